@@ -1,0 +1,276 @@
+//! Reads the sources a model names in its answer, in every form models write them.
+//!
+//! Takes clean text and the numbers of the sources in the prompt, gives the text with every mark in one form.
+//! Canonical form: `[Source 1, Source 2]`; a number that was not in the prompt is drawn as `[Source 9?]`, which is never
+//! the mark of a source. One mark holds either sources or such numbers, not both.
+//! Invariants: reading the canonical text again changes nothing; text outside of marks is not touched.
+//! Not here: cleaning the text (`base`), the prompt's sources (`prompt`).
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// One mark in the canonical text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Where it is: bytes of [`Citations::text`], brackets included.
+    pub span: Range<usize>,
+    /// The sources it names, in the order they are drawn; empty for a mark of unknown numbers.
+    pub ranks: Vec<usize>,
+    /// The unknown numbers it names.
+    pub unknown: Vec<usize>,
+}
+
+/// An answer and the sources it names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Citations {
+    /// The text with every mark in canonical form.
+    pub text: String,
+    /// Named sources that were in the prompt, ascending.
+    pub valid: Vec<usize>,
+    /// Named numbers that were not, ascending.
+    pub invalid: Vec<usize>,
+    /// The marks in order.
+    pub marks: Vec<Mark>,
+}
+
+/// Longest range of numbers that is taken for one; `1-2024` is none.
+const LONGEST_RANGE: usize = 20;
+
+const WORD: &str = r"(?:sources?|quellen?)(?:\s*(?:nos?\.?|nrn?\.?|\#|:))?\s*";
+const NUMBER: &str = r"\d{1,4}\??";
+const RANGE: &str = r"\s*(?:-|–|—|\bto\b|\bbis\b)\s*";
+const SEPARATOR: &str = r"\s*(?:[,;/&+]\s*(?:\b(?:and|und)\b)?|\b(?:and|und)\b)\s*";
+
+#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
+static FORMS: LazyLock<Regex> = LazyLock::new(|| {
+    let item = format!("(?:{WORD})?{NUMBER}(?:{RANGE}(?:{WORD})?{NUMBER})?");
+    let rest = format!("(?:{SEPARATOR}{item})*");
+    let lead = r"(?:(?:see|cf\.?|from|siehe|vgl\.?|aus)\s+)?";
+    let label = r"(?:\s*[:,–-]\s*[^\[\]\(\)【】\n]{1,80})?";
+    Regex::new(&format!(
+        r"(?ix)
+        [\[【]+ \s* {lead} (?<square> {WORD}{item}{rest}) {label} \s* [\]】]+
+        | \( \s* {lead} (?<round> {WORD}{item}{rest}) \s* \)
+        | [\[【]+ \s* (?<bare> {NUMBER}(?:{RANGE}{NUMBER})?(?:{SEPARATOR}{NUMBER}(?:{RANGE}{NUMBER})?)*) \s* [\]】]+
+        | (?<open> (?:^|\n) [\x20\t]* | \b(?:according\ to|as\ stated\ in|laut|gemäß)\s+ ) (?<said> {WORD}{item}{rest}) \b"
+    ))
+    .unwrap()
+});
+
+#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
+static NUMBERS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(&format!(r"(?i)({NUMBER})(?:{RANGE}(?:{WORD})?({NUMBER}))?")).unwrap());
+
+/// Brackets in brackets take one reading each; no sane text has more.
+const MOST_READINGS: usize = 8;
+
+/// Reads every mark of `text`; `sources` are the numbers in the prompt.
+pub fn read(text: &str, sources: &[usize]) -> Citations {
+    let mut citations = read_once(text, sources);
+    for _ in 1..MOST_READINGS {
+        let again = read_once(&citations.text, sources);
+        if again == citations {
+            break;
+        }
+        citations = again;
+    }
+    citations
+}
+
+fn read_once(text: &str, sources: &[usize]) -> Citations {
+    let mut found: Vec<(Range<usize>, Vec<usize>)> = Vec::new();
+    for form in FORMS.captures_iter(text) {
+        let Some((span, numbers)) = mark(text, &form, sources) else { continue };
+        match found.last_mut() {
+            // Neighbours are one mark: `[Source 1], [Source 2]`.
+            Some((last, known)) if joins(&text[last.end..span.start]) => {
+                last.end = span.end;
+                known.extend(numbers);
+            }
+            _ => found.push((span, numbers)),
+        }
+    }
+    draw(text, found, sources)
+}
+
+fn joins(between: &str) -> bool {
+    !between.contains('\n') && between.chars().all(|c| c.is_whitespace() || c == ',') && between.len() <= 3
+}
+
+/// Where the mark is and what it names; nothing where digits only look like one.
+fn mark(text: &str, form: &Captures<'_>, sources: &[usize]) -> Option<(Range<usize>, Vec<usize>)> {
+    let whole = form.get(0)?.range();
+    if let Some(bare) = form.name("bare") {
+        // A number alone may be a year, an index or a footnote: it is a citation only where it can be one.
+        let numbers = numbers(bare.as_str());
+        let index = text[..whole.start].ends_with(char::is_alphanumeric);
+        return (!index && numbers.iter().all(|n| sources.contains(n))).then_some((whole, numbers));
+    }
+    if let Some(said) = form.name("said") {
+        return Some((said.range(), numbers(said.as_str())));
+    }
+    let named = form.name("square").or_else(|| form.name("round"))?;
+    Some((whole, numbers(named.as_str())))
+}
+
+fn numbers(list: &str) -> Vec<usize> {
+    let value = |text: &str| text.trim_end_matches('?').parse::<usize>().ok();
+    let mut named = Vec::new();
+    for pair in NUMBERS.captures_iter(list) {
+        let first = pair.get(1).and_then(|m| value(m.as_str()));
+        let last = pair.get(2).and_then(|m| value(m.as_str()));
+        match (first, last) {
+            (Some(first), Some(last)) if first < last && last - first < LONGEST_RANGE => named.extend(first..=last),
+            _ => named.extend([first, last].into_iter().flatten()),
+        }
+    }
+    named
+}
+
+fn draw(text: &str, found: Vec<(Range<usize>, Vec<usize>)>, sources: &[usize]) -> Citations {
+    let mut citations = Citations::default();
+    let mut done = 0;
+    for (span, numbers) in found {
+        citations.text.push_str(&text[done..span.start]);
+        done = span.end;
+        let (mut ranks, mut unknown): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        for number in numbers {
+            let kind = if sources.contains(&number) { &mut ranks } else { &mut unknown };
+            if !kind.contains(&number) {
+                kind.push(number);
+            }
+        }
+        citations.valid.extend(&ranks);
+        citations.invalid.extend(&unknown);
+        let both = !ranks.is_empty() && !unknown.is_empty();
+        if !ranks.is_empty() {
+            citations.push(Mark { span: 0..0, ranks, unknown: Vec::new() });
+        }
+        if both {
+            citations.text.push(' ');
+        }
+        if !unknown.is_empty() {
+            citations.push(Mark { span: 0..0, ranks: Vec::new(), unknown });
+        }
+    }
+    citations.text.push_str(&text[done..]);
+    for numbers in [&mut citations.valid, &mut citations.invalid] {
+        numbers.sort_unstable();
+        numbers.dedup();
+    }
+    citations
+}
+
+impl Citations {
+    fn push(&mut self, mut mark: Mark) {
+        let start = self.text.len();
+        let known = mark.ranks.iter().map(|rank| format!("Source {rank}"));
+        let unknown = mark.unknown.iter().map(|number| format!("Source {number}?"));
+        let names: Vec<String> = known.chain(unknown).collect();
+        self.text.push('[');
+        self.text.push_str(&names.join(", "));
+        self.text.push(']');
+        mark.span = start..self.text.len();
+        self.marks.push(mark);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SOURCES: &[usize] = &[1, 2, 3, 4, 5, 7];
+
+    #[test]
+    fn every_form_models_write_is_read() {
+        for (written, drawn) in [
+            ("It is blue [Source 1].", "It is blue [Source 1]."),
+            ("Blue [Source 1, Source 2].", "Blue [Source 1, Source 2]."),
+            ("Blue [Sources 1, 2].", "Blue [Source 1, Source 2]."),
+            ("Blue [Source 1, 2, 7].", "Blue [Source 1, Source 2, Source 7]."),
+            ("Blue [Sources 1-3].", "Blue [Source 1, Source 2, Source 3]."),
+            ("Blue [Sources 1 – 3 and 5].", "Blue [Source 1, Source 2, Source 3, Source 5]."),
+            ("Blue [Source 1 to Source 3].", "Blue [Source 1, Source 2, Source 3]."),
+            ("Blue [Source 1; Source 2 and 3].", "Blue [Source 1, Source 2, Source 3]."),
+            ("Blue [source #2].", "Blue [Source 2]."),
+            ("Blue [Source: 2].", "Blue [Source 2]."),
+            ("Blue [1].", "Blue [Source 1]."),
+            ("Blue [1, 2].", "Blue [Source 1, Source 2]."),
+            ("Blue (Source 1).", "Blue [Source 1]."),
+            ("Blue (see Sources 1 and 2).", "Blue [Source 1, Source 2]."),
+            ("Blue 【Source 1】.", "Blue [Source 1]."),
+            ("Blau [Quelle 1].", "Blau [Source 1]."),
+            ("Blau [Quellen 1, 2 und 3].", "Blau [Source 1, Source 2, Source 3]."),
+            ("Blau (Quelle 1).", "Blau [Source 1]."),
+            ("Blau [Quellen 1 bis 3].", "Blau [Source 1, Source 2, Source 3]."),
+            ("Blue [[Source 1]].", "Blue [Source 1]."),
+            ("Blue [Source 1][Source 2].", "Blue [Source 1, Source 2]."),
+            ("Blue [Source 1], [Source 2].", "Blue [Source 1, Source 2]."),
+            ("Blue [Source 1: Release notes].", "Blue [Source 1]."),
+            ("According to Source 2, it is blue.", "According to [Source 2], it is blue."),
+            ("Laut Quelle 2 ist es blau.", "Laut [Source 2] ist es blau."),
+            ("Source 1: It is blue.", "[Source 1]: It is blue."),
+        ] {
+            let citations = read(written, SOURCES);
+            assert_eq!(citations.text, drawn, "{written}");
+            assert!(citations.invalid.is_empty(), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_was_not_in_the_prompt_is_never_drawn_as_a_source() {
+        let citations = read("Blue [Source 2, Source 9]. Red [Source 0].", SOURCES);
+        assert_eq!(citations.text, "Blue [Source 2] [Source 9?]. Red [Source 0?].");
+        assert_eq!((citations.valid, citations.invalid), (vec![2], vec![0, 9]));
+        assert_eq!(citations.marks[0].ranks, [2]);
+        assert_eq!((&citations.marks[1].ranks, &citations.marks[1].unknown), (&vec![], &vec![9]));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_citation_stays() {
+        for text in [
+            "In [2024] and array[12] it was (1) blue.",
+            "The power source 2 failed, and Source code 3 too.",
+            "[link](1) and [x]",
+            "open [Source",
+            "",
+        ] {
+            let citations = read(text, SOURCES);
+            assert_eq!(citations.text, text);
+            assert!(citations.marks.is_empty() && citations.valid.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_huge_range_names_its_ends_only() {
+        assert_eq!(read("Blue [Sources 1-9999].", SOURCES).invalid, [9999]);
+    }
+
+    proptest! {
+        #[test]
+        fn reading_twice_changes_nothing(text in r"(\[|\(|【|\]|\)|】|Sources? ?|Quellen? |[0-9]|, | and |-|\?|ü|\n| |word|According to |:){0,24}") {
+            let once = read(&text, SOURCES);
+            let twice = read(&once.text, SOURCES);
+            prop_assert_eq!(&twice.text, &once.text);
+            prop_assert_eq!(&twice.valid, &once.valid);
+            prop_assert_eq!(&twice.invalid, &once.invalid);
+            prop_assert_eq!(&twice.marks, &once.marks);
+            prop_assert!(once.valid.iter().all(|n| SOURCES.contains(n)));
+            prop_assert!(once.invalid.iter().all(|n| !SOURCES.contains(n)));
+            for mark in &once.marks {
+                let drawn = &once.text[mark.span.clone()];
+                prop_assert!(drawn.starts_with("[Source ") && drawn.ends_with(']'));
+                prop_assert!(mark.ranks.is_empty() != mark.unknown.is_empty());
+            }
+        }
+
+        #[test]
+        fn text_without_numbers_is_not_touched(text in r"[^0-9]{0,80}") {
+            prop_assert_eq!(read(&text, SOURCES).text, text);
+        }
+    }
+}

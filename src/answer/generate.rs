@@ -1,0 +1,177 @@
+//! Prompt -> answer, streamed.
+//!
+//! Takes a completed question and its hits, gives an [`Answer`].
+//! Invariants: without hits the model is not asked; every piece of text that is given out is clean; the answer's
+//! citations were in the prompt.
+//! Not here: leaving sources out (`attribution`).
+
+use serde::{Deserialize, Serialize};
+
+use super::citation::{self, Citations};
+use super::scope::out_of_scope_language;
+use super::stream::CleanStream;
+use super::{Answer, AnswerError};
+use crate::base::{CancelToken, Language, Millis, clean_text};
+use crate::inference::{Completion, Finish, Generate, GenerateEvent, GenerateRequest, Sampling};
+use crate::prompt::{AnswerPrompt, Cut, PastTurn, Prompt, PromptSettings, out_of_scope};
+use crate::retrieval::Hit;
+
+/// How answers are generated.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AnswerSettings {
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+    /// Limits of the prompts.
+    pub prompt: PromptSettings,
+}
+
+/// What an answer is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerInput<'a> {
+    /// The domain's prompt prefix; empty for the default.
+    pub prefix: &'a str,
+    /// Language of the answer: that of the question as typed.
+    pub language: Language,
+    /// Earlier turns, oldest first.
+    pub past: &'a [PastTurn],
+    /// The completed question.
+    pub question: &'a str,
+    /// The hits, best first.
+    pub hits: &'a [Hit],
+    /// How it is generated.
+    pub settings: &'a AnswerSettings,
+}
+
+/// Progress of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerEvent {
+    /// The prompt is ready and reading starts.
+    PromptBuilt {
+        /// Its length.
+        tokens: usize,
+        /// Sources in it.
+        sources: usize,
+        /// Evidences that did not fit.
+        cut: Vec<Cut>,
+    },
+    /// So many tokens of the prompt have been read.
+    PromptRead {
+        /// Read so far, reused ones included.
+        done: usize,
+        /// All of the prompt.
+        total: usize,
+    },
+    /// The answer goes on with this clean text, marks as the model writes them.
+    Text(String),
+}
+
+impl AnswerInput<'_> {
+    /// The prompt this input gives.
+    ///
+    /// # Errors
+    /// As [`AnswerPrompt::build`].
+    pub fn prompt(&self, generator: &dyn Generate) -> Result<Prompt, AnswerError> {
+        let Self { prefix, language, past, question, hits, settings } = *self;
+        Ok(AnswerPrompt { prefix, language, past, question, hits, settings: &settings.prompt }.build(generator)?)
+    }
+}
+
+/// What the generator is asked for `prompt`; the same for an answer and for its counterfactuals.
+pub fn answer_request(prompt: &Prompt, settings: &AnswerSettings) -> GenerateRequest {
+    GenerateRequest {
+        parts: prompt.parts(),
+        sampling: settings.sampling,
+        stop: prompt.stop.clone(),
+        max_tokens: settings.prompt.answer_tokens,
+    }
+}
+
+/// Answers a question from its hits.
+///
+/// # Errors
+/// When the prompt cannot be built, the model fails, or with [`AnswerError::Canceled`].
+pub fn generate_answer(
+    generator: &mut dyn Generate,
+    input: &AnswerInput<'_>,
+    cancel: &CancelToken,
+    on_event: &mut dyn FnMut(AnswerEvent),
+) -> Result<Answer, AnswerError> {
+    cancel.check()?;
+    if input.hits.is_empty() {
+        return Ok(nothing_found(input, Prompt::default(), on_event));
+    }
+    let prompt = input.prompt(generator)?;
+    let sources = prompt.sources();
+    if sources.is_empty() {
+        return Ok(nothing_found(input, prompt, on_event));
+    }
+    on_event(AnswerEvent::PromptBuilt { tokens: prompt.tokens(), sources: sources.len(), cut: prompt.cut.clone() });
+    let request = answer_request(&prompt, input.settings);
+    let mut stream = CleanStream::default();
+    let completion = generator.generate(&request, cancel, &mut |event| match event {
+        GenerateEvent::PromptRead { done, total } => on_event(AnswerEvent::PromptRead { done, total }),
+        GenerateEvent::Text(text) => give(stream.push(text), on_event),
+    })?;
+    give(stream.finish(), on_event);
+    Ok(finished(input, prompt, completion))
+}
+
+fn give(text: String, on_event: &mut dyn FnMut(AnswerEvent)) {
+    if !text.is_empty() {
+        on_event(AnswerEvent::Text(text));
+    }
+}
+
+/// Reads what the model said; also for counterfactual answers.
+pub fn read_answer(text: &str, sources: &[usize]) -> (Citations, bool) {
+    let citations = citation::read(clean_text(text).trim(), sources);
+    match out_of_scope_language(&citations) {
+        Some(language) => {
+            let text = out_of_scope(language).to_owned();
+            (Citations { text, ..Citations::default() }, false)
+        }
+        None => (citations, true),
+    }
+}
+
+fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> Answer {
+    let (citations, said_something) = read_answer(&completion.text, &prompt.sources());
+    let answered = said_something && !citations.text.is_empty();
+    // A model that says nothing has found nothing.
+    let text = if citations.text.is_empty() { out_of_scope(input.language).to_owned() } else { citations.text };
+    Answer {
+        text,
+        answered,
+        citations: citations.valid,
+        invalid_citations: citations.invalid,
+        language: input.language,
+        prompt,
+        sampling: input.settings.sampling,
+        completion,
+    }
+}
+
+/// The answer where there is no source to answer from.
+fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnMut(AnswerEvent)) -> Answer {
+    let text = out_of_scope(input.language).to_owned();
+    on_event(AnswerEvent::Text(text.clone()));
+    Answer {
+        text,
+        answered: false,
+        citations: Vec::new(),
+        invalid_citations: Vec::new(),
+        language: input.language,
+        prompt,
+        sampling: input.settings.sampling,
+        completion: Completion {
+            text: String::new(),
+            tokens: Vec::new(),
+            prompt_tokens: 0,
+            reused_tokens: 0,
+            finish: Finish::End,
+            first_token_ms: Millis::default(),
+            total_ms: Millis::default(),
+        },
+    }
+}

@@ -1,0 +1,22 @@
+//! Completes a follow-up, generates the answer, reads its citations.
+//!
+//! Takes a question, the turns before it and the hits; gives a [`Rewrite`] and an [`Answer`].
+//! Invariants: a citation is a source that was in the prompt, every other number is invalid; the first question of a
+//! conversation is never rewritten; text from the model is clean before anyone sees it.
+//! Not here: finding evidence (`retrieval`), the wording of prompts (`prompt`, `assets/prompts`).
+
+pub mod citation;
+mod error;
+mod generate;
+mod outcome;
+mod rewrite;
+mod scope;
+mod stream;
+
+pub use error::AnswerError;
+pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};
+pub use outcome::{Answer, Rewrite, RewriteHow};
+pub use rewrite::{RewriteInput, first_question, rewrite};
+
+#[cfg(test)]
+mod tests;

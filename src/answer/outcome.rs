@@ -1,0 +1,55 @@
+//! What rewriting and answering give.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::{Language, Millis};
+use crate::inference::{Completion, Sampling};
+use crate::prompt::Prompt;
+
+/// How the completed question came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RewriteHow {
+    /// First question of the conversation: nothing to complete.
+    First,
+    /// The model completed it.
+    Model,
+    /// The model's text was no usable question, so the original was kept.
+    Kept,
+}
+
+/// A question made self-contained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rewrite {
+    /// The completed question.
+    pub completed: String,
+    /// How it came about.
+    pub how: RewriteHow,
+    /// What the model was asked; none for a first question.
+    pub prompt: Option<Prompt>,
+    /// What the model said; none for a first question.
+    pub completion: Option<Completion>,
+    /// Time of the step.
+    pub total_ms: Millis,
+}
+
+/// An answer with what it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The answer as shown, citations in one form: `[Source 1, Source 2]`.
+    pub text: String,
+    /// False iff the answer is the out-of-scope sentence.
+    pub answered: bool,
+    /// Cited sources that were in the prompt, ascending.
+    pub citations: Vec<usize>,
+    /// Cited numbers that were not, ascending.
+    pub invalid_citations: Vec<usize>,
+    /// Language of the answer's out-of-scope sentence and instructions.
+    pub language: Language,
+    /// What the model was asked.
+    pub prompt: Prompt,
+    /// How tokens were chosen.
+    pub sampling: Sampling,
+    /// What the model said, as it said it.
+    pub completion: Completion,
+}

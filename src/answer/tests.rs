@@ -1,0 +1,215 @@
+//! Rewriting and answering with a generator that says what the test tells it.
+
+use super::*;
+use crate::base::{CancelSource, CancelToken, DocumentId, EvidenceId, Language, Millis};
+use crate::evidence::{Context, Kind};
+use crate::inference::{
+    ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError,
+    PromptPart,
+};
+use crate::prompt::{PastTurn, PromptSettings};
+use crate::retrieval::Hit;
+
+/// Says its text in pieces of three bytes at most.
+struct Says {
+    text: &'static str,
+    identity: GeneratorIdentity,
+    asked: Vec<GenerateRequest>,
+}
+
+impl Says {
+    fn new(text: &'static str) -> Self {
+        let chat_template = ChatTemplate { source: String::new(), bos: String::new(), eos: String::new() };
+        let identity = GeneratorIdentity { model: "says".to_owned(), context_tokens: 4096, chat_template };
+        Self { text, identity, asked: Vec::new() }
+    }
+}
+
+impl Generate for Says {
+    fn identity(&self) -> &GeneratorIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError> {
+        Ok(part.text.split_whitespace().count())
+    }
+
+    fn generate(
+        &mut self,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        cancel.check()?;
+        self.asked.push(request.clone());
+        on_event(GenerateEvent::PromptRead { done: 9, total: 9 });
+        let chars: Vec<char> = self.text.chars().collect();
+        for piece in chars.chunks(3) {
+            on_event(GenerateEvent::Text(&piece.iter().collect::<String>()));
+        }
+        Ok(Completion {
+            text: self.text.trim().to_owned(),
+            tokens: vec![1],
+            prompt_tokens: 9,
+            reused_tokens: 0,
+            finish: Finish::End,
+            first_token_ms: Millis::default(),
+            total_ms: Millis::default(),
+        })
+    }
+}
+
+fn hit(rank: usize, text: &str) -> Hit {
+    Hit {
+        rank,
+        evidence: EvidenceId(7),
+        document: DocumentId(1),
+        title: String::new(),
+        heading: String::new(),
+        url: String::new(),
+        location: String::new(),
+        kind: Kind::Passage,
+        table: None,
+        row: None,
+        text: text.to_owned(),
+        content: text.to_owned(),
+        context: Context::default(),
+        fused: 0.0,
+        dense_rank: None,
+        dense_score: None,
+        lexical_rank: None,
+        lexical_score: None,
+        rerank_score: None,
+    }
+}
+
+fn input<'a>(hits: &'a [Hit], settings: &'a AnswerSettings) -> AnswerInput<'a> {
+    AnswerInput { prefix: "", language: Language::German, past: &[], question: "Welche Farbe?", hits, settings }
+}
+
+fn answer(text: &'static str, hits: &[Hit]) -> (Answer, Vec<AnswerEvent>, usize) {
+    let mut generator = Says::new(text);
+    let mut events = Vec::new();
+    let settings = AnswerSettings::default();
+    let answer = generate_answer(&mut generator, &input(hits, &settings), &CancelToken::never(), &mut |event| {
+        events.push(event);
+    });
+    (answer.unwrap(), events, generator.asked.len())
+}
+
+fn shown(events: &[AnswerEvent]) -> String {
+    events
+        .iter()
+        .filter_map(|event| match event {
+            AnswerEvent::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn an_answer_is_streamed_clean_and_its_citations_are_checked() {
+    let hits = [hit(1, "Blau."), hit(2, "Rot.")];
+    let (answer, events, _) = answer("Es ist \u{1b}[31mblau\u{1b}[0m (Quelle 2) [Source 8].\n", &hits);
+    assert_eq!(answer.text, "Es ist blau [Source 2] [Source 8?].");
+    assert_eq!((answer.answered, answer.citations, answer.invalid_citations), (true, vec![2], vec![8]));
+    assert_eq!(shown(&events), "Es ist blau (Quelle 2) [Source 8].\n");
+    assert!(matches!(events[0], AnswerEvent::PromptBuilt { sources: 2, .. }));
+    assert_eq!(events[1], AnswerEvent::PromptRead { done: 9, total: 9 });
+    assert!(answer.completion.text.contains('\u{1b}'), "the trace keeps what the model said");
+}
+
+#[test]
+fn without_hits_nobody_asks_the_model() {
+    let (answer, events, asked) = answer("anything", &[]);
+    assert_eq!(answer.text, "Die gewünschte Information ist in den gefundenen Belegen nicht enthalten.");
+    assert_eq!((answer.answered, asked), (false, 0));
+    assert_eq!(shown(&events), answer.text);
+}
+
+#[test]
+fn a_refusal_is_recognised_and_cites_nothing() {
+    let said = "\"The desired information cannot be found in the retrieved pool of evidence\" [Source 1]";
+    let (answer, ..) = answer(said, &[hit(1, "Blau.")]);
+    assert_eq!(answer.text, "The desired information cannot be found in the retrieved pool of evidence.");
+    assert!(!answer.answered && answer.citations.is_empty());
+}
+
+#[test]
+fn a_model_that_says_nothing_has_found_nothing() {
+    let (answer, ..) = answer("  \u{1b}[0m ", &[hit(1, "Blau.")]);
+    assert!(!answer.answered && answer.text.starts_with("Die gewünschte"));
+}
+
+#[test]
+fn a_cancelled_answer_is_no_failure() {
+    let source = CancelSource::default();
+    source.cancel();
+    let settings = AnswerSettings::default();
+    let hits = [hit(1, "Blau.")];
+    let result = generate_answer(&mut Says::new(""), &input(&hits, &settings), &source.token(), &mut |_| {});
+    assert!(matches!(result, Err(AnswerError::Canceled(_))), "{result:?}");
+}
+
+fn complete(question: &str, past: &[PastTurn], says: &'static str) -> (Rewrite, usize) {
+    let mut generator = Says::new(says);
+    let settings = PromptSettings::default();
+    let input = RewriteInput { prefix: "", language: Language::English, past, question, settings: &settings };
+    let rewrite = rewrite(&mut generator, &input, &CancelToken::never()).unwrap();
+    (rewrite, generator.asked.len())
+}
+
+fn past() -> Vec<PastTurn> {
+    vec![PastTurn {
+        question: "What is the Halden run?".to_owned(),
+        completed_question: "What is the Halden run?".to_owned(),
+        answer: "The full regression test before release 3.4 [Source 1].".to_owned(),
+    }]
+}
+
+#[test]
+fn the_first_question_is_never_rewritten() {
+    let (rewrite, asked) = complete(" What is\nit? ", &[], "Something else?");
+    assert_eq!((rewrite.completed.as_str(), rewrite.how, asked), ("What is it?", RewriteHow::First, 0));
+    assert!(rewrite.prompt.is_none() && rewrite.completion.is_none());
+}
+
+#[test]
+fn a_follow_up_is_completed_without_labels_and_quotes() {
+    for says in [
+        "Who ran the Halden run?",
+        "\"Who ran the Halden run?\"",
+        "Rewritten question: Who ran the Halden run?",
+        "**Question:** \"Who ran the Halden run?\"",
+        "Who ran the \u{1b}[1mHalden run?",
+    ] {
+        let (rewrite, _) = complete("Who ran it?", &past(), says);
+        assert_eq!((rewrite.completed.as_str(), rewrite.how), ("Who ran the Halden run?", RewriteHow::Model), "{says}");
+        assert!(rewrite.prompt.is_some() && rewrite.completion.is_some());
+    }
+}
+
+#[test]
+fn what_is_no_completed_question_is_not_used() {
+    for says in [
+        "Priya Nair ran the Halden run.",
+        "Who ran the Halden run? [Source 1]",
+        "Who ran the Halden run?\nPriya Nair.",
+        "The desired information cannot be found in the retrieved pool of evidence.",
+        "Who painted the ceiling?",
+        "Who ran the Halden run in 2019?",
+        "",
+        "?",
+        "Who ran the Halden run, which is the full regression test before release 3.4, and who else was there, and why \
+         did they run it at all, given all that had happened before?",
+    ] {
+        let (rewrite, _) = complete("Who ran it?", &past(), says);
+        assert_eq!((rewrite.completed.as_str(), rewrite.how), ("Who ran it?", RewriteHow::Kept), "{says}");
+    }
+}
+
+#[test]
+fn a_statement_may_become_a_statement() {
+    let (rewrite, _) = complete("Tell me who ran it", &past(), "Tell me who ran the Halden run");
+    assert_eq!(rewrite.how, RewriteHow::Model);
+}

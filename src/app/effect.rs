@@ -1,0 +1,95 @@
+//! What the program is asked to do; carried out by `runtime`, answered with events.
+
+use crate::answer::Answer;
+use crate::attribution::Method;
+use crate::base::{ConversationId, DomainName, EvidenceId};
+use crate::history::TurnRecord;
+use crate::prompt::PastTurn;
+use crate::retrieval::Hit;
+
+/// A turn of this run of the program; a turn gets its id in the history only once it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TurnKey(pub u64);
+
+/// Something to do outside the pure core.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// List the domains. Answered by `DomainsListed`.
+    ListDomains,
+    /// Open a domain for searching. Answered by `DomainOpened` or `DomainFailed`.
+    OpenDomain(DomainName),
+    /// List the conversations of a domain. Answered by `ConversationsListed`.
+    ListConversations(DomainName),
+    /// Load a conversation. Answered by `ConversationOpened`.
+    OpenConversation(ConversationId),
+    /// Make a question self-contained. Answered by `QuestionCompleted`.
+    RewriteQuestion {
+        /// The turn.
+        turn: TurnKey,
+        /// Its domain.
+        domain: DomainName,
+        /// The question as typed.
+        question: String,
+        /// The turns before it.
+        past: Vec<PastTurn>,
+    },
+    /// Search. Answered by `HitsRetrieved`.
+    Retrieve {
+        /// The turn.
+        turn: TurnKey,
+        /// Its domain.
+        domain: DomainName,
+        /// What to search for.
+        query: String,
+    },
+    /// Answer from the hits. Answered by `PromptBuilt`, `PromptRead`, `AnswerGrew` and `AnswerFinished`.
+    GenerateAnswer {
+        /// The turn.
+        turn: TurnKey,
+        /// Its domain.
+        domain: DomainName,
+        /// The completed question.
+        question: String,
+        /// The turns before it.
+        past: Vec<PastTurn>,
+        /// The evidence, best first.
+        hits: Vec<Hit>,
+    },
+    /// Attribute the answer. Answered by `AttributionAdvanced` and `AttributionFinished`.
+    Explain {
+        /// The turn.
+        turn: TurnKey,
+        /// Its domain.
+        domain: DomainName,
+        /// How.
+        method: Method,
+        /// The completed question.
+        question: String,
+        /// The answer with its prompt.
+        answer: Box<Answer>,
+        /// The hits that were in its prompt.
+        hits: Vec<Hit>,
+    },
+    /// Store a turn as a whole, over its earlier version where there is one. Answered by `TurnSaved`.
+    SaveTurn {
+        /// The turn.
+        turn: TurnKey,
+        /// Its domain.
+        domain: DomainName,
+        /// Its conversation; none starts a new one.
+        conversation: Option<ConversationId>,
+        /// What to store.
+        record: Box<TurnRecord>,
+    },
+    /// Load the whole table of a row or table evidence. Answered by `TableLoaded`.
+    LoadTable {
+        /// The domain.
+        domain: DomainName,
+        /// The evidence.
+        evidence: EvidenceId,
+    },
+    /// Stop all work for a turn. Answered by `TurnCanceled` once it has stopped.
+    CancelTurn(TurnKey),
+    /// Leave the program.
+    Quit,
+}

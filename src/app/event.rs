@@ -1,0 +1,210 @@
+//! What happened: the user's wishes and the runtime's answers.
+
+use std::sync::Arc;
+
+use time::OffsetDateTime;
+
+use super::{Problem, TurnKey};
+use crate::answer::{Answer, Rewrite};
+use crate::attribution::{Attribution, Cluster, Method};
+use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
+use crate::evidence::TableGrid;
+use crate::history::{ConversationRecord, TurnRecord};
+use crate::prompt::Cut;
+use crate::retrieval::Retrieved;
+
+/// A domain in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DomainSummary {
+    /// Its name.
+    pub name: DomainName,
+    /// Documents in it.
+    pub documents: usize,
+    /// Evidences in it.
+    pub evidences: usize,
+    /// When it was last changed by an ingest: RFC 3339, or empty.
+    pub changed_at: String,
+    /// Why it cannot be opened, where that is known already.
+    pub problem: Option<Problem>,
+}
+
+/// What the machine runs on, for the status line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EngineStatus {
+    /// Name of the profile.
+    pub profile: String,
+    /// Why it was chosen: `this build uses no GPU`.
+    pub profile_reason: String,
+    /// Embedder id.
+    pub embedder: String,
+    /// Generator id.
+    pub generator: String,
+    /// `CPU, 2 threads`.
+    pub device: String,
+    /// What is being loaded right now, for the stage line.
+    pub loading: Option<String>,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The user asked.
+    QuestionAsked {
+        /// As typed.
+        text: String,
+        /// When.
+        at: OffsetDateTime,
+    },
+    /// The user wants the last (or the selected) turn explained.
+    ExplainRequested {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+        /// How.
+        method: Method,
+    },
+    /// The user wants the running work stopped.
+    CancelRequested,
+    /// The user chose a domain.
+    DomainChosen(DomainName),
+    /// The user chose a conversation.
+    ConversationChosen(ConversationId),
+    /// The user wants a new conversation.
+    ConversationStarted,
+    /// The screen needs the table of an evidence.
+    TableWanted(EvidenceId),
+    /// The user has read the problem on screen.
+    ProblemDismissed,
+    /// The user wants to leave.
+    QuitRequested,
+
+    /// Answer to `ListDomains`.
+    DomainsListed(Vec<DomainSummary>),
+    /// Answer to `OpenDomain`.
+    DomainOpened(DomainSummary),
+    /// Answer to `OpenDomain`.
+    DomainFailed {
+        /// The domain.
+        name: DomainName,
+        /// Why.
+        problem: Problem,
+    },
+    /// Answer to `ListConversations`, latest first.
+    ConversationsListed {
+        /// Of this domain.
+        domain: DomainName,
+        /// The list.
+        conversations: Vec<ConversationRecord>,
+    },
+    /// Answer to `OpenConversation`.
+    ConversationOpened {
+        /// The conversation.
+        record: ConversationRecord,
+        /// Its turns in order.
+        turns: Vec<TurnRecord>,
+    },
+    /// Models are being loaded, or are loaded.
+    EngineChanged(EngineStatus),
+    /// Answer to `RewriteQuestion`.
+    QuestionCompleted {
+        /// The turn.
+        turn: TurnKey,
+        /// The rewrite.
+        rewrite: Box<Rewrite>,
+    },
+    /// Answer to `Retrieve`.
+    HitsRetrieved {
+        /// The turn.
+        turn: TurnKey,
+        /// The search.
+        retrieved: Box<Retrieved>,
+    },
+    /// The prompt fits the budget and is about to be read.
+    PromptBuilt {
+        /// The turn.
+        turn: TurnKey,
+        /// Its length.
+        tokens: usize,
+        /// Sources in it.
+        sources: usize,
+        /// What did not fit.
+        cut: Vec<Cut>,
+    },
+    /// The generator is reading the prompt.
+    PromptRead {
+        /// The turn.
+        turn: TurnKey,
+        /// Tokens read.
+        done: usize,
+        /// All of them.
+        total: usize,
+    },
+    /// The answer goes on.
+    AnswerGrew {
+        /// The turn.
+        turn: TurnKey,
+        /// Clean text to append.
+        text: String,
+    },
+    /// Answer to `GenerateAnswer`.
+    AnswerFinished {
+        /// The turn.
+        turn: TurnKey,
+        /// The answer.
+        answer: Box<Answer>,
+    },
+    /// One cluster more is settled.
+    AttributionAdvanced {
+        /// The turn.
+        turn: TurnKey,
+        /// Clusters settled.
+        done: usize,
+        /// All of them.
+        total: usize,
+        /// The settled ones so far, with shares among themselves.
+        clusters: Vec<Cluster>,
+    },
+    /// Answer to `Explain`.
+    AttributionFinished {
+        /// The turn.
+        turn: TurnKey,
+        /// The attribution.
+        attribution: Box<Attribution>,
+    },
+    /// Answer to `SaveTurn`.
+    TurnSaved {
+        /// The turn.
+        turn: TurnKey,
+        /// Its conversation in the history, as it is now.
+        conversation: ConversationRecord,
+        /// Its id in the history.
+        id: TurnId,
+    },
+    /// Answer to `SaveTurn`: the turn could not be stored. It stays on screen and is stored again with its next change.
+    SaveFailed {
+        /// The turn.
+        turn: TurnKey,
+        /// Why and what to do.
+        problem: Problem,
+    },
+    /// Answer to `LoadTable`.
+    TableLoaded {
+        /// The evidence.
+        evidence: EvidenceId,
+        /// Its table; none where it has none.
+        table: Option<Arc<TableGrid>>,
+    },
+    /// A stage of a turn failed.
+    TurnFailed {
+        /// The turn.
+        turn: TurnKey,
+        /// Why and what to do.
+        problem: Problem,
+    },
+    /// The work for a turn has stopped.
+    TurnCanceled {
+        /// The turn.
+        turn: TurnKey,
+    },
+    /// Something outside any turn failed.
+    Failed(Problem),
+}

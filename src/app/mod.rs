@@ -1,0 +1,19 @@
+//! The pure core: state, [`Event`], [`Effect`]; `handle(&mut self, Event) -> Vec<Effect>`.
+//!
+//! Invariants: no I/O, no clock, no thread, no ratatui; an event of a finished or cancelled turn changes nothing.
+//! Not here: carrying out effects (`runtime`), scroll and focus (`tui`).
+
+mod effect;
+mod event;
+mod problem;
+mod state;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+pub use effect::{Effect, TurnKey};
+pub use event::{DomainSummary, EngineStatus, Event};
+pub use problem::Problem;
+pub use state::{App, AppSettings, Phase};
+pub use turn::{Explaining, PromptSize, Reading, Turn};

@@ -1,0 +1,342 @@
+//! What is open and what is running; the front door [`App::handle`].
+//!
+//! Invariants: at most one turn runs; the running turn is one of `turns`; a turn that is not explained runs last.
+//! Not here: the steps of a turn (`steps`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::turn::Stored;
+use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey};
+use crate::base::{ConversationId, DomainName, EvidenceId};
+use crate::evidence::TableGrid;
+use crate::history::{ConversationRecord, TurnRecord};
+use crate::prompt::PastTurn;
+
+/// How a conversation is led.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AppSettings {
+    /// How many of the best hits are offered to the answer's prompt; the paper's k.
+    pub top_k: usize,
+    /// How many earlier turns the model is told about.
+    pub past_turns: usize,
+}
+
+impl Default for AppSettings {
+    fn default() -> Self {
+        Self { top_k: 10, past_turns: 5 }
+    }
+}
+
+/// What is running.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// The question is being completed.
+    Rewriting(TurnKey),
+    /// Evidence is being searched.
+    Retrieving(TurnKey),
+    /// The prompt is read or the answer is generated.
+    Answering(TurnKey),
+    /// The answer is being attributed.
+    Explaining(TurnKey),
+}
+
+impl Phase {
+    /// The running turn.
+    pub fn turn(self) -> Option<TurnKey> {
+        match self {
+            Self::Idle => None,
+            Self::Rewriting(turn) | Self::Retrieving(turn) | Self::Answering(turn) | Self::Explaining(turn) => {
+                Some(turn)
+            }
+        }
+    }
+}
+
+/// What the user wants next, kept until the running turn has stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wish {
+    Domain(DomainName),
+    Conversation(ConversationId),
+    NewConversation,
+}
+
+/// The state of the program that is not the screen's own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct App {
+    pub(super) settings: AppSettings,
+    pub(super) domains: Option<Vec<DomainSummary>>,
+    pub(super) domain: Option<DomainSummary>,
+    pub(super) conversations: Vec<ConversationRecord>,
+    pub(super) conversation: Option<ConversationRecord>,
+    pub(super) turns: Vec<Turn>,
+    /// Turns of conversations no longer on screen that are not stored yet.
+    pub(super) parked: Vec<Turn>,
+    pub(super) phase: Phase,
+    pub(super) engine: EngineStatus,
+    pub(super) problem: Option<Problem>,
+    pub(super) tables: BTreeMap<EvidenceId, Option<Arc<TableGrid>>>,
+    pub(super) tables_wanted: BTreeSet<EvidenceId>,
+    pub(super) opening_domain: Option<DomainName>,
+    pub(super) opening_conversation: Option<ConversationId>,
+    pub(super) wish: Option<Wish>,
+    pub(super) canceling: Option<TurnKey>,
+    pub(super) last_key: u64,
+}
+
+impl App {
+    /// Nothing open yet.
+    pub fn new(settings: AppSettings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
+    /// What to do first.
+    pub fn start(&self) -> Vec<Effect> {
+        vec![Effect::ListDomains]
+    }
+
+    /// The domains; none until they are listed.
+    pub fn domains(&self) -> Option<&[DomainSummary]> {
+        self.domains.as_deref()
+    }
+
+    /// The open domain.
+    pub fn domain(&self) -> Option<&DomainSummary> {
+        self.domain.as_ref()
+    }
+
+    /// The domain that is being opened.
+    pub fn opening_domain(&self) -> Option<&DomainName> {
+        self.opening_domain.as_ref()
+    }
+
+    /// The conversations of the open domain, latest first.
+    pub fn conversations(&self) -> &[ConversationRecord] {
+        &self.conversations
+    }
+
+    /// The open conversation; none until its first turn is stored.
+    pub fn conversation(&self) -> Option<&ConversationRecord> {
+        self.conversation.as_ref()
+    }
+
+    /// The turns of the open conversation, in order.
+    pub fn turns(&self) -> &[Turn] {
+        &self.turns
+    }
+
+    /// The turn with this key.
+    pub fn turn(&self, key: TurnKey) -> Option<&Turn> {
+        self.turns.iter().find(|turn| turn.key == key)
+    }
+
+    /// What is running.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Whether a turn is running.
+    pub fn is_busy(&self) -> bool {
+        self.phase != Phase::Idle
+    }
+
+    /// Whether the running turn has been told to stop.
+    pub fn is_canceling(&self) -> bool {
+        self.canceling.is_some()
+    }
+
+    /// Whether a domain or a conversation is being opened; questions wait for it.
+    pub fn is_opening(&self) -> bool {
+        self.opening_domain.is_some() || self.opening_conversation.is_some()
+    }
+
+    /// Whether every finished turn is stored, or cannot be. Headless commands wait for it before they leave.
+    pub fn is_saved(&self) -> bool {
+        self.parked.is_empty() && self.turns.iter().all(|turn| matches!(turn.stored, Stored::Settled | Stored::Unsaved))
+    }
+
+    /// What the machine runs on.
+    pub fn engine(&self) -> &EngineStatus {
+        &self.engine
+    }
+
+    /// What went wrong last and is not yet dismissed.
+    pub fn problem(&self) -> Option<&Problem> {
+        self.problem.as_ref()
+    }
+
+    /// The table of a row or table evidence. Outer none: not loaded; inner none: it has none.
+    pub fn table(&self, evidence: EvidenceId) -> Option<Option<&TableGrid>> {
+        self.tables.get(&evidence).map(Option::as_deref)
+    }
+
+    /// The last answered turns before `key`, oldest first, as the model is told about them.
+    pub fn past(&self, key: TurnKey) -> Vec<PastTurn> {
+        let before = self.turns.iter().take_while(|turn| turn.key != key);
+        let mut past: Vec<PastTurn> = before.filter_map(Turn::as_past).collect();
+        past.drain(..past.len().saturating_sub(self.settings.past_turns));
+        past
+    }
+
+    /// Takes in what happened and says what to do about it.
+    pub fn handle(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::QuestionAsked { text, at } => self.ask(&text, at),
+            Event::ExplainRequested { turn, method } => self.explain(turn, method),
+            Event::CancelRequested => self.cancel(),
+            Event::DomainChosen(name) => self.grant_or_wait(Wish::Domain(name)),
+            Event::ConversationChosen(id) => self.grant_or_wait(Wish::Conversation(id)),
+            Event::ConversationStarted => self.grant_or_wait(Wish::NewConversation),
+            Event::TableWanted(evidence) => self.want_table(evidence),
+            Event::ProblemDismissed => self.noting(None),
+            Event::QuitRequested => {
+                let mut effects = self.cancel();
+                effects.push(Effect::Quit);
+                effects
+            }
+            Event::TableLoaded { evidence, table } => {
+                self.tables_wanted.remove(&evidence);
+                self.tables.insert(evidence, table);
+                Vec::new()
+            }
+            Event::EngineChanged(engine) => {
+                self.engine = engine;
+                Vec::new()
+            }
+            Event::Failed(problem) => {
+                self.opening_conversation = None;
+                self.noting(Some(problem))
+            }
+            Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
+            Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
+            Event::DomainsListed(domains) => {
+                self.domains = Some(domains);
+                Vec::new()
+            }
+            Event::DomainOpened(summary) => self.domain_opened(summary),
+            Event::DomainFailed { name, problem } => self.domain_failed(&name, problem),
+            Event::ConversationsListed { domain, conversations } => self.listed(&domain, conversations),
+            Event::ConversationOpened { record, turns } => self.conversation_opened(record, turns),
+            step => self.step(step),
+        }
+    }
+
+    /// Shows a problem, or none.
+    pub(super) fn noting(&mut self, problem: Option<Problem>) -> Vec<Effect> {
+        self.problem = problem;
+        Vec::new()
+    }
+
+    pub(super) fn turn_mut(&mut self, key: TurnKey) -> Option<&mut Turn> {
+        self.turns.iter_mut().find(|turn| turn.key == key)
+    }
+
+    pub(super) fn next_key(&mut self) -> TurnKey {
+        self.last_key += 1;
+        TurnKey(self.last_key)
+    }
+
+    /// Grants a wish when idle; otherwise stops the running turn first.
+    fn grant_or_wait(&mut self, wish: Wish) -> Vec<Effect> {
+        if self.is_busy() {
+            self.wish = Some(wish);
+            return self.cancel();
+        }
+        self.grant(wish)
+    }
+
+    pub(super) fn grant(&mut self, wish: Wish) -> Vec<Effect> {
+        self.problem = None;
+        match wish {
+            Wish::Domain(name) => {
+                self.opening_domain = Some(name.clone());
+                self.opening_conversation = None;
+                vec![Effect::OpenDomain(name.clone()), Effect::ListConversations(name)]
+            }
+            Wish::Conversation(_) if self.opening_domain.is_some() => self.noting(Some(Problem {
+                what: "a domain is still being opened".to_owned(),
+                next: "Choose the conversation again in a moment".to_owned(),
+            })),
+            Wish::Conversation(id) => {
+                self.opening_conversation = Some(id);
+                vec![Effect::OpenConversation(id)]
+            }
+            Wish::NewConversation => {
+                self.opening_conversation = None;
+                self.show(None, Vec::new());
+                Vec::new()
+            }
+        }
+    }
+
+    /// Puts a conversation on screen in place of the open one.
+    fn show(&mut self, conversation: Option<ConversationRecord>, records: Vec<TurnRecord>) {
+        self.conversation = conversation;
+        let in_flight = |turn: &Turn| !matches!(turn.stored, Stored::Settled | Stored::Unsaved);
+        let unsaved = self.turns.drain(..).filter(in_flight);
+        self.parked.extend(unsaved);
+        for record in records {
+            let key = self.next_key();
+            self.turns.push(Turn::of(key, record));
+        }
+    }
+
+    fn domain_opened(&mut self, summary: DomainSummary) -> Vec<Effect> {
+        if self.opening_domain.as_ref() != Some(&summary.name) {
+            return Vec::new();
+        }
+        self.opening_domain = None;
+        self.conversations.retain(|conversation| conversation.domain == summary.name);
+        self.domain = Some(summary);
+        self.tables.clear();
+        self.tables_wanted.clear();
+        self.show(None, Vec::new());
+        Vec::new()
+    }
+
+    fn domain_failed(&mut self, name: &DomainName, problem: Problem) -> Vec<Effect> {
+        if self.opening_domain.as_ref() != Some(name) {
+            return Vec::new();
+        }
+        self.opening_domain = None;
+        self.problem = Some(problem);
+        self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
+    }
+
+    fn listed(&mut self, domain: &DomainName, conversations: Vec<ConversationRecord>) -> Vec<Effect> {
+        let open = self.opening_domain.as_ref().or(self.domain.as_ref().map(|domain| &domain.name));
+        if open == Some(domain) {
+            self.conversations = conversations;
+        }
+        Vec::new()
+    }
+
+    fn conversation_opened(&mut self, record: ConversationRecord, turns: Vec<TurnRecord>) -> Vec<Effect> {
+        if self.opening_conversation != Some(record.id) || self.is_busy() {
+            return Vec::new();
+        }
+        self.opening_conversation = None;
+        if self.domain.as_ref().is_some_and(|domain| domain.name != record.domain) {
+            return self.noting(Some(Problem {
+                what: format!("this conversation asks the domain `{}`", record.domain),
+                next: "Open that domain first".to_owned(),
+            }));
+        }
+        self.show(Some(record), turns);
+        Vec::new()
+    }
+
+    fn want_table(&mut self, evidence: EvidenceId) -> Vec<Effect> {
+        let Some(domain) = &self.domain else { return Vec::new() };
+        if self.tables.contains_key(&evidence) || !self.tables_wanted.insert(evidence) {
+            return Vec::new();
+        }
+        vec![Effect::LoadTable { domain: domain.name.clone(), evidence }]
+    }
+}

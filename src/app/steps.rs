@@ -1,0 +1,296 @@
+//! The steps of a turn: rewrite, retrieve, answer, save; explain, save again.
+//!
+//! Invariants: a step of another turn than the running one changes nothing; a turn that was told to stop takes no
+//! further step; saves of a new conversation wait until the first of them has given it its id.
+
+use time::OffsetDateTime;
+
+use super::state::{App, Phase};
+use super::turn::{Explaining, PromptSize, Reading, Stored, Turn};
+use super::{Effect, Event, Problem, TurnKey};
+use crate::answer::{Answer, Rewrite};
+use crate::attribution::{Attribution, Method};
+use crate::base::{ConversationId, DomainName, TurnId};
+use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
+use crate::retrieval::Retrieved;
+
+impl App {
+    pub(super) fn ask(&mut self, text: &str, at: OffsetDateTime) -> Vec<Effect> {
+        let question = text.trim();
+        if question.is_empty() {
+            return Vec::new();
+        }
+        if self.is_busy() {
+            return self.refuse("a turn is still running", "Wait for it, or stop it first and ask again");
+        }
+        if self.is_opening() {
+            return self.refuse("something is still being opened", "Ask again in a moment");
+        }
+        let Some(domain) = self.domain_name() else {
+            return self.refuse("no domain is open", "Open one from the list of domains, or make one: ragonite ingest");
+        };
+        self.problem = None;
+        let key = self.next_key();
+        let trace = Trace {
+            profile: self.engine.profile.clone(),
+            embedder: self.engine.embedder.clone(),
+            generator: self.engine.generator.clone(),
+            ..Trace::default()
+        };
+        let record = TurnRecord {
+            id: TurnId(0),
+            number: u32::try_from(self.turns.len() + 1).unwrap_or(u32::MAX),
+            question: question.to_owned(),
+            completed_question: question.to_owned(),
+            outcome: Outcome::Canceled,
+            asked_at: at,
+            trace,
+        };
+        self.turns.push(Turn::of(key, record));
+        self.phase = Phase::Rewriting(key);
+        vec![Effect::RewriteQuestion { turn: key, domain, question: question.to_owned(), past: self.past(key) }]
+    }
+
+    pub(super) fn explain(&mut self, index: usize, method: Method) -> Vec<Effect> {
+        if self.is_busy() {
+            return self.refuse("a turn is still running", "Wait for it, or stop it first");
+        }
+        if self.is_opening() {
+            return self.refuse("something is still being opened", "Try again in a moment");
+        }
+        let Some(domain) = self.domain_name() else { return Vec::new() };
+        let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.is_answered()) else {
+            return self.refuse("there is no answer to explain", "Ask a question first, or choose an answered turn");
+        };
+        let hits = turn.hits_in_prompt();
+        let Some(answer) = turn.record.trace.answer.clone() else { return Vec::new() };
+        turn.problem = None;
+        turn.explaining = Some(Explaining { method, done: 0, total: 0, clusters: Vec::new() });
+        let key = turn.key;
+        let question = turn.record.completed_question.clone();
+        self.problem = None;
+        self.phase = Phase::Explaining(key);
+        vec![Effect::Explain { turn: key, domain, method, question, answer: Box::new(answer), hits }]
+    }
+
+    pub(super) fn cancel(&mut self) -> Vec<Effect> {
+        match self.phase.turn() {
+            Some(key) if self.canceling != Some(key) => {
+                self.canceling = Some(key);
+                vec![Effect::CancelTurn(key)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// An event of a running turn. The last arm is where everything stale or out of place ends.
+    pub(super) fn step(&mut self, event: Event) -> Vec<Effect> {
+        match (self.phase, event) {
+            (Phase::Rewriting(key), Event::QuestionCompleted { turn, rewrite }) if key == turn => {
+                self.completed(key, *rewrite)
+            }
+            (Phase::Retrieving(key), Event::HitsRetrieved { turn, retrieved }) if key == turn => {
+                self.retrieved(key, *retrieved)
+            }
+            (Phase::Answering(key), Event::PromptBuilt { turn, tokens, sources, cut }) if key == turn => {
+                self.with_turn(key, |turn| turn.prompt = Some(PromptSize { tokens, sources, cut }))
+            }
+            (Phase::Answering(key), Event::PromptRead { turn, done, total }) if key == turn => {
+                self.with_turn(key, |turn| turn.reading = Some(Reading { done, total }))
+            }
+            (Phase::Answering(key), Event::AnswerGrew { turn, text }) if key == turn => {
+                self.with_turn(key, |turn| turn.streamed.push_str(&text))
+            }
+            (Phase::Answering(key), Event::AnswerFinished { turn, answer }) if key == turn => {
+                self.answered(key, *answer)
+            }
+            (Phase::Explaining(key), Event::AttributionAdvanced { turn, done, total, clusters }) if key == turn => self
+                .with_turn(key, |turn| {
+                    if let Some(explaining) = &mut turn.explaining {
+                        (explaining.done, explaining.total, explaining.clusters) = (done, total, clusters);
+                    }
+                }),
+            (Phase::Explaining(key), Event::AttributionFinished { turn, attribution }) if key == turn => {
+                self.explained(key, *attribution)
+            }
+            (Phase::Explaining(key), Event::TurnCanceled { turn }) if key == turn => self.stop_explaining(key, None),
+            (Phase::Explaining(key), Event::TurnFailed { turn, problem }) if key == turn => {
+                self.stop_explaining(key, Some(problem))
+            }
+            (phase, Event::TurnCanceled { turn }) if phase.turn() == Some(turn) => self.settle(turn, Outcome::Canceled),
+            (phase, Event::TurnFailed { turn, problem }) if phase.turn() == Some(turn) => {
+                let outcome = Outcome::Failed(problem.to_string());
+                self.problem = Some(problem.clone());
+                self.with_turn(turn, |turn| turn.problem = Some(problem));
+                self.settle(turn, outcome)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn completed(&mut self, key: TurnKey, rewrite: Rewrite) -> Vec<Effect> {
+        let query = rewrite.completed.clone();
+        self.with_turn(key, |turn| {
+            turn.record.completed_question.clone_from(&query);
+            turn.record.trace.rewrite = Some(rewrite);
+            turn.add_up_timings();
+        });
+        match self.domain_name() {
+            Some(domain) if !self.is_canceling() => {
+                self.phase = Phase::Retrieving(key);
+                vec![Effect::Retrieve { turn: key, domain, query }]
+            }
+            // The step was done before it saw that it was to stop; no other answer comes.
+            _ => self.settle(key, Outcome::Canceled),
+        }
+    }
+
+    fn retrieved(&mut self, key: TurnKey, retrieved: Retrieved) -> Vec<Effect> {
+        let hits = retrieved.hits.iter().take(self.settings.top_k).cloned().collect();
+        let past = self.past(key);
+        self.with_turn(key, |turn| {
+            turn.record.trace.retrieved = Some(retrieved);
+            turn.add_up_timings();
+        });
+        let question = self.turn(key).map(|turn| turn.record.completed_question.clone()).unwrap_or_default();
+        match self.domain_name() {
+            Some(domain) if !self.is_canceling() => {
+                self.phase = Phase::Answering(key);
+                vec![Effect::GenerateAnswer { turn: key, domain, question, past, hits }]
+            }
+            _ => self.settle(key, Outcome::Canceled),
+        }
+    }
+
+    fn answered(&mut self, key: TurnKey, answer: Answer) -> Vec<Effect> {
+        self.with_turn(key, |turn| turn.record.trace.answer = Some(answer));
+        self.settle(key, Outcome::Answered)
+    }
+
+    fn explained(&mut self, key: TurnKey, attribution: Attribution) -> Vec<Effect> {
+        self.with_turn(key, |turn| {
+            turn.explaining = None;
+            turn.record.trace.attribution = Some(attribution);
+        });
+        self.settle(key, Outcome::Answered)
+    }
+
+    /// Ends an explanation without a result; the answered turn stays as it was.
+    fn stop_explaining(&mut self, key: TurnKey, problem: Option<Problem>) -> Vec<Effect> {
+        if problem.is_some() {
+            self.problem.clone_from(&problem);
+        }
+        self.with_turn(key, |turn| {
+            turn.explaining = None;
+            turn.problem = problem;
+        });
+        self.rest()
+    }
+
+    /// Ends the running turn and stores it.
+    fn settle(&mut self, key: TurnKey, outcome: Outcome) -> Vec<Effect> {
+        self.with_turn(key, |turn| {
+            turn.keep_streamed();
+            turn.record.outcome = outcome;
+            turn.add_up_timings();
+        });
+        let mut effects = self.save(key);
+        effects.extend(self.rest());
+        effects
+    }
+
+    /// Nothing runs any more: the wish that waited for it is granted.
+    fn rest(&mut self) -> Vec<Effect> {
+        self.phase = Phase::Idle;
+        self.canceling = None;
+        self.wish.take().map(|wish| self.grant(wish)).unwrap_or_default()
+    }
+
+    fn save(&mut self, key: TurnKey) -> Vec<Effect> {
+        let first_is_on_its_way = self.conversation.is_none()
+            && self.turns.iter().any(|turn| matches!(turn.stored, Stored::Saving | Stored::SavingOld));
+        let conversation = self.conversation.as_ref().map(|conversation| conversation.id);
+        let Some(domain) = self.domain_name() else { return Vec::new() };
+        let Some(turn) = self.turn_mut(key) else { return Vec::new() };
+        match turn.stored {
+            Stored::Saving | Stored::SavingOld => {
+                turn.stored = Stored::SavingOld;
+                Vec::new()
+            }
+            Stored::Settled | Stored::Waiting | Stored::Unsaved if first_is_on_its_way => {
+                turn.stored = Stored::Waiting;
+                Vec::new()
+            }
+            Stored::Settled | Stored::Waiting | Stored::Unsaved => {
+                turn.stored = Stored::Saving;
+                let record = Box::new(turn.record.clone());
+                vec![Effect::SaveTurn { turn: key, domain, conversation, record }]
+            }
+        }
+    }
+
+    pub(super) fn saved(&mut self, key: TurnKey, conversation: ConversationRecord, id: TurnId) -> Vec<Effect> {
+        if self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
+            self.conversations.retain(|known| known.id != conversation.id);
+            self.conversations.insert(0, conversation.clone());
+        }
+        let Some(turn) = self.turn_mut(key) else {
+            return self.parked_done(key, &conversation.domain, Some(conversation.id));
+        };
+        if turn.record.id == TurnId(0) {
+            // Another program may have gone on with the conversation, and then the history gave a later number.
+            turn.record.number = turn.record.number.max(conversation.turns);
+        }
+        turn.record.id = id;
+        turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
+        self.conversation = Some(conversation);
+        self.save_waiting()
+    }
+
+    pub(super) fn save_failed(&mut self, key: TurnKey, problem: Problem) -> Vec<Effect> {
+        self.problem = Some(problem);
+        let Some(turn) = self.turn_mut(key) else {
+            // What waits for the conversation this turn would have begun has nowhere to go either.
+            self.parked.retain(|turn| turn.key != key && turn.stored != Stored::Waiting);
+            return Vec::new();
+        };
+        turn.stored = Stored::Unsaved;
+        Vec::new()
+    }
+
+    fn save_waiting(&mut self) -> Vec<Effect> {
+        let waiting = self.turns.iter().filter(|turn| matches!(turn.stored, Stored::Waiting | Stored::Unsaved));
+        let keys: Vec<TurnKey> = waiting.map(|turn| turn.key).collect();
+        keys.into_iter().flat_map(|key| self.save(key)).collect()
+    }
+
+    /// A turn that is no longer on screen is stored, or cannot be: what waited for it goes next.
+    fn parked_done(&mut self, key: TurnKey, domain: &DomainName, to: Option<ConversationId>) -> Vec<Effect> {
+        for turn in self.parked.iter_mut().filter(|turn| turn.key == key) {
+            turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
+        }
+        self.parked.retain(|turn| turn.stored != Stored::Settled);
+        let waiting = self.parked.iter_mut().filter(|turn| turn.stored == Stored::Waiting);
+        let effects = waiting.map(|turn| {
+            turn.stored = Stored::Saving;
+            let record = Box::new(turn.record.clone());
+            Effect::SaveTurn { turn: turn.key, domain: domain.clone(), conversation: to, record }
+        });
+        effects.collect()
+    }
+
+    fn domain_name(&self) -> Option<DomainName> {
+        self.domain.as_ref().map(|domain| domain.name.clone())
+    }
+
+    fn refuse(&mut self, what: &str, next: &str) -> Vec<Effect> {
+        self.noting(Some(Problem { what: what.to_owned(), next: next.to_owned() }))
+    }
+
+    fn with_turn(&mut self, key: TurnKey, change: impl FnOnce(&mut Turn)) -> Vec<Effect> {
+        if let Some(turn) = self.turn_mut(key) {
+            change(turn);
+        }
+        Vec::new()
+    }
+}

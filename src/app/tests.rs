@@ -1,0 +1,432 @@
+//! Events in, state and effects out.
+
+use proptest::prelude::*;
+use time::OffsetDateTime;
+
+use super::*;
+use crate::answer::{Answer, Rewrite, RewriteHow};
+use crate::attribution::{Attribution, AttributionTimings, Method};
+use crate::base::{ConversationId, DomainName, EvidenceId, Language, Millis, TurnId};
+use crate::history::{ConversationRecord, Outcome};
+use crate::inference::{Completion, Finish, Sampling};
+use crate::prompt::Prompt;
+use crate::retrieval::Retrieved;
+
+const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+fn name(text: &str) -> DomainName {
+    text.parse().unwrap()
+}
+
+fn domain(text: &str) -> DomainSummary {
+    DomainSummary { name: name(text), documents: 1, evidences: 2, changed_at: String::new(), problem: None }
+}
+
+fn conversation(id: i64, domain: &str) -> ConversationRecord {
+    ConversationRecord {
+        id: ConversationId(id),
+        domain: name(domain),
+        title: "t".into(),
+        started_at: NOW,
+        changed_at: NOW,
+        turns: 1,
+    }
+}
+
+fn asked(text: &str) -> Event {
+    Event::QuestionAsked { text: text.into(), at: NOW }
+}
+
+fn completed(turn: u64, text: &str) -> Event {
+    let rewrite = Rewrite {
+        completed: text.into(),
+        how: RewriteHow::First,
+        prompt: None,
+        completion: None,
+        total_ms: Millis(1.0),
+    };
+    Event::QuestionCompleted { turn: TurnKey(turn), rewrite: Box::new(rewrite) }
+}
+
+fn retrieved(turn: u64) -> Event {
+    let mut retrieved = Retrieved::default();
+    retrieved.timings_ms.total = Millis(2.0);
+    Event::HitsRetrieved { turn: TurnKey(turn), retrieved: Box::new(retrieved) }
+}
+
+fn answered(turn: u64, text: &str) -> Event {
+    let completion = Completion {
+        text: text.into(),
+        tokens: vec![],
+        prompt_tokens: 3,
+        reused_tokens: 0,
+        finish: Finish::End,
+        first_token_ms: Millis(3.0),
+        total_ms: Millis(4.0),
+    };
+    let answer = Answer {
+        text: text.into(),
+        answered: true,
+        citations: vec![],
+        invalid_citations: vec![],
+        language: Language::English,
+        prompt: Prompt::default(),
+        sampling: Sampling::Greedy,
+        completion,
+    };
+    Event::AnswerFinished { turn: TurnKey(turn), answer: Box::new(answer) }
+}
+
+fn attributed(turn: u64) -> Event {
+    let timings_ms = AttributionTimings { total: Millis(8.0), ..AttributionTimings::default() };
+    let attribution = Attribution { method: Method::Counterfactual, decisive: false, clusters: vec![], timings_ms };
+    Event::AttributionFinished { turn: TurnKey(turn), attribution: Box::new(attribution) }
+}
+
+fn saved(turn: u64) -> Event {
+    Event::TurnSaved { turn: TurnKey(turn), conversation: conversation(7, "wiki"), id: TurnId(70) }
+}
+
+fn problem() -> Problem {
+    Problem { what: "it broke".into(), next: "mend it".into() }
+}
+
+/// An app with the domain `wiki` open.
+fn opened() -> App {
+    let mut app = App::new(AppSettings::default());
+    app.handle(Event::DomainChosen(name("wiki")));
+    app.handle(Event::DomainOpened(domain("wiki")));
+    app
+}
+
+fn after(events: impl IntoIterator<Item = Event>) -> App {
+    let mut app = opened();
+    for event in events {
+        app.handle(event);
+    }
+    app
+}
+
+/// One answered and stored turn.
+fn with_one_turn() -> App {
+    after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), saved(1)])
+}
+
+#[test]
+fn a_question_goes_through_every_stage_and_is_saved() {
+    let mut app = opened();
+    let rewrite = app.handle(asked("  who? "));
+    assert!(
+        matches!(&rewrite[..], [Effect::RewriteQuestion { question, past, .. }] if question == "who?" && past.is_empty())
+    );
+    let retrieve = app.handle(completed(1, "who then?"));
+    assert!(matches!(&retrieve[..], [Effect::Retrieve { query, .. }] if query == "who then?"));
+    let generate = app.handle(retrieved(1));
+    assert!(matches!(&generate[..], [Effect::GenerateAnswer { question, .. }] if question == "who then?"));
+    app.handle(Event::AnswerGrew { turn: TurnKey(1), text: "she ".into() });
+    assert_eq!(app.turns()[0].text(), "she ");
+    let save = app.handle(answered(1, "she did"));
+    let [Effect::SaveTurn { conversation: None, record, .. }] = &save[..] else { panic!("{save:?}") };
+    assert_eq!(record.outcome, Outcome::Answered);
+    assert_eq!(record.trace.timings_ms.total, Millis(7.0));
+    assert!(!app.is_busy());
+    app.handle(saved(1));
+    assert_eq!(app.conversation().unwrap().id, ConversationId(7));
+    assert_eq!(app.turns()[0].record.id, TurnId(70));
+    assert!(app.is_saved());
+}
+
+#[test]
+fn only_the_best_hits_reach_the_prompt() {
+    let mut app = opened();
+    app.settings.top_k = 0;
+    app.handle(asked("q"));
+    app.handle(completed(1, "q"));
+    assert!(matches!(&app.handle(retrieved(1))[..], [Effect::GenerateAnswer { hits, .. }] if hits.is_empty()));
+}
+
+#[test]
+fn an_empty_question_does_nothing() {
+    let mut app = opened();
+    let before = app.clone();
+    assert!(app.handle(asked(" \n ")).is_empty());
+    assert_eq!(app, before);
+}
+
+#[test]
+fn a_question_that_cannot_be_asked_is_refused_with_a_note() {
+    let mut without_domain = App::default();
+    assert!(without_domain.handle(asked("q")).is_empty());
+    assert!(without_domain.problem().is_some());
+    let mut busy = after([asked("q")]);
+    assert!(busy.handle(asked("another")).is_empty());
+    assert!(busy.problem().is_some());
+    assert_eq!(busy.turns().len(), 1);
+    let mut opening = after([Event::ConversationChosen(ConversationId(3))]);
+    assert!(opening.handle(asked("q")).is_empty());
+    assert!(opening.problem().is_some());
+}
+
+#[test]
+fn events_of_another_turn_change_nothing() {
+    let stale = [
+        completed(9, "x"),
+        retrieved(9),
+        answered(9, "x"),
+        attributed(9),
+        Event::AnswerGrew { turn: TurnKey(9), text: "x".into() },
+        Event::TurnCanceled { turn: TurnKey(9) },
+        Event::TurnFailed { turn: TurnKey(9), problem: problem() },
+        // The right turn in the wrong stage.
+        answered(1, "too early"),
+    ];
+    let mut app = after([asked("q")]);
+    let before = app.clone();
+    for event in stale {
+        assert!(app.handle(event).is_empty());
+        assert_eq!(app, before);
+    }
+}
+
+#[test]
+fn cancelling_keeps_what_was_written_and_saves_it() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1)]);
+    app.handle(Event::AnswerGrew { turn: TurnKey(1), text: "half an".into() });
+    assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(1))]);
+    assert!(app.handle(Event::CancelRequested).is_empty(), "one cancel is enough");
+    assert!(app.is_busy());
+    let effects = app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(record.outcome, Outcome::Canceled);
+    assert_eq!(record.trace.answer.as_ref().unwrap().text, "half an");
+    assert!(app.past(TurnKey(99)).is_empty(), "a half answer is no past turn");
+}
+
+#[test]
+fn a_turn_told_to_stop_takes_no_further_step() {
+    let mut app = after([asked("q"), Event::CancelRequested]);
+    let effects = app.handle(completed(1, "q"));
+    assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.outcome == Outcome::Canceled));
+    assert!(!app.is_busy());
+    let before = app.clone();
+    assert!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }).is_empty(), "a late answer changes nothing");
+    assert_eq!(app, before);
+}
+
+#[test]
+fn an_answer_that_was_faster_than_its_cancellation_is_kept() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), Event::CancelRequested, answered(1, "done")]);
+    assert_eq!(app.turns()[0].record.outcome, Outcome::Answered);
+    let before = app.clone();
+    assert!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }).is_empty());
+    assert_eq!(app, before);
+}
+
+#[test]
+fn a_failed_turn_is_saved_and_shown() {
+    let mut app = after([asked("q")]);
+    let effects = app.handle(Event::TurnFailed { turn: TurnKey(1), problem: problem() });
+    assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if matches!(record.outcome, Outcome::Failed(_))));
+    assert_eq!(app.problem(), Some(&problem()));
+    assert_eq!(app.turns()[0].problem, Some(problem()));
+}
+
+#[test]
+fn an_explanation_is_saved_over_its_turn() {
+    let mut app = with_one_turn();
+    let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    assert!(matches!(&effects[..], [Effect::Explain { turn: TurnKey(1), .. }]));
+    app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 1, total: 2, clusters: vec![] });
+    assert_eq!(app.turns()[0].explaining.as_ref().unwrap().done, 1);
+    let effects = app.handle(attributed(1));
+    let [Effect::SaveTurn { conversation: Some(_), record, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(record.trace.timings_ms.total, Millis(15.0));
+    assert_eq!(app.turns()[0].explaining, None);
+}
+
+#[test]
+fn a_stopped_explanation_leaves_the_answered_turn_as_it_was() {
+    for end in [Event::TurnCanceled { turn: TurnKey(1) }, Event::TurnFailed { turn: TurnKey(1), problem: problem() }] {
+        let mut app = with_one_turn();
+        let before = app.turns()[0].record.clone();
+        app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
+        app.handle(Event::CancelRequested);
+        assert!(app.handle(end).is_empty());
+        assert_eq!(app.turns()[0].record, before);
+        assert_eq!(app.phase(), Phase::Idle);
+    }
+}
+
+#[test]
+fn a_follow_up_is_told_the_last_answered_turns() {
+    let mut app = with_one_turn();
+    app.settings.past_turns = 1;
+    for event in [asked("second"), completed(2, "second"), retrieved(2), answered(2, "b"), asked("third")] {
+        app.handle(event);
+    }
+    let past = app.past(TurnKey(3));
+    assert_eq!(past.iter().map(|turn| turn.question.as_str()).collect::<Vec<_>>(), ["second"]);
+}
+
+#[test]
+fn a_second_turn_waits_until_the_first_has_made_the_conversation() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+    for event in [asked("r"), completed(2, "r"), retrieved(2)] {
+        app.handle(event);
+    }
+    assert!(app.handle(answered(2, "b")).is_empty(), "would make a second conversation");
+    let effects = app.handle(saved(1));
+    assert!(matches!(&effects[..], [Effect::SaveTurn { turn: TurnKey(2), conversation: Some(_), .. }]));
+}
+
+#[test]
+fn a_turn_left_behind_is_still_saved_to_its_conversation() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+    for event in [asked("r"), completed(2, "r"), retrieved(2), answered(2, "b"), Event::ConversationStarted] {
+        app.handle(event);
+    }
+    assert!(app.turns().is_empty());
+    let effects = app.handle(saved(1));
+    assert!(matches!(&effects[..], [Effect::SaveTurn { turn: TurnKey(2), conversation: Some(_), .. }]));
+    assert_eq!(app.conversation(), None, "the new conversation stays new");
+    app.handle(saved(2));
+    assert!(app.is_saved());
+}
+
+#[test]
+fn an_explanation_that_overtakes_its_save_is_saved_after_it() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
+    assert!(app.handle(attributed(1)).is_empty());
+    let effects = app.handle(saved(1));
+    assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.attribution.is_some()));
+}
+
+#[test]
+fn a_failed_save_is_shown_and_does_not_block_the_next() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+    app.handle(Event::SaveFailed { turn: TurnKey(1), problem: problem() });
+    assert_eq!(app.problem(), Some(&problem()));
+    for event in [asked("r"), completed(2, "r"), retrieved(2)] {
+        app.handle(event);
+    }
+    assert!(matches!(&app.handle(answered(2, "b"))[..], [Effect::SaveTurn { turn: TurnKey(2), .. }]));
+}
+
+#[test]
+fn a_new_conversation_waits_for_the_running_turn_to_stop() {
+    let mut app = after([asked("q")]);
+    assert_eq!(app.handle(Event::ConversationStarted), [Effect::CancelTurn(TurnKey(1))]);
+    assert_eq!(app.turns().len(), 1);
+    let effects = app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    assert!(matches!(&effects[..], [Effect::SaveTurn { .. }]));
+    assert!(app.turns().is_empty());
+}
+
+#[test]
+fn a_chosen_domain_starts_a_new_conversation_once_it_is_open() {
+    let mut app = with_one_turn();
+    let effects = app.handle(Event::DomainChosen(name("league")));
+    assert_eq!(effects, [Effect::OpenDomain(name("league")), Effect::ListConversations(name("league"))]);
+    app.handle(Event::ConversationsListed { domain: name("league"), conversations: vec![conversation(2, "league")] });
+    assert_eq!(app.turns().len(), 1, "the old one stays until the new one is open");
+    app.handle(Event::DomainOpened(domain("league")));
+    assert!(app.turns().is_empty());
+    assert_eq!(app.conversation(), None);
+    assert_eq!(app.conversations().len(), 1);
+}
+
+#[test]
+fn a_domain_that_does_not_open_leaves_the_open_one() {
+    let mut app = with_one_turn();
+    app.handle(Event::DomainChosen(name("league")));
+    let effects = app.handle(Event::DomainFailed { name: name("league"), problem: problem() });
+    assert_eq!(effects, [Effect::ListConversations(name("wiki"))]);
+    assert_eq!(app.domain().unwrap().name, name("wiki"));
+    assert_eq!(app.turns().len(), 1);
+    assert!(app.problem().is_some());
+}
+
+#[test]
+fn only_the_conversation_chosen_last_is_opened() {
+    let mut app = with_one_turn();
+    app.handle(Event::ConversationChosen(ConversationId(1)));
+    app.handle(Event::ConversationChosen(ConversationId(2)));
+    app.handle(Event::ConversationOpened { record: conversation(1, "wiki"), turns: vec![] });
+    assert_eq!(app.conversation().unwrap().id, ConversationId(7));
+    let turns = vec![app.turns()[0].record.clone()];
+    app.handle(Event::ConversationOpened { record: conversation(2, "wiki"), turns });
+    assert_eq!(app.conversation().unwrap().id, ConversationId(2));
+    assert_eq!(app.turns().len(), 1);
+    assert!(app.turns()[0].is_answered());
+}
+
+#[test]
+fn a_table_is_loaded_once() {
+    let mut app = opened();
+    let wanted = Event::TableWanted(EvidenceId(4));
+    assert_eq!(app.handle(wanted.clone()).len(), 1);
+    assert!(app.handle(wanted.clone()).is_empty());
+    app.handle(Event::TableLoaded { evidence: EvidenceId(4), table: None });
+    assert_eq!(app.table(EvidenceId(4)), Some(None));
+    assert!(app.handle(wanted).is_empty());
+}
+
+#[test]
+fn quitting_stops_the_running_turn_first() {
+    let mut app = after([asked("q")]);
+    assert_eq!(app.handle(Event::QuitRequested), [Effect::CancelTurn(TurnKey(1)), Effect::Quit]);
+    assert_eq!(opened().handle(Event::QuitRequested), [Effect::Quit]);
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let key = 1..4u64;
+    prop_oneof![
+        4 => "[a-z ]{0,3}".prop_map(|text| asked(&text)),
+        3 => key.clone().prop_map(|turn| completed(turn, "c")),
+        3 => key.clone().prop_map(retrieved),
+        3 => key.clone().prop_map(|turn| answered(turn, "a")),
+        2 => key.clone().prop_map(attributed),
+        2 => key.clone().prop_map(saved),
+        1 => key.clone().prop_map(|turn| Event::SaveFailed { turn: TurnKey(turn), problem: problem() }),
+        1 => key.clone().prop_map(|turn| Event::AnswerGrew { turn: TurnKey(turn), text: "t".into() }),
+        1 => key.clone().prop_map(|turn| Event::TurnCanceled { turn: TurnKey(turn) }),
+        1 => key.prop_map(|turn| Event::TurnFailed { turn: TurnKey(turn), problem: problem() }),
+        2 => (0..3usize).prop_map(|turn| Event::ExplainRequested { turn, method: Method::Similarity }),
+        1 => Just(Event::CancelRequested),
+        1 => Just(Event::ConversationStarted),
+        1 => Just(Event::DomainChosen(name("wiki"))),
+        1 => Just(Event::DomainOpened(domain("wiki"))),
+        1 => Just(Event::ConversationChosen(ConversationId(7))),
+        1 => Just(Event::ConversationOpened { record: conversation(7, "wiki"), turns: vec![] }),
+        1 => Just(Event::ProblemDismissed),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn phase_and_turns_agree_whatever_happens(events in proptest::collection::vec(any_event(), 0..60)) {
+        let mut app = opened();
+        for event in events {
+            let before = app.phase();
+            let effects = app.handle(event);
+            for (index, turn) in app.turns().iter().enumerate() {
+                prop_assert_eq!(turn.record.number as usize, index + 1);
+                prop_assert_eq!(turn.explaining.is_some(), app.phase() == Phase::Explaining(turn.key));
+            }
+            if let Some(key) = app.phase().turn() {
+                prop_assert!(app.turn(key).is_some(), "a turn runs that is not there");
+                if !matches!(app.phase(), Phase::Explaining(_)) {
+                    prop_assert_eq!(app.turns().last().unwrap().key, key);
+                }
+            } else {
+                prop_assert!(!app.is_canceling());
+            }
+            for effect in effects {
+                if let Effect::SaveTurn { turn, .. } = effect {
+                    prop_assert!(app.phase().turn() != Some(turn) || before.turn() != Some(turn), "a running turn was saved");
+                }
+            }
+        }
+    }
+}

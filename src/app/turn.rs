@@ -1,0 +1,174 @@
+//! A turn on screen: the record that will be stored, and what is known while it grows.
+//!
+//! Invariant: everything worth keeping is in `record`; the other fields may be lost with the program.
+
+use super::{Problem, TurnKey};
+use crate::answer::Answer;
+use crate::attribution::{Cluster, Method};
+use crate::base::{Language, Millis};
+use crate::history::{Outcome, TurnRecord, TurnTimings};
+use crate::inference::{Completion, Finish, Sampling};
+use crate::prompt::{Cut, PastTurn, Prompt};
+use crate::retrieval::Hit;
+
+/// The answer's prompt, as soon as it is built.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PromptSize {
+    /// Its length.
+    pub tokens: usize,
+    /// Sources in it.
+    pub sources: usize,
+    /// What did not fit.
+    pub cut: Vec<Cut>,
+}
+
+/// How far the generator has read the prompt, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    /// Tokens read.
+    pub done: usize,
+    /// All of them.
+    pub total: usize,
+}
+
+/// How far an explanation has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explaining {
+    /// How it is computed.
+    pub method: Method,
+    /// Clusters settled.
+    pub done: usize,
+    /// All of them; 0 until they are counted.
+    pub total: usize,
+    /// The settled ones, with shares among themselves.
+    pub clusters: Vec<Cluster>,
+}
+
+/// One turn of the open conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Its key in this run of the program.
+    pub key: TurnKey,
+    /// The growing record. Its outcome means something only once the turn is no longer running.
+    pub record: TurnRecord,
+    /// The answer so far.
+    pub streamed: String,
+    /// The prompt's size.
+    pub prompt: Option<PromptSize>,
+    /// How far the prompt is read.
+    pub reading: Option<Reading>,
+    /// The running explanation.
+    pub explaining: Option<Explaining>,
+    /// Why its last stage failed.
+    pub problem: Option<Problem>,
+    /// What the history knows of it.
+    pub(super) stored: Stored,
+}
+
+/// How a turn stands to the history.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Stored {
+    /// Nothing to store.
+    #[default]
+    Settled,
+    /// On its way.
+    Saving,
+    /// On its way, and changed since.
+    SavingOld,
+    /// Waits until the conversation has its id.
+    Waiting,
+    /// Could not be stored; tried again after the next save that succeeds.
+    Unsaved,
+}
+
+impl Turn {
+    /// A turn with nothing in flight.
+    pub(super) fn of(key: TurnKey, record: TurnRecord) -> Self {
+        let stored = Stored::Settled;
+        Self {
+            key,
+            record,
+            streamed: String::new(),
+            prompt: None,
+            reading: None,
+            explaining: None,
+            problem: None,
+            stored,
+        }
+    }
+
+    /// The finished answer, or what was kept of a cancelled one.
+    pub fn answer(&self) -> Option<&Answer> {
+        self.record.trace.answer.as_ref()
+    }
+
+    /// The answer's text: finished, or as far as it has come.
+    pub fn text(&self) -> &str {
+        self.answer().map_or(self.streamed.as_str(), |answer| answer.text.as_str())
+    }
+
+    /// The hits of its search, best first.
+    pub fn hits(&self) -> &[Hit] {
+        self.record.trace.retrieved.as_ref().map_or(&[], |retrieved| retrieved.hits.as_slice())
+    }
+
+    /// The hits that were in the answer's prompt.
+    pub fn hits_in_prompt(&self) -> Vec<Hit> {
+        let sources = self.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
+        self.hits().iter().filter(|hit| sources.contains(&hit.rank)).cloned().collect()
+    }
+
+    /// Whether it has an answer that can be explained.
+    pub fn is_answered(&self) -> bool {
+        self.record.outcome == Outcome::Answered && self.answer().is_some()
+    }
+
+    /// What the model is told of it in later turns; none where it has no answer.
+    pub fn as_past(&self) -> Option<PastTurn> {
+        let answer = self.answer().filter(|_| self.is_answered())?;
+        Some(PastTurn {
+            question: self.record.question.clone(),
+            completed_question: self.record.completed_question.clone(),
+            answer: answer.text.clone(),
+        })
+    }
+
+    /// Moves a half answer into the record, so that it is kept.
+    pub(super) fn keep_streamed(&mut self) {
+        if self.record.trace.answer.is_some() || self.streamed.trim().is_empty() {
+            return;
+        }
+        let size = self.prompt.clone().unwrap_or_default();
+        self.record.trace.answer = Some(Answer {
+            text: self.streamed.trim().to_owned(),
+            answered: true,
+            citations: Vec::new(),
+            invalid_citations: Vec::new(),
+            language: Language::of(&self.record.question),
+            prompt: Prompt { cut: size.cut, ..Prompt::default() },
+            sampling: Sampling::default(),
+            completion: Completion {
+                text: self.streamed.clone(),
+                tokens: Vec::new(),
+                prompt_tokens: size.tokens,
+                reused_tokens: 0,
+                finish: Finish::Length,
+                first_token_ms: Millis::default(),
+                total_ms: Millis::default(),
+            },
+        });
+    }
+
+    /// Reads the time per stage off the results.
+    pub(super) fn add_up_timings(&mut self) {
+        let trace = &mut self.record.trace;
+        let rewrite = trace.rewrite.as_ref().map(|rewrite| rewrite.total_ms).unwrap_or_default();
+        let retrieve = trace.retrieved.as_ref().map(|retrieved| retrieved.timings_ms.total).unwrap_or_default();
+        let completion = trace.answer.as_ref().map(|answer| &answer.completion);
+        let first_token = completion.map(|completion| completion.first_token_ms).unwrap_or_default();
+        let answer = completion.map(|completion| completion.total_ms).unwrap_or_default();
+        let explain = trace.attribution.as_ref().map(|attribution| attribution.timings_ms.total).unwrap_or_default();
+        let total = rewrite + retrieve + answer + explain;
+        trace.timings_ms = TurnTimings { rewrite, retrieve, first_token, answer, explain, total };
+    }
+}

@@ -1,0 +1,26 @@
+//! How much each cluster of evidences mattered for an answer (RAGonite, Sec. 5, Algorithm 1).
+//!
+//! Takes an answer, its prompt and the embeddings of its evidences; gives an [`Attribution`].
+//! Invariants: every source in the prompt is in exactly one cluster; a contribution of exactly 0 has no share; the shares
+//! of the others sum to 1, or all are none and the result is not decisive; zero means the same tokens, not a cosine.
+//! Not here: drawing bars (`tui`), storing them (`history`).
+
+mod cluster;
+mod counterfactual;
+mod difference;
+mod error;
+mod outcome;
+mod score;
+mod settings;
+mod similarity;
+#[cfg(test)]
+mod tests;
+
+pub use cluster::{SourceVector, cluster};
+pub use counterfactual::{Engines, ExplainInput, SMALLEST_CHANGE, explain};
+pub use difference::{Change, DiffPart, difference};
+pub use error::AttributionError;
+pub use outcome::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
+pub use score::{FLAT_RATIO, is_decisive, shares};
+pub use settings::{AttributionSettings, SettingError};
+pub use similarity::{SimilarityInput, similarity};

@@ -1,0 +1,110 @@
+//! Contributions to shares.
+//!
+//! Takes one contribution per cluster; gives the masked softmax, and whether it tells the clusters apart.
+//! Invariant: a contribution of exactly 0 has no share; the shares of the others sum to 1.
+//! Not here: where contributions come from (`counterfactual`, `similarity`).
+
+use super::Cluster;
+
+/// The result is flat when the largest share is less than this many times the smallest. The ratio of two shares is
+/// `exp(difference of contributions / temperature)`, so it means the same for any number of clusters; at the default
+/// temperature 1.1 is a difference of 0.005 in cosine, as little as makes two evidences the same for clustering.
+pub const FLAT_RATIO: f64 = 1.1;
+
+/// Masked softmax: contributions that are exactly 0 (or no number) get no share.
+#[must_use]
+pub fn shares(contributions: &[f64], temperature: f64) -> Vec<Option<f64>> {
+    let counts = |c: f64| c != 0.0 && c.is_finite();
+    let largest = contributions.iter().copied().filter(|c| counts(*c)).fold(f64::NEG_INFINITY, f64::max);
+    // Relative to the largest every power is at most 1: nothing overflows and the sum is at least 1.
+    let weights: Vec<Option<f64>> =
+        contributions.iter().map(|c| counts(*c).then(|| ((c - largest) / temperature).exp())).collect();
+    let sum: f64 = weights.iter().flatten().sum();
+    weights.into_iter().map(|weight| weight.map(|w| w / sum)).collect()
+}
+
+/// Whether the shares of all clusters say which one matters: some cluster has a share, and unless it is the only
+/// cluster they are not flat ([`FLAT_RATIO`]). A cluster without a share counts as 0, so any other stands out from it.
+#[must_use]
+pub fn is_decisive(shares: &[Option<f64>]) -> bool {
+    let all = || shares.iter().map(|share| share.unwrap_or(0.0));
+    let largest = all().fold(0.0, f64::max);
+    let smallest = all().fold(1.0, f64::min);
+    largest > 0.0 && (shares.len() == 1 || largest >= FLAT_RATIO * smallest)
+}
+
+/// Gives the clusters their shares among themselves, puts the highest contribution first (the better rank where two
+/// are equal), and tells whether they are decisive.
+pub(super) fn settle(clusters: &mut [Cluster], temperature: f64) -> bool {
+    clusters.sort_by(|a, b| b.contribution.total_cmp(&a.contribution).then_with(|| a.hits.cmp(&b.hits)));
+    let contributions: Vec<f64> = clusters.iter().map(|cluster| cluster.contribution).collect();
+    let shares = shares(&contributions, temperature);
+    let decisive = is_decisive(&shares);
+    for (cluster, share) in clusters.iter_mut().zip(shares) {
+        cluster.share = share;
+    }
+    decisive
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Temperature of the paper.
+    const T: f64 = 0.05;
+
+    #[test]
+    fn the_softmax_of_the_paper() {
+        let shares = shares(&[0.30, 0.25, 0.0], T);
+        assert!((shares[0].unwrap() - 0.731_058_578_6).abs() < 1e-9);
+        assert!((shares[1].unwrap() - 0.268_941_421_4).abs() < 1e-9);
+        assert_eq!(shares[2], None);
+        assert!(is_decisive(&shares));
+    }
+
+    #[test]
+    fn nothing_but_zeros_has_no_shares_and_decides_nothing() {
+        let shares = shares(&[0.0, 0.0], T);
+        assert_eq!(shares, [None, None]);
+        assert!(!is_decisive(&shares));
+        assert!(!is_decisive(&[]));
+    }
+
+    #[test]
+    fn contributions_that_are_almost_equal_are_flat() {
+        assert!(!is_decisive(&shares(&[0.300, 0.304, 0.302], T)));
+        assert!(is_decisive(&shares(&[0.300, 0.306, 0.302], T)));
+        assert!(is_decisive(&shares(&[0.3, 0.3, 0.0], T)), "two sources stand out from a third that changed nothing");
+        assert!(is_decisive(&shares(&[0.01], T)), "the only cluster decides when it changes the answer");
+    }
+
+    #[test]
+    fn a_contribution_that_is_no_number_has_no_share() {
+        assert_eq!(shares(&[f64::NAN, 0.5], T), [None, Some(1.0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn shares_sum_to_one_and_keep_the_order(
+            contributions in prop::collection::vec(prop_oneof![Just(0.0), -1.0..2.0], 1..12),
+            temperature in prop_oneof![Just(1e-9), 0.001..5.0],
+        ) {
+            let shares = shares(&contributions, temperature);
+            for (contribution, share) in contributions.iter().zip(&shares) {
+                prop_assert_eq!(*contribution == 0.0, share.is_none());
+                prop_assert!(share.is_none_or(|s| (0.0..=1.0).contains(&s)));
+            }
+            let sum: f64 = shares.iter().flatten().sum();
+            prop_assert!(shares.iter().all(Option::is_none) || (sum - 1.0).abs() < 1e-12);
+            for (a, share_a) in contributions.iter().zip(&shares) {
+                for (b, share_b) in contributions.iter().zip(&shares) {
+                    if let (Some(share_a), Some(share_b)) = (share_a, share_b) && a > b {
+                        prop_assert!(share_a >= share_b);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! How attribution is done; the table `[attribution]` of the configuration.
+
+use serde::{Deserialize, Serialize};
+
+/// The settings, with the values of the paper as defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AttributionSettings {
+    /// Cosine distance up to which two evidences are neighbours in DBSCAN.
+    pub eps: f64,
+    /// Neighbours, itself included, that make an evidence the core of a cluster.
+    pub min_points: usize,
+    /// Counterfactual answers per cluster. Only sampled answers need more than one: greedy ones are all the same.
+    pub iterations: usize,
+    /// Temperature of the softmax over contributions: the lower, the more the largest stands out.
+    pub temperature: f64,
+}
+
+impl Default for AttributionSettings {
+    fn default() -> Self {
+        Self { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05 }
+    }
+}
+
+/// A setting that cannot be computed with.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum SettingError {
+    /// Cosine distances go from 0 to 2.
+    #[error("attribution.eps is {0}, it must be from 0 to 2; 0.005 is the default")]
+    Eps(f64),
+    /// An evidence is its own neighbour.
+    #[error("attribution.min_points is 0, it must be at least 1; 2 is the default")]
+    MinPoints,
+    /// Without a counterfactual answer there is nothing to compare.
+    #[error("attribution.iterations is 0, it must be at least 1; 1 is the default")]
+    Iterations,
+    /// The softmax divides by it.
+    #[error("attribution.temperature is {0}, it must be above 0; 0.05 is the default")]
+    Temperature(f64),
+}
+
+impl AttributionSettings {
+    /// Checks that every setting can be computed with.
+    ///
+    /// # Errors
+    /// The first setting that cannot.
+    pub fn check(&self) -> Result<(), SettingError> {
+        if !(0.0..=2.0).contains(&self.eps) {
+            return Err(SettingError::Eps(self.eps));
+        }
+        if self.min_points == 0 {
+            return Err(SettingError::MinPoints);
+        }
+        if self.iterations == 0 {
+            return Err(SettingError::Iterations);
+        }
+        if !(self.temperature > 0.0 && self.temperature.is_finite()) {
+            return Err(SettingError::Temperature(self.temperature));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_table_is_the_paper_and_a_misspelt_key_is_refused() {
+        let settings: AttributionSettings = toml::from_str("").unwrap();
+        assert_eq!(settings, AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05 });
+        assert!(toml::from_str::<AttributionSettings>("epsilon = 1.0").is_err());
+    }
+
+    #[test]
+    fn settings_that_cannot_be_computed_with_are_named() {
+        let good = AttributionSettings::default();
+        assert_eq!(good.check(), Ok(()));
+        assert!(matches!(AttributionSettings { eps: f64::NAN, ..good }.check(), Err(SettingError::Eps(_))));
+        assert_eq!(AttributionSettings { min_points: 0, ..good }.check(), Err(SettingError::MinPoints));
+        assert_eq!(AttributionSettings { iterations: 0, ..good }.check(), Err(SettingError::Iterations));
+        assert_eq!(AttributionSettings { temperature: 0.0, ..good }.check(), Err(SettingError::Temperature(0.0)));
+    }
+}

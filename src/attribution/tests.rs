@@ -1,0 +1,374 @@
+//! Attribution with a generator that follows a script and an encoder that counts words.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::answer::Answer;
+use crate::base::{CancelSource, CancelToken, Canceled, Language, Millis, clean_text};
+use crate::inference::{
+    ChatTemplate, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
+    GeneratorIdentity, InferenceError, PromptPart, Sampling, Special, TextRole,
+};
+use crate::prompt::{Part, Prompt, Segment};
+
+const QUESTION: &str = "Who tested the radio?";
+
+fn completion(text: &str) -> Completion {
+    Completion {
+        text: text.to_owned(),
+        tokens: text.split(' ').map(|word| word.bytes().map(i32::from).sum()).collect(),
+        prompt_tokens: 10,
+        reused_tokens: 4,
+        finish: Finish::End,
+        first_token_ms: Millis(1.0),
+        total_ms: Millis(2.0),
+    }
+}
+
+/// Prompt and seed to answer.
+type Script = dyn Fn(&str, u32) -> String + Sync;
+
+/// A generator whose answer is a function of the prompt's text and the seed.
+struct Scripted<'a> {
+    identity: GeneratorIdentity,
+    answer: &'a Script,
+    asked: Vec<GenerateRequest>,
+}
+
+impl<'a> Scripted<'a> {
+    fn new(answer: &'a Script) -> Self {
+        let chat_template = ChatTemplate { source: String::new(), bos: String::new(), eos: String::new() };
+        let identity = GeneratorIdentity { model: "scripted".into(), context_tokens: 1000, chat_template };
+        Self { identity, answer, asked: Vec::new() }
+    }
+}
+
+impl Generate for Scripted<'_> {
+    fn identity(&self) -> &GeneratorIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError> {
+        Ok(part.text.split(' ').count())
+    }
+
+    fn generate(
+        &mut self,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        _on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        cancel.check()?;
+        self.asked.push(request.clone());
+        let prompt: String = request.parts.iter().map(|part| part.text.as_str()).collect();
+        let seed = match request.sampling {
+            Sampling::Greedy => 0,
+            Sampling::Seeded { seed, .. } => seed,
+        };
+        cancel.check()?;
+        Ok(completion(&(self.answer)(&prompt, seed)))
+    }
+}
+
+/// An encoder that hashes words into a few counters.
+struct Words {
+    identity: EncoderIdentity,
+    embedded: AtomicUsize,
+}
+
+impl Words {
+    fn new() -> Self {
+        let identity =
+            EncoderIdentity { model: "words".into(), fingerprint: "0".into(), dimensions: 64, max_tokens: 256 };
+        Self { identity, embedded: AtomicUsize::new(0) }
+    }
+}
+
+impl Embed for Words {
+    fn identity(&self) -> &EncoderIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, text: &str) -> Result<usize, InferenceError> {
+        Ok(text.split(' ').count())
+    }
+
+    fn embed(&self, texts: &[&str], _: TextRole, cancel: &CancelToken) -> Result<Vec<Embedding>, InferenceError> {
+        cancel.check()?;
+        self.embedded.fetch_add(texts.len(), Ordering::Relaxed);
+        Ok(texts.iter().map(|text| words(text)).collect())
+    }
+}
+
+fn words(text: &str) -> Embedding {
+    let mut counts = vec![0.0_f32; 64];
+    for word in text.split_whitespace() {
+        counts[word.bytes().map(usize::from).sum::<usize>() % 64] += 1.0;
+    }
+    Embedding::normalized(counts)
+}
+
+/// A prompt with these evidences, the best last, and the answer the model gave to it.
+fn answer(evidences: &[&str], text: &str) -> Answer {
+    let segment = |part, text: String| Segment { part, text, special: Special::Plain, tokens: 1 };
+    let mut segments = vec![segment(Part::System, "Answer from the sources. ".into())];
+    let sources = evidences.iter().enumerate().map(|(i, text)| (text, i + 1)).rev();
+    segments.extend(sources.map(|(text, rank)| segment(Part::Evidence { rank }, format!("{text} "))));
+    segments.push(segment(Part::Question, QUESTION.into()));
+    Answer {
+        text: text.into(),
+        answered: true,
+        citations: vec![1],
+        invalid_citations: Vec::new(),
+        language: Language::English,
+        prompt: Prompt { segments, stop: vec!["User:".into()], cut: Vec::new() },
+        sampling: Sampling::Greedy,
+        completion: completion(text),
+    }
+}
+
+fn vectors(evidences: &[&str]) -> Vec<SourceVector> {
+    evidences.iter().zip(1..).map(|(text, rank)| SourceVector { rank, embedding: words(text) }).collect()
+}
+
+fn input<'a>(answer: &'a Answer, sources: &'a [SourceVector], settings: &'a AttributionSettings) -> ExplainInput<'a> {
+    ExplainInput { question: QUESTION, answer, sources, settings, max_tokens: 64, present: &clean_text }
+}
+
+fn explained(input: ExplainInput<'_>, script: &Script) -> (Attribution, Vec<GenerateRequest>, usize) {
+    let mut generator = Scripted::new(script);
+    let embedder = Words::new();
+    let engines = Engines { generator: &mut generator, embedder: &embedder };
+    let attribution = explain(input, engines, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
+    (attribution, generator.asked, embedder.embedded.into_inner())
+}
+
+const EVIDENCES: [&str; 3] = ["Alice tested the radio in May", "The pump runs on diesel", "A manual for boats"];
+
+/// Says who tested the radio when a source says so.
+fn finds_alice(prompt: &str, _: u32) -> String {
+    if prompt.contains("Alice") { "Alice did. [Source 1]".into() } else { "Nobody knows that at all.".into() }
+}
+
+#[test]
+fn the_source_whose_removal_changes_the_answer_has_the_share() {
+    let (answer, sources) = (answer(&EVIDENCES, "Alice did. [Source 1]"), vectors(&EVIDENCES));
+    let settings = AttributionSettings::default();
+    let (attribution, asked, embedded) = explained(input(&answer, &sources, &settings), &finds_alice);
+
+    assert!(attribution.decisive);
+    let first = &attribution.clusters[0];
+    assert_eq!((first.hits.as_slice(), first.share, first.how), ([1].as_slice(), Some(1.0), How::Regenerated));
+    assert!(first.contribution > 0.1);
+    assert_eq!(first.counterfactual_answer.as_deref(), Some("Nobody knows that at all."));
+    for other in &attribution.clusters[1..] {
+        assert_eq!((other.contribution, other.share), (0.0, None), "the same tokens are exactly 0");
+        assert!((other.counterfactuals[0].similarity - 1.0).abs() < f64::EPSILON);
+        assert_eq!(other.how, How::Regenerated);
+    }
+    assert_eq!(embedded, 2, "only the original and the one answer that differs are embedded");
+    assert!(asked.iter().all(|r| r.stop == ["User:"] && r.max_tokens == 64 && r.sampling == Sampling::Greedy));
+}
+
+#[test]
+fn the_cluster_that_stands_last_in_the_prompt_is_removed_first() {
+    let (answer, sources) = (answer(&EVIDENCES, "x"), vectors(&EVIDENCES));
+    let settings = AttributionSettings::default();
+    let (_, asked, _) = explained(input(&answer, &sources, &settings), &finds_alice);
+    let missing: Vec<usize> = asked
+        .iter()
+        .map(|r| EVIDENCES.iter().position(|e| r.parts.iter().all(|part| !part.text.contains(e))).unwrap() + 1)
+        .collect();
+    assert_eq!(missing, [1, 2, 3], "the best source is last in the prompt");
+    assert!(asked.iter().all(|r| r.parts.len() == answer.prompt.segments.len() - 1));
+}
+
+#[test]
+fn when_every_answer_stays_the_same_no_single_source_decides() {
+    let (answer, sources) = (answer(&EVIDENCES, "I know that."), vectors(&EVIDENCES));
+    let settings = AttributionSettings::default();
+    let (attribution, _, embedded) = explained(input(&answer, &sources, &settings), &|_, _| "I know that.".into());
+    assert!(!attribution.decisive);
+    assert!(attribution.clusters.iter().all(|c| c.contribution == 0.0 && c.share.is_none()));
+    assert_eq!(embedded, 0);
+}
+
+#[test]
+fn copies_are_removed_together() {
+    let evidences = ["Alice tested the radio", "The pump runs on diesel", "Alice tested the radio"];
+    let (answer, sources) = (answer(&evidences, "Alice did. [Source 1]"), vectors(&evidences));
+    let settings = AttributionSettings::default();
+    let (attribution, _, _) = explained(input(&answer, &sources, &settings), &finds_alice);
+    assert_eq!(attribution.clusters[0].hits, [1, 3]);
+    assert_eq!(attribution.clusters[0].share, Some(1.0));
+    assert_eq!(attribution.clusters[0].counterfactuals[0].prompt.sources(), [2]);
+    assert_eq!(attribution.clusters[1].hits, [2]);
+}
+
+#[test]
+fn a_single_cluster_leaves_a_prompt_without_evidence() {
+    let evidences = ["Alice tested the radio"];
+    let (answer, sources) = (answer(&evidences, "Alice did. [Source 1]"), vectors(&evidences));
+    let settings = AttributionSettings::default();
+    let (attribution, asked, _) = explained(input(&answer, &sources, &settings), &finds_alice);
+    assert_eq!(asked.len(), 1);
+    assert!(attribution.clusters[0].counterfactuals[0].prompt.sources().is_empty());
+    assert!(attribution.decisive);
+}
+
+#[test]
+fn an_answer_without_sources_has_no_clusters() {
+    let answer = answer(&[], "I know that.");
+    let settings = AttributionSettings::default();
+    let (attribution, asked, _) = explained(input(&answer, &[], &settings), &finds_alice);
+    assert!(attribution.clusters.is_empty() && asked.is_empty() && !attribution.decisive);
+}
+
+#[test]
+fn other_tokens_with_the_same_embedding_are_a_change_still() {
+    let (answer, sources) = (answer(&EVIDENCES[..1], "Alice did."), vectors(&EVIDENCES[..1]));
+    let settings = AttributionSettings::default();
+    let (attribution, _, _) = explained(input(&answer, &sources, &settings), &|_, _| "did. Alice".into());
+    assert!(attribution.clusters[0].contribution > 0.0);
+    assert!(attribution.clusters[0].contribution < 1e-6);
+    assert_eq!(attribution.clusters[0].share, Some(1.0));
+}
+
+#[test]
+fn a_sampled_answer_is_compared_with_several_seeds() {
+    let mut answer = answer(&EVIDENCES[..1], "Alice did.");
+    answer.sampling = Sampling::Seeded { temperature: 0.7, seed: u32::MAX };
+    let sources = vectors(&EVIDENCES[..1]);
+    let settings = AttributionSettings { iterations: 3, ..AttributionSettings::default() };
+    let script = |_: &str, seed: u32| if seed == 0 { "Bob was it.".to_owned() } else { "Alice did.".to_owned() };
+    let (attribution, asked, embedded) = explained(input(&answer, &sources, &settings), &script);
+    let seeds: Vec<u32> = asked
+        .iter()
+        .map(|r| match r.sampling {
+            Sampling::Seeded { seed, .. } => seed,
+            Sampling::Greedy => panic!("the answer was sampled"),
+        })
+        .collect();
+    assert_eq!(seeds, [u32::MAX, 0, 1]);
+    let [first, second, third] = attribution.clusters[0].counterfactuals.as_slice() else { panic!("three iterations") };
+    assert_eq!((first.similarity, third.similarity), (1.0, 1.0));
+    assert!((attribution.clusters[0].contribution - (1.0 - second.similarity) / 3.0).abs() < 1e-12);
+    assert_eq!(embedded, 2);
+}
+
+#[test]
+fn progress_names_the_settled_clusters_with_shares_among_themselves() {
+    let (answer, sources) = (answer(&EVIDENCES, "Alice did. [Source 1]"), vectors(&EVIDENCES));
+    let settings = AttributionSettings::default();
+    let (mut generator, embedder) = (Scripted::new(&finds_alice), Words::new());
+    let mut seen = Vec::new();
+    let mut on_cluster = |done: usize, total: usize, clusters: &[Cluster]| {
+        assert_eq!(clusters.len(), done);
+        seen.push((done, total, clusters.iter().filter_map(|c| c.share).sum::<f64>()));
+    };
+    let engines = Engines { generator: &mut generator, embedder: &embedder };
+    explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut on_cluster).unwrap();
+    assert_eq!(seen, [(1, 3, 1.0), (2, 3, 1.0), (3, 3, 1.0)]);
+}
+
+#[test]
+fn cancelling_ends_the_work_between_clusters_and_within_a_generation() {
+    let (answer, sources) = (answer(&EVIDENCES, "x"), vectors(&EVIDENCES));
+    let settings = AttributionSettings::default();
+    let embedder = Words::new();
+
+    let source = CancelSource::default();
+    let mut generator = Scripted::new(&finds_alice);
+    let engines = Engines { generator: &mut generator, embedder: &embedder };
+    let between =
+        explain(input(&answer, &sources, &settings), engines, &source.token(), &mut |_, _, _| source.cancel());
+    assert!(matches!(between, Err(AttributionError::Canceled(Canceled))));
+    assert_eq!(generator.asked.len(), 1);
+
+    let source = CancelSource::default();
+    let settled = Cell::new(0);
+    let user = source.clone();
+    let cancels = move |_: &str, _: u32| {
+        user.cancel();
+        "never compared".to_owned()
+    };
+    let mut generator = Scripted::new(&cancels);
+    let engines = Engines { generator: &mut generator, embedder: &embedder };
+    let within = explain(input(&answer, &sources, &settings), engines, &source.token(), &mut |n, _, _| settled.set(n));
+    assert!(matches!(within, Err(AttributionError::Canceled(Canceled))));
+    assert_eq!(settled.get(), 0);
+}
+
+#[test]
+fn text_of_a_counterfactual_answer_is_clean() {
+    let (answer, sources) = (answer(&EVIDENCES[..1], "Alice did."), vectors(&EVIDENCES[..1]));
+    let settings = AttributionSettings::default();
+    let (attribution, _, _) = explained(input(&answer, &sources, &settings), &|_, _| "\u{1b}[31mred\u{7}".into());
+    assert_eq!(attribution.clusters[0].counterfactual_answer.as_deref(), Some("red"));
+}
+
+#[test]
+fn a_wrong_setting_is_refused_before_any_generation() {
+    let (answer, sources) = (answer(&EVIDENCES, "x"), vectors(&EVIDENCES));
+    let settings = AttributionSettings { temperature: 0.0, ..AttributionSettings::default() };
+    let (mut generator, embedder) = (Scripted::new(&finds_alice), Words::new());
+    let engines = Engines { generator: &mut generator, embedder: &embedder };
+    let refused = explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut |_, _, _| {});
+    assert!(matches!(refused, Err(AttributionError::Setting(SettingError::Temperature(_)))));
+    assert!(generator.asked.is_empty());
+}
+
+#[test]
+fn similarity_ranks_the_source_that_is_most_like_the_answer() {
+    let (answer, sources) = (answer(&EVIDENCES, "Alice tested it in May"), vectors(&EVIDENCES));
+    let settings = AttributionSettings::default();
+    let input = SimilarityInput { answer: &answer, sources: &sources, settings: &settings };
+    let attribution = similarity(input, &Words::new(), &CancelToken::never()).unwrap();
+    assert_eq!(attribution.method, Method::Similarity);
+    let first = &attribution.clusters[0];
+    assert_eq!((first.hits.as_slice(), first.how), ([1].as_slice(), How::Similarity));
+    assert!((first.contribution - words("Alice tested it in May").cosine(&words(EVIDENCES[0]))).abs() < 1e-12);
+    assert!((attribution.clusters.iter().filter_map(|c| c.share).sum::<f64>() - 1.0).abs() < 1e-12);
+    assert!(attribution.clusters.iter().all(|c| c.counterfactual_answer.is_none() && c.counterfactuals.is_empty()));
+}
+
+#[test]
+fn the_json_of_an_attribution_has_the_fields_of_the_contract() {
+    let (answer, sources) = (answer(&EVIDENCES[..2], "Alice did. [Source 1]"), vectors(&EVIDENCES[..2]));
+    let settings = AttributionSettings::default();
+    let (mut attribution, _, _) = explained(input(&answer, &sources, &settings), &finds_alice);
+    attribution.timings_ms = AttributionTimings::default();
+    for cluster in &mut attribution.clusters {
+        cluster.contribution = (cluster.contribution * 1e3).round() / 1e3;
+        cluster.counterfactuals.clear();
+    }
+    insta::assert_snapshot!(serde_json::to_string_pretty(&attribution).unwrap());
+}
+
+proptest! {
+    #[test]
+    fn every_source_in_the_prompt_is_in_exactly_one_cluster(
+        evidences in prop::collection::vec("[abc]( [abc]){0,3}", 0..7),
+        vectors_for in 0_usize..9,
+        dropped in 0_usize..7,
+    ) {
+        let texts: Vec<&str> = evidences.iter().map(String::as_str).collect();
+        let mut answer = answer(&texts, "a b");
+        answer.prompt = answer.prompt.without(&[dropped]);
+        let mut sources = vectors(&texts);
+        sources.truncate(vectors_for);
+        let settings = AttributionSettings::default();
+        let echo = |prompt: &str, _: u32| prompt.chars().rev().take(40).collect::<String>();
+        let (attribution, _, _) = explained(input(&answer, &sources, &settings), &echo);
+
+        let mut ranks: Vec<usize> = attribution.clusters.iter().flat_map(|c| c.hits.clone()).collect();
+        ranks.sort_unstable();
+        prop_assert_eq!(ranks, answer.prompt.sources());
+        let sum: f64 = attribution.clusters.iter().filter_map(|c| c.share).sum();
+        prop_assert!(attribution.clusters.iter().all(|c| c.share.is_none()) || (sum - 1.0).abs() < 1e-9);
+        prop_assert!(attribution.clusters.is_sorted_by(|a, b| a.contribution >= b.contribution));
+    }
+}

@@ -1,0 +1,59 @@
+//! The languages the program answers in.
+//!
+//! Not here: the texts themselves (`prompt`, `tui`).
+
+use serde::{Deserialize, Serialize};
+
+/// A language with its own prompts and its own out-of-scope sentence.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// English, also for every text whose language cannot be told.
+    #[default]
+    English,
+    /// German.
+    German,
+}
+
+/// Words that are frequent in German and no English words. Short questions give whatlang too little to go on.
+const GERMAN_WORDS: &[&str] = &[
+    "der", "das", "und", "ist", "wer", "wie", "wo", "wann", "warum", "welche", "welcher", "welches", "welchen",
+    "welchem", "wurde", "wurden", "wird", "werden", "sind", "ein", "eine", "einen", "einem", "einer", "nicht", "auf",
+    "für", "mit", "von", "vom", "zum", "zur", "beim", "hat", "haben", "gibt", "es", "wofür", "steht", "kann", "den",
+    "dem", "des", "im", "als", "auch", "oder", "aus", "nach", "bei", "wieviele", "viele",
+];
+
+impl Language {
+    /// The language of a question or answer. Texts in any third language count as English.
+    pub fn of(text: &str) -> Self {
+        let words: Vec<String> =
+            text.split(|c: char| !c.is_alphabetic()).filter(|w| !w.is_empty()).map(str::to_lowercase).collect();
+        let german = words.iter().filter(|w| GERMAN_WORDS.contains(&w.as_str())).count();
+        let umlaut = text.contains(['ä', 'ö', 'ü', 'ß', 'Ä', 'Ö', 'Ü']);
+        let share_needed = if umlaut { 10 } else { 5 };
+        if german > 0 && german * share_needed >= words.len() {
+            return Self::German;
+        }
+        match whatlang::detect(text) {
+            Some(info) if info.lang() == whatlang::Lang::Deu && info.is_reliable() => Self::German,
+            _ => Self::English,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_questions_are_told_apart() {
+        for german in ["Wer war dabei?", "Wofür steht das?", "Und im Jahr 2024?", "Welche Version wurde getestet?"] {
+            assert_eq!(Language::of(german), Language::German, "{german}");
+        }
+        for english in
+            ["Who was there?", "What does it stand for?", "And in 2024?", "todo for alice in oct rag meeting?"]
+        {
+            assert_eq!(Language::of(english), Language::English, "{english}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What every room needs: ids, the cancel token, languages, clean text.
+//!
+//! Invariant: knows nothing of documents, models, indexes or screens, and does no I/O.
+
+mod cancel;
+mod clean;
+mod ids;
+mod language;
+mod timing;
+
+pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled};
+pub use clean::{clean_line, clean_text};
+pub use ids::{ConversationId, DocumentId, DomainName, DomainNameError, EvidenceId, TurnId};
+pub use language::Language;
+pub use timing::Millis;

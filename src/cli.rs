@@ -1,0 +1,184 @@
+//! The command line as typed: clap types and nothing else.
+//!
+//! Not here: what a command does (`run`), defaults from the configuration file (`config`).
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::attribution::Method;
+use crate::base::{ConversationId, DomainName};
+use crate::evidence::ContextParts;
+use crate::retrieval::Mode;
+
+/// Ask questions of your own documents, offline, and see why each answer came out as it did.
+///
+/// Without a command, ragonite opens its screen.
+#[derive(Debug, Parser)]
+#[command(name = "ragonite", version, propagate_version = true)]
+pub struct Cli {
+    /// Options of every command.
+    #[command(flatten)]
+    pub shared: Shared,
+    /// What to do; opens the screen when left out.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Shared {
+    /// Folder for domains and history [default: $RAGONITE_HOME, else the platform's data folder]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+    /// Configuration file [default: config.toml in the platform's configuration folder, if there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Folder with model weights, searched first
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub models_dir: Option<PathBuf>,
+    /// Named set of models: full, starter or tiny
+    #[arg(long, global = true, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Print machine-readable output on stdout
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Where to fail on purpose, for the tests of terminal restoration.
+    #[arg(long, global = true, hide = true, value_enum)]
+    pub panic_in: Option<PanicIn>,
+}
+
+/// The thread that panics on purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PanicIn {
+    /// The thread that draws.
+    Ui,
+    /// A worker thread.
+    Worker,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Ask the bundled demo domains: on the screen, or as a printed conversation without a terminal
+    Demo,
+    /// Add documents to a domain, or update them
+    Ingest(Ingest),
+    /// List, check and rebuild domains
+    #[command(subcommand)]
+    Domain(Domain),
+    /// Search a domain without asking a model
+    Search(Search),
+    /// Ask one question
+    Ask(Ask),
+    /// Look at past conversations
+    #[command(subcommand)]
+    History(History),
+    /// Look at, fetch and check model weights
+    #[command(subcommand)]
+    Models(Models),
+    /// Say what this machine can run, what is missing, and that nothing can reach the network
+    Doctor,
+}
+
+/// `ragonite ingest`.
+#[derive(Debug, Args)]
+pub struct Ingest {
+    /// Domain to add to; made when it does not exist
+    #[arg(long, value_name = "NAME")]
+    pub domain: DomainName,
+    /// Title of the domain, for people
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// What the model is told about the domain, one or two sentences
+    #[arg(long, value_name = "TEXT")]
+    pub prompt_prefix: Option<String>,
+    /// Files and folders: HTML, Confluence storage format, Markdown, JSON pages, text
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// `ragonite domain …`.
+#[derive(Debug, Subcommand)]
+pub enum Domain {
+    /// List the domains
+    List,
+    /// Check the domain's database and make its indexes again from it
+    Check {
+        /// The domain
+        name: DomainName,
+    },
+    /// Make the domain's indexes again from its database, embedding again with the profile's embedder
+    Rebuild {
+        /// The domain
+        name: DomainName,
+    },
+}
+
+/// `ragonite search`.
+#[derive(Debug, Args)]
+pub struct Search {
+    /// Domain to search
+    #[arg(long, value_name = "NAME")]
+    pub domain: DomainName,
+    /// How many hits
+    #[arg(short, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub k: u16,
+    /// dense, lexical or hybrid [default: hybrid]
+    #[arg(long)]
+    pub mode: Option<Mode>,
+    /// Context shown with each hit: all, none, or some of title,heading,before,after [default: all]
+    #[arg(long, value_name = "PARTS")]
+    pub context: Option<ContextParts>,
+    /// What to search for
+    #[arg(value_name = "QUERY")]
+    pub query: String,
+}
+
+/// `ragonite ask`.
+#[derive(Debug, Args)]
+pub struct Ask {
+    /// Domain to ask
+    #[arg(long, value_name = "NAME")]
+    pub domain: DomainName,
+    /// Conversation to go on with
+    #[arg(long, value_name = "ID")]
+    pub conversation: Option<ConversationId>,
+    /// Also say how much each source mattered
+    #[arg(long)]
+    pub explain: bool,
+    /// How to explain: similarity or counterfactual [default: counterfactual]
+    #[arg(long, requires = "explain")]
+    pub method: Option<Method>,
+    /// The question
+    #[arg(value_name = "QUESTION")]
+    pub question: String,
+}
+
+/// `ragonite history …`.
+#[derive(Debug, Subcommand)]
+pub enum History {
+    /// List the conversations, latest first
+    List {
+        /// Of this domain only
+        #[arg(long, value_name = "NAME")]
+        domain: Option<DomainName>,
+    },
+    /// Show a conversation with its sources; with --json the whole trace of each turn
+    Show {
+        /// The conversation
+        id: ConversationId,
+    },
+}
+
+/// `ragonite models …`.
+#[derive(Debug, Subcommand)]
+pub enum Models {
+    /// List the catalog: profiles, models, and what is on this machine
+    List,
+    /// Fetch the weights of the profile (only in a build with the feature `hub`)
+    Pull,
+    /// Check the weights of the profile against the catalog
+    Verify,
+}

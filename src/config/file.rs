@@ -1,0 +1,178 @@
+//! `config.toml`: every key, its default, and clear errors for all else.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+
+use super::{ConfigError, Paths};
+use crate::attribution::AttributionSettings;
+use crate::evidence::EvidenceSettings;
+use crate::index::IndexSettings;
+use crate::inference::Sampling;
+use crate::prompt::PromptSettings;
+use crate::retrieval::RetrievalSettings;
+
+/// The documented example; every key in it has its default.
+pub const EXAMPLE: &str = include_str!("../../config.toml.example");
+
+/// Least similarity (Jaro-Winkler) of an unknown key to a known one that makes a suggestion.
+const SUGGESTION_LEVEL: f64 = 0.8;
+
+/// All settings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Profile; `starter` when left out.
+    pub profile: Option<String>,
+    /// Folder for domains and history.
+    pub data_dir: Option<PathBuf>,
+    /// Folder with weights, searched first.
+    pub models_dir: Option<PathBuf>,
+    /// Evidences that go into the prompt; the profile decides when left out.
+    pub sources: Option<usize>,
+    /// How documents become evidence.
+    pub evidence: EvidenceSettings,
+    /// How evidence is stored.
+    pub index: IndexSettings,
+    /// How evidence is found.
+    pub retrieval: RetrievalSettings,
+    /// How prompts are built.
+    pub prompt: PromptSettings,
+    /// How the model generates.
+    pub generation: Generation,
+    /// How answers are explained.
+    pub attribution: AttributionSettings,
+    /// Keys by action; `none` takes a key away.
+    pub keys: IndexMap<String, Vec<String>>,
+}
+
+/// How the model generates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Generation {
+    /// 0 takes the likeliest token always; above 0 tokens are drawn.
+    pub temperature: f32,
+    /// Makes drawn tokens the same again.
+    pub seed: u32,
+    /// Processor threads; 0 means one per physical core.
+    pub threads: usize,
+}
+
+impl Default for Generation {
+    fn default() -> Self {
+        Self { temperature: 0.0, seed: 1, threads: 0 }
+    }
+}
+
+impl Generation {
+    /// How tokens are chosen.
+    pub fn sampling(&self) -> Sampling {
+        let Self { temperature, seed, .. } = *self;
+        if temperature > 0.0 { Sampling::Seeded { temperature, seed } } else { Sampling::Greedy }
+    }
+}
+
+impl Config {
+    /// Reads `file`, or the platform's configuration file if there is one, or takes the defaults.
+    ///
+    /// # Errors
+    /// When a named file cannot be read, or a file says something that means nothing.
+    pub fn load(file: Option<&Path>) -> Result<Self, ConfigError> {
+        let Some(path) = file.map(Path::to_owned).or_else(Paths::config_file) else { return Ok(Self::default()) };
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text, &path),
+            Err(error) if file.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(ConfigError::Read { path, source }),
+        }
+    }
+
+    /// Reads the text of a configuration file.
+    ///
+    /// # Errors
+    /// When the text is no TOML, has an unknown key, or a value no setting can have.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
+        let config: Self = toml::from_str(text).map_err(|source| ConfigError::Parse {
+            path: path.to_owned(),
+            hint: suggestion(&source.to_string()).map_or_else(String::new, |key| format!(", did you mean `{key}`?")),
+            source: Box::new(source),
+        })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        self.attribution.check()?;
+        let temperature = self.generation.temperature;
+        if !(0.0..=2.0).contains(&temperature) {
+            let found = temperature.to_string();
+            return Err(ConfigError::Value { key: "generation.temperature", found, needed: "from 0 to 2" });
+        }
+        let share = self.prompt.share_cap;
+        if !(0.05..=1.0).contains(&share) {
+            return Err(ConfigError::Value {
+                key: "prompt.share_cap",
+                found: share.to_string(),
+                needed: "from 0.05 to 1",
+            });
+        }
+        let counts = [
+            ("sources", self.sources.unwrap_or(1), 1..=100, "from 1 to 100"),
+            ("retrieval.per_leg", self.retrieval.per_leg, 1..=1000, "from 1 to 1000"),
+            ("retrieval.top_k", self.retrieval.top_k, 1..=1000, "from 1 to 1000"),
+            ("generation.threads", self.generation.threads, 0..=512, "from 0 to 512"),
+            ("attribution.iterations", self.attribution.iterations, 1..=100, "from 1 to 100"),
+        ];
+        for (key, found, allowed, needed) in counts {
+            if !allowed.contains(&found) {
+                return Err(ConfigError::Value { key, found: found.to_string(), needed });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The known key nearest to an unknown one, from serde's message: "unknown field `a`, expected one of `b`, `c`".
+fn suggestion(message: &str) -> Option<String> {
+    let message = &message[message.find("unknown field")?..];
+    let mut names = message.split('`').skip(1).step_by(2);
+    let unknown = names.next()?;
+    names
+        .map(|known| (strsim::jaro_winkler(unknown, known), known))
+        .filter(|(similarity, _)| *similarity >= SUGGESTION_LEVEL)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_equals_the_defaults() {
+        assert_eq!(Config::parse(EXAMPLE, Path::new("config.toml.example")).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn the_example_names_every_key() {
+        let defaults = toml::Table::try_from(Config::default()).unwrap();
+        for (section, value) in &defaults {
+            let keys = value.as_table().map(|table| table.keys().collect::<Vec<_>>()).unwrap_or_default();
+            for key in keys {
+                assert!(EXAMPLE.contains(&format!("\n{key} =")), "the example lacks `{section}.{key}`");
+            }
+        }
+        for optional in ["profile", "data_dir", "models_dir", "sources"] {
+            assert!(EXAMPLE.contains(&format!("# {optional} = ")), "the example lacks `{optional}`");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_known_one() {
+        let error = Config::parse("[retrieval]\nrff_k = 60\n", Path::new("c.toml")).unwrap_err();
+        assert!(error.to_string().contains("did you mean `rrf_k`?"), "{error}");
+        assert!(Config::parse("[generation]\ntemperature = 9.0\n", Path::new("c.toml")).is_err());
+    }
+}

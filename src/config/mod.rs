@@ -1,0 +1,18 @@
+//! File -> [`Config`]; where things lie; which profile runs.
+//!
+//! Takes the command line's choices, `config.toml` and the environment; gives settings that are complete and checked.
+//! Invariants: `config.toml.example` equals the defaults; an unknown key is an error that names the nearest known one;
+//! the program never writes a configuration file. This is the only room that reads the environment.
+//! Not here: what the settings mean (each room documents its own).
+
+mod error;
+mod file;
+mod paths;
+mod profile;
+
+pub use error::ConfigError;
+pub use file::{Config, EXAMPLE, Generation};
+#[cfg(feature = "hub")]
+pub use paths::variable_text;
+pub use paths::{Paths, terminal_wants_no_color};
+pub use profile::{ChosenProfile, choose_profile};

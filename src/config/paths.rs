@@ -1,0 +1,119 @@
+//! Where things lie on disk (design.md §3 and §4).
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use directories::ProjectDirs;
+
+use super::ConfigError;
+use crate::base::DomainName;
+
+/// Variable that names the data folder.
+const HOME_VARIABLE: &str = "RAGONITE_HOME";
+/// Variable that names a folder with weights.
+const MODELS_VARIABLE: &str = "RAGONITE_MODELS";
+
+/// The folders of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// Domains, history and log.
+    pub data: PathBuf,
+    /// Folders with weights, in the order they are searched.
+    pub models: Vec<PathBuf>,
+}
+
+impl Paths {
+    /// Folders from the command line, then the file, then the environment, then the platform.
+    ///
+    /// # Errors
+    /// When nothing names a data folder.
+    pub fn find(data: Option<&Path>, models: Option<&Path>) -> Result<Self, ConfigError> {
+        let platform = ProjectDirs::from("", "", "ragonite").map(|dirs| dirs.data_dir().to_owned());
+        let data = data
+            .map(Path::to_owned)
+            .or_else(|| variable(HOME_VARIABLE))
+            .or_else(|| platform.clone())
+            .ok_or(ConfigError::NoDataFolder)?;
+        let checkout = PathBuf::from("models");
+        let mut folders: Vec<PathBuf> = models.map(Path::to_owned).into_iter().collect();
+        folders.extend(variable(MODELS_VARIABLE));
+        folders.push(data.join("models"));
+        folders.extend(platform.map(|folder| folder.join("models")));
+        if checkout.join("catalog.toml").is_file() {
+            folders.push(checkout);
+        }
+        let mut seen = Vec::new();
+        folders.retain(|folder| {
+            !seen.contains(folder) && {
+                seen.push(folder.clone());
+                true
+            }
+        });
+        Ok(Self { data, models: folders })
+    }
+
+    /// The platform's configuration file, whether or not it exists.
+    pub fn config_file() -> Option<PathBuf> {
+        ProjectDirs::from("", "", "ragonite").map(|dirs| dirs.config_dir().join("config.toml"))
+    }
+
+    /// Conversations.
+    pub fn history(&self) -> PathBuf {
+        self.data.join("history.db")
+    }
+
+    /// All domains.
+    pub fn domains(&self) -> PathBuf {
+        self.data.join("domains")
+    }
+
+    /// One domain.
+    pub fn domain(&self, name: &DomainName) -> PathBuf {
+        self.domains().join(name.as_str())
+    }
+
+    /// What the program logs while the screen is in use.
+    pub fn log(&self) -> PathBuf {
+        self.data.join("ragonite.log")
+    }
+
+    /// Which weights have been checked, where that cannot be noted beside them.
+    pub fn stamps(&self) -> PathBuf {
+        self.data.join("model-stamps")
+    }
+
+    /// Folder that new weights are put into: the first of the search, made when needed.
+    pub fn models_to_write(&self) -> &Path {
+        self.models.first().map_or(&self.data, PathBuf::as_path)
+    }
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "this room is where the environment is read")]
+    let value = env::var_os(name);
+    value.filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The text of a variable, for what downloads take from the environment.
+#[cfg(feature = "hub")]
+pub fn variable_text(name: &str) -> Option<String> {
+    variable(name).and_then(|value| value.into_os_string().into_string().ok())
+}
+
+/// Whether the user asked all programs for no colour (<https://no-color.org>).
+pub fn terminal_wants_no_color() -> bool {
+    variable("NO_COLOR").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_the_command_line_is_searched_first_and_none_twice() {
+        let paths = Paths::find(Some(Path::new("d")), Some(Path::new("d/models"))).unwrap();
+        assert_eq!(paths.models[0], Path::new("d/models"));
+        assert_eq!(paths.models.iter().filter(|folder| *folder == Path::new("d/models")).count(), 1);
+        assert_eq!(paths.history(), Path::new("d/history.db"));
+    }
+}

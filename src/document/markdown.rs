@@ -1,0 +1,150 @@
+//! Markdown (CommonMark with tables, task lists and strikethrough; optional YAML front matter) -> blocks.
+//!
+//! Invariant: HTML inside Markdown is read as HTML where it stands as a block; single tags inside a line are dropped.
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::builder::{Builder, CellMarks, Opened, Part, Section};
+use super::html;
+use super::markup::Dialect;
+use super::{Block, Document, Ordering};
+use crate::base::clean_line;
+
+/// Reads a Markdown file. The title is empty where neither front matter nor a first-level heading gives one.
+pub(super) fn read(source: &str) -> Document {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let mut reader = Reader::default();
+    for event in Parser::new_ext(source, options) {
+        reader.take(event);
+    }
+    let mut document = read_front_matter(&reader.front_matter);
+    document.blocks = reader.builder.finish();
+    if document.title.is_empty()
+        && let Some(Block::Heading { text, .. }) =
+            document.blocks.iter().find(|block| matches!(block, Block::Heading { level: 1, .. }))
+    {
+        document.title.clone_from(text);
+    }
+    document
+}
+
+#[derive(Default)]
+struct Reader {
+    builder: Builder,
+    open: Vec<Option<Opened>>,
+    front_matter: String,
+    html: String,
+    in_front_matter: usize,
+    in_table_head: bool,
+}
+
+impl Reader {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(&tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) if self.in_front_matter > 0 => self.front_matter.push_str(&text),
+            Event::Text(text) | Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
+                self.builder.text(&text);
+            }
+            Event::Html(html) => self.html.push_str(&html),
+            Event::InlineHtml(tag) => {
+                if tag.starts_with("<br") {
+                    self.builder.line_break();
+                }
+            }
+            Event::SoftBreak => self.builder.text(" "),
+            Event::HardBreak => self.builder.line_break(),
+            Event::Rule => {
+                let block = self.builder.open(Part::Block);
+                self.builder.close(block);
+            }
+            Event::TaskListMarker(done) => self.builder.text(if done { "[x] " } else { "[ ] " }),
+            Event::FootnoteReference(name) => self.builder.text(&format!("[{name}]")),
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>) {
+        let opened = match tag {
+            Tag::MetadataBlock(_) => {
+                self.in_front_matter += 1;
+                None
+            }
+            Tag::TableHead => {
+                self.in_table_head = true;
+                Some(self.builder.open(Part::Row(Section::Head)))
+            }
+            Tag::FootnoteDefinition(name) => {
+                let opened = self.builder.open(Part::Block);
+                self.builder.text(&format!("[{name}] "));
+                Some(opened)
+            }
+            _ => part(tag, CellMarks { header: self.in_table_head, ..CellMarks::default() })
+                .map(|part| self.builder.open(part)),
+        };
+        self.open.push(opened);
+        if let Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) = tag {
+            // The fence's language is no text of the page.
+            self.builder.line_break();
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::MetadataBlock(_) => self.in_front_matter = self.in_front_matter.saturating_sub(1),
+            TagEnd::TableHead => self.in_table_head = false,
+            TagEnd::HtmlBlock => html::feed(&std::mem::take(&mut self.html), Dialect::Html, &mut self.builder),
+            _ => {}
+        }
+        if let Some(opened) = self.open.pop().flatten() {
+            self.builder.close(opened);
+        }
+    }
+}
+
+fn part(tag: &Tag<'_>, marks: CellMarks) -> Option<Part> {
+    Some(match tag {
+        Tag::Heading { level, .. } => Part::Heading(match level {
+            HeadingLevel::H1 => 1,
+            HeadingLevel::H2 => 2,
+            HeadingLevel::H3 => 3,
+            HeadingLevel::H4 => 4,
+            HeadingLevel::H5 => 5,
+            HeadingLevel::H6 => 6,
+        }),
+        Tag::CodeBlock(_) => Part::Code,
+        Tag::List(Some(_)) => Part::List(Ordering::Ordered),
+        Tag::List(None) => Part::List(Ordering::Unordered),
+        Tag::Item => Part::Item,
+        Tag::Table(_) => Part::Table,
+        Tag::TableRow => Part::Row(Section::Body),
+        Tag::TableCell => Part::Cell(marks),
+        Tag::Strong => Part::Bold,
+        Tag::Paragraph | Tag::BlockQuote(_) | Tag::HtmlBlock => Part::Block,
+        _ => return None,
+    })
+}
+
+/// Reads `key: value` lines; whatever else YAML can say is no use here.
+fn read_front_matter(text: &str) -> Document {
+    let mut document = Document::default();
+    for line in text.lines() {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        let value = clean_line(value.trim().trim_matches(['"', '\'']));
+        if value.is_empty() {
+            continue;
+        }
+        match key.trim() {
+            "title" => document.title = value,
+            "url" | "source" => document.url = Some(value),
+            "date" => document.date = Some(value),
+            "space" => document.space = Some(value),
+            _ => {}
+        }
+    }
+    document
+}

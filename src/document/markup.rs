@@ -1,0 +1,236 @@
+//! Source markup -> markup that an HTML parser reads as its author meant it.
+//!
+//! Takes HTML or Confluence storage format, gives HTML. An HTML parser would cut CDATA at the first `>`, take
+//! self-closing elements as open ones that swallow what follows, and close a paragraph at a block inside a macro.
+//! Invariants: one pass, linear in the input; elements nest at most [`DEEPEST`] deep, since tree building costs time
+//! by depth; text is never dropped; scripts, styles and tags that only change the look are.
+
+/// Open elements beyond this depth lose their tags, never their text. Browsers stop at a similar depth.
+const DEEPEST: usize = 400;
+
+const VOID: &[&str] =
+    &["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
+/// Elements that HTML closes by itself, so that an open one says nothing about depth.
+const SELF_ENDING: &[&str] =
+    &["a", "p", "li", "td", "th", "tr", "thead", "tbody", "tfoot", "dt", "dd", "option", "colgroup", "caption"];
+/// Nobody writes these self-closing and means an open element.
+const EXPANDED: &[&str] = &["a", "b", "strong", "span", "sub", "sup", "script", "style", "iframe"];
+/// Elements whose marking is no use here. An HTML parser opens all that were left open again in every paragraph.
+const PLAIN: &[&str] =
+    &["font", "i", "em", "u", "s", "small", "big", "tt", "strike", "nobr", "code", "ins", "kbd", "samp", "var"];
+/// Bold elements are reopened in the same way, so fewer of them are kept.
+const BOLD: &[&str] = &["b", "strong"];
+/// Content that is no text of the page.
+const DROPPED: &[&str] = &["script", "style", "iframe", "noembed", "noframes"];
+/// Content in which tags are text.
+const RAW: &[&str] = &["title", "textarea", "xmp"];
+
+/// Bold elements within bold elements say nothing new.
+const DEEPEST_BOLD: usize = 8;
+
+/// Which rules the source follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// HTML as browsers read it.
+    Html,
+    /// Confluence storage format: XML, in which every element is closed and any may close itself.
+    Storage,
+}
+
+/// Rewrites the source for the HTML parser.
+pub(super) fn prepare(source: &str, dialect: Dialect) -> String {
+    let mut out = String::with_capacity(source.len() + source.len() / 8);
+    let mut limits = Limits { all: Depth::new(DEEPEST), bold: Depth::new(DEEPEST_BOLD) };
+    let mut rest = source;
+    while let Some(at) = rest.find('<') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(body) = rest.strip_prefix("<![CDATA[") {
+            let (text, after) = body.split_once("]]>").unwrap_or((body, ""));
+            html_escape::encode_text_to_string(text, &mut out);
+            rest = after;
+        } else if let Some(body) = rest.strip_prefix("<!--") {
+            rest = body.split_once("-->").map_or("", |(_, after)| after);
+        } else if let Some(tag) = Tag::read(rest) {
+            rest = &rest[tag.source.len()..];
+            rest = write(&tag, rest, dialect, &mut Writer { out: &mut out, limits: &mut limits });
+        } else {
+            // No tag: an HTML parser decides what a lone `<` is.
+            out.push('<');
+            rest = &rest[1..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+struct Writer<'a> {
+    out: &'a mut String,
+    limits: &'a mut Limits,
+}
+
+/// Writes one tag; gives the source that follows what was written.
+fn write<'s>(tag: &Tag<'s>, rest: &'s str, dialect: Dialect, to: &mut Writer<'_>) -> &'s str {
+    let name = tag.name.to_ascii_lowercase();
+    let is = |names: &[&str]| names.contains(&name.as_str());
+    if is(DROPPED) && !tag.closing {
+        return if tag.self_closing() { rest } else { split_at_end_tag(rest, &name).1 };
+    }
+    if is(VOID) || name.starts_with('!') || name.starts_with('?') {
+        to.out.push_str(tag.source);
+        return rest;
+    }
+    if is(PLAIN) {
+        return rest;
+    }
+    let expands = dialect == Dialect::Storage || name.contains(':') || is(EXPANDED);
+    let opens_or_closes = tag.closing || !(tag.self_closing() && expands);
+    // An HTML paragraph ends at the first block inside it, and would take a macro around that block with it.
+    let boxed = name == "p" && dialect == Dialect::Storage;
+    let limit = if is(BOLD) { &mut to.limits.bold } else { &mut to.limits.all };
+    if (boxed || !is(SELF_ENDING)) && opens_or_closes && !limit.allows(tag) {
+        return rest;
+    }
+    let expanded = tag.self_closing() && expands;
+    let name = if boxed { "div" } else { tag.name };
+    if tag.closing {
+        to.out.extend(["</", name, ">"]);
+        return rest;
+    }
+    let attributes = if expanded { tag.attributes.trim_end_matches('/') } else { tag.attributes };
+    to.out.extend(["<", name, attributes, ">"]);
+    if expanded {
+        to.out.extend(["</", name, ">"]);
+    } else if is(RAW) {
+        let (text, after) = split_at_end_tag(rest, name);
+        to.out.push_str(text);
+        return after;
+    }
+    rest
+}
+
+struct Limits {
+    all: Depth,
+    bold: Depth,
+}
+
+/// Counts open elements, and which of them were left out.
+struct Depth {
+    deepest: usize,
+    open: usize,
+    left_out: usize,
+}
+
+impl Depth {
+    fn new(deepest: usize) -> Self {
+        Self { deepest, open: 0, left_out: 0 }
+    }
+
+    /// Whether the tag may be written.
+    fn allows(&mut self, tag: &Tag<'_>) -> bool {
+        if tag.closing {
+            if self.left_out > 0 {
+                self.left_out -= 1;
+                return false;
+            }
+            self.open = self.open.saturating_sub(1);
+            return true;
+        }
+        if self.open >= self.deepest {
+            self.left_out += 1;
+            return false;
+        }
+        self.open += 1;
+        true
+    }
+}
+
+/// A tag as written.
+struct Tag<'a> {
+    source: &'a str,
+    name: &'a str,
+    /// All between the name and `>`.
+    attributes: &'a str,
+    closing: bool,
+}
+
+impl<'a> Tag<'a> {
+    /// The tag that `source` starts with. A tag without an end takes all the rest, as in browsers.
+    fn read(source: &'a str) -> Option<Self> {
+        let inner = source.strip_prefix('<')?;
+        let closing = inner.starts_with('/');
+        let inner = if closing { &inner[1..] } else { inner };
+        if !inner.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
+            return None;
+        }
+        let name = &inner[..inner.find(|c: char| c.is_whitespace() || c == '/' || c == '>').unwrap_or(inner.len())];
+        let body = &inner[name.len()..];
+        let end = end_of_tag(body);
+        let start = source.len() - inner.len();
+        let after = (start + name.len() + end + 1).min(source.len());
+        Some(Self { source: &source[..after], name, attributes: &body[..end], closing })
+    }
+
+    fn self_closing(&self) -> bool {
+        self.attributes.ends_with('/')
+    }
+}
+
+/// Where the `>` of a tag is; one inside a quoted attribute value does not count.
+fn end_of_tag(body: &str) -> usize {
+    let mut quote = None;
+    let mut value_may_start = false;
+    for (at, byte) in body.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'>') => return at,
+            (None, b'"' | b'\'') if value_may_start => {
+                quote = Some(byte);
+                value_may_start = false;
+            }
+            (None, b'=') => value_may_start = true,
+            (None, _) => value_may_start &= byte.is_ascii_whitespace(),
+        }
+    }
+    body.len()
+}
+
+/// The content of an element in which tags are text, and what follows its content.
+fn split_at_end_tag<'a>(rest: &'a str, name: &str) -> (&'a str, &'a str) {
+    let ends = |at: usize| {
+        let after = rest.as_bytes().get(at + 2..at + 2 + name.len());
+        after.is_some_and(|bytes| bytes.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let at = rest.match_indices("</").map(|(at, _)| at).find(|at| ends(*at)).unwrap_or(rest.len());
+    rest.split_at(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cdata_becomes_text_and_empty_elements_close() {
+        let storage = r#"<p>a<ri:page ri:content-title="x > y" />b</p><x:c><![CDATA[if (a<b && c>d) {}]]></x:c>"#;
+        assert_eq!(
+            prepare(storage, Dialect::Storage),
+            "<div>a<ri:page ri:content-title=\"x > y\" ></ri:page>b</div><x:c>if (a&lt;b &amp;&amp; c&gt;d) {}</x:c>"
+        );
+    }
+
+    #[test]
+    fn scripts_go_and_their_end_tags_with_them_do_not_matter() {
+        let html = "a<script>if (1<2) { '</p>' }</SCRIPT>b<!-- <p> -->c<br/>d";
+        assert_eq!(prepare(html, Dialect::Html).replace("</SCRIPT>", ""), "abc<br/>d");
+    }
+
+    #[test]
+    fn depth_is_bounded_and_text_is_kept() {
+        let deep = format!("{}x{}y", "<div>".repeat(100_000), "</div>".repeat(100_000));
+        let prepared = prepare(&deep, Dialect::Html);
+        assert_eq!(prepared.matches("<div>").count(), DEEPEST);
+        assert_eq!(prepared.matches("</div>").count(), DEEPEST);
+        assert!(prepared.ends_with('y') && prepared.contains('x'));
+    }
+}

@@ -1,0 +1,137 @@
+//! Text as it accumulates while a page is read: white space collapsed, separators put in between.
+//!
+//! Takes pieces of text and the gaps between them, gives one clean text.
+//! Invariant: a separator stands only between two pieces, never at an end.
+
+use crate::base::clean_text;
+
+/// What separates two pieces of text, weakest first; the strongest gap asked for wins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gap {
+    /// Nothing: the pieces touch.
+    #[default]
+    None,
+    /// White space.
+    Space,
+    /// A line or paragraph border.
+    Line,
+    /// A border between cells of a table that is written as text.
+    Cell,
+    /// A border between list items or rows that are written as text.
+    Item,
+}
+
+/// How lines are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// Several lines: paragraphs and code.
+    #[default]
+    Lines,
+    /// One line: cells, headings, captions.
+    OneLine,
+}
+
+/// A growing text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    text: String,
+    gap: Gap,
+    shape: Shape,
+}
+
+impl Run {
+    pub(super) fn new(shape: Shape) -> Self {
+        Self { shape, ..Self::default() }
+    }
+
+    /// Asks for a gap before the next piece.
+    pub(super) fn gap(&mut self, gap: Gap) {
+        self.gap = self.gap.max(gap);
+    }
+
+    /// Adds running text, in which any white space is one space.
+    pub(super) fn push(&mut self, text: &str) {
+        for c in text.chars() {
+            if c.is_whitespace() {
+                self.gap(Gap::Space);
+            } else if !is_invisible(c) {
+                self.close_gap();
+                self.text.push(c);
+            }
+        }
+    }
+
+    /// Adds text whose lines and indentation mean something.
+    pub(super) fn push_code(&mut self, text: &str) {
+        if self.shape == Shape::OneLine {
+            return self.push(text);
+        }
+        for line in text.split_inclusive('\n') {
+            let words = line.trim_end();
+            if !words.is_empty() {
+                let ended = self.gap >= Gap::Line || self.text.is_empty();
+                self.close_gap();
+                // Indentation counts at the start of a line, not behind a piece of the same line.
+                self.text.push_str(if ended { words } else { line.trim_end_matches(['\n', '\r']) });
+            }
+            if line.ends_with('\n') {
+                self.gap(Gap::Line);
+            } else if words.len() < line.len() {
+                self.gap(Gap::Space);
+            }
+        }
+    }
+
+    fn close_gap(&mut self) {
+        let gap = std::mem::take(&mut self.gap);
+        if self.text.is_empty() {
+            return;
+        }
+        let flat = self.shape == Shape::OneLine;
+        let closed = self.text.ends_with([':', ';', ',']);
+        self.text.push_str(match gap {
+            Gap::None => "",
+            Gap::Line if !flat => "\n",
+            Gap::Space | Gap::Line => " ",
+            Gap::Cell | Gap::Item if closed => " ",
+            Gap::Cell => ", ",
+            Gap::Item => "; ",
+        });
+    }
+
+    /// Takes the text out, clean and trimmed, and starts anew.
+    pub(super) fn take(&mut self) -> String {
+        self.gap = Gap::None;
+        clean_text(&std::mem::take(&mut self.text)).trim_matches('\n').trim_end().to_owned()
+    }
+}
+
+/// Characters that take no place on a page but would break words apart for a tokenizer.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_stand_only_between_pieces() {
+        let mut run = Run::new(Shape::OneLine);
+        run.gap(Gap::Item);
+        run.push(" cards:\n");
+        run.gap(Gap::Item);
+        run.push("W600");
+        run.gap(Gap::Item);
+        run.push("HD\u{a0}7750 ");
+        run.gap(Gap::Item);
+        assert_eq!(run.take(), "cards: W600; HD 7750");
+    }
+
+    #[test]
+    fn code_keeps_lines_and_indentation() {
+        let mut run = Run::new(Shape::Lines);
+        run.push_code("\nif x:\n    y(\"a  b\")\n\n");
+        assert_eq!(run.take(), "if x:\n    y(\"a  b\")");
+    }
+}

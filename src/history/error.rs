@@ -1,0 +1,177 @@
+//! What can go wrong with the history.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use time::OffsetDateTime;
+
+use crate::base::{ConversationId, DomainName};
+
+/// Why the history could not be opened, read or written. None of these changes what is stored.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// The folder or the file could not be made.
+    #[error("creating the history `{path}`")]
+    Create {
+        /// The folder or file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is readable by others and its mode could not be changed.
+    #[error("making the history `{path}` readable by its owner only")]
+    Protect {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A newer program has changed the file.
+    #[error("the history `{path}` has version {found}, this program knows versions up to {known}")]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// The newest version this program knows.
+        known: u32,
+    },
+    /// A SQLite file that holds something else.
+    #[error("`{path}` is a database but no history")]
+    NotHistory {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is no SQLite file, or its pages contradict each other.
+    #[error("the history `{path}` is damaged")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's reason.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// There is no space left.
+    #[error("the disk of the history `{path}` is full")]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's reason.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The file or its folder cannot be written.
+    #[error("the history `{path}` cannot be written")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's reason.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// Another program holds the file longer than is waited for.
+    #[error("the history `{path}` is in use by another program")]
+    Busy {
+        /// The file.
+        path: PathBuf,
+        /// SQLite's reason.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// Anything else SQLite reports.
+    #[error("{doing} in the history `{path}`")]
+    Database {
+        /// What was being done: `storing a turn`.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// SQLite's reason.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A stored value is none this program writes.
+    #[error("the history `{path}` holds a {what} that cannot be read: `{value}`")]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// `time`, `domain name` or `outcome`.
+        what: &'static str,
+        /// What is stored.
+        value: String,
+    },
+    /// The turn cannot be put into words.
+    #[error("writing the trace of a turn as JSON")]
+    Trace {
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The turn's time is outside of the years 0 to 9999.
+    #[error("a turn asked at {at} cannot be stored")]
+    Time {
+        /// The time.
+        at: OffsetDateTime,
+    },
+    /// There is no such conversation.
+    #[error("the history has no conversation {id}")]
+    NoConversation {
+        /// What was asked for.
+        id: ConversationId,
+    },
+    /// The conversation asks another domain.
+    #[error("conversation {id} is about the domain `{domain}`")]
+    OtherDomain {
+        /// The conversation.
+        id: ConversationId,
+        /// Its domain.
+        domain: DomainName,
+    },
+}
+
+impl HistoryError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn next_step(&self) -> &'static str {
+        match self {
+            Self::Create { .. } => "Check that the folder can be written, or choose another one with --data-dir.",
+            Self::Protect { .. } => "Run chmod 600 on the file as its owner.",
+            Self::TooNew { .. } => "Use the newer program, or another folder with --data-dir.",
+            Self::NotHistory { .. } => "Move the file away, or choose another folder with --data-dir.",
+            Self::Damaged { .. } | Self::Value { .. } => {
+                "Move the file, with those ending in -wal and -shm, to a safe place; a new history is then begun, and \
+                 `sqlite3 FILE .recover` reads what is left in the old one."
+            }
+            Self::Full { .. } => "Free some space on the disk and try again; what was stored before is still there.",
+            Self::ReadOnly { .. } => "Make the file and its folder writable, or choose another folder with --data-dir.",
+            Self::Busy { .. } => "Close the other program and try again.",
+            Self::Database { .. } | Self::Trace { .. } => "Try again; what was stored before is still there.",
+            Self::Time { .. } => "Set the clock of this machine.",
+            Self::NoConversation { .. } => "`ragonite history list` shows the conversations there are.",
+            Self::OtherDomain { .. } => "Start a new conversation to ask another domain.",
+        }
+    }
+
+    /// Sorts SQLite's reason by what the user can do about it.
+    pub(super) fn database(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path, source },
+            Some(ErrorCode::DiskFull) => Self::Full { path, source },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                Self::ReadOnly { path, source }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, source },
+            Some(ErrorCode::SystemIoFailure) if is_about_space(&source) => Self::Full { path, source },
+            _ => Self::Database { doing, path, source },
+        }
+    }
+}
+
+/// On a full disk SQLite cannot grow the shared memory file beside the database, and calls that an I/O error.
+fn is_about_space(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
+    error.sqlite_error().is_some_and(|error| [SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHMMAP].contains(&error.extended_code))
+}

@@ -1,0 +1,19 @@
+//! Conversations and turns with their whole trace, in one SQLite file.
+//!
+//! Takes [`TurnRecord`]s, gives them back by conversation, the latest conversation first.
+//! Invariants: `history.db` is readable by its owner only (0600) and in WAL mode; a turn is stored as a whole or not at
+//! all; migrations are append-only; a file that is damaged, newer or someone else's is left as it is.
+//! Not here: what a conversation does next (`app`), which thread writes (`runtime`).
+
+mod error;
+mod file;
+mod record;
+mod schema;
+mod store;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+pub use error::HistoryError;
+pub use record::{ConversationRecord, Outcome, Trace, TurnRecord, TurnTimings};
+pub use store::{History, TITLE_WIDTH};

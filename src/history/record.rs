@@ -1,0 +1,102 @@
+//! What is kept of a conversation.
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::answer::{Answer, Rewrite};
+use crate::attribution::Attribution;
+use crate::base::{ConversationId, DomainName, Millis, TurnId};
+use crate::retrieval::Retrieved;
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "outcome", content = "message")]
+pub enum Outcome {
+    /// It has its answer.
+    Answered,
+    /// The user stopped it; what was there by then is kept.
+    Canceled,
+    /// It failed; the message says what and what to do.
+    Failed(String),
+}
+
+/// Time per stage of a turn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TurnTimings {
+    /// Completing the question.
+    pub rewrite: Millis,
+    /// Retrieval.
+    pub retrieve: Millis,
+    /// From the start of generation to its first token.
+    pub first_token: Millis,
+    /// Generation, prompt reading included.
+    pub answer: Millis,
+    /// Attribution.
+    pub explain: Millis,
+    /// All of it.
+    pub total: Millis,
+}
+
+/// Everything that led to an answer, as the steps left it. It is stored as JSON for good: fields may be added, and what
+/// an older program did not write has its default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trace {
+    /// Profile and models: names as in the catalog.
+    pub profile: String,
+    /// Embedder id.
+    pub embedder: String,
+    /// Generator id.
+    pub generator: String,
+    /// The rewrite.
+    pub rewrite: Option<Rewrite>,
+    /// The search.
+    pub retrieved: Option<Retrieved>,
+    /// The answer with its prompt; what was generated so far when the turn was cancelled.
+    pub answer: Option<Answer>,
+    /// The attribution.
+    pub attribution: Option<Attribution>,
+    /// Time per stage.
+    pub timings_ms: TurnTimings,
+}
+
+/// One turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TurnRecord {
+    /// Its id, given when it is first stored and the same from then on; whatever stands here before is ignored.
+    pub id: TurnId,
+    /// Place in its conversation, from 1.
+    pub number: u32,
+    /// The question as typed.
+    pub question: String,
+    /// The completed question; the question itself until it is known.
+    pub completed_question: String,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+    /// When it was asked.
+    #[serde(with = "time::serde::rfc3339")]
+    pub asked_at: OffsetDateTime,
+    /// Everything that led to the answer.
+    pub trace: Trace,
+}
+
+/// One conversation, without its turns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConversationRecord {
+    /// Its id.
+    pub id: ConversationId,
+    /// The domain it asks.
+    pub domain: DomainName,
+    /// Its title: the first question, clean and on one line.
+    pub title: String,
+    /// When it began.
+    #[serde(with = "time::serde::rfc3339")]
+    pub started_at: OffsetDateTime,
+    /// When its last turn was stored.
+    #[serde(with = "time::serde::rfc3339")]
+    pub changed_at: OffsetDateTime,
+    /// How many turns it has.
+    pub turns: u32,
+}

@@ -1,0 +1,87 @@
+//! The tables of `history.db` and how older files become new ones.
+//!
+//! Invariant: migrations are only ever appended; `user_version` is how many of them a file has been through.
+//! Not here: what the rows mean (`store`).
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::HistoryError;
+
+/// How long a second program waits for the first one's write.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Ids are never used again (`AUTOINCREMENT`), so an id that was written down cannot come to mean something else.
+/// Times are UTC text of one length, so that they sort. `change` counts saves over all conversations: it orders them by
+/// their last save even when the clock is set back. `deleted_at` is set for conversations in the trash.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE conversations (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        domain TEXT NOT NULL,
+        title TEXT NOT NULL,
+        started_at TEXT NOT NULL,
+        changed_at TEXT NOT NULL,
+        change INTEGER NOT NULL,
+        deleted_at TEXT
+    ) STRICT;
+    CREATE INDEX conversations_by_change ON conversations (change);
+    CREATE TABLE turns (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        question TEXT NOT NULL,
+        completed_question TEXT NOT NULL,
+        answer TEXT,
+        outcome TEXT NOT NULL,
+        message TEXT,
+        asked_at TEXT NOT NULL,
+        trace TEXT NOT NULL,
+        UNIQUE (conversation, number)
+    ) STRICT;
+"];
+
+/// Sets the connection up and brings the file to the newest version.
+pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), HistoryError> {
+    let failed = |source| HistoryError::database(path, "opening the database", source);
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+    // A look at the version first: a file of a newer program, or of another one, is not even switched to WAL.
+    let must_migrate = must_migrate(connection, path)?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
+    // A stored turn must survive a power failure; one sync per turn costs nothing that is felt.
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    if must_migrate { migrate(connection, path) } else { Ok(()) }
+}
+
+/// The version of the file, when it is one this program can use.
+fn must_migrate(connection: &Connection, path: &Path) -> Result<bool, HistoryError> {
+    let failed = |source| HistoryError::database(path, "reading the version", source);
+    let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
+    let tables: u32 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
+    let known = newest();
+    match found {
+        0 if tables > 0 => Err(HistoryError::NotHistory { path: path.to_owned() }),
+        found if found > known => Err(HistoryError::TooNew { path: path.to_owned(), found, known }),
+        found => Ok(found < known),
+    }
+}
+
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), HistoryError> {
+    let failed = |source| HistoryError::database(path, "bringing the tables up to date", source);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    // Another program may have migrated the file while this one waited for the lock.
+    let done: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(failed)?;
+    for migration in MIGRATIONS.iter().skip(done as usize) {
+        transaction.execute_batch(migration).map_err(failed)?;
+    }
+    transaction.pragma_update(None, "user_version", newest().max(done)).map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+/// The version of a file that has been through every migration.
+pub(super) fn newest() -> u32 {
+    u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX)
+}

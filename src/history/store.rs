@@ -1,0 +1,334 @@
+//! Storing and reading turns.
+//!
+//! Invariants: one transaction per save; the id of a turn is that of its conversation and number, whatever is saved
+//! over it; text is stored as it came and cleaned only for the title.
+//! Not here: the trash, search and export.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, named_params, params};
+use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+use time::{OffsetDateTime, UtcOffset};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use super::{ConversationRecord, HistoryError, Outcome, TurnRecord, file, schema, trace};
+use crate::base::{ConversationId, DomainName, TurnId, clean_line};
+
+/// Widest title in terminal columns; a longer first question ends in `…`.
+pub const TITLE_WIDTH: usize = 80;
+/// Title of a conversation whose first question has nothing to show.
+const NO_TITLE: &str = "(no text)";
+/// RFC 3339 with all nine digits, so that times sort as text.
+const STORED_TIME: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:9]Z");
+/// The columns of a conversation, for every query that gives some.
+const CONVERSATION: &str = "SELECT id, domain, title, started_at, changed_at,
+        (SELECT count(*) FROM turns WHERE turns.conversation = conversations.id) FROM conversations";
+
+/// The open history.
+#[derive(Debug)]
+pub struct History {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl History {
+    /// Opens the history, making it and its folder where there is none, and brings an older one up to date.
+    ///
+    /// # Errors
+    /// When the file cannot be made or used. It is then as it was before.
+    pub fn open(path: &Path) -> Result<Self, HistoryError> {
+        file::prepare(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags)
+            .map_err(|source| HistoryError::database(path, "opening the database", source))?;
+        schema::prepare(&mut connection, path)?;
+        Ok(Self { connection, path: path.to_owned() })
+    }
+
+    /// Stores a turn as a whole, over its earlier version where its conversation has the turn of this id. A turn without
+    /// an id is added behind the last one, whoever stored that. Without a conversation a new one begins, with the
+    /// question as its title. Gives the conversation as it is now.
+    ///
+    /// # Errors
+    /// When there is no such conversation, it asks another domain, or the file cannot be written. The history is then
+    /// as it was before.
+    pub fn save_turn(
+        &mut self,
+        domain: &DomainName,
+        conversation: Option<ConversationId>,
+        record: &TurnRecord,
+    ) -> Result<(ConversationRecord, TurnId), HistoryError> {
+        let failed = |source| HistoryError::database(&self.path, "storing a turn", source);
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let saving = Saving { transaction: &transaction, path: &self.path };
+        let id = match conversation {
+            Some(id) => saving.existing(id, domain)?,
+            None => saving.begin(domain, record)?,
+        };
+        let turn = saving.write(id, record)?;
+        saving.touch(id)?;
+        let conversation = find(&transaction, &self.path, id)?.ok_or(HistoryError::NoConversation { id })?;
+        transaction.commit().map_err(failed)?;
+        Ok((conversation, turn))
+    }
+
+    /// The conversations of a domain, or of all, the one with the latest save first; without those in the trash.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn conversations(&self, domain: Option<&DomainName>) -> Result<Vec<ConversationRecord>, HistoryError> {
+        let query = format!(
+            "{CONVERSATION} WHERE deleted_at IS NULL AND (?1 IS NULL OR domain = ?1) ORDER BY change DESC, id DESC"
+        );
+        let failed = |source| HistoryError::database(&self.path, "listing conversations", source);
+        let mut statement = self.connection.prepare_cached(&query).map_err(failed)?;
+        let rows = statement.query_map([domain.map(DomainName::as_str)], StoredConversation::read).map_err(failed)?;
+        rows.map(|row| row.map_err(failed)?.record(&self.path)).collect()
+    }
+
+    /// The conversation of a domain with the latest save, unless there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn latest(&self, domain: &DomainName) -> Result<Option<ConversationRecord>, HistoryError> {
+        let query =
+            format!("{CONVERSATION} WHERE deleted_at IS NULL AND domain = ?1 ORDER BY change DESC, id DESC LIMIT 1");
+        let stored = self.connection.query_row(&query, [domain.as_str()], StoredConversation::read).optional();
+        stored
+            .map_err(|source| HistoryError::database(&self.path, "reading a conversation", source))?
+            .map(|stored| stored.record(&self.path))
+            .transpose()
+    }
+
+    /// One conversation, also from the trash.
+    ///
+    /// # Errors
+    /// When there is none with this id, or the file cannot be read.
+    pub fn conversation(&self, id: ConversationId) -> Result<ConversationRecord, HistoryError> {
+        find(&self.connection, &self.path, id)?.ok_or(HistoryError::NoConversation { id })
+    }
+
+    /// The turns of a conversation by number, each with its id.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or the file cannot be read.
+    pub fn turns(&self, id: ConversationId) -> Result<Vec<TurnRecord>, HistoryError> {
+        self.conversation(id)?;
+        let failed = |source| HistoryError::database(&self.path, "reading turns", source);
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT id, number, question, completed_question, outcome, message, asked_at, trace
+                 FROM turns WHERE conversation = ?1 ORDER BY number",
+            )
+            .map_err(failed)?;
+        let rows = statement.query_map([id.0], StoredTurn::read).map_err(failed)?;
+        rows.map(|row| row.map_err(failed)?.record(&self.path)).collect()
+    }
+
+    /// For tests that break the file under the history.
+    #[cfg(test)]
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+fn find(connection: &Connection, path: &Path, id: ConversationId) -> Result<Option<ConversationRecord>, HistoryError> {
+    let stored = connection.query_row(&format!("{CONVERSATION} WHERE id = ?1"), [id.0], StoredConversation::read);
+    stored
+        .optional()
+        .map_err(|source| HistoryError::database(path, "reading a conversation", source))?
+        .map(|stored| stored.record(path))
+        .transpose()
+}
+
+/// The steps of one save, within its transaction.
+struct Saving<'a> {
+    transaction: &'a Transaction<'a>,
+    path: &'a Path,
+}
+
+impl Saving<'_> {
+    fn failed(&self) -> impl Fn(rusqlite::Error) -> HistoryError {
+        |source| HistoryError::database(self.path, "storing a turn", source)
+    }
+
+    fn existing(&self, id: ConversationId, domain: &DomainName) -> Result<ConversationId, HistoryError> {
+        let found = find(self.transaction, self.path, id)?.ok_or(HistoryError::NoConversation { id })?;
+        if found.domain == *domain { Ok(id) } else { Err(HistoryError::OtherDomain { id, domain: found.domain }) }
+    }
+
+    fn begin(&self, domain: &DomainName, record: &TurnRecord) -> Result<ConversationId, HistoryError> {
+        let at = stored_time(record.asked_at)?;
+        self.transaction
+            .execute(
+                "INSERT INTO conversations (domain, title, started_at, changed_at, change) VALUES (?1, ?2, ?3, ?3, 0)",
+                params![domain.as_str(), title(&record.question), at],
+            )
+            .map_err(self.failed())?;
+        Ok(ConversationId(self.transaction.last_insert_rowid()))
+    }
+
+    fn write(&self, conversation: ConversationId, record: &TurnRecord) -> Result<TurnId, HistoryError> {
+        let (outcome, message) = match &record.outcome {
+            Outcome::Answered => ("answered", None),
+            Outcome::Canceled => ("canceled", None),
+            Outcome::Failed(message) => ("failed", Some(message.as_str())),
+        };
+        let id = self.transaction.query_row(
+            "INSERT INTO turns
+                (id, conversation, number, question, completed_question, answer, outcome, message, asked_at, trace)
+             VALUES (
+                (SELECT id FROM turns WHERE id = :id AND conversation = :conversation), :conversation,
+                max(:number, (SELECT coalesce(max(number), 0) + 1 FROM turns WHERE conversation = :conversation)),
+                :question, :completed, :answer, :outcome, :message, :asked_at, :trace)
+             ON CONFLICT (id) DO UPDATE SET
+                question = excluded.question, completed_question = excluded.completed_question,
+                answer = excluded.answer, outcome = excluded.outcome, message = excluded.message,
+                asked_at = excluded.asked_at, trace = excluded.trace
+             RETURNING id",
+            named_params! {
+                ":id": record.id.0,
+                ":conversation": conversation.0,
+                ":number": record.number,
+                ":question": record.question,
+                ":completed": record.completed_question,
+                ":answer": record.trace.answer.as_ref().map(|answer| answer.text.as_str()),
+                ":outcome": outcome,
+                ":message": message,
+                ":asked_at": stored_time(record.asked_at)?,
+                ":trace": trace::to_json(&record.trace)?,
+            },
+            |row| row.get(0),
+        );
+        id.map(TurnId).map_err(self.failed())
+    }
+
+    /// Makes the conversation the one with the latest save.
+    fn touch(&self, id: ConversationId) -> Result<(), HistoryError> {
+        self.transaction
+            .execute(
+                "UPDATE conversations SET changed_at = ?2, change = (SELECT max(change) + 1 FROM conversations)
+                 WHERE id = ?1",
+                params![id.0, stored_time(OffsetDateTime::now_utc())?],
+            )
+            .map(|_| ())
+            .map_err(self.failed())
+    }
+}
+
+/// A row of `conversations` as SQLite gives it.
+struct StoredConversation {
+    id: i64,
+    domain: String,
+    title: String,
+    started_at: String,
+    changed_at: String,
+    turns: u32,
+}
+
+impl StoredConversation {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            domain: row.get(1)?,
+            title: row.get(2)?,
+            started_at: row.get(3)?,
+            changed_at: row.get(4)?,
+            turns: row.get(5)?,
+        })
+    }
+
+    fn record(self, path: &Path) -> Result<ConversationRecord, HistoryError> {
+        Ok(ConversationRecord {
+            id: ConversationId(self.id),
+            domain: self.domain.parse().map_err(|_| unreadable(path, "domain name", &self.domain))?,
+            title: self.title,
+            started_at: time_of(path, &self.started_at)?,
+            changed_at: time_of(path, &self.changed_at)?,
+            turns: self.turns,
+        })
+    }
+}
+
+/// A row of `turns` as SQLite gives it.
+struct StoredTurn {
+    id: i64,
+    number: u32,
+    question: String,
+    completed_question: String,
+    outcome: String,
+    message: Option<String>,
+    asked_at: String,
+    trace: String,
+}
+
+impl StoredTurn {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            number: row.get(1)?,
+            question: row.get(2)?,
+            completed_question: row.get(3)?,
+            outcome: row.get(4)?,
+            message: row.get(5)?,
+            asked_at: row.get(6)?,
+            trace: row.get(7)?,
+        })
+    }
+
+    fn record(self, path: &Path) -> Result<TurnRecord, HistoryError> {
+        Ok(TurnRecord {
+            id: TurnId(self.id),
+            number: self.number,
+            question: self.question,
+            completed_question: self.completed_question,
+            outcome: match self.outcome.as_str() {
+                "answered" => Outcome::Answered,
+                "canceled" => Outcome::Canceled,
+                "failed" => Outcome::Failed(self.message.unwrap_or_default()),
+                other => return Err(unreadable(path, "outcome", other)),
+            },
+            asked_at: time_of(path, &self.asked_at)?,
+            trace: trace::from_json(&self.trace),
+        })
+    }
+}
+
+fn unreadable(path: &Path, what: &'static str, value: &str) -> HistoryError {
+    HistoryError::Value { path: path.to_owned(), what, value: clean_line(value) }
+}
+
+fn stored_time(at: OffsetDateTime) -> Result<String, HistoryError> {
+    let utc = at.checked_to_offset(UtcOffset::UTC).filter(|utc| utc.year() >= 0);
+    utc.and_then(|utc| utc.format(STORED_TIME).ok()).ok_or(HistoryError::Time { at })
+}
+
+fn time_of(path: &Path, text: &str) -> Result<OffsetDateTime, HistoryError> {
+    OffsetDateTime::parse(text, &Rfc3339).map_err(|_| unreadable(path, "time", text))
+}
+
+/// The question on one line, no wider than [`TITLE_WIDTH`].
+pub(super) fn title(question: &str) -> String {
+    let line = clean_line(question);
+    if line.is_empty() {
+        return NO_TITLE.to_owned();
+    }
+    if line.width() <= TITLE_WIDTH {
+        return line;
+    }
+    let mut short = String::new();
+    let mut width = 1;
+    for letter in line.graphemes(true) {
+        width += letter.width();
+        if width > TITLE_WIDTH {
+            break;
+        }
+        short.push_str(letter);
+    }
+    format!("{}…", short.trim_end())
+}

@@ -1,0 +1,254 @@
+//! The index by embedding: `dense.usearch`, derived from `domain.db`.
+//!
+//! Takes unit vectors by evidence id, gives the nearest ones by cosine.
+//! Invariants: the file appears whole or not at all (temporary file, fsync, rename) and ends with a seal that names the
+//! generation and embedder it was made from and the hash of all bytes before it; a file whose seal does not fit is
+//! never given to usearch, which does not check what it loads.
+//! Not here: deciding when to rebuild (`repair`).
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use usearch::{IndexOptions, MetricKind, ScalarKind};
+
+use super::IndexError;
+use super::error::file_error;
+use super::seal::hash_of;
+use super::stored::{Scored, sort_best_first};
+use crate::base::EvidenceId;
+use crate::inference::{Embedding, EncoderIdentity};
+
+/// File name in the folder of a domain.
+pub(super) const FILE: &str = "dense.usearch";
+
+/// Up to so many vectors every one is compared, which takes a few milliseconds and misses nothing.
+const EXACT_UP_TO: usize = 20_000;
+
+/// First bytes of the seal, with its version.
+const SEAL_MARK: &str = "ragonite-dense-1";
+
+/// The seal is one line, padded to this length.
+const SEAL_BYTES: usize = 256;
+
+/// How the names of files begin that are not complete yet.
+const TEMPORARY: &str = ".dense-";
+
+/// Room for vectors grows by this many at least.
+const GROWTH: usize = 1024;
+
+/// Vectors in memory.
+pub(super) struct Dense {
+    index: usearch::Index,
+    dimensions: usize,
+    /// Of `domain.db` when it was brought in step.
+    pub(super) generation: i64,
+    path: PathBuf,
+}
+
+impl Dense {
+    pub(super) fn empty(folder: &Path, embedder: &EncoderIdentity) -> Result<Self, IndexError> {
+        let path = folder.join(FILE);
+        let dimensions = embedder.dimensions;
+        let options = IndexOptions {
+            dimensions,
+            metric: MetricKind::Cos,
+            quantization: ScalarKind::F32,
+            ..IndexOptions::default()
+        };
+        let index = usearch::Index::new(&options).map_err(|source| failed("making", &path, source))?;
+        Ok(Self { index, dimensions, generation: 0, path })
+    }
+
+    /// Loads the file; nothing when there is none or when it is not to be trusted.
+    pub(super) fn load(folder: &Path, embedder: &EncoderIdentity) -> Result<Option<Self>, IndexError> {
+        let mut dense = Self::empty(folder, embedder)?;
+        let Ok(mut file) = File::open(&dense.path) else { return Ok(None) };
+        let Ok(Some(seal)) = Seal::read(&mut file) else { return Ok(None) };
+        if seal.embedder != embedder.fingerprint {
+            return Ok(None);
+        }
+        let Some(path) = dense.path.to_str() else { return Ok(None) };
+        if dense.index.load(path).is_err() || dense.index.dimensions() != dense.dimensions {
+            return Ok(None);
+        }
+        dense.generation = seal.generation;
+        Ok(Some(dense))
+    }
+
+    /// The generation of the file on disk, without trusting the rest of it.
+    pub(super) fn generation_on_disk(folder: &Path) -> Option<i64> {
+        let mut file = File::open(folder.join(FILE)).ok()?;
+        Seal::read_line(&mut file).ok().flatten().map(|(seal, _)| seal.generation)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.index.size()
+    }
+
+    pub(super) fn reserve(&self, more: usize) -> Result<(), IndexError> {
+        let wanted = self.index.size() + more;
+        if wanted <= self.index.capacity() {
+            return Ok(());
+        }
+        self.index.reserve(wanted + GROWTH).map_err(|source| failed("enlarging", &self.path, source))
+    }
+
+    pub(super) fn add(&self, id: EvidenceId, vector: &Embedding) -> Result<(), IndexError> {
+        self.check(vector)?;
+        if self.index.contains(key(id)) {
+            return Ok(());
+        }
+        self.reserve(1)?;
+        self.index.add(key(id), vector.values()).map_err(|source| failed("adding to", &self.path, source))
+    }
+
+    pub(super) fn remove(&self, id: EvidenceId) -> Result<(), IndexError> {
+        if self.index.contains(key(id)) {
+            self.index.remove(key(id)).map_err(|source| failed("removing from", &self.path, source))?;
+        }
+        Ok(())
+    }
+
+    /// The `k` nearest by cosine, best first.
+    pub(super) fn search(&self, query: &Embedding, k: usize) -> Result<Vec<Scored>, IndexError> {
+        self.check(query)?;
+        if self.len() == 0 || k == 0 {
+            return Ok(Vec::new());
+        }
+        let k = k.min(self.len());
+        let matches = if self.len() <= EXACT_UP_TO {
+            self.index.exact_search(query.values(), k)
+        } else {
+            self.index.search(query.values(), k)
+        };
+        let matches = matches.map_err(|source| failed("searching", &self.path, source))?;
+        let mut found: Vec<Scored> = matches
+            .keys
+            .iter()
+            .zip(&matches.distances)
+            .filter_map(|(key, distance)| {
+                let evidence = EvidenceId(i64::try_from(*key).ok()?);
+                Some(Scored { evidence, score: 1.0 - f64::from(*distance) })
+            })
+            .collect();
+        sort_best_first(&mut found);
+        Ok(found)
+    }
+
+    fn check(&self, vector: &Embedding) -> Result<(), IndexError> {
+        let found = vector.values().len();
+        if found == self.dimensions { Ok(()) } else { Err(IndexError::Dimensions { found, expected: self.dimensions }) }
+    }
+
+    /// Writes the file in one step.
+    pub(super) fn save(&self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
+        let write_failed = |source| file_error("writing", &self.path, source);
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let temporary = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(write_failed)?;
+        let text = temporary.path().to_str().ok_or_else(|| {
+            write_failed(io::Error::new(io::ErrorKind::InvalidFilename, "the path is no valid UTF-8"))
+        })?;
+        self.index.save(text).map_err(|source| self.save_failed(folder, source))?;
+        // usearch opened the file by its name, so the seal must go to what the name means now.
+        let mut file = fs::OpenOptions::new().read(true).write(true).open(temporary.path()).map_err(write_failed)?;
+        let seal = Seal { generation: self.generation, embedder: embedder.fingerprint.clone() };
+        seal.append(&mut file).map_err(write_failed)?;
+        file.sync_all().map_err(write_failed)?;
+        temporary.persist(&self.path).map_err(|error| write_failed(error.error))?;
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(write_failed)
+    }
+
+    /// usearch does not say why a write failed; a probe of the file system does.
+    fn save_failed(&self, folder: &Path, source: impl std::error::Error + Send + Sync + 'static) -> IndexError {
+        let probe = tempfile::tempfile_in(folder).and_then(|mut file| {
+            file.write_all(&vec![1; 1 << 20])?;
+            file.sync_all()
+        });
+        match probe {
+            Err(cause) => file_error("writing", &self.path, cause),
+            Ok(()) => failed("writing", &self.path, source),
+        }
+    }
+
+    /// Deletes what a kill during [`Dense::save`] left. The caller holds the write lock.
+    pub(super) fn delete_leftovers(folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
+                // What cannot be deleted does no harm.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Forgets the file, for vectors that are about to change under the same ids.
+    pub(super) fn delete(folder: &Path) -> Result<(), IndexError> {
+        let path = folder.join(FILE);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(file_error("deleting", &path, error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Dense {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dense").field("len", &self.len()).field("generation", &self.generation).finish_non_exhaustive()
+    }
+}
+
+/// The last bytes of the file.
+struct Seal {
+    generation: i64,
+    embedder: String,
+}
+
+impl Seal {
+    fn append(&self, file: &mut File) -> io::Result<()> {
+        let hash = hash_of_rest(file, file.metadata()?.len())?;
+        let line = format!("\n{SEAL_MARK} {} {} {hash}", self.generation, self.embedder);
+        if line.len() > SEAL_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the embedder's fingerprint is too long"));
+        }
+        file.seek(SeekFrom::End(0))?;
+        file.write_all(format!("{line:<SEAL_BYTES$}").as_bytes())
+    }
+
+    /// The seal, if it fits the bytes before it.
+    fn read(file: &mut File) -> io::Result<Option<Self>> {
+        let Some((seal, hash)) = Self::read_line(file)? else { return Ok(None) };
+        let length = file.metadata()?.len() - SEAL_BYTES as u64;
+        Ok((hash_of_rest(file, length)? == hash).then_some(seal))
+    }
+
+    fn read_line(file: &mut File) -> io::Result<Option<(Self, String)>> {
+        let Some(start) = file.metadata()?.len().checked_sub(SEAL_BYTES as u64) else { return Ok(None) };
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = [0; SEAL_BYTES];
+        file.read_exact(&mut bytes)?;
+        let Ok(line) = std::str::from_utf8(&bytes) else { return Ok(None) };
+        let mut words = line.split_whitespace();
+        let (Some(SEAL_MARK), Some(generation), Some(embedder), Some(hash)) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            return Ok(None);
+        };
+        let Ok(generation) = generation.parse() else { return Ok(None) };
+        Ok(Some((Self { generation, embedder: embedder.to_owned() }, hash.to_owned())))
+    }
+}
+
+/// Hash of the first `length` bytes.
+fn hash_of_rest(file: &mut File, length: u64) -> io::Result<String> {
+    file.seek(SeekFrom::Start(0))?;
+    hash_of(file, length)
+}
+
+/// Row ids start at 1, so the sign is never lost.
+fn key(id: EvidenceId) -> u64 {
+    id.0.unsigned_abs()
+}
+
+fn failed(doing: &'static str, path: &Path, source: impl std::error::Error + Send + Sync + 'static) -> IndexError {
+    IndexError::Dense { doing, path: path.to_path_buf(), source: Box::new(source) }
+}

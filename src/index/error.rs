@@ -1,0 +1,223 @@
+//! What can go wrong with a domain on disk.
+
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use crate::base::Canceled;
+use crate::document::DocumentError;
+use crate::inference::InferenceError;
+
+/// Why a domain could not be opened, filled or searched.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The user cancelled; what was committed before stays.
+    #[error(transparent)]
+    Canceled(#[from] Canceled),
+    /// There is no domain in the folder.
+    #[error("there is no domain in `{path}`; make one with `ragonite ingest --domain NAME PATH`")]
+    NotFound {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is one already.
+    #[error("there is a domain in `{path}` already; `ragonite ingest --domain {name} PATH` adds to it")]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+        /// Its name.
+        name: String,
+    },
+    /// The vectors were made by another embedder, so distances would mean nothing.
+    #[error(
+        "the domain `{domain}` was embedded with {found}, the embedder in use is {expected}; \
+         embed it again with `ragonite domain rebuild {domain}`"
+    )]
+    EmbedderMismatch {
+        /// The domain.
+        domain: String,
+        /// Model and fingerprint in the manifest.
+        found: String,
+        /// Model and fingerprint in use.
+        expected: String,
+    },
+    /// A later version of the program made it.
+    #[error(
+        "the domain in `{path}` has format {found}, this program reads up to {supported}; use the newer ragonite it \
+         was made with"
+    )]
+    NewerFormat {
+        /// The folder.
+        path: PathBuf,
+        /// Format on disk.
+        found: i64,
+        /// Latest format that is understood.
+        supported: i64,
+    },
+    /// The database is no database of ours, or its content cannot be read.
+    #[error("`{path}` is damaged; put back a copy of it, or delete its folder and ingest the documents again")]
+    Damaged {
+        /// `domain.db`.
+        path: PathBuf,
+        /// What was found.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The file system has no room left.
+    #[error("no room is left on the disk of `{path}`; free some and run it again: what was stored before is whole")]
+    DiskFull {
+        /// The file or folder.
+        path: PathBuf,
+        /// Which write failed.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The folder or file may not be written.
+    #[error("`{path}` cannot be written; give yourself write permission or choose another `--data-dir`")]
+    NotWritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// Another process writes to the domain.
+    #[error("another ragonite is writing to the domain in `{path}`; wait until it has finished")]
+    Busy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The database failed in another way.
+    #[error("{doing} in `{path}`")]
+    Store {
+        /// What was being done.
+        doing: &'static str,
+        /// `domain.db`.
+        path: PathBuf,
+        /// SQLite's reason.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A file or folder beside the database failed.
+    #[error("{doing} `{path}`")]
+    File {
+        /// What was being done.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The search by embedding failed.
+    #[error("{doing} the index by embedding `{path}`; `ragonite domain check {name}` repairs it", name = folder_name(path))]
+    Dense {
+        /// What was being done.
+        doing: &'static str,
+        /// `dense.usearch`.
+        path: PathBuf,
+        /// The library's reason.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The search by words failed.
+    #[error("{doing} the index by words `{path}`; `ragonite domain check {name}` repairs it", name = folder_name(path))]
+    Lexical {
+        /// What was being done.
+        doing: &'static str,
+        /// `lexical/`.
+        path: PathBuf,
+        /// The library's reason.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// An embedding has another size than the domain's.
+    #[error("an embedding has {found} components, the domain's have {expected}")]
+    Dimensions {
+        /// Components given.
+        found: usize,
+        /// Components stored.
+        expected: usize,
+    },
+    /// The embedder failed.
+    #[error("embedding the evidences")]
+    Embed(#[source] InferenceError),
+    /// The paths to ingest could not be listed.
+    #[error("looking for documents")]
+    Documents(#[source] DocumentError),
+}
+
+impl From<InferenceError> for IndexError {
+    fn from(error: InferenceError) -> Self {
+        match error {
+            InferenceError::Canceled(canceled) => Self::Canceled(canceled),
+            other => Self::Embed(other),
+        }
+    }
+}
+
+/// The name of the domain that a file lies in, for messages.
+fn folder_name(file: &Path) -> String {
+    let name = file.parent().and_then(Path::file_name).unwrap_or_default();
+    crate::base::clean_line(&name.to_string_lossy())
+}
+
+/// Tells what a failure of SQLite means to the user.
+pub(super) fn store_error(doing: &'static str, path: &Path, source: rusqlite::Error) -> IndexError {
+    let path = path.to_path_buf();
+    let Some(code) = source.sqlite_error_code() else {
+        return if is_content_fault(&source) {
+            IndexError::Damaged { path, source: source.into() }
+        } else {
+            IndexError::Store { doing, path, source }
+        };
+    };
+    match code {
+        ErrorCode::DiskFull => IndexError::DiskFull { path, source: source.into() },
+        ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen => {
+            IndexError::NotWritable { path, source: source.into() }
+        }
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => IndexError::Busy { path },
+        ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => IndexError::Damaged { path, source: source.into() },
+        ErrorCode::SystemIoFailure if is_about_space(&source) => IndexError::DiskFull { path, source: source.into() },
+        _ => IndexError::Store { doing, path, source },
+    }
+}
+
+/// On a full disk SQLite cannot grow the shared memory file beside the database, and calls that an I/O error.
+fn is_about_space(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi::{SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMSIZE};
+    error.sqlite_error().is_some_and(|error| [SQLITE_IOERR_SHMSIZE, SQLITE_IOERR_SHMMAP].contains(&error.extended_code))
+}
+
+fn is_content_fault(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error as E;
+    matches!(error, E::FromSqlConversionFailure(..) | E::IntegralValueOutOfRange(..) | E::InvalidColumnType(..))
+}
+
+/// Tells what a failure of the file system means to the user.
+pub(super) fn file_error(doing: &'static str, path: &Path, source: io::Error) -> IndexError {
+    let path = path.to_path_buf();
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            IndexError::DiskFull { path, source: source.into() }
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            IndexError::NotWritable { path, source: source.into() }
+        }
+        _ => IndexError::File { doing, path, source },
+    }
+}
+
+/// The whole chain of an error on one line, for reports.
+pub(super) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    crate::base::clean_line(&text)
+}

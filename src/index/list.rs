@@ -1,0 +1,46 @@
+//! The domains in the data folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::IndexError;
+use super::domain::{DomainDb, FILE};
+use super::error::file_error;
+use super::stored::Summary;
+use crate::base::DomainName;
+
+/// A domain that was found.
+#[derive(Debug)]
+pub struct ListedDomain {
+    /// Its name.
+    pub name: DomainName,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What is in it, or why that cannot be told.
+    pub summary: Result<Summary, IndexError>,
+}
+
+/// All domains in `domains_folder` by name. No folder means no domains; a damaged domain is listed with its error.
+///
+/// # Errors
+/// When the folder itself cannot be read.
+pub fn list_domains(domains_folder: &Path) -> Result<Vec<ListedDomain>, IndexError> {
+    let failed = |source| file_error("reading the folder", domains_folder, source);
+    let entries = match fs::read_dir(domains_folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut domains = Vec::new();
+    for entry in entries {
+        let folder = entry.map_err(failed)?.path();
+        let name = folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse().ok());
+        let Some(name) = name else { continue };
+        if folder.join(FILE).is_file() {
+            let summary = DomainDb::open(&folder).and_then(|db| db.summary());
+            domains.push(ListedDomain { name, folder, summary });
+        }
+    }
+    domains.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(domains)
+}

@@ -1,0 +1,37 @@
+//! The domain on disk: `domain.db` is the only truth, the dense and lexical indexes are derived from it.
+//!
+//! Takes documents and an embedder, gives evidences by embedding and by words, and what is stored about them.
+//! Invariants (design.md §4): nothing visible is ever half a document; derived indexes carry the generation they were
+//! built from and are rebuilt when it differs; an index made with another embedder is refused, not searched; an
+//! evidence id stands for the same text for ever, so a derived index is in step when it holds the same ids.
+//! Not here: making evidence (`evidence`), fusing rankings (`retrieval`).
+
+mod dense;
+mod domain;
+mod error;
+mod ingest;
+mod lexical;
+mod list;
+mod manifest;
+mod open;
+mod paths;
+mod repair;
+mod schema;
+mod seal;
+mod stored;
+#[cfg(test)]
+pub(crate) mod test_kit;
+#[cfg(test)]
+mod tests;
+mod windows;
+mod words;
+
+pub use error::IndexError;
+pub use ingest::{
+    ContentHash, Documents, Incoming, IngestProgress, IngestReport, IngestStage, NewDocument, OnProgress, Skipped,
+};
+pub use list::{ListedDomain, list_domains};
+pub use manifest::{Manifest, NewDomain};
+pub use open::Index;
+pub use paths::{IndexSettings, IngestRequest};
+pub use stored::{KindCounts, Scored, StoredEvidence, Summary};

@@ -1,0 +1,255 @@
+//! A domain that is open for searching and filling.
+//!
+//! Takes questions as vectors or words, gives evidence ids with scores, and what is stored for an id.
+//! Invariants: searching only reads and works while another process ingests; what was removed since the derived
+//! indexes were made is never given.
+//! Not here: fusing the two searches (`retrieval`).
+
+use std::path::{Path, PathBuf};
+
+use super::domain::DomainDb;
+use super::manifest::{Manifest, NewDomain};
+use super::repair::{Derived, Origin, WriteLock};
+use super::stored::{Scored, StoredEvidence, Summary};
+use super::{IndexError, OnProgress};
+use crate::base::EvidenceId;
+use crate::evidence::TableGrid;
+use crate::inference::{Embedding, EncoderIdentity};
+
+/// Digits of a fingerprint that are shown.
+const SHOWN_DIGITS: usize = 12;
+
+/// An open domain. Owned by one thread.
+#[derive(Debug)]
+pub struct Index {
+    pub(super) db: DomainDb,
+    pub(super) derived: Derived,
+    folder: PathBuf,
+    name: String,
+    embedder: EncoderIdentity,
+}
+
+impl Index {
+    /// Makes an empty domain in `folder`, which may exist.
+    ///
+    /// # Errors
+    /// [`IndexError::Exists`] where there is a domain; when the folder cannot be written.
+    pub fn create(folder: &Path, domain: NewDomain, embedder: &EncoderIdentity) -> Result<Self, IndexError> {
+        let db = DomainDb::create(folder, domain, embedder)?;
+        Self::around(db, folder, embedder, &mut |_| {})
+    }
+
+    /// Opens the domain in `folder`; repairs its derived indexes, with progress, where they are not in step.
+    ///
+    /// # Errors
+    /// [`IndexError::NotFound`], [`IndexError::EmbedderMismatch`], [`IndexError::NewerFormat`] or
+    /// [`IndexError::Damaged`].
+    pub fn open(
+        folder: &Path,
+        embedder: &EncoderIdentity,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Self, IndexError> {
+        Self::around(DomainDb::open(folder)?, folder, embedder, on_progress)
+    }
+
+    /// Opens the domain in `folder`, or makes it.
+    ///
+    /// # Errors
+    /// As [`Index::open`] and [`Index::create`].
+    pub fn open_or_create(
+        folder: &Path,
+        domain: NewDomain,
+        embedder: &EncoderIdentity,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Self, IndexError> {
+        match Self::open(folder, embedder, on_progress) {
+            Err(IndexError::NotFound { .. }) => Self::create(folder, domain, embedder),
+            opened => opened,
+        }
+    }
+
+    fn around(
+        db: DomainDb,
+        folder: &Path,
+        embedder: &EncoderIdentity,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Self, IndexError> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let name = crate::base::clean_line(&name);
+        let manifest = db.manifest()?;
+        check_embedder(&name, &manifest, embedder)?;
+        let origin = Origin { db: &db, folder, embedder: &manifest.embedder, context: manifest.context };
+        let derived = open_derived(&origin, on_progress)?;
+        Ok(Self { db, derived, folder: folder.to_path_buf(), name, embedder: manifest.embedder })
+    }
+
+    /// Name of the domain: that of its folder.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How the domain was made.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn manifest(&self) -> Result<Manifest, IndexError> {
+        self.db.manifest()
+    }
+
+    /// Sets title and prompt prefix.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn describe(&mut self, domain: NewDomain) -> Result<(), IndexError> {
+        let mut manifest = self.db.manifest()?;
+        manifest.title = domain.title;
+        manifest.prompt_prefix = domain.prompt_prefix;
+        self.db.write_manifest(&manifest)
+    }
+
+    /// The domain at a glance.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn summary(&self) -> Result<Summary, IndexError> {
+        self.db.summary()
+    }
+
+    /// Takes in what other processes changed since. Cheap when nothing did; call it before each question.
+    ///
+    /// # Errors
+    /// When the database or a derived index cannot be read.
+    pub fn refresh(&mut self, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+        let generation = self.db.generation()?;
+        if self.derived.dense.generation == generation && self.derived.lexical.generation == generation {
+            return Ok(());
+        }
+        let manifest = self.db.manifest()?;
+        check_embedder(&self.name, &manifest, &self.embedder)?;
+        let origin =
+            Origin { db: &self.db, folder: &self.folder, embedder: &manifest.embedder, context: manifest.context };
+        self.derived = open_derived(&origin, on_progress)?;
+        Ok(())
+    }
+
+    /// The `k` evidences nearest to `query` by cosine, best first.
+    ///
+    /// # Errors
+    /// [`IndexError::Dimensions`] for a vector of another embedder; when the index fails.
+    pub fn dense_search(&self, query: &Embedding, k: usize) -> Result<Vec<Scored>, IndexError> {
+        self.present(k, |k| self.derived.dense.search(query, k))
+    }
+
+    /// The `k` evidences whose words fit `question` best (BM25), best first. Any text is a question.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub fn lexical_search(&self, question: &str, k: usize) -> Result<Vec<Scored>, IndexError> {
+        self.present(k, |k| self.derived.lexical.search(question, k))
+    }
+
+    /// Searches on until `k` evidences are found that are still stored, or no more are found.
+    fn present(
+        &self,
+        k: usize,
+        search: impl Fn(usize) -> Result<Vec<Scored>, IndexError>,
+    ) -> Result<Vec<Scored>, IndexError> {
+        let mut wanted = k;
+        loop {
+            let found = search(wanted)?;
+            let exhausted = found.len() < wanted;
+            let mut present = Vec::with_capacity(found.len());
+            for scored in found {
+                if self.db.holds(scored.evidence)? {
+                    present.push(scored);
+                }
+            }
+            if exhausted || present.len() >= k {
+                present.truncate(k);
+                return Ok(present);
+            }
+            wanted = wanted.saturating_mul(2);
+        }
+    }
+
+    /// The evidences with these ids, in this order; those that are gone are left out.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn evidences(&self, ids: &[EvidenceId]) -> Result<Vec<StoredEvidence>, IndexError> {
+        ids.iter().filter_map(|id| self.db.evidence(*id).transpose()).collect()
+    }
+
+    /// The table that an evidence is, or is a row of.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn table_of(&self, id: EvidenceId) -> Result<Option<TableGrid>, IndexError> {
+        self.db.table_of(id)
+    }
+
+    /// The vectors of these evidences, one per id in this order. An evidence that is gone has a zero vector, which is
+    /// like no other.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn vectors(&self, ids: &[EvidenceId]) -> Result<Vec<Embedding>, IndexError> {
+        let gone = || Embedding::normalized(vec![0.0; self.embedder.dimensions]);
+        ids.iter().map(|id| Ok(self.db.vector(*id)?.unwrap_or_else(gone))).collect()
+    }
+
+    /// Checks the database and builds both derived indexes anew.
+    ///
+    /// # Errors
+    /// [`IndexError::Damaged`], [`IndexError::Busy`], or when the folder cannot be written.
+    pub fn repair(&mut self, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+        self.db.verify()?;
+        let _lock = self.lock()?;
+        super::dense::Dense::delete(&self.folder)?;
+        self.derived.dense = super::dense::Dense::empty(&self.folder, &self.embedder)?;
+        self.derived.lexical = super::lexical::Lexical::create(&self.folder)?;
+        self.bring_in_step(on_progress)
+    }
+
+    pub(super) fn lock(&self) -> Result<WriteLock, IndexError> {
+        WriteLock::take(&self.folder)?.ok_or_else(|| IndexError::Busy { path: self.folder.clone() })
+    }
+
+    pub(super) fn check_embedder(&self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
+        check_embedder(&self.name, &self.db.manifest()?, embedder)
+    }
+
+    /// Brings the derived indexes in step. The caller holds the write lock.
+    pub(super) fn bring_in_step(&mut self, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+        let context = self.db.manifest()?.context;
+        let origin = Origin { db: &self.db, folder: &self.folder, embedder: &self.embedder, context };
+        self.derived.step(&origin, on_progress)
+    }
+}
+
+/// Opens the derived indexes, with the write lock where nobody else has it.
+fn open_derived(origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<Derived, IndexError> {
+    if let Some(_lock) = WriteLock::take(origin.folder)? {
+        match Derived::open(origin, on_progress) {
+            // Searching needs no room on disk; the next ingest will say that there is none.
+            Err(IndexError::DiskFull { .. } | IndexError::NotWritable { .. } | IndexError::Busy { .. }) => {
+                tracing::warn!("the search indexes could not be saved and are kept in memory");
+            }
+            opened => return opened,
+        }
+    }
+    Derived::open_beside_a_writer(origin, on_progress)
+}
+
+fn check_embedder(name: &str, manifest: &Manifest, embedder: &EncoderIdentity) -> Result<(), IndexError> {
+    let found = &manifest.embedder;
+    if found.fingerprint == embedder.fingerprint && found.dimensions == embedder.dimensions {
+        return Ok(());
+    }
+    let words = |identity: &EncoderIdentity| {
+        let digits: String = identity.fingerprint.chars().take(SHOWN_DIGITS).collect();
+        crate::base::clean_line(&format!("{} ({digits})", identity.model))
+    };
+    Err(IndexError::EmbedderMismatch { domain: name.to_owned(), found: words(found), expected: words(embedder) })
+}

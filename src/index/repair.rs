@@ -1,0 +1,273 @@
+//! Brings the derived indexes in step with `domain.db`, without reading a source file.
+//!
+//! Invariants: an index is changed from its own generation on where that is possible, and built anew where it is
+//! damaged, missing, or holds another number of evidences than the database afterwards; only the holder of the write
+//! lock changes files.
+
+use std::fs::{self, File, TryLockError};
+use std::path::Path;
+
+use super::dense::Dense;
+use super::domain::DomainDb;
+use super::error::file_error;
+use super::ingest::{IngestProgress, IngestStage, OnProgress};
+use super::lexical::Lexical;
+use super::seal::Others;
+use super::{Index, IndexError, windows};
+use crate::base::{CancelToken, EvidenceId};
+use crate::evidence::ContextParts;
+use crate::inference::{Embed, EncoderIdentity, TextRole};
+
+/// File that the writing process holds a lock on. It has no content.
+const LOCK_FILE: &str = "write.lock";
+
+/// Evidences between two messages of progress.
+const PROGRESS_STEP: usize = 500;
+
+/// Evidences per call of the embedder when all are embedded again.
+const EMBED_STEP: usize = 64;
+
+/// Says that no other process writes to the domain, for as long as it lives.
+#[derive(Debug)]
+pub(super) struct WriteLock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
+
+impl WriteLock {
+    /// Nothing while another process holds it.
+    pub(super) fn take(folder: &Path) -> Result<Option<Self>, IndexError> {
+        let path = folder.join(LOCK_FILE);
+        let failed = |source| file_error("locking", &path, source);
+        let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+}
+
+/// The two derived indexes.
+#[derive(Debug)]
+pub(super) struct Derived {
+    pub(super) dense: Dense,
+    pub(super) lexical: Lexical,
+}
+
+/// What the derived indexes are made from.
+pub(super) struct Origin<'a> {
+    pub(super) db: &'a DomainDb,
+    pub(super) folder: &'a Path,
+    pub(super) embedder: &'a EncoderIdentity,
+    pub(super) context: ContextParts,
+}
+
+impl Derived {
+    /// Opens both and brings them in step on disk.
+    pub(super) fn open(origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<Self, IndexError> {
+        Dense::delete_leftovers(origin.folder);
+        let dense = match Dense::load(origin.folder, origin.embedder)? {
+            Some(dense) => dense,
+            None => Dense::empty(origin.folder, origin.embedder)?,
+        };
+        let lexical = match Lexical::load(origin.folder, Others::Refused) {
+            Some(lexical) => lexical,
+            None => Lexical::create(origin.folder)?,
+        };
+        let mut derived = Self { dense, lexical };
+        derived.step(origin, on_progress)?;
+        Ok(derived)
+    }
+
+    /// Opens what another process left on disk, however old, and builds in memory what is not there.
+    pub(super) fn open_beside_a_writer(
+        origin: &Origin<'_>,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Self, IndexError> {
+        let _snapshot = origin.db.snapshot()?;
+        let dense = if let Some(dense) = Dense::load(origin.folder, origin.embedder)? {
+            dense
+        } else {
+            let mut dense = Dense::empty(origin.folder, origin.embedder)?;
+            step_dense(&mut dense, origin, on_progress)?;
+            dense
+        };
+        let lexical = if let Some(lexical) = Lexical::load(origin.folder, Others::Allowed) {
+            lexical
+        } else {
+            let mut lexical = Lexical::in_memory(origin.folder)?;
+            step_lexical(&mut lexical, origin, on_progress)?;
+            lexical
+        };
+        Ok(Self { dense, lexical })
+    }
+
+    /// Brings both in step and saves them. The caller holds the write lock.
+    pub(super) fn step(&mut self, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+        let _snapshot = origin.db.snapshot()?;
+        let generation = origin.db.generation()?;
+        let (total, _) = origin.db.evidence_counts(0)?;
+        if self.dense.generation != generation || self.dense.len() != total {
+            step_dense(&mut self.dense, origin, on_progress)?;
+        }
+        if self.dense.generation > 0 && Dense::generation_on_disk(origin.folder) != Some(self.dense.generation) {
+            self.dense.save(origin.embedder)?;
+        }
+        if !self.lexical.is_on_disk() {
+            self.lexical = Lexical::create(origin.folder)?;
+        }
+        if self.lexical.generation != generation || self.lexical.len() != total {
+            match step_lexical(&mut self.lexical, origin, on_progress) {
+                // Another process was killed while it wrote: what it left is in the way.
+                Err(IndexError::Lexical { .. }) => {
+                    self.lexical = Lexical::create(origin.folder)?;
+                    step_lexical(&mut self.lexical, origin, on_progress)?;
+                }
+                stepped => stepped?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn step_dense(dense: &mut Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+    let generation = origin.db.generation()?;
+    let (total, _) = origin.db.evidence_counts(0)?;
+    let removed = origin.db.removed_since(dense.generation)?;
+    // usearch only marks what is removed; many marks make a search slow.
+    if dense.generation > generation || removed.len() > total / 2 {
+        *dense = Dense::empty(origin.folder, origin.embedder)?;
+    }
+    if dense.generation > 0 {
+        for id in removed {
+            dense.remove(id)?;
+        }
+        fill_dense(dense, origin, on_progress)?;
+    }
+    if dense.generation == 0 || dense.len() != total {
+        *dense = Dense::empty(origin.folder, origin.embedder)?;
+        fill_dense(dense, origin, on_progress)?;
+    }
+    dense.generation = generation;
+    Ok(())
+}
+
+fn fill_dense(dense: &Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+    let (_, more) = origin.db.evidence_counts(dense.generation)?;
+    dense.reserve(more)?;
+    let mut done = 0;
+    origin.db.vectors_since(dense.generation, &mut |id, vector| {
+        tell(on_progress, &mut done, more);
+        dense.add(id, &vector)
+    })
+}
+
+fn step_lexical(
+    lexical: &mut Lexical,
+    origin: &Origin<'_>,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<(), IndexError> {
+    let generation = origin.db.generation()?;
+    let (total, _) = origin.db.evidence_counts(0)?;
+    let since = lexical.generation;
+    if since > 0 && since <= generation {
+        change_lexical(lexical, origin, Since { from: since, to: generation }, on_progress)?;
+    }
+    if since == 0 || since > generation || lexical.len() != total {
+        change_lexical(lexical, origin, Since { from: 0, to: generation }, on_progress)?;
+    }
+    Ok(())
+}
+
+/// Generations that an index takes in; from 0 means all there is.
+#[derive(Clone, Copy)]
+struct Since {
+    from: i64,
+    to: i64,
+}
+
+fn change_lexical(
+    lexical: &mut Lexical,
+    origin: &Origin<'_>,
+    since: Since,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<(), IndexError> {
+    let (_, more) = origin.db.evidence_counts(since.from)?;
+    let mut change = lexical.change()?;
+    if since.from == 0 {
+        change.clear()?;
+    } else {
+        for id in origin.db.removed_since(since.from)? {
+            change.remove(id);
+        }
+    }
+    let mut done = 0;
+    origin.db.evidences_since(since.from, &mut |stored| {
+        tell(on_progress, &mut done, more);
+        change.add(stored.id, &stored.evidence.contextualized(origin.context))
+    })?;
+    change.commit(since.to)
+}
+
+fn tell(on_progress: &mut OnProgress<'_>, done: &mut usize, total: usize) {
+    if done.is_multiple_of(PROGRESS_STEP) {
+        let stage = IngestStage::Indexing;
+        on_progress(IngestProgress { stage, done: *done, total, embedded: 0, current: String::new() });
+    }
+    *done += 1;
+}
+
+impl Index {
+    /// Embeds every stored evidence again with another embedder and builds the derived indexes anew.
+    ///
+    /// # Errors
+    /// [`IndexError::NotFound`], [`IndexError::Busy`], [`IndexError::Canceled`] or when the embedder or the disk
+    /// fails; the old vectors stay until the new ones are complete.
+    pub fn rebuild(
+        folder: &Path,
+        embedder: &dyn Embed,
+        cancel: &CancelToken,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Self, IndexError> {
+        let mut db = DomainDb::open(folder)?;
+        let lock = WriteLock::take(folder)?.ok_or_else(|| IndexError::Busy { path: folder.to_path_buf() })?;
+        let vectors = embed_again(&db, embedder, cancel, on_progress)?;
+        // The ids stay while their vectors change, so the old file must be gone before the new vectors are there.
+        Dense::delete(folder)?;
+        db.replace_vectors(embedder.identity(), &vectors)?;
+        drop(lock);
+        Self::open(folder, embedder.identity(), on_progress)
+    }
+}
+
+fn embed_again(
+    db: &DomainDb,
+    embedder: &dyn Embed,
+    cancel: &CancelToken,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<Vec<(EvidenceId, crate::inference::Embedding)>, IndexError> {
+    let context = db.manifest()?.context;
+    let mut stored = Vec::new();
+    db.evidences_since(-1, &mut |evidence| {
+        stored.push(evidence);
+        Ok(())
+    })?;
+    let mut vectors = Vec::with_capacity(stored.len());
+    for some in stored.chunks(EMBED_STEP) {
+        cancel.check()?;
+        let (done, total) = (vectors.len(), stored.len());
+        let stage = IngestStage::Embedding;
+        on_progress(IngestProgress { stage, done, total, embedded: done, current: String::new() });
+        let mut texts = Vec::new();
+        let mut spans = Vec::new();
+        for stored in some {
+            let start = texts.len();
+            texts.extend(windows::texts(&stored.evidence, context, embedder)?);
+            spans.push((stored.id, start..texts.len()));
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let made = embedder.embed(&texts, TextRole::Evidence, cancel)?;
+        for (id, span) in spans {
+            vectors.push((id, windows::pool(&made[span])));
+        }
+    }
+    Ok(vectors)
+}

@@ -1,0 +1,278 @@
+//! The candle encoders: BERT and XLM-RoBERTa as [`Embed`], XLM-RoBERTa as [`Rerank`].
+//!
+//! Takes a model of the catalog and the folders its weights are looked for in.
+//! Texts are cut to the window of the catalog, sorted by length, grouped to batches of about [`BATCH_TOKENS`] tokens
+//! and computed without padding, so a text's result does not depend on its neighbours.
+//! Invariants: f32 throughout; cancellation is seen between layers; memory does not grow with the square of a text's
+//! length.
+//! Not here: which texts are embedded, and the windows of long tables (`index`).
+
+mod kernels;
+mod lanes;
+mod tokens;
+mod transformer;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use candle_core::{DType, Device};
+use candle_nn::VarBuilder;
+use sha2::{Digest, Sha256};
+
+use self::lanes::Lanes;
+use self::tokens::{TextTokenizer, Tokens};
+use self::transformer::{Head, Stopped, Transformer};
+use super::catalog::{CatalogModel, EncoderSettings, ModelRole};
+use super::weights::{ModelFolders, hex};
+use super::{Embed, Embedding, EncoderIdentity, InferenceError, Rerank, TextRole};
+use crate::base::CancelToken;
+
+/// Tokens computed together. From 512 to 2,048 the processor time differs by less than a tenth (MiniLM, two cores);
+/// more tokens only cost memory and make cancelling slower.
+const BATCH_TOKENS: usize = 1024;
+
+/// Changes when the same weights give other vectors because of this code, so that old indexes are re-embedded.
+const COMPUTATION: &str = "encoder-1";
+
+const TOKENIZER_FILE: &str = "tokenizer.json";
+const CONFIG_FILE: &str = "config.json";
+
+/// Loads an embedder of the catalog.
+///
+/// # Errors
+/// When a file is missing or damaged, the engine refuses it, or with [`InferenceError::Canceled`].
+pub fn load_embedder(
+    model: &CatalogModel,
+    folders: &ModelFolders,
+    cancel: &CancelToken,
+) -> Result<Arc<dyn Embed>, InferenceError> {
+    let settings = settings_of(model, ModelRole::Embedder)?;
+    let files = EncoderFiles::find(model, folders, cancel)?;
+    let encoder = Encoder::load(&model.id, &files, settings, HeadKind::Embedding)?;
+    let identity = EncoderIdentity {
+        model: model.id.clone(),
+        fingerprint: fingerprint(model, settings),
+        dimensions: encoder.network.dimensions(),
+        max_tokens: encoder.tokenizer.max_tokens(),
+    };
+    Ok(Arc::new(CandleEmbedder { identity, encoder }))
+}
+
+/// Loads a reranker of the catalog.
+///
+/// # Errors
+/// As [`load_embedder`].
+pub fn load_reranker(
+    model: &CatalogModel,
+    folders: &ModelFolders,
+    cancel: &CancelToken,
+) -> Result<Arc<dyn Rerank>, InferenceError> {
+    let settings = settings_of(model, ModelRole::Reranker)?;
+    let files = EncoderFiles::find(model, folders, cancel)?;
+    Ok(Arc::new(CandleReranker { encoder: Encoder::load(&model.id, &files, settings, HeadKind::Relevance)? }))
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the catalog lists it as {listed:?}, and it was asked for as {wanted:?}")]
+struct WrongRole {
+    listed: ModelRole,
+    wanted: ModelRole,
+}
+
+fn settings_of(model: &CatalogModel, wanted: ModelRole) -> Result<EncoderSettings, InferenceError> {
+    model.encoder.filter(|_| model.role == wanted).ok_or_else(|| InferenceError::Load {
+        model: model.id.clone(),
+        source: Box::new(WrongRole { listed: model.role, wanted }),
+    })
+}
+
+/// Everything that decides the vectors: files, settings and the computation itself.
+fn fingerprint(model: &CatalogModel, settings: EncoderSettings) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(format!("{COMPUTATION} {settings:?}\n"));
+    for file in &model.files {
+        hasher.update(format!("{} {}\n", file.name, file.sha256));
+    }
+    hex(&hasher.finalize())
+}
+
+/// The verified files of an encoder.
+struct EncoderFiles {
+    weights: PathBuf,
+    tokenizer: PathBuf,
+    config: PathBuf,
+}
+
+impl EncoderFiles {
+    fn find(model: &CatalogModel, folders: &ModelFolders, cancel: &CancelToken) -> Result<Self, InferenceError> {
+        let found = |file| folders.find(model, file, cancel);
+        Ok(Self {
+            weights: found(model.weights()?)?,
+            tokenizer: found(model.file(TOKENIZER_FILE)?)?,
+            config: found(model.file(CONFIG_FILE)?)?,
+        })
+    }
+}
+
+/// What comes out of the last layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HeadKind {
+    Embedding,
+    Relevance,
+}
+
+/// Tokenizer, network and threads of one encoder.
+struct Encoder {
+    model: String,
+    tokenizer: TextTokenizer,
+    network: Arc<Transformer>,
+    lanes: Lanes,
+}
+
+impl Encoder {
+    fn load(
+        model: &str,
+        files: &EncoderFiles,
+        settings: EncoderSettings,
+        head: HeadKind,
+    ) -> Result<Self, InferenceError> {
+        let failed = |source| InferenceError::Load { model: model.to_owned(), source };
+        let config = serde_json::from_slice(&read(&files.config)?).map_err(|error| failed(error.into()))?;
+        let weights = open_weights(&files.weights, &failed)?;
+        let head = match head {
+            HeadKind::Embedding => Head::pool(settings.pooling),
+            HeadKind::Relevance => Head::classify(&config, &weights).map_err(|error| failed(error.into()))?,
+        };
+        let network =
+            Transformer::load(&config, settings.architecture, &weights, head).map_err(|error| failed(error.into()))?;
+        let max_tokens = settings.max_tokens.min(network.max_tokens());
+        let tokenizer = TextTokenizer::load(&files.tokenizer, max_tokens).map_err(failed)?;
+        let lanes = Lanes::new(super::compute_threads()).map_err(|error| failed(error.into()))?;
+        Ok(Self { model: model.to_owned(), tokenizer, network: Arc::new(network), lanes })
+    }
+
+    /// One output of the head per input, in order.
+    fn compute(&self, inputs: Vec<Tokens>, cancel: &CancelToken) -> Result<Vec<Vec<f32>>, Stopped> {
+        let batches = batches(&inputs);
+        let order: Vec<usize> = batches.iter().flatten().copied().collect();
+        let network = Arc::clone(&self.network);
+        let watched = cancel.clone();
+        let computed = self.lanes.map(batches, move |batch| {
+            let texts: Vec<&Tokens> = batch.iter().map(|index| &inputs[*index]).collect();
+            network.forward(&texts, &watched)
+        })?;
+        let mut outputs = vec![Vec::new(); order.len()];
+        for (index, output) in order.into_iter().zip(computed.into_iter().flatten()) {
+            outputs[index] = output;
+        }
+        Ok(outputs)
+    }
+
+    fn tokenize<T: Send>(
+        &self,
+        texts: &[&str],
+        one: impl Fn(&str) -> tokenizers::Result<T> + Sync + Send,
+    ) -> Result<Vec<T>, InferenceError> {
+        self.lanes.each(texts, |text| one(text)).map_err(|source| self.failed("tokenizing", source))
+    }
+
+    fn failed(&self, doing: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
+        InferenceError::Run { doing, model: self.model.clone(), source }
+    }
+
+    fn stopped(&self, doing: &'static str, stopped: Stopped) -> InferenceError {
+        match stopped {
+            Stopped::Canceled(canceled) => canceled.into(),
+            other => self.failed(doing, other.into()),
+        }
+    }
+}
+
+/// Indexes of the inputs in groups of similar length, longest first, each of at most [`BATCH_TOKENS`] tokens or one
+/// text. Longest first, because a long batch at the end would leave the other cores idle.
+fn batches(inputs: &[Tokens]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..inputs.len()).collect();
+    order.sort_by_key(|index| std::cmp::Reverse(inputs[*index].len()));
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    let mut room = 0;
+    for index in order {
+        let tokens = inputs[index].len();
+        if let Some(batch) = batches.last_mut().filter(|_| tokens <= room) {
+            batch.push(index);
+            room -= tokens;
+        } else {
+            batches.push(vec![index]);
+            room = BATCH_TOKENS.saturating_sub(tokens);
+        }
+    }
+    batches
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, InferenceError> {
+    std::fs::read(path).map_err(|source| InferenceError::Read { path: path.to_owned(), source })
+}
+
+/// Weights are read into memory, not mapped: a file that is replaced under a map would end the process. A PyTorch
+/// file is parsed as data by candle's pickle reader; nothing in it is run.
+fn open_weights(
+    path: &Path,
+    failed: &impl Fn(Box<dyn std::error::Error + Send + Sync>) -> InferenceError,
+) -> Result<VarBuilder<'static>, InferenceError> {
+    let is_safetensors = path.extension().is_some_and(|extension| extension == "safetensors");
+    if is_safetensors {
+        VarBuilder::from_buffered_safetensors(read(path)?, DType::F32, &Device::Cpu)
+    } else {
+        VarBuilder::from_pth(path, DType::F32, &Device::Cpu)
+    }
+    .map_err(|error| failed(error.into()))
+}
+
+struct CandleEmbedder {
+    identity: EncoderIdentity,
+    encoder: Encoder,
+}
+
+impl Embed for CandleEmbedder {
+    fn identity(&self) -> &EncoderIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, text: &str) -> Result<usize, InferenceError> {
+        self.encoder.tokenizer.count(text).map_err(|source| self.encoder.failed("tokenizing", source))
+    }
+
+    // Neither MiniLM nor bge-m3 puts a prefix before questions or evidence.
+    fn embed(&self, texts: &[&str], _role: TextRole, cancel: &CancelToken) -> Result<Vec<Embedding>, InferenceError> {
+        cancel.check()?;
+        let inputs = self.encoder.tokenize(texts, |text| self.encoder.tokenizer.single(text))?;
+        let outputs =
+            self.encoder.compute(inputs, cancel).map_err(|stopped| self.encoder.stopped("embedding", stopped))?;
+        Ok(outputs.into_iter().map(Embedding::normalized).collect())
+    }
+}
+
+struct CandleReranker {
+    encoder: Encoder,
+}
+
+impl Rerank for CandleReranker {
+    fn model(&self) -> &str {
+        &self.encoder.model
+    }
+
+    fn score(&self, question: &str, texts: &[&str], cancel: &CancelToken) -> Result<Vec<f32>, InferenceError> {
+        cancel.check()?;
+        let encoder = &self.encoder;
+        let question = encoder.tokenizer.question(question).map_err(|source| encoder.failed("tokenizing", source))?;
+        let inputs = encoder.tokenize(texts, |text| encoder.tokenizer.pair(&question, text))?;
+        let outputs = encoder.compute(inputs, cancel).map_err(|stopped| encoder.stopped("reranking", stopped))?;
+        Ok(outputs.into_iter().map(|logit| sigmoid(logit.first().copied().unwrap_or(f32::NEG_INFINITY))).collect())
+    }
+}
+
+fn sigmoid(logit: f32) -> f32 {
+    1.0 / (1.0 + (-logit).exp())
+}

@@ -1,0 +1,94 @@
+//! What can go wrong with models.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::base::Canceled;
+
+/// Why a model could not be loaded or used.
+#[derive(Debug, thiserror::Error)]
+pub enum InferenceError {
+    /// The user cancelled.
+    #[error(transparent)]
+    Canceled(#[from] Canceled),
+    /// A weight file is nowhere.
+    #[error("the file `{file}` of the model `{model}` is in none of: {}", list(.looked_in))]
+    MissingFile {
+        /// Id in the catalog.
+        model: String,
+        /// File name in the catalog.
+        file: String,
+        /// Folders that were searched.
+        looked_in: Vec<PathBuf>,
+    },
+    /// A weight file is not what the catalog says.
+    #[error("`{path}` is damaged: it has {found}, the catalog says {expected}")]
+    DamagedFile {
+        /// The file.
+        path: PathBuf,
+        /// What the catalog says.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A file could not be read.
+    #[error("reading `{path}`")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The catalog itself is wrong.
+    #[error("the model catalog `{path}` is wrong")]
+    Catalog {
+        /// The catalog; `models/catalog.toml` for the compiled-in one.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The catalog has no such model or profile.
+    #[error("the model catalog has no {what} `{name}`; it has {}", .known.join(", "))]
+    Unknown {
+        /// `model` or `profile`.
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// Weights were found but the engine refused them.
+    #[error("loading the model `{model}`")]
+    Load {
+        /// Id in the catalog.
+        model: String,
+        /// The engine's reason.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The engine failed at work.
+    #[error("{doing} with the model `{model}`")]
+    Run {
+        /// What was being done: `embedding`, `reading the prompt`.
+        doing: &'static str,
+        /// Id in the catalog.
+        model: String,
+        /// The engine's reason.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The prompt is longer than the context.
+    #[error("the prompt has {tokens} tokens, with room for the answer more than the context of {context}")]
+    PromptTooLong {
+        /// Prompt and answer reserve.
+        tokens: usize,
+        /// Size of the context.
+        context: usize,
+    },
+}
+
+fn list(folders: &[PathBuf]) -> String {
+    folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<_>>().join(", ")
+}

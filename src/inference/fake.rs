@@ -1,0 +1,249 @@
+//! Models without weights, for tests and benchmarks of other rooms: [`HashEmbedder`] and [`ScriptedGenerator`].
+//!
+//! Both are deterministic. No profile can name them: the catalog knows only models that have files.
+
+use std::collections::VecDeque;
+
+use sha2::{Digest, Sha256};
+
+use super::{
+    ChatTemplate, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
+    GeneratorIdentity, InferenceError, PromptPart, TextRole,
+};
+use crate::base::{CancelToken, Millis};
+
+/// Weight of a pair of neighbouring words beside the single words, so that word order counts a little.
+const BIGRAM_WEIGHT: f32 = 0.5;
+
+/// The deterministic test embedder: a bag of hashed lower-case words and word pairs, of unit length.
+/// Texts that share words are near each other, other texts are about orthogonal; it knows no meaning.
+#[derive(Debug, Clone)]
+pub struct HashEmbedder {
+    identity: EncoderIdentity,
+}
+
+impl HashEmbedder {
+    /// An embedder with so many components; 64 to 384 are sensible.
+    pub fn new(dimensions: usize) -> Self {
+        Self {
+            identity: EncoderIdentity {
+                model: "hash-embedder".into(),
+                fingerprint: format!("hash-embedder-1-{dimensions}"),
+                dimensions: dimensions.max(1),
+                max_tokens: 256,
+            },
+        }
+    }
+
+    fn embed_one(&self, text: &str) -> Embedding {
+        let mut values = vec![0.0; self.identity.dimensions];
+        let mut before: Option<String> = None;
+        for word in words(text).take(self.identity.max_tokens) {
+            self.add(&mut values, &word, 1.0);
+            if let Some(before) = before {
+                self.add(&mut values, &format!("{before} {word}"), BIGRAM_WEIGHT);
+            }
+            before = Some(word);
+        }
+        Embedding::normalized(values)
+    }
+
+    fn add(&self, values: &mut [f32], feature: &str, weight: f32) {
+        let hash = Sha256::digest(feature.as_bytes());
+        let place = usize::from(u16::from_le_bytes([hash[0], hash[1]])) % self.identity.dimensions;
+        // Half of the features count negatively, so that collisions cancel out instead of adding up.
+        values[place] += if hash[2] % 2 == 0 { weight } else { -weight };
+    }
+}
+
+impl Default for HashEmbedder {
+    fn default() -> Self {
+        Self::new(256)
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+impl Embed for HashEmbedder {
+    fn identity(&self) -> &EncoderIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, text: &str) -> Result<usize, InferenceError> {
+        Ok(words(text).count())
+    }
+
+    fn embed(&self, texts: &[&str], _role: TextRole, cancel: &CancelToken) -> Result<Vec<Embedding>, InferenceError> {
+        texts
+            .iter()
+            .map(|text| {
+                cancel.check()?;
+                Ok(self.embed_one(text))
+            })
+            .collect()
+    }
+}
+
+type Answering = Box<dyn FnMut(&GenerateRequest) -> String + Send>;
+
+/// A generator that says what a test tells it to, word by word. A token is a white-space separated word.
+/// Stop texts, the token limit and cancellation between words work as with a real model.
+pub struct ScriptedGenerator {
+    identity: GeneratorIdentity,
+    answer: Answering,
+}
+
+impl std::fmt::Debug for ScriptedGenerator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ScriptedGenerator").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl ScriptedGenerator {
+    /// Answers each request with what `answer` returns for it.
+    pub fn new(answer: impl FnMut(&GenerateRequest) -> String + Send + 'static) -> Self {
+        // The template of ChatML, as many small models have it.
+        let source = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
+                      {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+        let chat_template = ChatTemplate { source: source.into(), bos: String::new(), eos: "<|im_end|>".into() };
+        Self {
+            identity: GeneratorIdentity { model: "scripted".into(), context_tokens: 4096, chat_template },
+            answer: Box::new(answer),
+        }
+    }
+
+    /// Gives these answers one after the other, then empty ones.
+    pub fn queue<T: Into<String>>(answers: impl IntoIterator<Item = T>) -> Self {
+        let mut answers: VecDeque<String> = answers.into_iter().map(Into::into).collect();
+        Self::new(move |_| answers.pop_front().unwrap_or_default())
+    }
+
+    /// With another context size than 4,096 words.
+    #[must_use]
+    pub fn with_context(mut self, tokens: usize) -> Self {
+        self.identity.context_tokens = tokens;
+        self
+    }
+}
+
+/// The first words of `text` with the white space after them, at most `limit`.
+fn pieces(text: &str, limit: usize) -> impl Iterator<Item = &str> {
+    text.split_inclusive(char::is_whitespace).take(limit)
+}
+
+impl Generate for ScriptedGenerator {
+    fn identity(&self) -> &GeneratorIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError> {
+        Ok(part.text.split_whitespace().count())
+    }
+
+    fn generate(
+        &mut self,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        let mut prompt_tokens = 0;
+        for part in &request.parts {
+            prompt_tokens += self.count_tokens(part)?;
+        }
+        if prompt_tokens + request.max_tokens > self.identity.context_tokens {
+            return Err(InferenceError::PromptTooLong {
+                tokens: prompt_tokens + request.max_tokens,
+                context: self.identity.context_tokens,
+            });
+        }
+        cancel.check()?;
+        on_event(GenerateEvent::PromptRead { done: prompt_tokens, total: prompt_tokens });
+
+        let answer = (self.answer)(request);
+        let stop =
+            request.stop.iter().filter(|stop| !stop.is_empty()).filter_map(|stop| answer.find(stop.as_str())).min();
+        let until_stop = &answer[..stop.unwrap_or(answer.len())];
+        let mut text = String::new();
+        let mut tokens = Vec::new();
+        for piece in pieces(until_stop, request.max_tokens) {
+            cancel.check()?;
+            on_event(GenerateEvent::Text(piece));
+            text.push_str(piece);
+            tokens.push(token_of(piece.trim()));
+        }
+        let finish = match stop {
+            _ if text.len() < until_stop.len() => Finish::Length,
+            Some(_) => Finish::Stop,
+            None => Finish::End,
+        };
+        Ok(Completion {
+            text: text.trim().to_owned(),
+            tokens,
+            prompt_tokens,
+            reused_tokens: 0,
+            finish,
+            first_token_ms: Millis::default(),
+            total_ms: Millis::default(),
+        })
+    }
+}
+
+/// The same number for the same word, so that tests can compare answers by tokens.
+fn token_of(word: &str) -> i32 {
+    let hash = Sha256::digest(word.as_bytes());
+    i32::from(u16::from_le_bytes([hash[0], hash[1]]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::{Sampling, Special};
+
+    fn request(max_tokens: usize) -> GenerateRequest {
+        GenerateRequest {
+            parts: vec![PromptPart { text: "Who was there?".into(), special: Special::Plain }],
+            sampling: Sampling::Greedy,
+            stop: vec!["User:".into()],
+            max_tokens,
+        }
+    }
+
+    #[test]
+    fn shared_words_bring_texts_near() {
+        let embedder = HashEmbedder::default();
+        let texts = ["the TPM version of the 7040", "TPM version: 2.0 on the 7040", "lunch is at noon", ""];
+        let e = embedder.embed(&texts, TextRole::Evidence, &CancelToken::never()).unwrap();
+        assert!(e[0].cosine(&e[1]) > 0.4 && e[0].cosine(&e[1]) > e[0].cosine(&e[2]) + 0.3);
+        assert!((e[0].cosine(&e[0]) - 1.0).abs() < 1e-6);
+        assert!(e[3].values().iter().all(|value| *value == 0.0));
+        assert_eq!(embedder.embed(&texts[..1], TextRole::Query, &CancelToken::never()).unwrap()[0], e[0]);
+    }
+
+    #[test]
+    fn a_script_is_streamed_until_stop_or_limit() {
+        let mut generator = ScriptedGenerator::queue(["Alice and Bob [Source 1]. User: next", "one two three"]);
+        let mut streamed = String::new();
+        let mut listen = |event: GenerateEvent<'_>| {
+            if let GenerateEvent::Text(text) = event {
+                streamed.push_str(text);
+            }
+        };
+        let first = generator.generate(&request(50), &CancelToken::never(), &mut listen).unwrap();
+        assert_eq!((first.text.as_str(), first.finish), ("Alice and Bob [Source 1].", Finish::Stop));
+        assert_eq!(streamed.trim(), first.text);
+        assert_eq!((first.prompt_tokens, first.tokens.len()), (3, 5));
+        let second = generator.generate(&request(2), &CancelToken::never(), &mut |_| {}).unwrap();
+        assert_eq!((second.text.as_str(), second.finish), ("one two", Finish::Length));
+        let third = generator.generate(&request(2), &CancelToken::never(), &mut |_| {}).unwrap();
+        assert_eq!((third.text.as_str(), third.finish), ("", Finish::End));
+    }
+
+    #[test]
+    fn a_prompt_beyond_the_context_is_refused() {
+        let mut generator = ScriptedGenerator::queue(["x"]).with_context(10);
+        let result = generator.generate(&request(8), &CancelToken::never(), &mut |_| {});
+        assert!(matches!(result, Err(InferenceError::PromptTooLong { tokens: 11, context: 10 })));
+    }
+}

@@ -1,0 +1,145 @@
+//! What a generator takes and gives.
+
+use serde::{Deserialize, Serialize};
+
+use super::InferenceError;
+use crate::base::{CancelToken, Millis};
+
+/// Whether text may contain the model's special tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Special {
+    /// Template text: `<|im_start|>` is one token.
+    Parse,
+    /// Content of documents, questions and answers: `<|im_start|>` is just characters.
+    Plain,
+}
+
+/// A piece of a prompt that is tokenized on its own, so that leaving one out is exact to the token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptPart {
+    /// The text.
+    pub text: String,
+    /// How it is tokenized.
+    pub special: Special,
+}
+
+/// How the next token is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sampling {
+    /// Always the likeliest token.
+    #[default]
+    Greedy,
+    /// Drawn at this temperature, reproducibly for a seed.
+    Seeded {
+        /// Above 0.
+        temperature: f32,
+        /// Same seed, same prompt: same text.
+        seed: u32,
+    },
+}
+
+/// What to generate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GenerateRequest {
+    /// The prompt in order.
+    pub parts: Vec<PromptPart>,
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+    /// Generation ends before any of these texts.
+    pub stop: Vec<String>,
+    /// Most tokens to generate.
+    pub max_tokens: usize,
+}
+
+/// Progress of a generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GenerateEvent<'a> {
+    /// So many of the prompt's tokens have been read, reused ones included.
+    PromptRead {
+        /// Read so far.
+        done: usize,
+        /// All of the prompt.
+        total: usize,
+    },
+    /// The answer goes on with this text; never a part of a stop text, never half a character.
+    Text(&'a str),
+}
+
+/// Why a generation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Finish {
+    /// The model ended its turn.
+    End,
+    /// A stop text came.
+    Stop,
+    /// The token limit was reached.
+    Length,
+}
+
+/// A finished generation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Completion {
+    /// The text up to the stop text or the end, white space at both ends removed.
+    pub text: String,
+    /// Generated tokens, the end token included where the model gave one.
+    pub tokens: Vec<i32>,
+    /// Tokens of the prompt.
+    pub prompt_tokens: usize,
+    /// Of these, tokens whose state was still there from an earlier call.
+    pub reused_tokens: usize,
+    /// Why it ended.
+    pub finish: Finish,
+    /// From the call to the first generated token.
+    pub first_token_ms: Millis,
+    /// The whole call.
+    pub total_ms: Millis,
+}
+
+/// The chat template that comes with a generator's weights (GGUF key `tokenizer.chat_template`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatTemplate {
+    /// Jinja source.
+    pub source: String,
+    /// Text of the begin-of-sequence token, empty where the model has none.
+    pub bos: String,
+    /// Text of the end-of-sequence token.
+    pub eos: String,
+}
+
+/// Which generator this is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratorIdentity {
+    /// Id in the catalog.
+    pub model: String,
+    /// Tokens that prompt and answer may have together.
+    pub context_tokens: usize,
+    /// The weights' own chat template.
+    pub chat_template: ChatTemplate,
+}
+
+/// Prompt to text.
+pub trait Generate: Send {
+    /// Which generator this is.
+    fn identity(&self) -> &GeneratorIdentity;
+
+    /// How many tokens `part` has in a prompt.
+    ///
+    /// # Errors
+    /// When the tokenizer fails.
+    fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError>;
+
+    /// Reads the prompt and generates until the model, a stop text or the limit ends it.
+    /// Keeps the state of the prompt, so that the next prompt re-reads only what differs from it.
+    ///
+    /// # Errors
+    /// When the prompt does not fit, the model fails, or with [`InferenceError::Canceled`] within one small batch.
+    fn generate(
+        &mut self,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError>;
+}

@@ -1,0 +1,247 @@
+//! The only place that talks to llama.cpp.
+//!
+//! Takes token slices, gives logits. Owns the weights and the context that points into them.
+//! Invariants: logging is off before the back end starts; a batch never exceeds its capacity, a position never the
+//! context, and the only sequence is 0.
+//! Not here: what is in the context (`LlamaGenerator::cached`), when to stop.
+
+use std::fs::File;
+use std::num::NonZeroU32;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::model::params::LlamaModelParams;
+use llama_cpp_2::sampling::LlamaSampler;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::{LogOptions, send_logs_to_tracing};
+
+use super::GeneratorSettings;
+use crate::base::Canceled;
+use crate::inference::{ChatTemplate, InferenceError, Special};
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Most tokens llama.cpp takes in one call; more would end the process.
+const BATCH_TOKENS: usize = 512;
+
+/// Tokens read between two looks at the cancel token without a GPU: under a second for 1.5 billion parameters on two
+/// cores.
+const CPU_STEP: usize = 32;
+
+/// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
+const SMALLEST_CONTEXT: usize = 256;
+
+#[derive(Debug, thiserror::Error)]
+enum EngineError {
+    #[error("llama.cpp could not be started")]
+    Backend,
+    #[error("a text of {0} bytes is more than llama.cpp takes")]
+    TextTooLong(usize),
+    #[error("{tokens} tokens at position {position} do not fit a batch of {batch} and a context of {context}")]
+    BatchTooLong { tokens: usize, position: usize, batch: usize, context: usize },
+}
+
+/// Weights and context.
+///
+/// Field order is drop order: the context points into the model and goes first.
+pub(super) struct Engine {
+    context: LlamaContext<'static>,
+    batch: LlamaBatch<'static>,
+    model: Box<LlamaModel>,
+    context_tokens: usize,
+    read_step: usize,
+}
+
+/// The process's llama.cpp back end; llama.cpp allows one, and it stays until the process ends.
+fn backend() -> Result<&'static LlamaBackend, EngineError> {
+    static BACKEND: OnceLock<Option<LlamaBackend>> = OnceLock::new();
+    BACKEND
+        .get_or_init(|| {
+            send_logs_to_tracing(LogOptions::default().with_logs_enabled(false));
+            LlamaBackend::init().ok()
+        })
+        .as_ref()
+        .ok_or(EngineError::Backend)
+}
+
+/// Physical cores this process may use: more threads slow llama.cpp down.
+fn physical_cores() -> usize {
+    num_cpus::get_physical().min(num_cpus::get()).max(1)
+}
+
+impl Engine {
+    pub(super) fn load(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+        progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    ) -> Result<Self, InferenceError> {
+        let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
+        File::open(path).map_err(|source| InferenceError::Read { path: path.to_owned(), source })?;
+        let backend = backend().map_err(|error| refused(error.into()))?;
+        let weights = load_weights(backend, path, settings, progress).map_err(|error| match error {
+            LoadError::Ended => InferenceError::Canceled(Canceled),
+            LoadError::Refused(source) => refused(source),
+        })?;
+        let model = Box::new(weights);
+        let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
+        let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
+        let params = context_params(settings, context_tokens);
+        // The box keeps its address for the engine's life.
+        let address: *const LlamaModel = &raw const *model;
+        #[expect(unsafe_code, reason = "the context points into the boxed model, which `Engine` drops after it")]
+        // SAFETY: `address` is valid and never mutated while `Engine` lives; fields drop in order, the context first;
+        // neither field ever leaves `Engine`.
+        let borrowed: &'static LlamaModel = unsafe { &*address };
+        let context = borrowed.new_context(backend, params).map_err(|error| refused(error.into()))?;
+        let held = usize::try_from(context.n_ctx()).unwrap_or(0);
+        Ok(Self {
+            context,
+            batch: LlamaBatch::new(BATCH_TOKENS, 1),
+            model,
+            context_tokens: context_tokens.min(held),
+            read_step: if backend.supports_gpu_offload() { BATCH_TOKENS } else { CPU_STEP },
+        })
+    }
+
+    /// Tokens that fit the context.
+    pub(super) fn context_tokens(&self) -> usize {
+        self.context_tokens
+    }
+
+    /// Tokens to read in one call.
+    pub(super) fn read_step(&self) -> usize {
+        self.read_step
+    }
+
+    /// The template in the weights, its source empty where they have none. `bos` is empty where neither the vocabulary
+    /// asks for one nor the template names it, so that whoever renders may put it first whenever it is not empty.
+    pub(super) fn chat_template(&self) -> ChatTemplate {
+        let source = self.model.chat_template(None).ok().and_then(|template| template.to_string().ok());
+        let source = source.unwrap_or_default();
+        let vocab = self.model.vocab();
+        let text = |token: LlamaToken| {
+            let known = token.0 >= 0 && token.0 < vocab.n_tokens();
+            let piece = if known { vocab.token_to_piece(token, true, None) } else { Vec::new() };
+            String::from_utf8(piece).unwrap_or_default()
+        };
+        let wants_bos = vocab.should_add_bos() || source.contains("bos_token");
+        let bos = if wants_bos { text(vocab.bos()) } else { String::new() };
+        ChatTemplate { source, bos, eos: text(vocab.eos()) }
+    }
+
+    /// Token ids of `text` alone: no begin-of-sequence token, no leading space.
+    pub(super) fn tokenize(&self, text: &str, special: Special) -> Result<Vec<LlamaToken>, Cause> {
+        if i32::try_from(text.len()).is_err() {
+            return Err(EngineError::TextTooLong(text.len()).into());
+        }
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.model.vocab().tokenize(text.as_bytes(), false, special == Special::Parse))
+    }
+
+    /// Text of a generated token; a control token has none.
+    pub(super) fn piece(&self, token: LlamaToken) -> Vec<u8> {
+        self.model.vocab().token_to_piece(token, false, None)
+    }
+
+    /// Whether the model ends its turn with `token`.
+    pub(super) fn ends_generation(&self, token: LlamaToken) -> bool {
+        self.model.vocab().is_eog(token)
+    }
+
+    /// Forgets the state from position `keep` on. False where the architecture cannot forget a part, in which case all
+    /// of it is forgotten.
+    pub(super) fn forget_from(&mut self, keep: usize) -> bool {
+        let removed = keep > 0
+            && u32::try_from(keep)
+                .is_ok_and(|keep| matches!(self.context.clear_kv_cache_seq(Some(0), Some(keep), None), Ok(true)));
+        if !removed {
+            self.context.clear_kv_cache();
+        }
+        removed
+    }
+
+    /// Adds `tokens` to the state, the first of them at `position`; the last one's logits can be read afterwards.
+    pub(super) fn decode(&mut self, tokens: &[LlamaToken], position: usize) -> Result<(), Cause> {
+        let end = position + tokens.len();
+        if tokens.is_empty() || tokens.len() > BATCH_TOKENS || end > self.context_tokens {
+            let (tokens, context) = (tokens.len(), self.context_tokens);
+            return Err(EngineError::BatchTooLong { tokens, position, batch: BATCH_TOKENS, context }.into());
+        }
+        self.batch.clear();
+        for (place, token) in (position..).zip(tokens) {
+            self.batch.add(*token, i32::try_from(place)?, &[0], place + 1 == end)?;
+        }
+        self.context.decode(&mut self.batch)?;
+        Ok(())
+    }
+
+    /// The likeliest next token; of equals the one with the lowest id.
+    pub(super) fn likeliest(&self) -> LlamaToken {
+        let logits = self.context.get_logits_ith(self.last_place());
+        let mut best = (0, f32::NEG_INFINITY);
+        for (token, logit) in (0..).zip(logits) {
+            if *logit > best.1 {
+                best = (token, *logit);
+            }
+        }
+        LlamaToken::new(best.0)
+    }
+
+    /// The next token drawn by `sampler`, which learns of it.
+    pub(super) fn sample(&self, sampler: &mut LlamaSampler) -> LlamaToken {
+        sampler.sample(&self.context, self.last_place())
+    }
+
+    fn last_place(&self) -> i32 {
+        self.batch.n_tokens() - 1
+    }
+}
+
+enum LoadError {
+    Ended,
+    Refused(Cause),
+}
+
+fn load_weights(
+    backend: &LlamaBackend,
+    path: &Path,
+    settings: &GeneratorSettings,
+    mut progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+) -> Result<LlamaModel, LoadError> {
+    let ended = std::rc::Rc::new(std::cell::Cell::new(false));
+    let seen = std::rc::Rc::clone(&ended);
+    let mut params = LlamaModelParams::default();
+    if let Some(layers) = settings.gpu_layers {
+        params = params.with_n_gpu_layers(layers);
+    }
+    let params = params.with_progress_callback(move |done| {
+        let goes_on = progress(done).is_continue();
+        seen.set(!goes_on);
+        goes_on
+    });
+    LlamaModel::load_from_file(backend, path, &params)
+        .map_err(|error| if ended.get() { LoadError::Ended } else { LoadError::Refused(error.into()) })
+}
+
+fn context_params(settings: &GeneratorSettings, context_tokens: usize) -> LlamaContextParams {
+    let threads = if settings.threads == 0 { physical_cores() } else { settings.threads };
+    let threads = i32::try_from(threads).unwrap_or(i32::MAX);
+    let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
+    LlamaContextParams::default()
+        .with_n_ctx(u32::try_from(context_tokens).ok().and_then(NonZeroU32::new))
+        .with_n_batch(batch)
+        .with_n_ubatch(batch)
+        .with_n_threads(threads)
+        .with_n_threads_batch(threads)
+        .with_kv_unified(true)
+        .with_no_perf(true)
+}

@@ -1,0 +1,242 @@
+//! Text generation with llama.cpp.
+//!
+//! Takes a GGUF file, gives a [`Generate`]. The state of the last prompt stays in the context, so that the next prompt
+//! re-reads only what differs from it.
+//! Invariants: every limit is checked before llama.cpp could assert, which would end the process; nothing is printed;
+//! `cached` names exactly the tokens whose state is in sequence 0, also after a cancellation or a failure.
+//! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
+
+mod engine;
+mod stream;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use llama_cpp_2::sampling::LlamaSampler;
+use llama_cpp_2::token::LlamaToken;
+use serde::{Deserialize, Serialize};
+
+use self::engine::Engine;
+use self::stream::TextStream;
+use super::{
+    Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart,
+    Sampling,
+};
+use crate::base::{CancelToken, Millis};
+
+/// How a generator is loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GeneratorSettings {
+    /// Tokens that prompt and answer may have together; no more than the model was trained for is used.
+    pub context_tokens: usize,
+    /// Threads of llama.cpp; 0 for one per physical core.
+    pub threads: usize,
+    /// Layers kept on a GPU where the program was built for one; none for all of them.
+    pub gpu_layers: Option<u32>,
+}
+
+impl Default for GeneratorSettings {
+    fn default() -> Self {
+        Self { context_tokens: 4096, threads: 0, gpu_layers: None }
+    }
+}
+
+/// A generator that runs a GGUF file with llama.cpp.
+pub struct LlamaGenerator {
+    engine: Engine,
+    identity: GeneratorIdentity,
+    cached: Vec<LlamaToken>,
+}
+
+impl std::fmt::Debug for LlamaGenerator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LlamaGenerator").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+/// How a generation ended and what it gave.
+struct Generated {
+    text: String,
+    tokens: Vec<LlamaToken>,
+    finish: Finish,
+    first_token_ms: Millis,
+}
+
+impl LlamaGenerator {
+    /// Loads the weights at `path`. `progress` is told how much is loaded, 0 to 1, and may end the loading.
+    ///
+    /// # Errors
+    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where llama.cpp refuses it,
+    /// [`InferenceError::Canceled`] where `progress` ended it.
+    pub fn load(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+        progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    ) -> Result<Self, InferenceError> {
+        let engine = Engine::load(model, path, settings, progress)?;
+        let identity = GeneratorIdentity {
+            model: model.to_owned(),
+            context_tokens: engine.context_tokens(),
+            chat_template: engine.chat_template(),
+        };
+        Ok(Self { engine, identity, cached: Vec::new() })
+    }
+
+    /// The ids `part` has in a prompt, as the vocabulary numbers them.
+    ///
+    /// # Errors
+    /// When the text is longer than llama.cpp can take.
+    pub fn tokens(&self, part: &PromptPart) -> Result<Vec<i32>, InferenceError> {
+        Ok(self.tokenize(part)?.into_iter().map(|token| token.0).collect())
+    }
+
+    fn tokenize(&self, part: &PromptPart) -> Result<Vec<LlamaToken>, InferenceError> {
+        self.engine
+            .tokenize(&part.text, part.special)
+            .map_err(|source| self.failed("splitting text into tokens", source))
+    }
+
+    fn failed(&self, doing: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
+        InferenceError::Run { doing, model: self.identity.model.clone(), source }
+    }
+
+    /// Keeps what `prompt` shares with the cached tokens and forgets the rest; gives how many tokens are kept.
+    fn reuse(&mut self, prompt: &[LlamaToken]) -> usize {
+        let shared = self.cached.iter().zip(prompt).take_while(|(a, b)| a == b).count();
+        // The last token is always read again: its logits choose the first token of the answer.
+        let kept = shared.min(prompt.len() - 1);
+        let kept = if self.engine.forget_from(kept) { kept } else { 0 };
+        self.cached.truncate(kept);
+        kept
+    }
+
+    /// Reads `prompt` from token `start` on, in pieces small enough to cancel between them.
+    fn read_prompt(
+        &mut self,
+        prompt: &[LlamaToken],
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<(), InferenceError> {
+        let step = self.engine.read_step();
+        on_event(GenerateEvent::PromptRead { done: self.cached.len(), total: prompt.len() });
+        while self.cached.len() < prompt.len() {
+            cancel.check()?;
+            let start = self.cached.len();
+            // Pieces end at multiples of the step, so that a reused prompt is read in the same pieces as a fresh one
+            // and rounds alike.
+            let end = prompt.len().min((start / step + 1) * step);
+            self.decode(&prompt[start..end], "reading the prompt")?;
+            on_event(GenerateEvent::PromptRead { done: end, total: prompt.len() });
+        }
+        Ok(())
+    }
+
+    fn decode(&mut self, tokens: &[LlamaToken], doing: &'static str) -> Result<(), InferenceError> {
+        match self.engine.decode(tokens, self.cached.len()) {
+            Ok(()) => {
+                self.cached.extend_from_slice(tokens);
+                Ok(())
+            }
+            Err(source) => {
+                // After a failure llama.cpp may have stored a part of the tokens.
+                self.engine.forget_from(0);
+                self.cached.clear();
+                Err(self.failed(doing, source))
+            }
+        }
+    }
+
+    fn continue_text(
+        &mut self,
+        request: &GenerateRequest,
+        started: Instant,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Generated, InferenceError> {
+        let mut sampler = match request.sampling {
+            Sampling::Greedy => None,
+            Sampling::Seeded { temperature, seed } => {
+                Some(LlamaSampler::chain_simple([LlamaSampler::temp(temperature), LlamaSampler::dist(seed)]))
+            }
+        };
+        let mut stream = TextStream::new(&request.stop);
+        let mut tokens = Vec::new();
+        let mut first_token_ms = Millis::default();
+        let finish = loop {
+            if tokens.len() >= request.max_tokens {
+                break Finish::Length;
+            }
+            cancel.check()?;
+            let token = match &mut sampler {
+                Some(sampler) => self.engine.sample(sampler),
+                None => self.engine.likeliest(),
+            };
+            if tokens.is_empty() {
+                first_token_ms = started.elapsed().into();
+            }
+            tokens.push(token);
+            if self.engine.ends_generation(token) {
+                break Finish::End;
+            }
+            let stopped = stream.push(&self.engine.piece(token), &mut |text| on_event(GenerateEvent::Text(text)));
+            if stopped {
+                break Finish::Stop;
+            }
+            if self.cached.len() >= self.identity.context_tokens {
+                break Finish::Length;
+            }
+            self.decode(&[token], "generating")?;
+        };
+        let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
+        Ok(Generated { text, tokens, finish, first_token_ms })
+    }
+}
+
+impl Generate for LlamaGenerator {
+    fn identity(&self) -> &GeneratorIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError> {
+        self.tokenize(part).map(|tokens| tokens.len())
+    }
+
+    fn generate(
+        &mut self,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        let started = Instant::now();
+        cancel.check()?;
+        let mut prompt = Vec::new();
+        for part in &request.parts {
+            prompt.extend(self.tokenize(part)?);
+        }
+        let context = self.identity.context_tokens;
+        if prompt.len() >= context {
+            return Err(InferenceError::PromptTooLong { tokens: prompt.len() + 1, context });
+        }
+        if prompt.is_empty() {
+            return Err(self.failed("reading the prompt", "the prompt is empty".into()));
+        }
+        let reused_tokens = self.reuse(&prompt);
+        self.read_prompt(&prompt, cancel, on_event)?;
+        let generated = self.continue_text(request, started, cancel, on_event)?;
+        Ok(Completion {
+            text: generated.text.trim().to_owned(),
+            tokens: generated.tokens.into_iter().map(|token| token.0).collect(),
+            prompt_tokens: prompt.len(),
+            reused_tokens,
+            finish: generated.finish,
+            first_token_ms: generated.first_token_ms,
+            total_ms: started.elapsed().into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! The generator on real weights: SmolLM2-135M (profile `tiny`).
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use super::*;
+use crate::base::CancelSource;
+use crate::inference::Special;
+
+/// Two contexts at once on few cores take longer than one after the other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+#[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
+fn weights() -> Option<PathBuf> {
+    let folder = std::env::var_os("RAGONITE_MODELS")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
+    let path = folder.join("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf");
+    if path.is_file() {
+        return Some(path);
+    }
+    assert!(std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|v| v != "1"), "{} is missing", path.display());
+    println!("skipped: {} is missing", path.display());
+    None
+}
+
+fn load(context_tokens: usize) -> Option<LlamaGenerator> {
+    let path = weights()?;
+    let settings = GeneratorSettings { context_tokens, ..GeneratorSettings::default() };
+    Some(LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap())
+}
+
+fn template(text: &str) -> PromptPart {
+    PromptPart { text: text.to_owned(), special: Special::Parse }
+}
+
+fn plain(text: &str) -> PromptPart {
+    PromptPart { text: text.to_owned(), special: Special::Plain }
+}
+
+fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
+    GenerateRequest {
+        parts: vec![
+            template("<|im_start|>system\n"),
+            plain("You are a helpful assistant who answers in one short sentence."),
+            template("<|im_end|>\n<|im_start|>user\n"),
+            plain(question),
+            template("<|im_end|>\n<|im_start|>assistant\n"),
+        ],
+        sampling: Sampling::Greedy,
+        stop: Vec::new(),
+        max_tokens,
+    }
+}
+
+fn answer(generator: &mut LlamaGenerator, request: &GenerateRequest) -> Completion {
+    generator.generate(request, &CancelToken::never(), &mut |_| {}).unwrap()
+}
+
+#[test]
+fn a_shared_prefix_is_reused_and_changes_nothing() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let long = format!("{} Which colour has the sky?", "The harbour of Port Ellery opens at dawn. ".repeat(12));
+    let first = ask(&long, 12);
+    let second = ask(&long.replace("sky", "grass"), 12);
+    let cold = answer(&mut generator, &first);
+    assert_eq!(cold.reused_tokens, 0);
+
+    let warm = answer(&mut generator, &second);
+    let ids = |request: &GenerateRequest| -> Vec<i32> {
+        request.parts.iter().flat_map(|part| generator.tokens(part).unwrap()).collect()
+    };
+    let common = ids(&first).iter().zip(ids(&second)).take_while(|(a, b)| **a == *b).count();
+    assert_eq!(warm.reused_tokens, common);
+    assert_eq!(warm.prompt_tokens, ids(&second).len());
+
+    let again = answer(&mut generator, &second);
+    assert_eq!(again.reused_tokens, again.prompt_tokens - 1);
+
+    let mut fresh = load(512).unwrap();
+    let from_nothing = answer(&mut fresh, &second);
+    for other in [&warm, &again] {
+        assert_eq!(other.tokens, from_nothing.tokens);
+        assert_eq!(other.text, from_nothing.text);
+    }
+    assert_eq!(answer(&mut fresh, &first).tokens, cold.tokens);
+}
+
+#[test]
+fn a_cancelled_question_leaves_no_trace_in_the_next() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let question = ask("Name three fruits.", 16);
+    let expected = answer(&mut generator, &question);
+
+    let long = ask(&"A long story about a river and a bridge. ".repeat(20), 40);
+    let while_reading = CancelSource::default();
+    let token = while_reading.token();
+    let mut reads = 0;
+    let result = generator.generate(&long, &token, &mut |event| {
+        if let GenerateEvent::PromptRead { .. } = event {
+            reads += 1;
+            if reads == 3 {
+                while_reading.cancel();
+            }
+        }
+    });
+    assert!(matches!(result, Err(InferenceError::Canceled(_))), "{result:?}");
+    assert_eq!(reads, 3, "reading goes on after the cancellation");
+    assert_eq!(answer(&mut generator, &question).tokens, expected.tokens);
+
+    let while_writing = CancelSource::default();
+    let token = while_writing.token();
+    let mut texts = 0;
+    let result = generator.generate(&question, &token, &mut |event| {
+        if let GenerateEvent::Text(_) = event {
+            texts += 1;
+            while_writing.cancel();
+        }
+    });
+    assert!(matches!(result, Err(InferenceError::Canceled(_))), "{result:?}");
+    assert_eq!(texts, 1);
+    assert_eq!(answer(&mut generator, &question).tokens, expected.tokens);
+}
+
+#[test]
+fn a_stop_text_ends_the_generation_before_it() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let mut request = ask("Name three fruits.", 24);
+    let whole = answer(&mut generator, &request);
+    // A stop text from the middle of one word to the middle of the next cannot fall on token borders.
+    let middle = whole.text.chars().count() / 2;
+    let stop: String = whole.text.chars().skip(middle).take(5).collect();
+    request.stop = vec![stop.clone()];
+    let mut shown = String::new();
+    let stopped = generator
+        .generate(&request, &CancelToken::never(), &mut |event| {
+            if let GenerateEvent::Text(text) = event {
+                shown.push_str(text);
+            }
+        })
+        .unwrap();
+    assert_eq!(stopped.finish, Finish::Stop);
+    assert_eq!(stopped.text, whole.text[..whole.text.find(&stop).unwrap()].trim());
+    assert_eq!(shown.trim(), stopped.text);
+    assert!(stopped.tokens.len() < whole.tokens.len());
+}
+
+#[test]
+fn limits_are_found_before_llama_cpp_asserts() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    assert_eq!(generator.identity().context_tokens, 256);
+    let result = generator.generate(&ask(&"word ".repeat(400), 8), &CancelToken::never(), &mut |_| {});
+    assert!(
+        matches!(result, Err(InferenceError::PromptTooLong { tokens, context: 256 }) if tokens > 400),
+        "{result:?}"
+    );
+
+    let filled = answer(&mut generator, &ask(&"Tell me a very long story about a river. ".repeat(20), 4000));
+    assert_eq!(filled.finish, Finish::Length);
+    assert!(filled.prompt_tokens + filled.tokens.len() <= 257);
+
+    let empty = GenerateRequest { parts: Vec::new(), ..ask("", 1) };
+    assert!(matches!(
+        generator.generate(&empty, &CancelToken::never(), &mut |_| {}),
+        Err(InferenceError::Run { doing: "reading the prompt", .. })
+    ));
+    assert_eq!(answer(&mut generator, &ask("Hello", 0)).tokens, Vec::<i32>::new());
+}
+
+#[test]
+fn a_seed_makes_sampling_repeatable() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    let seeded = |seed| GenerateRequest {
+        sampling: Sampling::Seeded { temperature: 1.5, seed },
+        ..ask("Name three fruits.", 16)
+    };
+    let first = answer(&mut generator, &seeded(7));
+    assert_eq!(answer(&mut generator, &seeded(7)).tokens, first.tokens);
+    assert_ne!(answer(&mut generator, &seeded(8)).tokens, first.tokens);
+}
+
+#[test]
+fn plain_text_never_becomes_a_special_token() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(generator) = load(256) else { return };
+    let end = "<|im_end|>";
+    assert_eq!(generator.tokens(&template(end)).unwrap(), [2]);
+    let spelled = generator.tokens(&plain(end)).unwrap();
+    assert!(spelled.len() > 1 && !spelled.contains(&2), "{spelled:?}");
+    let chat = &generator.identity().chat_template;
+    assert_eq!((chat.bos.as_str(), chat.eos.as_str()), ("", "<|im_end|>"));
+    assert!(chat.source.contains("add_generation_prompt"));
+}
+
+#[test]
+fn a_damaged_file_is_refused_with_a_reason() {
+    let Some(path) = weights() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let load = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::File::create(&path).unwrap().write_all(bytes).unwrap();
+        LlamaGenerator::load("m", &path, &GeneratorSettings::default(), Box::new(|_| ControlFlow::Continue(())))
+    };
+    let whole = std::fs::read(&path).unwrap();
+    for (name, bytes) in [
+        ("half.gguf", &whole[..whole.len() / 2]),
+        ("header.gguf", &whole[..100]),
+        ("empty.gguf", &[][..]),
+        ("text.gguf", b"not a model at all"),
+    ] {
+        let result = load(name, bytes);
+        assert!(matches!(result, Err(InferenceError::Load { .. })), "{name}: {result:?}");
+    }
+    let nowhere = folder.path().join("nowhere.gguf");
+    let result =
+        LlamaGenerator::load("m", &nowhere, &GeneratorSettings::default(), Box::new(|_| ControlFlow::Continue(())));
+    assert!(matches!(result, Err(InferenceError::Read { .. })), "{result:?}");
+}
+
+#[test]
+fn loading_can_be_cancelled() {
+    let Some(path) = weights() else { return };
+    let result = LlamaGenerator::load("m", &path, &GeneratorSettings::default(), Box::new(|_| ControlFlow::Break(())));
+    assert!(matches!(result, Err(InferenceError::Canceled(_))), "{result:?}");
+}

@@ -1,0 +1,31 @@
+//! Models on the machine: [`Embed`] and [`Rerank`] (candle), [`Generate`] (llama.cpp), and where weights lie on disk.
+//!
+//! Invariants: no network; candle, tokenizers and llama.cpp appear in no other room; every long call takes a
+//! [`CancelToken`](crate::base::CancelToken) and stops within one small batch.
+//! Not here: what is asked of a model (`prompt`, `answer`), fetching weights (`download`).
+
+mod catalog;
+mod device;
+mod embedding;
+mod encoder;
+mod error;
+mod fake;
+mod generate;
+mod llama;
+mod weights;
+
+pub use catalog::{
+    Architecture, Catalog, CatalogFile, CatalogModel, EncoderSettings, HubSource, ModelRole, Pooling, Profile,
+    PypiPart, PypiSource, Source,
+};
+pub use device::{compute_threads, device_summary};
+pub use embedding::{Embed, Embedding, EncoderIdentity, Rerank, TextRole};
+pub use encoder::{load_embedder, load_reranker};
+pub use error::InferenceError;
+pub use fake::{HashEmbedder, ScriptedGenerator};
+pub use generate::{
+    ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart,
+    Sampling, Special,
+};
+pub use llama::{GeneratorSettings, LlamaGenerator};
+pub use weights::{Checking, FileReport, FileState, ModelFolders};

@@ -1,0 +1,212 @@
+//! Builds the prompts: instructions, evidence, history and question within the budget.
+//!
+//! The budget is fixed before generation: context − answer − instructions − question − history is left for evidence,
+//! and what does not fit is cut from the lowest-ranked evidence up.
+//! Invariants: prompt and answer reserve never exceed the context; no evidence takes more than its share of the evidence
+//! budget; the best evidence is the last; every cut is named.
+//! Not here: wording (`assets/prompts`), generating.
+
+use super::chat::{self, ChatPiece};
+use super::shorten::shorten;
+use super::wording::{self, Task};
+use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment};
+use crate::base::Language;
+use crate::inference::{Generate, PromptPart, Special};
+use crate::retrieval::Hit;
+
+/// The user's next turn: a model that writes it has finished its own. RAGonite, Sec. 4.
+const STOP: &str = "User:";
+
+/// An evidence cut below this many tokens says nothing any more and is dropped instead.
+const LEAST_TOKENS: usize = 24;
+
+/// What an answer is generated from.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerPrompt<'a> {
+    /// Who the model is and what the domain is about; empty for the default.
+    pub prefix: &'a str,
+    /// Language of instructions and answer.
+    pub language: Language,
+    /// Earlier turns, oldest first.
+    pub past: &'a [PastTurn],
+    /// The completed question.
+    pub question: &'a str,
+    /// The evidences with their ranks, in any order.
+    pub hits: &'a [Hit],
+    /// Limits.
+    pub settings: &'a PromptSettings,
+}
+
+/// What a follow-up is completed from.
+#[derive(Debug, Clone, Copy)]
+pub struct RewritePrompt<'a> {
+    /// Who the model is and what the domain is about; empty for the default.
+    pub prefix: &'a str,
+    /// Language of the question.
+    pub language: Language,
+    /// Earlier turns, oldest first.
+    pub past: &'a [PastTurn],
+    /// The question as typed.
+    pub question: &'a str,
+    /// Limits.
+    pub settings: &'a PromptSettings,
+}
+
+impl AnswerPrompt<'_> {
+    /// The prompt, counted with the generator's own tokens.
+    ///
+    /// # Errors
+    /// [`PromptError::NoRoom`] where instructions and question alone fill the context.
+    pub fn build(&self, generator: &dyn Generate) -> Result<Prompt, PromptError> {
+        let task = Task::answer(self.language);
+        let system = task.system(self.prefix, self.language)?;
+        let question = task.question(self.question, self.language)?;
+        let mut frame = Frame::new(generator, &system, &question, self.settings.answer_tokens)?;
+        let history = frame.history(&task, self.past, self.settings)?;
+        let budget = frame.room.min(self.settings.evidence_tokens);
+        let evidences = Evidences { generator, budget, share: share(budget, self.settings.share_cap) };
+        let (sources, cut) = evidences.choose(self.hits)?;
+        let user = sources.into_iter().chain(history);
+        Ok(frame.prompt(user, vec![STOP.to_owned()], cut))
+    }
+}
+
+impl RewritePrompt<'_> {
+    /// The prompt, counted with the generator's own tokens.
+    ///
+    /// # Errors
+    /// [`PromptError::NoRoom`] where instructions and question alone fill the context.
+    pub fn build(&self, generator: &dyn Generate) -> Result<Prompt, PromptError> {
+        let task = Task::rewrite();
+        let system = task.system(self.prefix, self.language)?;
+        let question = task.question(self.question, self.language)?;
+        let mut frame = Frame::new(generator, &system, &question, self.settings.rewrite_tokens)?;
+        let history = frame.history(&task, self.past, self.settings)?;
+        Ok(frame.prompt(history, vec!["\n".to_owned(), STOP.to_owned()], Vec::new()))
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a share of a few thousand tokens"
+)]
+fn share(budget: usize, cap: f64) -> usize {
+    (budget as f64 * cap.clamp(0.0, 1.0)).floor() as usize
+}
+
+fn segment(generator: &dyn Generate, part: Part, text: String) -> Result<Segment, PromptError> {
+    let special = if part == Part::Template { Special::Parse } else { Special::Plain };
+    let counted = PromptPart { text, special };
+    let tokens = generator.count_tokens(&counted)?;
+    Ok(Segment { part, text: counted.text, special, tokens })
+}
+
+/// The parts of a prompt that are always there, and the tokens they leave.
+struct Frame<'a> {
+    generator: &'a dyn Generate,
+    /// Up to the place of evidence and history.
+    before: Vec<Segment>,
+    /// From the question on.
+    after: Vec<Segment>,
+    room: usize,
+}
+
+impl<'a> Frame<'a> {
+    fn new(generator: &'a dyn Generate, system: &str, question: &str, reserve: usize) -> Result<Self, PromptError> {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for piece in chat::render(generator.identity())? {
+            match piece {
+                ChatPiece::Template(text) if after.is_empty() => {
+                    before.push(segment(generator, Part::Template, text)?);
+                }
+                ChatPiece::Template(text) => after.push(segment(generator, Part::Template, text)?),
+                ChatPiece::System => before.push(segment(generator, Part::System, system.to_owned())?),
+                ChatPiece::User => after.push(segment(generator, Part::Question, question.to_owned())?),
+            }
+        }
+        let context = generator.identity().context_tokens;
+        let needed = reserve + before.iter().chain(&after).map(|segment| segment.tokens).sum::<usize>();
+        let room = context.checked_sub(needed).ok_or(PromptError::NoRoom { needed, context })?;
+        Ok(Self { generator, before, after, room })
+    }
+
+    /// The latest turns that fit, as one segment; the oldest are left out first.
+    fn history(
+        &mut self,
+        task: &Task,
+        past: &[PastTurn],
+        settings: &PromptSettings,
+    ) -> Result<Option<Segment>, PromptError> {
+        let budget = self.room.min(settings.history_tokens);
+        for oldest in past.len().saturating_sub(settings.history_turns)..past.len() {
+            let history = segment(self.generator, Part::History, task.history(&past[oldest..])?)?;
+            if history.tokens <= budget {
+                self.room -= history.tokens;
+                return Ok(Some(history));
+            }
+        }
+        Ok(None)
+    }
+
+    fn prompt(self, user: impl IntoIterator<Item = Segment>, stop: Vec<String>, cut: Vec<Cut>) -> Prompt {
+        let segments = self.before.into_iter().chain(user).chain(self.after).collect();
+        Prompt { segments, stop, cut }
+    }
+}
+
+/// Fits evidences into their budget.
+struct Evidences<'a> {
+    generator: &'a dyn Generate,
+    budget: usize,
+    /// Most tokens of one evidence.
+    share: usize,
+}
+
+impl Evidences<'_> {
+    /// The sources of the prompt, the best last, and what was cut, the best first.
+    fn choose(&self, hits: &[Hit]) -> Result<(Vec<Segment>, Vec<Cut>), PromptError> {
+        let mut ranked: Vec<&Hit> = hits.iter().collect();
+        ranked.sort_by_key(|hit| hit.rank);
+        let (mut sources, mut cut) = (Vec::new(), Vec::new());
+        let mut left = self.budget;
+        for hit in ranked {
+            let whole = self.source(hit.rank, &hit.text)?;
+            let limit = left.min(self.share);
+            let missing = |tokens: usize, how| Cut { rank: hit.rank, evidence: hit.evidence, tokens, how };
+            if whole.tokens <= limit {
+                left -= whole.tokens;
+                sources.push(whole);
+                continue;
+            }
+            let cut_by_budget = left < whole.tokens.min(self.share);
+            match self.shortened(hit, limit)? {
+                Some(short) => {
+                    left -= short.tokens;
+                    cut.push(missing(whole.tokens.saturating_sub(short.tokens), CutHow::Shortened));
+                    sources.push(short);
+                }
+                None => cut.push(missing(whole.tokens, CutHow::Dropped)),
+            }
+            if cut_by_budget {
+                // A lower rank never stands in the prompt where a higher one was cut for lack of room.
+                left = 0;
+            }
+        }
+        sources.reverse();
+        Ok((sources, cut))
+    }
+
+    fn shortened(&self, hit: &Hit, limit: usize) -> Result<Option<Segment>, PromptError> {
+        if limit < LEAST_TOKENS {
+            return Ok(None);
+        }
+        let text = shorten(&hit.text, |text| Ok::<_, PromptError>(self.source(hit.rank, text)?.tokens <= limit))?;
+        text.map(|text| self.source(hit.rank, &text)).transpose()
+    }
+
+    fn source(&self, rank: usize, text: &str) -> Result<Segment, PromptError> {
+        segment(self.generator, Part::Evidence { rank }, wording::source(rank, text)?)
+    }
+}

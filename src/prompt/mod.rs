@@ -1,0 +1,25 @@
+//! Evidence and history -> [`Prompt`]: templates, the model's chat template, the token budget.
+//!
+//! design.md §6: `[system and instructions][evidences, best last][history and question]`. Each segment is tokenized on
+//! its own, so that [`Prompt::without`] removes an evidence exact to the token and prefixes are really shared.
+//! Invariants: a prompt never exceeds its budget; a source keeps its rank as number whatever else is removed.
+//! Not here: running the model (`inference`), reading its answer (`answer`).
+
+mod build;
+mod chat;
+mod error;
+mod past;
+mod segment;
+mod settings;
+mod shorten;
+mod wording;
+
+pub use build::{AnswerPrompt, RewritePrompt};
+pub use error::PromptError;
+pub use past::PastTurn;
+pub use segment::{Cut, CutHow, Part, Prompt, Segment};
+pub use settings::PromptSettings;
+pub use wording::out_of_scope;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,14 @@
+//! An earlier turn as the model is told about it.
+
+use serde::{Deserialize, Serialize};
+
+/// A question and its answer, earlier in the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastTurn {
+    /// The question as typed.
+    pub question: String,
+    /// The completed question.
+    pub completed_question: String,
+    /// The answer with its citations.
+    pub answer: String,
+}

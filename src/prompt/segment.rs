@@ -1,0 +1,111 @@
+//! A prompt as labelled segments.
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::EvidenceId;
+use crate::inference::{PromptPart, Special};
+
+/// What a segment is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Part {
+    /// Text of the model's chat template.
+    Template,
+    /// Domain prefix and instructions.
+    System,
+    /// One evidence.
+    Evidence {
+        /// Its number as a source.
+        rank: usize,
+    },
+    /// Earlier turns.
+    History,
+    /// The question.
+    Question,
+}
+
+/// One piece of a prompt, tokenized on its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segment {
+    /// What it is for.
+    pub part: Part,
+    /// Its text.
+    pub text: String,
+    /// How it is tokenized.
+    pub special: Special,
+    /// Its length in tokens.
+    pub tokens: usize,
+}
+
+/// How the budget dealt with an evidence that did not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CutHow {
+    /// It is not in the prompt.
+    Dropped,
+    /// It is in the prompt up to a row or sentence.
+    Shortened,
+}
+
+/// An evidence that is not in the prompt as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// Its number as a source.
+    pub rank: usize,
+    /// The evidence.
+    pub evidence: EvidenceId,
+    /// How many of its tokens are missing.
+    pub tokens: usize,
+    /// Dropped or shortened.
+    pub how: CutHow,
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// The pieces in order.
+    pub segments: Vec<Segment>,
+    /// Texts that end the generation.
+    pub stop: Vec<String>,
+    /// Evidences that did not fit.
+    pub cut: Vec<Cut>,
+}
+
+impl Prompt {
+    /// Length in tokens.
+    pub fn tokens(&self) -> usize {
+        self.segments.iter().map(|segment| segment.tokens).sum()
+    }
+
+    /// Numbers of the sources in the prompt, best (lowest) first.
+    pub fn sources(&self) -> Vec<usize> {
+        let mut ranks: Vec<usize> = self
+            .segments
+            .iter()
+            .filter_map(|segment| match segment.part {
+                Part::Evidence { rank } => Some(rank),
+                _ => None,
+            })
+            .collect();
+        ranks.sort_unstable();
+        ranks
+    }
+
+    /// The same prompt with these sources left out; every other token stays as it is.
+    #[must_use]
+    pub fn without(&self, ranks: &[usize]) -> Self {
+        let mut rest = self.clone();
+        rest.segments.retain(|segment| !matches!(segment.part, Part::Evidence { rank } if ranks.contains(&rank)));
+        rest
+    }
+
+    /// The prompt as the generator takes it.
+    pub fn parts(&self) -> Vec<PromptPart> {
+        self.segments.iter().map(|s| PromptPart { text: s.text.clone(), special: s.special }).collect()
+    }
+
+    /// The prompt as one text, for people.
+    pub fn text(&self) -> String {
+        self.segments.iter().map(|segment| segment.text.as_str()).collect()
+    }
+}

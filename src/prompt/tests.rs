@@ -1,0 +1,361 @@
+//! Prompts by a generator that counts words, and by the real vocabulary of the profile `tiny`.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::chat::ChatPiece;
+use super::*;
+use crate::base::{CancelToken, DocumentId, EvidenceId, Language};
+use crate::evidence::{Context, Kind};
+use crate::inference::{
+    ChatTemplate, Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, GeneratorSettings,
+    InferenceError, LlamaGenerator, PromptPart, Special,
+};
+use crate::retrieval::Hit;
+
+const LLAMA: &str = include_str!("../../tests/fixtures/chat/llama3.1.jinja");
+const QWEN: &str = include_str!("../../tests/fixtures/chat/qwen2.5.jinja");
+const SMOLLM: &str = include_str!("../../tests/fixtures/chat/smollm2.jinja");
+
+/// Counts one token per word and one per special token; never generates.
+struct WordCounter(GeneratorIdentity);
+
+impl WordCounter {
+    fn new(context_tokens: usize) -> Self {
+        Self(identity(SMOLLM, "", context_tokens))
+    }
+}
+
+fn identity(source: &str, bos: &str, context_tokens: usize) -> GeneratorIdentity {
+    let chat_template = ChatTemplate { source: source.to_owned(), bos: bos.to_owned(), eos: "<|im_end|>".to_owned() };
+    GeneratorIdentity { model: "words".to_owned(), context_tokens, chat_template }
+}
+
+impl Generate for WordCounter {
+    fn identity(&self) -> &GeneratorIdentity {
+        &self.0
+    }
+
+    fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError> {
+        Ok(part.text.split_whitespace().count())
+    }
+
+    fn generate(
+        &mut self,
+        _: &GenerateRequest,
+        _: &CancelToken,
+        _: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        unreachable!("prompts are only built")
+    }
+}
+
+fn hit(rank: usize, text: &str) -> Hit {
+    Hit {
+        rank,
+        evidence: EvidenceId(100 + i64::try_from(rank).unwrap()),
+        document: DocumentId(1),
+        title: "Stations".to_owned(),
+        heading: String::new(),
+        url: "stations.md".to_owned(),
+        location: "Table 1".to_owned(),
+        kind: Kind::Passage,
+        table: None,
+        row: None,
+        text: text.to_owned(),
+        content: text.to_owned(),
+        context: Context::default(),
+        fused: 0.0,
+        dense_rank: None,
+        dense_score: None,
+        lexical_rank: None,
+        lexical_score: None,
+        rerank_score: None,
+    }
+}
+
+fn turn(question: &str, answer: &str) -> PastTurn {
+    PastTurn { question: question.to_owned(), completed_question: String::new(), answer: answer.to_owned() }
+}
+
+fn answer_prompt(generator: &dyn Generate, hits: &[Hit], past: &[PastTurn], settings: &PromptSettings) -> Prompt {
+    let prompt = AnswerPrompt {
+        prefix: "You help the station team.",
+        language: Language::English,
+        past,
+        question: "Which board does Lund use?",
+        hits,
+        settings,
+    };
+    prompt.build(generator).unwrap()
+}
+
+#[test]
+fn a_prompt_reads_as_agreed() {
+    let generator = WordCounter::new(4096);
+    let hits = [hit(1, "Row 3 in Table 1: Station is Lund, and Board is MB-7"), hit(2, "Lund lies in Sweden.")];
+    let past = [turn("Where is Lund?", "In Sweden [Source 1, Source 4].")];
+    let prompt = answer_prompt(&generator, &hits, &past, &PromptSettings::default());
+    assert_eq!(prompt.sources(), [1, 2]);
+    assert_eq!(prompt.stop, ["User:"]);
+    insta::assert_snapshot!(prompt.text());
+    for segment in &prompt.segments {
+        assert_eq!(segment.special == Special::Parse, segment.part == Part::Template);
+    }
+}
+
+#[test]
+fn a_german_prompt_reads_as_agreed() {
+    let generator = WordCounter::new(4096);
+    let prompt = AnswerPrompt {
+        prefix: "",
+        language: Language::German,
+        past: &[turn("Wo liegt Lund?", "In Schweden.")],
+        question: "Welche Platine hat Lund?",
+        hits: &[hit(1, "Lund hat die MB-7.")],
+        settings: &PromptSettings::default(),
+    };
+    insta::assert_snapshot!(prompt.build(&generator).unwrap().text());
+}
+
+#[test]
+fn a_rewrite_prompt_reads_as_agreed() {
+    let generator = WordCounter::new(4096);
+    let prompt = RewritePrompt {
+        prefix: "",
+        language: Language::English,
+        past: &[turn("Which board does Lund use?", "The MB-7 [Source 2].")],
+        question: "Who built it?",
+        settings: &PromptSettings::default(),
+    };
+    let prompt = prompt.build(&generator).unwrap();
+    assert_eq!(prompt.stop, ["\n", "User:"]);
+    insta::assert_snapshot!(prompt.text());
+}
+
+#[test]
+fn a_long_evidence_is_shortened_and_named() {
+    let generator = WordCounter::new(4096);
+    let rows = (1..200).map(|n| format!("Row {n} has a value")).collect::<Vec<_>>().join("\n");
+    let settings = PromptSettings { evidence_tokens: 200, ..PromptSettings::default() };
+    let prompt = answer_prompt(&generator, &[hit(1, &rows), hit(2, "Short.")], &[], &settings);
+    assert_eq!(prompt.sources(), [1, 2]);
+    let [cut] = prompt.cut.as_slice() else { panic!("{:?}", prompt.cut) };
+    assert_eq!((cut.rank, cut.evidence, cut.how), (1, EvidenceId(101), CutHow::Shortened));
+    let kept = prompt.segments.iter().find(|s| s.part == Part::Evidence { rank: 1 }).unwrap();
+    assert!(kept.tokens <= 80 && kept.text.ends_with("has a value\n[…]\n\n"), "{}", kept.text);
+    assert_eq!(cut.tokens, 199 * 5 + 2 - kept.tokens);
+}
+
+#[test]
+fn what_does_not_fit_is_cut_from_the_lowest_rank_up() {
+    let generator = WordCounter::new(4096);
+    let settings = PromptSettings { evidence_tokens: 100, ..PromptSettings::default() };
+    let text = "word ".repeat(38);
+    let hits: Vec<Hit> = (1..=4).map(|rank| hit(rank, &text)).collect();
+    let prompt = answer_prompt(&generator, &hits, &[], &settings);
+    assert_eq!(prompt.sources(), [1, 2]);
+    let cut: Vec<_> = prompt.cut.iter().map(|cut| (cut.rank, cut.how, cut.tokens)).collect();
+    assert_eq!(cut, [(3, CutHow::Dropped, 40), (4, CutHow::Dropped, 40)]);
+    let order: Vec<_> = prompt.segments.iter().filter(|s| matches!(s.part, Part::Evidence { .. })).collect();
+    assert_eq!(order.last().unwrap().part, Part::Evidence { rank: 1 });
+}
+
+#[test]
+fn the_oldest_turns_are_left_out_first() {
+    let generator = WordCounter::new(4096);
+    let past: Vec<PastTurn> = (1..=5).map(|n| turn(&format!("question{n}"), &"a ".repeat(100))).collect();
+    let settings = PromptSettings { history_turns: 4, history_tokens: 250, ..PromptSettings::default() };
+    let text = answer_prompt(&generator, &[hit(1, "Lund.")], &past, &settings).text();
+    assert!(!text.contains("question3") && text.contains("question4") && text.contains("question5"));
+}
+
+#[test]
+fn a_question_that_fills_the_context_is_refused() {
+    let generator = WordCounter::new(300);
+    let question = "word ".repeat(100);
+    let settings = PromptSettings::default();
+    let prompt = AnswerPrompt {
+        prefix: "",
+        language: Language::English,
+        past: &[],
+        question: &question,
+        hits: &[hit(1, "Lund.")],
+        settings: &settings,
+    };
+    assert!(matches!(prompt.build(&generator), Err(PromptError::NoRoom { context: 300, .. })));
+}
+
+fn text_of(pieces: &[ChatPiece]) -> String {
+    pieces
+        .iter()
+        .map(|piece| match piece {
+            ChatPiece::Template(text) => text.as_str(),
+            ChatPiece::System => "{SYSTEM}",
+            ChatPiece::User => "{USER}",
+        })
+        .collect()
+}
+
+#[test]
+fn llama_3_1_is_rendered_as_its_makers_do() {
+    // Special tokens here: <|begin_of_text|> 128000, <|start_header_id|> 128006, <|end_header_id|> 128007, <|eot_id|> 128009.
+    let pieces = chat::render(&identity(LLAMA, "<|begin_of_text|>", 8192)).unwrap();
+    assert_eq!(
+        pieces,
+        [
+            ChatPiece::Template(
+                "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n\
+                 Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n"
+                    .to_owned()
+            ),
+            ChatPiece::System,
+            ChatPiece::Template("<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n".to_owned()),
+            ChatPiece::User,
+            ChatPiece::Template("<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n".to_owned()),
+        ]
+    );
+}
+
+#[test]
+fn chatml_models_are_rendered_as_their_makers_do() {
+    for source in [QWEN, SMOLLM] {
+        let pieces = chat::render(&identity(source, "", 8192)).unwrap();
+        assert_eq!(
+            text_of(&pieces),
+            "<|im_start|>system\n{SYSTEM}<|im_end|>\n<|im_start|>user\n{USER}<|im_end|>\n<|im_start|>assistant\n"
+        );
+    }
+}
+
+#[test]
+fn odd_templates_still_print_every_message_once() {
+    let refuses = "{{ bos_token }}{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}{% endif %}[INST] {{ m.content.strip() }} [/INST]{% endfor %}";
+    let ignores =
+        "{% for m in messages %}{% if m['role'] == 'user' %}<u>{{ m['content'] | trim }}</u>{% endif %}{% endfor %}";
+    let doubles_bos =
+        "{{ bos_token + bos_token }}{% for m in messages %}{{ m.content }}|{{ strftime_now('%d %b %Y') }}|{% endfor %}";
+    let render = |source: &str| text_of(&chat::render(&identity(source, "<s>", 100)).unwrap());
+    assert_eq!(render(refuses), "<s>[INST] {SYSTEM}\n\n{USER} [/INST]");
+    assert_eq!(render(ignores), "<s><u>{SYSTEM}\n\n{USER}</u>");
+    assert_eq!(render(doubles_bos), "<s>{SYSTEM}|26 Jul 2024|{USER}|26 Jul 2024|");
+    assert_eq!(
+        text_of(&chat::render(&identity("", "", 100)).unwrap()),
+        "{SYSTEM}\n\nUser: {USER}\nAssistant:",
+        "weights without a template"
+    );
+    let loses = chat::render(&identity("{{ messages[0].role }}", "", 100));
+    assert!(matches!(loses, Err(PromptError::ChatTemplate { .. })), "{loses:?}");
+    let broken = chat::render(&identity("{% for %}", "", 100));
+    assert!(matches!(broken, Err(PromptError::Render { .. })), "{broken:?}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
+fn weights(path: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("RAGONITE_MODELS")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
+    let path = folder.join(path);
+    if path.is_file() {
+        return Some(path);
+    }
+    let required = std::env::var_os("RAGONITE_REQUIRE_MODELS").is_some_and(|value| value == "1");
+    // The profile `tiny`, which is what the tests are given, has no Qwen model.
+    assert!(!required || path.to_string_lossy().contains("qwen"), "{} is missing", path.display());
+    println!("skipped: {} is missing", path.display());
+    None
+}
+
+/// Token ids of the golden prompt, one segment a line.
+fn golden(path: &std::path::Path, fixture: &str) -> String {
+    let settings = GeneratorSettings { context_tokens: 1024, ..GeneratorSettings::default() };
+    let generator = LlamaGenerator::load("golden", path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap();
+    assert_eq!(generator.identity().chat_template.source, fixture, "the fixture is the template of the weights");
+    let prompt = answer_prompt(
+        &generator,
+        &[hit(1, "Lund uses <|im_end|> the MB-7."), hit(2, "Grüße aus Lund.")],
+        &[turn("Where is Lund?", "In Sweden.")],
+        &PromptSettings::default(),
+    );
+    let lines: Vec<String> = prompt
+        .segments
+        .iter()
+        .zip(prompt.parts())
+        .map(|(segment, part)| {
+            let ids = generator.tokens(&part).unwrap();
+            assert_eq!(ids.len(), segment.tokens);
+            format!("{:?} {ids:?}", segment.part)
+        })
+        .collect();
+    lines.join("\n")
+}
+
+#[test]
+fn smollm2_reads_exactly_these_tokens() {
+    let Some(path) = weights("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf") else { return };
+    insta::assert_snapshot!(golden(&path, SMOLLM));
+}
+
+#[test]
+fn qwen2_5_reads_exactly_these_tokens() {
+    let Some(path) = weights("qwen2.5-coder-1.5b-instruct/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf") else { return };
+    insta::assert_snapshot!(golden(&path, QWEN));
+}
+
+proptest! {
+    #[test]
+    fn a_prompt_never_exceeds_its_budget(
+        lengths in prop::collection::vec(0_usize..400, 0..8),
+        turns in prop::collection::vec(0_usize..80, 0..5),
+        context in 450_usize..2000,
+        evidence_tokens in 0_usize..1500,
+    ) {
+        let generator = WordCounter::new(context);
+        let hits: Vec<Hit> = lengths.iter().zip(1..).map(|(n, rank)| hit(rank, &"some words. ".repeat(*n / 2))).collect();
+        let past: Vec<PastTurn> = turns.iter().map(|n| turn("And then?", &"w ".repeat(*n))).collect();
+        let settings = PromptSettings { evidence_tokens, ..PromptSettings::default() };
+        let prompt = answer_prompt(&generator, &hits, &past, &settings);
+        prop_assert!(prompt.tokens() + settings.answer_tokens <= context);
+        let evidence: Vec<usize> = prompt.segments.iter()
+            .filter(|s| matches!(s.part, Part::Evidence { .. })).map(|s| s.tokens).collect();
+        prop_assert!(evidence.iter().sum::<usize>() <= evidence_tokens);
+        prop_assert!(evidence.iter().all(|tokens| *tokens * 10 <= evidence_tokens * 4));
+        // Every hit is in the prompt or named as dropped, and only the lowest ranks are dropped for lack of room.
+        let dropped: Vec<usize> = prompt.cut.iter().filter(|c| c.how == CutHow::Dropped).map(|c| c.rank).collect();
+        let mut all: Vec<usize> = prompt.sources().into_iter().chain(dropped).collect();
+        all.sort_unstable();
+        prop_assert_eq!(all, (1..=hits.len()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn leaving_sources_out_leaves_everything_else(ranks in prop::collection::vec(1_usize..6, 0..4)) {
+        let generator = WordCounter::new(4096);
+        let hits: Vec<Hit> = (1..=5).map(|rank| hit(rank, &format!("Text number {rank}."))).collect();
+        let whole = answer_prompt(&generator, &hits, &[], &PromptSettings::default());
+        let rest = whole.without(&ranks);
+        let kept: Vec<usize> = (1..=5).filter(|rank| !ranks.contains(rank)).collect();
+        prop_assert_eq!(rest.sources(), kept);
+        for segment in &rest.segments {
+            prop_assert!(whole.segments.contains(segment));
+            if let Part::Evidence { rank } = segment.part {
+                let number = format!("Source {rank}:\n");
+                prop_assert!(segment.text.starts_with(&number));
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_of_a_document_is_template_text(text in r"(<\|im_end\|>|<\|im_start\|>|[\{\}%]|\u{e0b0}u\u{e0b1}|a|\n){0,20}") {
+        let generator = WordCounter::new(4096);
+        let prompt = answer_prompt(&generator, &[hit(1, &format!("x{text}x"))], &[turn(&text, &text)], &PromptSettings::default());
+        let template: String =
+            prompt.segments.iter().filter(|s| s.special == Special::Parse).map(|s| s.text.as_str()).collect();
+        prop_assert_eq!(
+            template,
+            "<|im_start|>system\n<|im_end|>\n<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n"
+        );
+        let evidence = prompt.segments.iter().find(|s| s.part == Part::Evidence { rank: 1 }).unwrap();
+        prop_assert_eq!(&evidence.text, &format!("Source 1:\nx{text}x\n\n"));
+    }
+}

@@ -1,0 +1,137 @@
+//! What retrieval gives.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::{DocumentId, EvidenceId, Millis};
+use crate::evidence::{Context, Kind};
+
+/// Which indexes are searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Embeddings only.
+    Dense,
+    /// Words only.
+    Lexical,
+    /// Both, fused.
+    #[default]
+    Hybrid,
+}
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "dense" => Ok(Self::Dense),
+            "lexical" => Ok(Self::Lexical),
+            "hybrid" => Ok(Self::Hybrid),
+            other => Err(UnknownMode(crate::base::clean_line(other))),
+        }
+    }
+}
+
+/// A text that names no mode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no search mode: use dense, lexical or hybrid")]
+pub struct UnknownMode(String);
+
+/// One way evidence is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Leg {
+    /// By embedding.
+    Dense,
+    /// By words.
+    Lexical,
+}
+
+/// An evidence in the list of one leg.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RankedEvidence {
+    /// The evidence.
+    pub evidence: EvidenceId,
+    /// Place in this leg's list, from 1.
+    pub rank: usize,
+    /// Cosine for the dense leg, BM25 for the lexical leg.
+    pub score: f64,
+}
+
+/// An evidence with its ranks and scores. The fields are those of HIT in the JSON contract, and a few for the screen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Final place, from 1; the number in `[Source n]`.
+    pub rank: usize,
+    /// The evidence.
+    pub evidence: EvidenceId,
+    /// Its document.
+    pub document: DocumentId,
+    /// Title of the document.
+    pub title: String,
+    /// Heading right above the evidence.
+    pub heading: String,
+    /// Address of the document, or its path.
+    pub url: String,
+    /// Place in the document.
+    pub location: String,
+    /// Kind of the evidence.
+    pub kind: Kind,
+    /// Table number on the page.
+    pub table: Option<u32>,
+    /// Row number in the table, from 1.
+    pub row: Option<u32>,
+    /// Contextualized text.
+    pub text: String,
+    /// Text without context.
+    pub content: String,
+    /// The context in its parts.
+    pub context: Context,
+    /// Score of the fusion.
+    pub fused: f64,
+    /// Place in the dense list.
+    pub dense_rank: Option<usize>,
+    /// Cosine.
+    pub dense_score: Option<f64>,
+    /// Place in the lexical list.
+    pub lexical_rank: Option<usize>,
+    /// BM25.
+    pub lexical_score: Option<f64>,
+    /// Score of the cross-encoder.
+    pub rerank_score: Option<f64>,
+}
+
+/// Time per step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RetrievalTimings {
+    /// Embedding the question.
+    pub embed: Millis,
+    /// Searching by embedding.
+    pub dense: Millis,
+    /// Searching by words.
+    pub lexical: Millis,
+    /// Fusing and loading the hits.
+    pub fuse: Millis,
+    /// Reranking.
+    pub rerank: Millis,
+    /// All of it.
+    pub total: Millis,
+}
+
+/// All that one search gave, kept in the trace of a turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Retrieved {
+    /// What was searched for.
+    pub query: String,
+    /// Which indexes were searched.
+    pub mode: Mode,
+    /// The dense list.
+    pub dense: Vec<RankedEvidence>,
+    /// The lexical list.
+    pub lexical: Vec<RankedEvidence>,
+    /// The fused list, best first.
+    pub hits: Vec<Hit>,
+    /// Time per step.
+    pub timings_ms: RetrievalTimings,
+}

@@ -1,0 +1,161 @@
+//! One search from question to hits: both legs, fusion, reranking, loading.
+//!
+//! Invariants: every rank and score on the way is kept; an empty question and an empty domain give no hits; the same
+//! question on the same domain gives the same hits.
+//! Not here: making the question self-contained (`answer`), choosing what goes into the prompt (`prompt`).
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use super::fuse::{Fused, fuse};
+use super::{Hit, Mode, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved};
+use crate::base::{CancelToken, EvidenceId, Millis};
+use crate::evidence::ContextParts;
+use crate::index::{Index, Scored, StoredEvidence};
+use crate::inference::{Embed, Rerank, TextRole};
+
+/// What a search needs.
+#[derive(Clone, Copy)]
+pub struct Engines<'a> {
+    /// The domain.
+    pub index: &'a Index,
+    /// The embedder the domain was made with.
+    pub embedder: &'a dyn Embed,
+    /// The cross-encoder, where the profile has one.
+    pub reranker: Option<&'a dyn Rerank>,
+}
+
+/// Looks for evidence for `query`.
+///
+/// # Errors
+/// When the embedder, the reranker or the index fails, or with [`RetrievalError::Canceled`] between two steps.
+pub fn retrieve(
+    engines: Engines<'_>,
+    query: &str,
+    settings: &RetrievalSettings,
+    cancel: &CancelToken,
+) -> Result<Retrieved, RetrievalError> {
+    let started = Instant::now();
+    let mut timings = RetrievalTimings::default();
+    let mut retrieved = Retrieved { query: query.to_owned(), mode: settings.mode, ..Retrieved::default() };
+    if query.trim().is_empty() || settings.top_k == 0 {
+        return Ok(retrieved);
+    }
+    let per_leg = settings.per_leg.max(settings.top_k);
+    if settings.mode != Mode::Lexical {
+        let embedded = measured(&mut timings.embed, || engines.embedder.embed(&[query], TextRole::Query, cancel))
+            .map_err(|error| RetrievalError::of(error, RetrievalError::Embed))?;
+        if let Some(vector) = embedded.first() {
+            retrieved.dense = ranked(measured(&mut timings.dense, || engines.index.dense_search(vector, per_leg))?);
+        }
+    }
+    cancel.check()?;
+    if settings.mode != Mode::Dense {
+        retrieved.lexical = ranked(measured(&mut timings.lexical, || engines.index.lexical_search(query, per_leg))?);
+    }
+    let mut candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, &retrieved, settings))?;
+    if let Some(reranker) = engines.reranker {
+        cancel.check()?;
+        measured(&mut timings.rerank, || candidates.rerank(reranker, query, settings, cancel))?;
+    }
+    retrieved.hits = candidates.into_hits(&retrieved, settings);
+    timings.total = Millis::from(started.elapsed());
+    retrieved.timings_ms = timings;
+    Ok(retrieved)
+}
+
+fn measured<T>(time: &mut Millis, work: impl FnOnce() -> T) -> T {
+    let started = Instant::now();
+    let result = work();
+    *time = Millis::from(started.elapsed());
+    result
+}
+
+fn ranked(found: Vec<Scored>) -> Vec<RankedEvidence> {
+    (1..).zip(found).map(|(rank, Scored { evidence, score })| RankedEvidence { evidence, rank, score }).collect()
+}
+
+fn ids(list: &[RankedEvidence]) -> Vec<EvidenceId> {
+    list.iter().map(|ranked| ranked.evidence).collect()
+}
+
+/// The common pool of both legs, in order.
+struct Candidates {
+    fused: Vec<Fused>,
+    stored: HashMap<EvidenceId, StoredEvidence>,
+    rerank_scores: HashMap<EvidenceId, f64>,
+}
+
+impl Candidates {
+    fn load(index: &Index, retrieved: &Retrieved, settings: &RetrievalSettings) -> Result<Self, RetrievalError> {
+        let (dense, lexical) = (ids(&retrieved.dense), ids(&retrieved.lexical));
+        let mut fused = fuse(&[&dense, &lexical], settings.rrf_k);
+        let pool: Vec<EvidenceId> = fused.iter().map(|fused| fused.evidence).collect();
+        let stored: HashMap<_, _> = index.evidences(&pool)?.into_iter().map(|stored| (stored.id, stored)).collect();
+        // Another process may have removed one between the search and now.
+        fused.retain(|fused| stored.contains_key(&fused.evidence));
+        Ok(Self { fused, stored, rerank_scores: HashMap::new() })
+    }
+
+    /// Scores the pool and fuses its order with that of the scores (the RAGonite paper, Sec. 5).
+    fn rerank(
+        &mut self,
+        reranker: &dyn Rerank,
+        query: &str,
+        settings: &RetrievalSettings,
+        cancel: &CancelToken,
+    ) -> Result<(), RetrievalError> {
+        let pool: Vec<EvidenceId> = self.fused.iter().map(|fused| fused.evidence).collect();
+        let texts: Vec<String> = pool.iter().map(|id| self.text(*id, settings.context)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let scores =
+            reranker.score(query, &texts, cancel).map_err(|error| RetrievalError::of(error, RetrievalError::Rerank))?;
+        self.rerank_scores = pool.iter().copied().zip(scores.into_iter().map(f64::from)).collect();
+        let score = |id: &EvidenceId| self.rerank_scores.get(id).copied().unwrap_or(f64::NEG_INFINITY);
+        let mut by_score = pool.clone();
+        by_score.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        self.fused = fuse(&[&pool, &by_score], settings.rrf_k);
+        Ok(())
+    }
+
+    fn text(&self, id: EvidenceId, parts: ContextParts) -> String {
+        self.stored.get(&id).map(|stored| stored.evidence.contextualized(parts)).unwrap_or_default()
+    }
+
+    fn into_hits(mut self, retrieved: &Retrieved, settings: &RetrievalSettings) -> Vec<Hit> {
+        let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
+        let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
+        for fused in self.fused.iter().take(settings.top_k) {
+            let Some(StoredEvidence { id, document, title, url, evidence }) = self.stored.remove(&fused.evidence)
+            else {
+                continue;
+            };
+            let (dense, lexical) = (in_leg(&retrieved.dense, id), in_leg(&retrieved.lexical, id));
+            hits.push(Hit {
+                rank: hits.len() + 1,
+                evidence: id,
+                document,
+                title,
+                heading: evidence.context.heading().to_owned(),
+                url,
+                location: evidence.location.clone(),
+                kind: evidence.kind,
+                table: evidence.table,
+                row: evidence.row,
+                text: evidence.contextualized(settings.context),
+                content: evidence.content,
+                context: evidence.context,
+                fused: fused.score,
+                dense_rank: dense.map(|ranked| ranked.rank),
+                dense_score: dense.map(|ranked| ranked.score),
+                lexical_rank: lexical.map(|ranked| ranked.rank),
+                lexical_score: lexical.map(|ranked| ranked.score),
+                rerank_score: self.rerank_scores.get(&id).copied(),
+            });
+        }
+        hits
+    }
+}

@@ -1,0 +1,28 @@
+//! Settings of the retrieval room.
+
+use serde::{Deserialize, Serialize};
+
+use super::Mode;
+use crate::evidence::ContextParts;
+
+/// How evidence is looked for. The defaults are the paper's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetrievalSettings {
+    /// Evidences taken from each of the two searches, at least `top_k`.
+    pub per_leg: usize,
+    /// Hits that are kept.
+    pub top_k: usize,
+    /// k of the reciprocal rank fusion.
+    pub rrf_k: u32,
+    /// Which indexes are searched.
+    pub mode: Mode,
+    /// Context parts in the text of a hit, which is what the reranker and the generator read.
+    pub context: ContextParts,
+}
+
+impl Default for RetrievalSettings {
+    fn default() -> Self {
+        Self { per_leg: 10, top_k: 10, rrf_k: 60, mode: Mode::Hybrid, context: ContextParts::ALL }
+    }
+}

@@ -1,0 +1,131 @@
+//! Tests of a whole search, on a small domain with an embedder without weights.
+
+use super::*;
+use crate::base::{CancelSource, CancelToken};
+use crate::evidence::ContextParts;
+use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
+use crate::index::{Index, IndexError};
+use crate::inference::{InferenceError, Rerank};
+
+/// Scores by length: the longest text is the most relevant one.
+struct LongestFirst;
+
+impl Rerank for LongestFirst {
+    fn model(&self) -> &'static str {
+        "longest-first"
+    }
+
+    fn score(&self, _question: &str, texts: &[&str], _cancel: &CancelToken) -> Result<Vec<f32>, InferenceError> {
+        Ok(texts.iter().map(|text| text.len() as f32 / 1000.0).collect())
+    }
+}
+
+fn wiki(embedder: &WordEmbedder) -> (tempfile::TempDir, Index) {
+    let (folder, mut index) = domain(embedder);
+    let pages = [
+        page("Tests", &["Alice ran the TPM tests", "Bob wrote the TPM report about every single machine in the lab"]),
+        page("Travel", &["Trains are booked by the office"]),
+    ];
+    ingest(&mut index, &pages, embedder).unwrap();
+    (folder, index)
+}
+
+fn search(query: &str, settings: &RetrievalSettings) -> Retrieved {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = wiki(&embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    retrieve(engines, query, settings, &CancelToken::never()).unwrap()
+}
+
+#[test]
+fn a_hit_carries_its_ranks_and_scores_of_both_legs() {
+    let retrieved = search("Who ran the TPM tests?", &RetrievalSettings::default());
+    assert_eq!((retrieved.dense.len(), retrieved.lexical.len(), retrieved.hits.len()), (3, 2, 3));
+    let best = &retrieved.hits[0];
+    assert_eq!((best.rank, best.content.as_str()), (1, "Alice ran the TPM tests"));
+    assert_eq!((best.title.as_str(), best.heading.as_str(), best.url.as_str()), ("Tests", "Notes", "/wiki/Tests"));
+    assert_eq!(best.text, "Tests\nNotes\nAlice ran the TPM tests");
+    assert_eq!((best.dense_rank, best.lexical_rank, best.rerank_score), (Some(1), Some(1), None));
+    assert!((best.fused - 2.0 / 61.0).abs() < 1e-12);
+    assert_eq!(best.dense_score, Some(retrieved.dense[0].score));
+    assert!(best.dense_score.is_some_and(|score| score > 0.0 && score <= 1.0 + 1e-6));
+    let last = &retrieved.hits[2];
+    assert_eq!((last.rank, last.lexical_rank, last.lexical_score), (3, None, None));
+}
+
+#[test]
+fn one_leg_alone_leaves_the_other_empty() {
+    let dense = search("TPM", &RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
+    assert!(dense.lexical.is_empty() && dense.hits.iter().all(|hit| hit.lexical_rank.is_none()));
+    let lexical = search("TPM", &RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() });
+    assert!(lexical.dense.is_empty() && lexical.hits.len() == 2);
+    assert!((lexical.hits[0].fused - 1.0 / 61.0).abs() < 1e-12);
+}
+
+#[test]
+fn only_the_chosen_context_is_in_the_text_and_top_k_cuts_the_hits() {
+    let settings = RetrievalSettings { top_k: 1, context: ContextParts::TITLE, ..RetrievalSettings::default() };
+    let retrieved = search("Who ran the TPM tests?", &settings);
+    assert_eq!(retrieved.hits.len(), 1);
+    assert_eq!(retrieved.hits[0].text, "Tests\nAlice ran the TPM tests");
+    assert_eq!(retrieved.dense.len(), 3);
+}
+
+#[test]
+fn a_reranker_is_fused_with_the_order_of_the_pool() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = wiki(&embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
+    let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
+    let retrieved = retrieve(engines, "TPM tests", &settings, &CancelToken::never()).unwrap();
+    let hits: Vec<_> = retrieved.hits.iter().map(|hit| (hit.lexical_rank, hit.rerank_score.is_some())).collect();
+    // Each is first in one ranking and second in the other; the tie goes to the lower id.
+    assert_eq!(hits, [(Some(1), true), (Some(2), true)]);
+    assert!((retrieved.hits[0].fused - (1.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-12);
+}
+
+#[test]
+fn odd_questions_give_a_sensible_result() {
+    for nothing in ["", " \n\t "] {
+        assert!(search(nothing, &RetrievalSettings::default()).hits.is_empty());
+    }
+    assert!(!search("?!", &RetrievalSettings::default()).hits.is_empty(), "the embedding still finds something");
+    let long = "Who ran the TPM tests? ".repeat(900);
+    assert!(long.len() > 20_000);
+    let retrieved = search(&long, &RetrievalSettings::default());
+    assert_eq!(retrieved.hits[0].content, "Alice ran the TPM tests");
+    assert_eq!(retrieved.query, long);
+    let many = RetrievalSettings { top_k: 1_000_000, ..RetrievalSettings::default() };
+    assert_eq!(search("TPM", &many).hits.len(), 3);
+    let none = RetrievalSettings { top_k: 0, ..RetrievalSettings::default() };
+    assert!(search("TPM", &none).hits.is_empty());
+}
+
+#[test]
+fn an_empty_domain_gives_no_hits() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = domain(&embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
+    let retrieved = retrieve(engines, "TPM", &RetrievalSettings::default(), &CancelToken::never()).unwrap();
+    assert!(retrieved.hits.is_empty() && retrieved.dense.is_empty() && retrieved.lexical.is_empty());
+}
+
+#[test]
+fn a_cancelled_search_says_so() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = wiki(&embedder);
+    let source = CancelSource::default();
+    source.cancel();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let error = retrieve(engines, "TPM", &RetrievalSettings::default(), &source.token()).unwrap_err();
+    assert!(matches!(error, RetrievalError::Canceled(_)));
+    let canceled = IndexError::Canceled(crate::base::Canceled);
+    assert!(matches!(RetrievalError::from(canceled), RetrievalError::Canceled(_)));
+}
+
+#[test]
+fn the_settings_default_to_the_paper_and_refuse_unknown_keys() {
+    let settings: RetrievalSettings = serde_json::from_str(r#"{"mode":"dense"}"#).unwrap();
+    assert_eq!(settings, RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
+    assert!(serde_json::from_str::<RetrievalSettings>(r#"{"perleg":3}"#).is_err());
+}

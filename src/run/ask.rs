@@ -1,0 +1,117 @@
+//! `ragonite ask`: one question, through the same core and runtime as the screen.
+
+use time::OffsetDateTime;
+
+use super::exit::{Exit, Failure};
+use super::headless::{Headless, Wanted};
+use super::json::AskJson;
+use super::output::{Form, Output};
+use super::report;
+use super::start::Start;
+use crate::app::{App, Event, Phase, Problem};
+use crate::attribution::Method;
+use crate::base::CancelSource;
+use crate::cli::Ask;
+use crate::history::History;
+use crate::runtime::cancel_on_interrupt;
+
+pub(super) fn run(start: &Start, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
+    check(start, args)?;
+    let mut session = Headless::start(start.setup(), start.app_settings())?;
+    if start.shared.panic_in.is_some() {
+        session.panic_in_worker();
+    }
+    let result = converse(&mut session, args, output);
+    session.finish();
+    result
+}
+
+/// Finds out before any model is loaded what would keep the question from being asked.
+fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
+    if args.question.trim().is_empty() {
+        return Err(Failure::usage(Problem {
+            what: "the question is empty".to_owned(),
+            next: "Give a question in quotes.".to_owned(),
+        }));
+    }
+    let cancel = CancelSource::default();
+    let _interrupts = cancel_on_interrupt(&cancel)?;
+    start.check_weights(&cancel.token())?;
+    let embedder = start.embedder(&cancel.token())?;
+    start.open_domain(&args.domain, embedder.identity(), &mut |_| {})?;
+    let Some(id) = args.conversation else { return Ok(()) };
+    let conversation = History::open(&start.paths.history())?.conversation(id)?;
+    if conversation.domain == args.domain {
+        return Ok(());
+    }
+    Err(Failure::usage(Problem {
+        what: format!("conversation {id} belongs to the domain `{}`", conversation.domain),
+        next: "`ragonite history list` shows which belongs where.".to_owned(),
+    }))
+}
+
+fn converse(session: &mut Headless, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
+    open_domain(session, &args.domain)?;
+    if let Some(id) = args.conversation {
+        let there = |app: &App| app.conversation().is_some_and(|record| record.id == id);
+        session.run_until(Event::ConversationChosen(id), there, &mut |_, _| {})?;
+    }
+    ask(session, &args.question, output)?;
+    let wanted = if args.explain { Wanted::Explanation } else { Wanted::Answer };
+    if args.explain && session.verdict(Wanted::Answer).is_ok() {
+        explain(session, args.method.unwrap_or_default(), output)?;
+    }
+    if let Some(turn) = session.app.turns().last() {
+        let conversation = session.app.conversation().map(|record| record.id);
+        match output.form() {
+            Form::Json => output.json(&AskJson::new(conversation, &turn.record))?,
+            Form::Text => output.text(&report::turn(&turn.record))?,
+        }
+    }
+    session.verdict(wanted)?;
+    Ok(Exit::Done)
+}
+
+/// Opens a domain for asking.
+pub(super) fn open_domain(session: &mut Headless, domain: &crate::base::DomainName) -> Result<(), Failure> {
+    let opened = |app: &App| app.domain().is_some_and(|summary| summary.name == *domain);
+    session.run_until(Event::DomainChosen(domain.clone()), opened, &mut |_, _| {})
+}
+
+/// Asks and waits until the turn is stored.
+pub(super) fn ask(session: &mut Headless, question: &str, output: &mut Output) -> Result<(), Failure> {
+    let event = Event::QuestionAsked { text: question.to_owned(), at: OffsetDateTime::now_utc() };
+    session.run_until(event, settled, &mut |app, _| progress(app, output))
+}
+
+/// Explains the last turn and waits until it is stored.
+pub(super) fn explain(session: &mut Headless, method: Method, output: &mut Output) -> Result<(), Failure> {
+    let Some(turn) = session.app.turns().len().checked_sub(1) else { return Ok(()) };
+    session.run_until(Event::ExplainRequested { turn, method }, settled, &mut |app, _| progress(app, output))
+}
+
+fn settled(app: &App) -> bool {
+    !app.is_busy() && app.is_saved()
+}
+
+fn progress(app: &App, output: &mut Output) {
+    let Some(turn) = app.turns().last() else { return };
+    let line = match app.phase() {
+        Phase::Idle => return,
+        Phase::Rewriting(_) => "completing the question".to_owned(),
+        Phase::Retrieving(_) => format!("searching for: {}", turn.record.completed_question),
+        Phase::Answering(_) => match (&turn.prompt, turn.reading) {
+            _ if !turn.streamed.is_empty() => format!("answering: {}", turn.streamed),
+            (Some(prompt), Some(reading)) => {
+                format!("reading {} sources, {} of {} tokens", prompt.sources, reading.done, reading.total)
+            }
+            _ => "building the prompt".to_owned(),
+        },
+        Phase::Explaining(_) => {
+            let (done, total) =
+                turn.explaining.as_ref().map_or((0, 0), |explaining| (explaining.done, explaining.total));
+            format!("explaining: {done} of {total} clusters")
+        }
+    };
+    output.progress(&line);
+}

@@ -1,0 +1,138 @@
+//! `ragonite doctor`: what this machine can run, what is missing, and proof that nothing can reach the network.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::exit::{Exit, Failure};
+use super::output::{Form, Output};
+use super::start::Start;
+use crate::history::History;
+use crate::inference::device_summary;
+
+#[derive(Serialize)]
+struct DoctorJson {
+    version: &'static str,
+    network_code: bool,
+    device: String,
+    memory_gb: Option<f64>,
+    profile: String,
+    profile_reason: &'static str,
+    models: Vec<ModelState>,
+    data_dir: PathBuf,
+    data_writable: bool,
+    history: String,
+    domains: usize,
+    problems: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ModelState {
+    id: String,
+    present: bool,
+}
+
+pub(super) fn run(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
+    let found = examine(start)?;
+    match output.form() {
+        Form::Json => output.json(&found)?,
+        Form::Text => output.text(&text(&found))?,
+    }
+    Ok(if found.problems.is_empty() { Exit::Done } else { Exit::Usage })
+}
+
+fn examine(start: &Start) -> Result<DoctorJson, Failure> {
+    let mut problems = Vec::new();
+    let folders = start.folders();
+    let mut models = Vec::new();
+    for id in start.profile.profile.model_ids() {
+        let present = folders.has(start.catalog.model(id)?);
+        if !present {
+            problems.push(format!("The model `{id}` is missing or not whole. `ragonite models list` says more."));
+        }
+        models.push(ModelState { id: id.to_owned(), present });
+    }
+    let data_writable = writable(&start.paths.data);
+    if !data_writable {
+        problems.push(format!("`{}` cannot be written. Use --data-dir.", start.paths.data.display()));
+    }
+    let history = history(start, &mut problems);
+    let domains = crate::index::list_domains(&start.paths.domains())?.len();
+    Ok(DoctorJson {
+        version: env!("CARGO_PKG_VERSION"),
+        network_code: cfg!(feature = "hub"),
+        device: device_summary(),
+        memory_gb: memory_gb(),
+        profile: start.profile.profile.name.clone(),
+        profile_reason: start.profile.why,
+        models,
+        data_dir: start.paths.data.clone(),
+        data_writable,
+        history,
+        domains,
+        problems,
+    })
+}
+
+fn history(start: &Start, problems: &mut Vec<String>) -> String {
+    let path = start.paths.history();
+    if !path.exists() {
+        return "none yet".to_owned();
+    }
+    match History::open(&path).and_then(|history| history.conversations(None)) {
+        Ok(conversations) => format!("{} conversations", conversations.len()),
+        Err(error) => {
+            problems.push(format!("The history cannot be read: {error}."));
+            "unreadable".to_owned()
+        }
+    }
+}
+
+/// Whether a file can be made in the folder, or in the nearest folder above it that exists.
+fn writable(folder: &std::path::Path) -> bool {
+    let Ok(folder) = std::path::absolute(folder) else { return false };
+    folder.ancestors().find(|folder| folder.is_dir()).is_some_and(|folder| tempfile::tempfile_in(folder).is_ok())
+}
+
+/// Memory of the machine, where the system says it the Linux way.
+fn memory_gb() -> Option<f64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: f64 = line.split_whitespace().next()?.parse().ok()?;
+    Some((kilobytes / 1e5).round() / 10.0)
+}
+
+fn text(found: &DoctorJson) -> String {
+    let mut text = format!("ragonite {}\n", found.version);
+    let network = if found.network_code {
+        "this build can fetch models with `ragonite models pull`; nothing else in it opens a socket"
+    } else {
+        "none: this build has no network code and no network crate"
+    };
+    let memory = found.memory_gb.map_or_else(|| "unknown".to_owned(), |gigabytes| format!("{gigabytes} GB"));
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:<10} {value}");
+    };
+    line("network", network);
+    line("device", &found.device);
+    line("memory", &memory);
+    line("profile", &format!("{} ({})", found.profile, found.profile_reason));
+    for model in &found.models {
+        line("model", &format!("{} {}", model.id, if model.present { "is here" } else { "is missing" }));
+    }
+    line("data", &found.data_dir.display().to_string());
+    line("history", &found.history);
+    match found.domains {
+        0 => line("domains", "none yet; make one with `ragonite ingest --domain NAME FOLDER`, or try `ragonite demo`"),
+        some => line("domains", &some.to_string()),
+    }
+    if found.problems.is_empty() {
+        text.push_str("Everything that is needed is here.\n");
+    }
+    for problem in &found.problems {
+        let _ = writeln!(text, "  ! {problem}");
+    }
+    text
+}

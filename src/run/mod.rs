@@ -1,0 +1,64 @@
+//! The loop of the screen, and the headless commands, which drive the same core and runtime.
+//!
+//! Takes the command line, gives an exit code. stdout carries results only; everything else goes to stderr.
+//! Not here: what a command computes (the rooms above), what the screen looks like (`tui`).
+
+mod ask;
+mod demo;
+mod doctor;
+mod domain;
+mod exit;
+mod headless;
+mod history;
+mod ingest;
+mod interactive;
+mod json;
+mod models;
+mod output;
+mod report;
+mod search;
+mod start;
+
+pub use exit::Exit;
+
+use std::io::IsTerminal as _;
+
+use crate::app::Problem;
+use crate::cli::{Cli, Command};
+use exit::Failure;
+use output::{Form, Output};
+use start::Start;
+
+/// Runs a command to its end.
+pub fn run(cli: Cli) -> Exit {
+    exit::end_on_panic();
+    let mut output = Output::new(if cli.shared.json { Form::Json } else { Form::Text });
+    match dispatch(cli, &mut output) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            if let Some(problem) = &failure.problem {
+                output.problem(problem);
+            }
+            failure.exit
+        }
+    }
+}
+
+fn dispatch(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
+    let start = Start::new(&cli.shared)?;
+    match cli.command {
+        None if std::io::stdout().is_terminal() => interactive::run(&start, None),
+        None => Err(Failure::usage(Problem {
+            what: "the screen needs a terminal".to_owned(),
+            next: "Use `ragonite ask`, or see `ragonite --help`.".to_owned(),
+        })),
+        Some(Command::Demo) => demo::run(&start, output),
+        Some(Command::Ingest(args)) => ingest::run(&start, &args, output),
+        Some(Command::Domain(command)) => domain::run(&start, &command, output),
+        Some(Command::Search(args)) => search::run(&start, &args, output),
+        Some(Command::Ask(args)) => ask::run(&start, &args, output),
+        Some(Command::History(command)) => history::run(&start, &command, output),
+        Some(Command::Models(command)) => models::run(&start, &command, output),
+        Some(Command::Doctor) => doctor::run(&start, output),
+    }
+}

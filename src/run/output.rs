@@ -1,0 +1,125 @@
+//! stdout for results, stderr for everything else.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::app::Problem;
+use crate::base::clean_line;
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// The two streams of a command.
+#[derive(Debug)]
+pub(super) struct Output {
+    form: Form,
+    progress_on_terminal: Progress,
+    line_open: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// One line, drawn again and again.
+    Redrawn,
+    /// stderr is no terminal: only what stays.
+    Quiet,
+}
+
+impl Output {
+    pub(super) fn new(form: Form) -> Self {
+        let progress = if io::stderr().is_terminal() { Progress::Redrawn } else { Progress::Quiet };
+        Self { form, progress_on_terminal: progress, line_open: None }
+    }
+
+    pub(super) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// A result for people, as it is.
+    pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.end_progress();
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    /// A result for programs, on one line.
+    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        self.end_progress();
+        let mut out = io::stdout().lock();
+        serde_json::to_writer(&mut out, value)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+
+    /// A line for people on stderr that stays.
+    pub(super) fn note(&mut self, text: &str) {
+        self.end_progress();
+        // A closed stderr is no reason to fail a command.
+        let _ = writeln!(io::stderr(), "{text}");
+    }
+
+    /// A line for people on stderr that the next one takes the place of.
+    pub(super) fn progress(&mut self, text: &str) {
+        if self.progress_on_terminal == Progress::Quiet {
+            return;
+        }
+        let line = tail(&clean_line(text), columns().saturating_sub(1));
+        let width = line.width();
+        let pad = self.line_open.map_or(0, |before| before.saturating_sub(width));
+        let _ = write!(io::stderr(), "\r{line}{:pad$}", "");
+        let _ = io::stderr().flush();
+        self.line_open = Some(width);
+    }
+
+    fn end_progress(&mut self) {
+        if let Some(width) = self.line_open.take() {
+            let _ = write!(io::stderr(), "\r{:width$}\r", "");
+        }
+    }
+
+    /// What failed, why, and what to do next.
+    pub(super) fn problem(&mut self, problem: &Problem) {
+        self.note(&format!("ragonite: {}", clean_line(&problem.to_string())));
+    }
+}
+
+/// Width of the terminal; 80 where it cannot be told.
+fn columns() -> usize {
+    crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns))
+}
+
+/// The end of a line that is too long, which is where it changes.
+fn tail(line: &str, room: usize) -> String {
+    if line.width() <= room {
+        return line.to_owned();
+    }
+    let mut used = 1;
+    let kept = line.chars().rev().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used <= room
+    });
+    let mut end: Vec<char> = kept.collect();
+    end.push('…');
+    end.iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_progress_line_never_wraps() {
+        assert_eq!(tail("short", 10), "short");
+        assert_eq!(tail("answering: the end of it", 10), "…end of it");
+        assert!(tail(&"漢字".repeat(50), 21).width() <= 21);
+    }
+}

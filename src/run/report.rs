@@ -1,0 +1,133 @@
+//! A turn in plain text, for `ask`, `demo` and `history show` without a screen.
+//!
+//! Takes a stored or fresh turn, gives lines. All text is clean.
+
+use std::fmt::Write as _;
+
+use crate::attribution::{Attribution, Cluster, Method};
+use crate::base::{clean_line, clean_text};
+use crate::history::{Outcome, TurnRecord};
+use crate::prompt::CutHow;
+use crate::retrieval::Hit;
+
+/// Width of a full bar in cells.
+const BAR: usize = 30;
+/// Characters of an evidence's content that are shown.
+const SNIPPET: usize = 160;
+
+/// The whole turn: question, completed question, answer, evidence, attribution.
+pub(super) fn turn(record: &TurnRecord) -> String {
+    let mut text = question(record);
+    text.push_str(&answer(record));
+    text.push_str(&evidence(record));
+    if let Some(attribution) = &record.trace.attribution {
+        text.push_str(&bars(attribution, &cited(record)));
+    }
+    text
+}
+
+/// The question, and the completed question where it differs.
+pub(super) fn question(record: &TurnRecord) -> String {
+    let mut text = format!("Question: {}\n", clean_line(&record.question));
+    if record.number > 1 || record.completed_question != clean_line(&record.question) {
+        let _ = writeln!(text, "Completed question: {}", clean_line(&record.completed_question));
+    }
+    text
+}
+
+/// The answer, or how the turn ended instead.
+pub(super) fn answer(record: &TurnRecord) -> String {
+    let mut text = String::new();
+    if let Some(answer) = &record.trace.answer {
+        let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
+        if !answer.invalid_citations.is_empty() {
+            let numbers: Vec<String> = answer.invalid_citations.iter().map(usize::to_string).collect();
+            let _ = writeln!(text, "Not a source: the answer names {}, which it was not given", numbers.join(", "));
+        }
+    }
+    match &record.outcome {
+        Outcome::Answered => {}
+        Outcome::Canceled => text.push_str("Cancelled.\n"),
+        Outcome::Failed(why) => {
+            let _ = writeln!(text, "Failed: {}", clean_line(why));
+        }
+    }
+    text
+}
+
+/// The hits that were in the prompt, best first; cited ones are marked.
+pub(super) fn evidence(record: &TurnRecord) -> String {
+    let Some(answer) = &record.trace.answer else { return String::new() };
+    let in_prompt = answer.prompt.sources();
+    let mut text = String::from("Evidence:\n");
+    let hits = record.trace.retrieved.iter().flat_map(|found| &found.hits);
+    for hit in hits.filter(|hit| in_prompt.contains(&hit.rank)) {
+        let mark = if answer.citations.contains(&hit.rank) { '*' } else { ' ' };
+        text.push_str(&hit_lines(hit, mark));
+    }
+    for cut in &answer.prompt.cut {
+        let fate = match cut.how {
+            CutHow::Dropped => "is not in the prompt, it had no room",
+            CutHow::Shortened => "was shortened to fit the prompt",
+        };
+        let _ = writeln!(text, "   Source {} {fate}: {} tokens were left out", cut.rank, cut.tokens);
+    }
+    text
+}
+
+/// One hit on two lines: where it is, and how it begins.
+pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
+    let leg = |name: &str, rank: Option<usize>| rank.map_or(format!("{name} -"), |rank| format!("{name} {rank}"));
+    let (heading, location) = (clean_line(&hit.heading), clean_line(&hit.location));
+    // Most locations begin with their heading.
+    let place =
+        if heading.is_empty() || location.contains(&heading) { location } else { format!("{heading}, {location}") };
+    let snippet: String = clean_line(&hit.content).chars().take(SNIPPET).collect();
+    format!(
+        " {mark}{rank:>2}  {kind:<7}  {title} ({place})  score {fused:.4}, {dense}, {lexical}\n       {snippet}\n",
+        rank = hit.rank,
+        kind = hit.kind.as_str(),
+        title = clean_line(&hit.title),
+        fused = hit.fused,
+        dense = leg("dense", hit.dense_rank),
+        lexical = leg("lexical", hit.lexical_rank),
+    )
+}
+
+fn cited(record: &TurnRecord) -> Vec<usize> {
+    record.trace.answer.as_ref().map(|answer| answer.citations.clone()).unwrap_or_default()
+}
+
+/// One bar per cluster, or the line that no single source decides.
+pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
+    let method = match attribution.method {
+        Method::Similarity => "similarity of answer and evidence",
+        Method::Counterfactual => "counterfactual: one cluster left out, answer generated again",
+    };
+    let mut text = format!("Why this answer ({method}):\n");
+    if !attribution.decisive {
+        text.push_str("  no single source decides\n");
+    }
+    for cluster in &attribution.clusters {
+        text.push_str(&bar(cluster, cited));
+    }
+    text
+}
+
+fn bar(cluster: &Cluster, cited: &[usize]) -> String {
+    let ranks: Vec<String> = cluster.hits.iter().map(usize::to_string).collect();
+    let share = cluster.share.unwrap_or(0.0);
+    let filled = ((share * BAR as f64).round() as usize).min(BAR);
+    let percent = cluster.share.map_or_else(|| "    -  ".to_owned(), |share| format!("{:6.2}%", share * 100.0));
+    let mark = if cluster.hits.iter().any(|hit| cited.contains(hit)) { "cited" } else { "not cited" };
+    let mut text = format!(
+        "  {percent} {bar:<BAR$} Source {ranks} (contribution {contribution:.4}, {mark})\n",
+        bar = "#".repeat(filled),
+        ranks = ranks.join(", "),
+        contribution = cluster.contribution,
+    );
+    if let Some(answer) = &cluster.counterfactual_answer {
+        let _ = writeln!(text, "          without: {}", clean_line(answer));
+    }
+    text
+}

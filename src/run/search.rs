@@ -1,0 +1,56 @@
+//! `ragonite search`: hits without a model's answer.
+
+use std::fmt::Write as _;
+
+use super::exit::{Exit, Failure};
+use super::json::SearchJson;
+use super::output::{Form, Output};
+use super::start::Start;
+use super::{ingest, report};
+use crate::app::Problem;
+use crate::base::CancelSource;
+use crate::cli::Search;
+use crate::retrieval::{Engines, Retrieved, retrieve};
+use crate::runtime::cancel_on_interrupt;
+
+pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<Exit, Failure> {
+    if args.query.trim().is_empty() {
+        return Err(Failure::usage(Problem {
+            what: "there is nothing to search for".to_owned(),
+            next: "Give some words in quotes.".to_owned(),
+        }));
+    }
+    let cancel = CancelSource::default();
+    let _interrupts = cancel_on_interrupt(&cancel)?;
+    let mut settings = start.config.retrieval.clone();
+    settings.top_k = usize::from(args.k);
+    settings.per_leg = settings.per_leg.max(usize::from(args.k));
+    settings.mode = args.mode.unwrap_or(settings.mode);
+    settings.context = args.context.unwrap_or(settings.context);
+    let token = cancel.token();
+    let embedder = start.embedder(&token)?;
+    let reranker = start.reranker(&token)?;
+    let index = start.open_domain(&args.domain, embedder.identity(), &mut |progress| {
+        output.progress(&ingest::line(&progress));
+    })?;
+    let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
+    let found = retrieve(engines, &args.query, &settings, &token)?;
+    match output.form() {
+        Form::Json => output.json(&SearchJson::from(&found))?,
+        Form::Text => output.text(&text(&found))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn text(found: &Retrieved) -> String {
+    let mut text = String::new();
+    for hit in &found.hits {
+        text.push_str(&report::hit_lines(hit, ' '));
+        let _ = writeln!(text, "       {}", crate::base::clean_line(&hit.url));
+    }
+    if found.hits.is_empty() {
+        text.push_str("Nothing was found.\n");
+    }
+    let _ = writeln!(text, "{} hits in {:.1} ms", found.hits.len(), found.timings_ms.total.0);
+    text
+}

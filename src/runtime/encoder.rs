@@ -1,0 +1,167 @@
+//! The thread that searches: it owns the open domains and uses the encoders.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender};
+
+use super::engine::Engine;
+use super::problem::{Stop, problem};
+use super::worker::Worker;
+use super::works::WorkGuard;
+use super::{Events, RuntimeError};
+use crate::app::{DomainSummary, Event, Problem};
+use crate::base::{DomainName, EvidenceId};
+use crate::index::{Index, ListedDomain, list_domains};
+use crate::inference::Embedding;
+use crate::retrieval::{Engines, Retrieved, retrieve};
+
+/// What the encoder thread is asked.
+#[derive(Debug)]
+pub(super) enum EncoderJob {
+    /// Load the encoders.
+    WarmUp,
+    /// All domains.
+    ListDomains,
+    /// Open a domain for searching.
+    OpenDomain(DomainName),
+    /// Search.
+    Retrieve { work: WorkGuard, domain: DomainName, query: String },
+    /// The table an evidence belongs to.
+    LoadTable { domain: DomainName, evidence: EvidenceId },
+    /// What the generator thread needs to know of a domain.
+    Facts { domain: DomainName, evidences: Vec<EvidenceId>, reply: SyncSender<Result<Facts, Problem>> },
+}
+
+/// What the generator thread needs to know of a domain.
+#[derive(Debug)]
+pub(super) struct Facts {
+    /// What the model is told about the domain.
+    pub(super) prefix: String,
+    /// The vectors of those evidences that still have one.
+    pub(super) vectors: HashMap<EvidenceId, Embedding>,
+}
+
+/// Starts the thread; the second way to send it jobs is the generator thread's.
+pub(super) fn start(
+    engine: Arc<Engine>,
+    events: Events,
+) -> Result<(Worker<EncoderJob>, Sender<EncoderJob>), RuntimeError> {
+    Worker::start("encoder", move |mailbox| Encoder { engine, open: HashMap::new(), events }.work(&mailbox))
+}
+
+struct Encoder {
+    engine: Arc<Engine>,
+    open: HashMap<DomainName, Index>,
+    events: Events,
+}
+
+impl Encoder {
+    fn work(mut self, mailbox: &Receiver<EncoderJob>) {
+        for job in mailbox {
+            self.answer(job);
+        }
+    }
+
+    fn answer(&mut self, job: EncoderJob) {
+        match job {
+            EncoderJob::WarmUp => {
+                if let Err(error) = self.engine.embedder() {
+                    self.events.send(Event::Failed(problem(&error)));
+                }
+            }
+            EncoderJob::ListDomains => self.list(),
+            EncoderJob::OpenDomain(name) => {
+                let event = match self.summary(&name) {
+                    Ok(summary) => Event::DomainOpened(summary),
+                    Err(problem) => Event::DomainFailed { name, problem },
+                };
+                self.events.send(event);
+            }
+            EncoderJob::Retrieve { work, domain, query } => {
+                let event = match self.search(&work, &domain, &query) {
+                    Ok(retrieved) => Event::HitsRetrieved { turn: work.turn, retrieved: Box::new(retrieved) },
+                    Err(Stop::Canceled) => Event::TurnCanceled { turn: work.turn },
+                    Err(Stop::Failed(problem)) => Event::TurnFailed { turn: work.turn, problem },
+                };
+                drop(work);
+                self.events.send(event);
+            }
+            EncoderJob::LoadTable { domain, evidence } => {
+                let table =
+                    self.index(&domain).and_then(|index| index.table_of(evidence).map_err(|error| problem(&error)));
+                self.events.send(match table {
+                    Ok(table) => Event::TableLoaded { evidence, table: table.map(Arc::new) },
+                    Err(problem) => {
+                        self.events.send(Event::Failed(problem));
+                        Event::TableLoaded { evidence, table: None }
+                    }
+                });
+            }
+            EncoderJob::Facts { domain, evidences, reply } => {
+                // The generator thread waits for this; when it has gone, nobody needs it.
+                let _ = reply.send(self.facts(&domain, &evidences));
+            }
+        }
+    }
+
+    fn list(&mut self) {
+        let event = match list_domains(&self.engine.setup.paths.domains()) {
+            Ok(domains) => Event::DomainsListed(domains.into_iter().map(listed).collect()),
+            Err(error) => Event::Failed(problem(&error)),
+        };
+        self.events.send(event);
+    }
+
+    fn summary(&mut self, name: &DomainName) -> Result<DomainSummary, Problem> {
+        let summary = self.index(name)?.summary().map_err(|error| problem(&error))?;
+        Ok(listed(ListedDomain {
+            name: name.clone(),
+            folder: self.engine.setup.paths.domain(name),
+            summary: Ok(summary),
+        }))
+    }
+
+    fn search(&mut self, work: &WorkGuard, domain: &DomainName, query: &str) -> Result<Retrieved, Stop> {
+        work.cancel.check().map_err(|_| Stop::Canceled)?;
+        let engine = Arc::clone(&self.engine);
+        let embedder = engine.embedder()?;
+        let reranker = engine.reranker()?;
+        let index = self.index(domain)?;
+        let engines = Engines { index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
+        Ok(retrieve(engines, query, &engine.setup.retrieval, &work.cancel)?)
+    }
+
+    fn facts(&mut self, domain: &DomainName, evidences: &[EvidenceId]) -> Result<Facts, Problem> {
+        let index = self.index(domain)?;
+        let prefix = index.manifest().map_err(|error| problem(&error))?.prompt_prefix;
+        let mut vectors = HashMap::new();
+        for id in evidences {
+            let found = index.vectors(&[*id]).map_err(|error| problem(&error))?;
+            // An evidence that is gone has a vector of zeros.
+            let there = found.into_iter().filter(|vector| vector.values().iter().any(|value| *value != 0.0));
+            vectors.extend(there.map(|vector| (*id, vector)));
+        }
+        Ok(Facts { prefix, vectors })
+    }
+
+    /// The open domain, with what other processes changed in it since.
+    fn index(&mut self, name: &DomainName) -> Result<&Index, Problem> {
+        let index = if let Some(mut index) = self.open.remove(name) {
+            index.refresh(&mut |_| {}).map_err(|error| problem(&error))?;
+            index
+        } else {
+            let embedder = self.engine.embedder().map_err(|error| problem(&error))?;
+            let folder = self.engine.setup.paths.domain(name);
+            Index::open(&folder, embedder.identity(), &mut |_| {}).map_err(|error| problem(&error))?
+        };
+        Ok(self.open.entry(name.clone()).or_insert(index))
+    }
+}
+
+fn listed(domain: ListedDomain) -> DomainSummary {
+    let (documents, evidences, changed_at, problem) = match domain.summary {
+        Ok(summary) => (summary.documents, summary.evidences.total(), summary.changed_at, None),
+        Err(error) => (0, 0, String::new(), Some(problem(&error))),
+    };
+    DomainSummary { name: domain.name, documents, evidences, changed_at, problem }
+}

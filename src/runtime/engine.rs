@@ -1,0 +1,115 @@
+//! What the workers share: settings, and the encoders, loaded once by whoever needs them first.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Events;
+use crate::answer::AnswerSettings;
+use crate::app::{EngineStatus, Event};
+use crate::attribution::AttributionSettings;
+use crate::base::CancelToken;
+use crate::config::{ChosenProfile, Paths};
+use crate::inference::{
+    Catalog, Embed, InferenceError, ModelFolders, Rerank, device_summary, load_embedder, load_reranker,
+};
+use crate::retrieval::RetrievalSettings;
+
+/// What one run of the program works with.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Where things lie.
+    pub paths: Paths,
+    /// What models there are.
+    pub catalog: Catalog,
+    /// Where weights are looked for.
+    pub folders: ModelFolders,
+    /// Which models.
+    pub profile: ChosenProfile,
+    /// How to search.
+    pub retrieval: RetrievalSettings,
+    /// How to build prompts and generate answers.
+    pub answer: AnswerSettings,
+    /// Processor threads of the generator; 0 means one per physical core.
+    pub threads: usize,
+    /// How to attribute.
+    pub attribution: AttributionSettings,
+}
+
+/// Settings and encoders, shared by the worker threads.
+pub(super) struct Engine {
+    pub(super) setup: Setup,
+    embedder: Mutex<Option<Arc<dyn Embed>>>,
+    reranker: Mutex<Option<Arc<dyn Rerank>>>,
+    status: Mutex<EngineStatus>,
+    events: Events,
+    /// Stops loading when the program is being left.
+    leaving: CancelToken,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("profile", &self.setup.profile.profile.name).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    pub(super) fn new(setup: Setup, leaving: CancelToken, events: Events) -> Arc<Self> {
+        let chosen = &setup.profile;
+        let status = EngineStatus {
+            profile: chosen.profile.name.clone(),
+            profile_reason: chosen.why.to_owned(),
+            embedder: chosen.profile.embedder.clone(),
+            generator: chosen.profile.generator.clone(),
+            device: device_summary(),
+            loading: None,
+        };
+        events.send(Event::EngineChanged(status.clone()));
+        let status = Mutex::new(status);
+        Arc::new(Self { setup, embedder: Mutex::default(), reranker: Mutex::default(), status, events, leaving })
+    }
+
+    /// The embedder; the first call loads it.
+    pub(super) fn embedder(&self) -> Result<Arc<dyn Embed>, InferenceError> {
+        let mut slot = locked(&self.embedder);
+        if let Some(embedder) = &*slot {
+            return Ok(Arc::clone(embedder));
+        }
+        let id = &self.setup.profile.profile.embedder;
+        let embedder =
+            self.loading(id, || load_embedder(self.setup.catalog.model(id)?, &self.setup.folders, &self.leaving))?;
+        *slot = Some(Arc::clone(&embedder));
+        Ok(embedder)
+    }
+
+    /// The profile's reranker, if it has one; the first call loads it.
+    pub(super) fn reranker(&self) -> Result<Option<Arc<dyn Rerank>>, InferenceError> {
+        let Some(id) = &self.setup.profile.profile.reranker else { return Ok(None) };
+        let mut slot = locked(&self.reranker);
+        if slot.is_none() {
+            *slot =
+                Some(self.loading(id, || {
+                    load_reranker(self.setup.catalog.model(id)?, &self.setup.folders, &self.leaving)
+                })?);
+        }
+        Ok(slot.clone())
+    }
+
+    /// Does `work` while the status line says that `model` is being loaded.
+    pub(super) fn loading<T>(&self, model: &str, work: impl FnOnce() -> T) -> T {
+        self.change(|status| status.loading = Some(model.to_owned()));
+        let result = work();
+        self.change(|status| status.loading = None);
+        result
+    }
+
+    fn change(&self, change: impl FnOnce(&mut EngineStatus)) {
+        let mut status = locked(&self.status);
+        change(&mut status);
+        self.events.send(Event::EngineChanged(status.clone()));
+    }
+}
+
+/// A panic ends the program, so a poisoned lock is never seen by anyone who could be misled.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

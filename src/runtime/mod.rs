@@ -1,0 +1,138 @@
+//! Carries out effects on named threads: encoder (search), generator (the language model), historian (SQLite).
+//!
+//! Takes [`Effect`]s, gives [`Event`]s. One OS thread owns the llama context for its whole life; one owns the open
+//! domains; one applies writes to the history in order.
+//! Invariants: [`Runtime::run`] never blocks; every effect is answered; cancelling a turn stops its computation.
+//! Not here: what follows from an event (`app`), drawing (`tui`).
+
+mod encoder;
+mod engine;
+mod error;
+mod generator;
+mod historian;
+mod problem;
+mod signals;
+mod worker;
+mod works;
+
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedSender;
+
+pub use engine::Setup;
+pub use error::RuntimeError;
+pub use problem::problem;
+pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
+
+use crate::app::{Effect, Event, TurnKey};
+use encoder::EncoderJob;
+use engine::Engine;
+use generator::{Explanation, GeneratorJob, Question};
+use historian::HistorianJob;
+use worker::Worker;
+use works::{Stopping, Works};
+
+/// How long leaving waits for a thread; a model that is being loaded may need the most of it.
+const JOIN_LIMIT: Duration = Duration::from_secs(3);
+
+/// Where workers put what happened. Sending never blocks, and a receiver that has gone away is no error.
+#[derive(Debug, Clone)]
+pub(crate) struct Events(UnboundedSender<Event>);
+
+impl Events {
+    pub(crate) fn send(&self, event: Event) {
+        // The receiver is gone only when the program is being left.
+        let _ = self.0.send(event);
+    }
+}
+
+/// The worker threads.
+#[derive(Debug)]
+pub struct Runtime {
+    encoder: Worker<EncoderJob>,
+    generator: Worker<GeneratorJob>,
+    historian: Worker<HistorianJob>,
+    works: Works,
+    events: Events,
+    leaving: crate::base::CancelOnDrop,
+}
+
+impl Runtime {
+    /// Starts the threads. Models are loaded by their threads, each when first needed or after [`Runtime::warm_up`].
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(setup: Setup, events: UnboundedSender<Event>) -> Result<Self, RuntimeError> {
+        let events = Events(events);
+        let leaving = crate::base::CancelOnDrop::default();
+        let engine = Engine::new(setup, leaving.token(), events.clone());
+        let (encoder, facts) = encoder::start(engine.clone(), events.clone())?;
+        let generator = generator::start(engine.clone(), facts, leaving.token(), events.clone())?;
+        let historian = historian::start(engine.setup.paths.history(), events.clone())?;
+        Ok(Self { encoder, generator, historian, works: Works::default(), events, leaving })
+    }
+
+    /// Loads the models now, behind the screen.
+    pub fn warm_up(&self) {
+        self.encoder.send(EncoderJob::WarmUp);
+        self.generator.send(GeneratorJob::WarmUp);
+    }
+
+    /// Makes a worker thread panic, for the tests of terminal restoration.
+    pub fn panic_in_worker(&self) {
+        self.historian.send(HistorianJob::Panic);
+    }
+
+    /// Hands an effect to its thread.
+    pub fn run(&mut self, effect: Effect) {
+        match effect {
+            Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
+            Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
+            Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
+            Effect::Retrieve { turn, domain, query } => {
+                let work = self.works.begin(turn);
+                self.encoder.send(EncoderJob::Retrieve { work, domain, query });
+            }
+            Effect::RewriteQuestion { turn, domain, question, past } => {
+                let work = self.works.begin(turn);
+                self.generator
+                    .send(GeneratorJob::Rewrite { work, question: Question { domain, text: question, past } });
+            }
+            Effect::GenerateAnswer { turn, domain, question, past, hits } => {
+                let work = self.works.begin(turn);
+                let question = Question { domain, text: question, past };
+                self.generator.send(GeneratorJob::Answer { work, question, hits });
+            }
+            Effect::Explain { turn, domain, method, question, answer, hits } => {
+                let work = self.works.begin_anew(turn);
+                let asked = Box::new(Explanation { domain, method, question, answer, hits });
+                self.generator.send(GeneratorJob::Explain { work, asked });
+            }
+            Effect::ListConversations(domain) => self.historian.send(HistorianJob::List(domain)),
+            Effect::OpenConversation(id) => self.historian.send(HistorianJob::Open(id)),
+            Effect::SaveTurn { turn, domain, conversation, record } => {
+                self.historian.send(HistorianJob::Save { turn, domain, conversation, record });
+            }
+            Effect::CancelTurn(turn) => self.cancel(turn),
+            Effect::Quit => self.works.cancel_all(),
+        }
+    }
+
+    fn cancel(&mut self, turn: TurnKey) {
+        if self.works.cancel(turn) == Stopping::NothingRan {
+            self.events.send(Event::TurnCanceled { turn });
+        }
+    }
+
+    /// Cancels all work, lets the historian write what it was given, and ends the threads.
+    pub fn shutdown(mut self) {
+        self.works.cancel_all();
+        drop(self.leaving);
+        self.generator.close();
+        self.encoder.close();
+        self.historian.close();
+        self.historian.join(JOIN_LIMIT);
+        self.generator.join(JOIN_LIMIT);
+        self.encoder.join(JOIN_LIMIT);
+    }
+}

@@ -1,0 +1,99 @@
+//! Errors of the rooms as what the user is told: what failed, why, and what to do next.
+
+use std::error::Error as StdError;
+
+use crate::answer::AnswerError;
+use crate::app::Problem;
+use crate::attribution::AttributionError;
+use crate::base::Canceled;
+use crate::history::HistoryError;
+use crate::index::IndexError;
+use crate::inference::InferenceError;
+use crate::retrieval::RetrievalError;
+
+/// Why a job of a turn gave no result.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The user cancelled.
+    Canceled,
+    /// It failed.
+    Failed(Problem),
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Self {
+        Self::Failed(problem)
+    }
+}
+
+impl From<Canceled> for Stop {
+    fn from(_: Canceled) -> Self {
+        Self::Canceled
+    }
+}
+
+macro_rules! stop_of {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Stop {
+            fn from(error: $error) -> Self {
+                use $error as Error;
+                match error {
+                    Error::Canceled(_) => Self::Canceled,
+                    error => Self::Failed(problem(&error)),
+                }
+            }
+        }
+    )*};
+}
+
+stop_of!(AnswerError, AttributionError, IndexError, InferenceError, RetrievalError);
+
+/// Puts an error in words, with the remedy for the first of its causes that has one.
+pub fn problem(error: &(dyn StdError + 'static)) -> Problem {
+    let mut cause = Some(error);
+    while let Some(error_at_hand) = cause {
+        if let Some(next) = remedy(error_at_hand) {
+            return Problem::of(error, next);
+        }
+        cause = error_at_hand.source();
+    }
+    Problem::of(error, "")
+}
+
+fn remedy(error: &(dyn StdError + 'static)) -> Option<String> {
+    if let Some(error) = error.downcast_ref::<InferenceError>() {
+        return remedy_of_inference(error);
+    }
+    if let Some(error) = error.downcast_ref::<HistoryError>() {
+        return Some(error.next_step().to_owned());
+    }
+    let error = error.downcast_ref::<std::io::Error>()?;
+    let next = match error.kind() {
+        std::io::ErrorKind::StorageFull => "Free some space and run it again; what was stored before is whole.",
+        std::io::ErrorKind::PermissionDenied => "Check the rights of the file and its folder.",
+        std::io::ErrorKind::ReadOnlyFilesystem => "Choose a folder that can be written with --data-dir.",
+        _ => return None,
+    };
+    Some(next.to_owned())
+}
+
+fn remedy_of_inference(error: &InferenceError) -> Option<String> {
+    let next = match error {
+        InferenceError::MissingFile { model, .. } => format!(
+            "Run `make models` (`make models PROFILE=…` for another profile than starter), or put the files of \
+             `{model}` into `<folder>/{model}/` of one of these folders; `ragonite models list` names them."
+        ),
+        InferenceError::DamagedFile { .. } => {
+            "Delete the file and run `make models` (with PROFILE=… where that is not starter), or copy it again from where \
+             it is whole.".to_owned()
+        }
+        InferenceError::PromptTooLong { .. } => {
+            "Ask a shorter question, or lower `prompt.evidence_tokens` in the configuration.".to_owned()
+        }
+        InferenceError::Load { .. } => {
+            "Check the weights with `ragonite models verify`, and that enough memory is free.".to_owned()
+        }
+        _ => return None,
+    };
+    Some(next)
+}

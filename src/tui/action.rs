@@ -1,0 +1,167 @@
+//! What a key can mean, and which keys mean it unless the user says otherwise.
+//!
+//! Invariant: the order of the variants is the order in the help.
+
+use serde::{Deserialize, Serialize};
+
+/// What a key means: what the user would say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Send the question.
+    Send,
+    /// A new line in the question.
+    Newline,
+    /// Stop what is running; then close what is open.
+    Back,
+    /// Stop what is running; twice leaves the program.
+    Cancel,
+    /// Leave the program.
+    Quit,
+    /// Show all keys.
+    Help,
+    /// Start a new conversation.
+    NewConversation,
+    /// Explain the selected answer: leave sources out and see what changes.
+    Explain,
+    /// Explain it by similarity only: quick and rough.
+    ExplainBySimilarity,
+    /// Focus the next pane.
+    NextPane,
+    /// Focus the pane before.
+    PreviousPane,
+    /// Go to the conversation.
+    ShowConversation,
+    /// Go to the evidence.
+    ShowEvidence,
+    /// Go behind the scenes.
+    ShowBehind,
+    /// Go to why the answer came out as it did.
+    ShowWhy,
+    /// Go to domains and conversations.
+    ShowLists,
+    /// Select the turn before.
+    PreviousTurn,
+    /// Select the next turn.
+    NextTurn,
+    /// One up.
+    Up,
+    /// One down.
+    Down,
+    /// To the top.
+    First,
+    /// To the bottom.
+    Last,
+    /// A page up.
+    PageUp,
+    /// A page down.
+    PageDown,
+    /// Half a page up.
+    HalfPageUp,
+    /// Half a page down.
+    HalfPageDown,
+    /// Scroll a wide table to the left.
+    Left,
+    /// Scroll a wide table to the right.
+    Right,
+    /// Open or close what is selected.
+    Toggle,
+}
+
+/// Where an action's keys count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Everywhere; keys that type a character only outside the composer.
+    Anywhere,
+    /// In the composer only.
+    Composer,
+    /// Outside the composer only.
+    Panes,
+}
+
+/// An action with all that is said of it.
+pub(super) struct Entry {
+    pub(super) action: Action,
+    /// Name in a configuration.
+    pub(super) name: &'static str,
+    /// For the help.
+    pub(super) says: &'static str,
+    /// For the footer; short.
+    pub(super) hint: &'static str,
+    pub(super) place: Place,
+    /// Its default keys.
+    pub(super) keys: &'static [&'static str],
+}
+
+macro_rules! entries {
+    ($($action:ident $name:literal $place:ident [$($key:literal),*] $hint:literal $says:literal;)*) => {
+        &[$(Entry {
+            action: Action::$action, name: $name, says: $says, hint: $hint, place: Place::$place, keys: &[$($key),*],
+        }),*]
+    };
+}
+
+// Ctrl+I, Ctrl+M, Ctrl+[ and Ctrl+H are Tab, Enter, Esc and Backspace on many terminals and are never a default.
+pub(super) const ENTRIES: &[Entry] = entries! {
+    Send "send" Composer ["Enter"] "send" "send the question";
+    Newline "newline" Composer ["Alt+Enter", "Ctrl+J", "Shift+Enter"] "new line" "new line in the question";
+    Back "back" Anywhere ["Esc"] "back" "stop what runs; then close, go back";
+    Cancel "cancel" Anywhere ["Ctrl+C"] "stop" "stop what runs; twice leaves";
+    Quit "quit" Anywhere ["Ctrl+Q"] "quit" "leave";
+    Help "help" Anywhere ["F1", "?"] "help" "this list";
+    NewConversation "new-conversation" Anywhere ["Ctrl+N"] "new" "new conversation";
+    Explain "explain" Anywhere ["Ctrl+E", "x"] "explain" "explain the selected answer";
+    ExplainBySimilarity "explain-by-similarity" Panes ["s"] "similarity" "explain by similarity (quick, rough)";
+    NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";
+    PreviousPane "previous-pane" Anywhere ["Shift+Tab"] "previous pane" "previous pane";
+    ShowConversation "show-conversation" Anywhere ["F2", "1"] "conversation" "go to the conversation";
+    ShowEvidence "show-evidence" Anywhere ["F3", "2"] "evidence" "go to the evidence";
+    ShowBehind "show-behind" Anywhere ["F4", "3"] "behind the scenes" "go behind the scenes";
+    ShowWhy "show-why" Anywhere ["F5", "4"] "why" "go to why the answer came out so";
+    ShowLists "show-lists" Anywhere ["F6", "5"] "domains" "go to domains and conversations";
+    PreviousTurn "previous-turn" Panes ["[", "p"] "turn before" "select the turn before";
+    NextTurn "next-turn" Panes ["]", "n"] "next turn" "select the next turn";
+    Up "up" Panes ["Up", "k"] "up" "up";
+    Down "down" Panes ["Down", "j"] "down" "down";
+    First "first" Panes ["g", "Home"] "top" "to the top";
+    Last "last" Panes ["G", "End"] "bottom" "to the bottom, follow new text";
+    PageUp "page-up" Anywhere ["PgUp"] "page up" "a page up";
+    PageDown "page-down" Anywhere ["PgDn"] "page down" "a page down";
+    HalfPageUp "half-page-up" Panes ["Ctrl+U"] "half a page up" "half a page up";
+    HalfPageDown "half-page-down" Panes ["Ctrl+D"] "half a page down" "half a page down";
+    Left "left" Panes ["Left", "h"] "left" "scroll a wide table left";
+    Right "right" Panes ["Right", "l"] "right" "scroll a wide table right";
+    Toggle "toggle" Panes ["Enter", "Space"] "open" "open or close what is selected";
+};
+
+impl Action {
+    /// Its name in a configuration.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// What it does, for the help.
+    pub fn says(self) -> &'static str {
+        self.entry().says
+    }
+
+    /// What it does, in a word or two for the footer.
+    pub fn hint(self) -> &'static str {
+        self.entry().hint
+    }
+
+    /// Where its keys count.
+    pub fn place(self) -> Place {
+        self.entry().place
+    }
+
+    /// Every action, in the order of the help.
+    pub fn all() -> impl Iterator<Item = Self> {
+        ENTRIES.iter().map(|entry| entry.action)
+    }
+
+    fn entry(self) -> &'static Entry {
+        // The table has every variant in order; a test holds it to that.
+        &ENTRIES[self as usize]
+    }
+}

@@ -1,0 +1,123 @@
+//! Which keys mean which action.
+//!
+//! Takes the defaults and the user's overrides; gives lookups for keys, help and footer.
+//! Invariants: in any place a key means one action; the program can always be left by a key.
+
+use indexmap::IndexMap;
+
+use super::action::{Action, ENTRIES, Place};
+use super::chord::{Chord, ChordError};
+
+/// Which keys mean which action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keymap(IndexMap<Action, Vec<Chord>>);
+
+/// Why overrides make no keymap.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeymapError {
+    /// There is no such action.
+    #[error("`{name}` is no action; the nearest is `{nearest}`")]
+    UnknownAction {
+        /// As written.
+        name: String,
+        /// A name that exists.
+        nearest: &'static str,
+    },
+    /// A key cannot be read.
+    #[error("the keys of `{action}`")]
+    Key {
+        /// The action.
+        action: &'static str,
+        /// Why.
+        #[source]
+        source: ChordError,
+    },
+    /// One key would mean two things.
+    #[error("`{chord}` would mean both `{first}` and `{second}`; give one of them another key or `none`")]
+    Conflict {
+        /// The key.
+        chord: String,
+        /// One action.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// Nothing would leave the program.
+    #[error("no key is left for `quit`")]
+    NoQuit,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        // A default that does not parse would be dropped here; a test holds the table to parsing.
+        let keys = |keys: &[&str]| keys.iter().filter_map(|key| key.parse().ok()).collect();
+        Self(ENTRIES.iter().map(|entry| (entry.action, keys(entry.keys))).collect())
+    }
+}
+
+impl Keymap {
+    /// The defaults, with the keys of some actions replaced. `none`, or no key at all, takes an action its keys.
+    ///
+    /// # Errors
+    /// Unknown actions and keys, keys that mean two things, no key for `quit`.
+    pub fn with_overrides(overrides: &IndexMap<String, Vec<String>>) -> Result<Self, KeymapError> {
+        let mut keymap = Self::default();
+        for (name, keys) in overrides {
+            let entry = ENTRIES.iter().find(|entry| entry.name == name).ok_or_else(|| unknown(name))?;
+            let written = keys.iter().filter(|key| *key != "none");
+            let chords: Result<Vec<Chord>, _> = written.map(|key| key.parse()).collect();
+            let chords = chords.map_err(|source| KeymapError::Key { action: entry.name, source })?;
+            keymap.0.insert(entry.action, chords);
+        }
+        keymap.check()?;
+        Ok(keymap)
+    }
+
+    /// What a key means, in the composer or outside it.
+    pub fn action(&self, chord: Chord, place: Place) -> Option<Action> {
+        let means =
+            |(action, chords): &(&Action, &Vec<Chord>)| chords.contains(&chord) && counts(**action, chord, place);
+        self.0.iter().find(means).map(|(action, _)| *action)
+    }
+
+    /// The keys of an action, for the help.
+    pub fn keys(&self, action: Action) -> String {
+        let chords = self.0.get(&action).map_or(&[][..], Vec::as_slice);
+        chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The first key of an action that counts in this place, for the footer.
+    pub fn key(&self, action: Action, place: Place) -> Option<String> {
+        let mut chords = self.0.get(&action)?.iter();
+        chords.find(|chord| counts(action, **chord, place)).map(Chord::to_string)
+    }
+
+    fn check(&self) -> Result<(), KeymapError> {
+        if self.0.get(&Action::Quit).is_none_or(Vec::is_empty) {
+            return Err(KeymapError::NoQuit);
+        }
+        for place in [Place::Composer, Place::Panes] {
+            let mut seen: IndexMap<Chord, Action> = IndexMap::new();
+            let bound = self.0.iter().flat_map(|(action, chords)| chords.iter().map(move |chord| (*action, *chord)));
+            for (action, chord) in bound.filter(|(action, chord)| counts(*action, *chord, place)) {
+                if let Some(first) = seen.insert(chord, action).filter(|first| *first != action) {
+                    let (first, second) = (first.name(), action.name());
+                    return Err(KeymapError::Conflict { chord: chord.to_string(), first, second });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a key of an action counts in a place. In the composer, a key that types a character is text.
+fn counts(action: Action, chord: Chord, place: Place) -> bool {
+    let here = action.place() == Place::Anywhere || action.place() == place;
+    here && !(place == Place::Composer && chord.is_text())
+}
+
+fn unknown(name: &str) -> KeymapError {
+    let distance = |entry: &&super::action::Entry| strsim::levenshtein(entry.name, name);
+    let nearest = ENTRIES.iter().min_by_key(distance).map_or("quit", |entry| entry.name);
+    KeymapError::UnknownAction { name: crate::base::clean_line(name), nearest }
+}

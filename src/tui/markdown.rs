@@ -1,0 +1,262 @@
+//! The light Markdown that models write -> styled lines, with citations as marks.
+//!
+//! Takes an answer, finished or growing; gives wrapped lines. Headings, emphasis, code, lists, quotes and tables are
+//! shown; links and HTML stay as they are written, so that nothing is hidden.
+//! Invariants: no text is lost; a line feed of the answer stays one.
+//! Not here: which citations hold (`answer`).
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::text::{Indent, width, wrap};
+use super::theme::Theme;
+use crate::base::clean_text;
+
+/// How an answer is drawn.
+pub(super) struct Look<'a> {
+    pub(super) theme: &'a Theme,
+    pub(super) width: usize,
+    /// Whether a source number was in the prompt.
+    pub(super) holds: &'a dyn Fn(usize) -> bool,
+}
+
+/// Stands for `[` while the parser reads, which would take `[Source 1]: …` for a link definition and drop it.
+const BRACKET: char = '\u{e000}';
+
+/// An answer as lines.
+pub(super) fn render(text: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+    let source = clean_text(text).replace('[', &BRACKET.to_string());
+    let mut writer = Writer {
+        look,
+        lines: Vec::new(),
+        inline: Vec::new(),
+        styles: vec![look.theme.text],
+        lists: Vec::new(),
+        marker: None,
+        quotes: 0,
+    };
+    for event in Parser::new_ext(&source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        writer.take(event);
+    }
+    writer.flush();
+    while writer.lines.last().is_some_and(|line| line.spans.is_empty()) {
+        writer.lines.pop();
+    }
+    writer.lines
+}
+
+struct Writer<'a> {
+    look: &'a Look<'a>,
+    lines: Vec<Line<'static>>,
+    inline: Vec<Span<'static>>,
+    styles: Vec<Style>,
+    /// The next number of each open list; none for bullets.
+    lists: Vec<Option<u64>>,
+    marker: Option<String>,
+    quotes: usize,
+}
+
+impl Writer<'_> {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(&tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.push(&text),
+            Event::Code(code) => {
+                self.styles.push(self.look.theme.code);
+                self.push(&code);
+                self.styles.pop();
+            }
+            Event::SoftBreak | Event::HardBreak => self.push("\n"),
+            Event::Rule => {
+                self.gap();
+                let rule = "─".repeat(self.look.width.min(20));
+                self.lines.push(Line::styled(rule, self.look.theme.dim));
+            }
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>) {
+        match tag {
+            Tag::Paragraph | Tag::HtmlBlock | Tag::Table(_) => self.gap(),
+            Tag::Heading { level, .. } => {
+                self.gap();
+                let underline = if *level == HeadingLevel::H1 { Modifier::UNDERLINED } else { Modifier::empty() };
+                self.styles.push(self.look.theme.strong.add_modifier(underline));
+            }
+            Tag::CodeBlock(_) => {
+                self.gap();
+                self.styles.push(self.look.theme.code);
+            }
+            Tag::BlockQuote(_) => {
+                self.gap();
+                self.quotes += 1;
+            }
+            Tag::List(first) => {
+                self.flush();
+                self.gap();
+                self.lists.push(*first);
+            }
+            Tag::Item => {
+                self.flush();
+                self.marker = Some(match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{}. ", *number - 1)
+                    }
+                    _ => "• ".to_owned(),
+                });
+            }
+            Tag::TableHead => self.styles.push(self.look.theme.strong),
+            Tag::Emphasis => self.push_style(Modifier::ITALIC),
+            Tag::Strong => self.push_style(Modifier::BOLD),
+            Tag::Strikethrough => self.push_style(Modifier::CROSSED_OUT),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::TableHead => {
+                self.flush();
+                self.styles.pop();
+            }
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+                self.styles.pop();
+            }
+            TagEnd::TableCell => self.push("  "),
+            TagEnd::List(_) => {
+                self.flush();
+                self.lists.pop();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.quotes = self.quotes.saturating_sub(1);
+            }
+            TagEnd::Item => {
+                self.flush();
+                self.marker = None;
+            }
+            TagEnd::Paragraph | TagEnd::TableRow | TagEnd::HtmlBlock => self.flush(),
+            _ => {}
+        }
+    }
+
+    fn push_style(&mut self, modifier: Modifier) {
+        self.styles.push(self.style().add_modifier(modifier));
+    }
+
+    fn style(&self) -> Style {
+        self.styles.last().copied().unwrap_or_default()
+    }
+
+    fn push(&mut self, text: &str) {
+        let text = text.replace(BRACKET, "[").replace('\t', "    ");
+        let style = self.style();
+        match self.inline.last_mut() {
+            Some(last) if last.style == style => last.content.to_mut().push_str(&text),
+            _ => self.inline.push(Span::styled(text, style)),
+        }
+    }
+
+    /// An empty line between blocks, but not inside a list.
+    fn gap(&mut self) {
+        self.flush();
+        if self.lists.is_empty() && self.lines.last().is_some_and(|line| !line.spans.is_empty()) {
+            self.lines.push(Line::default());
+        }
+    }
+
+    fn flush(&mut self) {
+        while let Some(last) = self.inline.last_mut().filter(|last| last.content.ends_with('\n')) {
+            last.content.to_mut().pop();
+            if last.content.is_empty() {
+                self.inline.pop();
+            }
+        }
+        let inline: Vec<Span<'static>> = std::mem::take(&mut self.inline);
+        if inline.iter().all(|span| span.content.trim().is_empty()) {
+            return;
+        }
+        let outer = "  ".repeat(self.lists.len().saturating_sub(1)) + &"│ ".repeat(self.quotes);
+        let inner = if self.lists.is_empty() { String::new() } else { "  ".to_owned() };
+        let first = self.marker.take().unwrap_or_else(|| inner.clone());
+        let rest = if self.lists.is_empty() { String::new() } else { " ".repeat(width(&first).max(2)) };
+        let dim = self.look.theme.dim;
+        let indent =
+            Indent { first: Span::styled(outer.clone() + &first, dim), rest: Span::styled(outer + &rest, dim) };
+        let spans: Vec<Span<'static>> = inline.iter().flat_map(|span| mark_citations(span, self.look)).collect();
+        self.lines.extend(wrap(&spans, self.look.width, &indent));
+    }
+}
+
+/// Longest text between the brackets of a citation; more is no citation.
+const LONGEST_CITATION: usize = 120;
+
+/// Cuts the citations out of a text and styles them.
+fn mark_citations(span: &Span<'static>, look: &Look<'_>) -> Vec<Span<'static>> {
+    let mut rest: &str = &span.content;
+    let mut marked = Vec::new();
+    while let Some((before, inside, after)) = next_citation(rest) {
+        marked.push(Span::styled(before.to_owned(), span.style));
+        marked.extend(citation(inside, look));
+        rest = after;
+    }
+    marked.push(Span::styled(rest.to_owned(), span.style));
+    marked.retain(|span| !span.content.is_empty());
+    marked
+}
+
+/// The text before the first citation, the citation without brackets, and the text after it.
+fn next_citation(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    while let Some(open) = text[from..].find('[').map(|at| from + at) {
+        let inside = &text[open + 1..];
+        let close = inside.find(']').filter(|length| *length <= LONGEST_CITATION);
+        if let Some(close) = close.filter(|close| is_citation(&inside[..*close])) {
+            return Some((&text[..open], &inside[..close], &inside[close + 1..]));
+        }
+        from = open + 1;
+    }
+    None
+}
+
+fn is_citation(inside: &str) -> bool {
+    let word: String = inside.trim_start().chars().take(6).collect::<String>().to_lowercase();
+    (word == "source" || word == "quelle") && inside.contains(|c: char| c.is_ascii_digit())
+}
+
+/// A citation with the numbers that do not hold struck out and questioned.
+fn citation(inside: &str, look: &Look<'_>) -> Vec<Span<'static>> {
+    let (holds, fails) = (look.theme.citation, look.theme.invalid);
+    let mut spans = vec![Span::styled("[", holds)];
+    for run in digit_runs(inside) {
+        match run.parse::<usize>() {
+            Ok(number) if (look.holds)(number) => spans.push(Span::styled(run.to_owned(), holds)),
+            Ok(_) => spans.push(Span::styled(format!("{run}?"), fails)),
+            // A no-break space keeps word and number of a citation on one line.
+            Err(_) => spans.push(Span::styled(run.replace("ource ", "ource\u{a0}"), holds)),
+        }
+    }
+    spans.push(Span::styled("]", holds));
+    spans
+}
+
+/// Cuts a text where digits begin and end.
+fn digit_runs(text: &str) -> Vec<&str> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    let mut last = None;
+    for (at, c) in text.char_indices() {
+        let digit = c.is_ascii_digit();
+        if last.is_some_and(|last| last != digit) {
+            runs.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(digit);
+    }
+    runs.push(&text[start..]);
+    runs
+}

@@ -1,0 +1,32 @@
+//! The screen: ratatui panes over [`App`](crate::app::App), keys to wishes.
+//!
+//! Takes the app's state and terminal input, gives frames and [`Intent`]s. The loop that owns both is in `run`.
+//! Invariants: no I/O but in [`TerminalMode`]; no clock, time is an argument; text of documents and models is cleaned
+//! before it is drawn; nothing is told by colour alone; no size of the terminal makes it fail.
+//! Not here: what a wish leads to (`app`), which keys a user prefers (`config`).
+
+mod action;
+mod chord;
+mod difference;
+mod draw;
+mod input;
+mod keymap;
+mod layout;
+mod markdown;
+mod outline;
+mod pane;
+mod screen;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod text;
+mod theme;
+
+pub use action::{Action, Place};
+pub use chord::{Chord, ChordError};
+pub use draw::draw;
+pub use input::{Intent, on_input};
+pub use keymap::{Keymap, KeymapError};
+pub use screen::{Pane, ScreenState};
+pub use terminal::{Screen, TerminalGuard, TerminalMode, install_panic_hook};
+pub use theme::Theme;

@@ -1,0 +1,180 @@
+//! Positions in lists of lines: a scroll that may follow its end, and an outline whose parts open and close.
+//!
+//! Invariant: a position is always inside what was last drawn, whatever its size.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Which way, and how far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    HalfUp,
+    HalfDown,
+    First,
+    Last,
+}
+
+impl Step {
+    /// Where a step leads from `at`, among `total` places of which `page` are seen at once.
+    pub(super) fn from(self, at: usize, page: usize, total: usize) -> usize {
+        let last = total.saturating_sub(1);
+        let page = page.max(1);
+        let to = match self {
+            Self::Up => at.saturating_sub(1),
+            Self::Down => at + 1,
+            Self::PageUp => at.saturating_sub(page),
+            Self::PageDown => at + page,
+            Self::HalfUp => at.saturating_sub(page.div_ceil(2)),
+            Self::HalfDown => at + page.div_ceil(2),
+            Self::First => 0,
+            Self::Last => last,
+        };
+        to.min(last)
+    }
+}
+
+/// A view onto lines.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scroll {
+    top: usize,
+    height: usize,
+    total: usize,
+    /// Whether the end stays in view as lines are added.
+    pub(super) follow: bool,
+}
+
+impl Scroll {
+    /// Starts at the end and stays there.
+    pub(super) fn following() -> Self {
+        Self { follow: true, ..Self::default() }
+    }
+
+    /// Which lines are seen, after the lines or the height have changed.
+    pub(super) fn view(&mut self, total: usize, height: usize) -> Range<usize> {
+        (self.total, self.height) = (total, height);
+        let last_top = total.saturating_sub(height);
+        self.top = if self.follow { last_top } else { self.top.min(last_top) };
+        self.top..(self.top + height).min(total)
+    }
+
+    pub(super) fn step(&mut self, step: Step) {
+        let tops = (self.total + 1).saturating_sub(self.height);
+        self.top = step.from(self.top, self.height, tops);
+        self.follow = self.follow && self.top + self.height >= self.total;
+    }
+
+    /// As [`Scroll::step`], and follows the end once it is reached.
+    pub(super) fn step_and_follow(&mut self, step: Step) {
+        self.step(step);
+        self.follow = self.top + self.height >= self.total;
+    }
+
+    /// Brings lines into view, the first of them at all events.
+    pub(super) fn reveal(&mut self, lines: Range<usize>) {
+        if lines.end > self.top + self.height {
+            self.top = lines.end.saturating_sub(self.height);
+        }
+        self.top = self.top.min(lines.start);
+    }
+
+    /// How many lines are below the view.
+    pub(super) fn below(&self) -> usize {
+        self.total.saturating_sub(self.top + self.height)
+    }
+}
+
+/// Lines that belong to parts, a cursor on one of them, and which parts are open.
+#[derive(Debug, Clone)]
+pub(super) struct Outline<K> {
+    cursor: usize,
+    owners: Vec<K>,
+    /// The part whose first line the cursor goes to when the lines are known again.
+    goal: Option<K>,
+    open: BTreeSet<K>,
+    scroll: Scroll,
+}
+
+impl<K: Ord + Copy> Outline<K> {
+    pub(super) fn with_open(open: impl IntoIterator<Item = K>) -> Self {
+        Self { cursor: 0, owners: Vec::new(), goal: None, open: open.into_iter().collect(), scroll: Scroll::default() }
+    }
+
+    pub(super) fn is_open(&self, part: K) -> bool {
+        self.open.contains(&part)
+    }
+
+    /// Back to the top with the cursor on a part, as soon as it is there; everything stays as open as it is.
+    pub(super) fn rewind_to(&mut self, part: K) {
+        self.cursor = 0;
+        self.goal = Some(part);
+        self.scroll = Scroll::default();
+    }
+
+    pub(super) fn step(&mut self, step: Step) {
+        self.goal = None;
+        self.cursor = step.from(self.cursor, self.scroll.height, self.owners.len());
+    }
+
+    /// Opens or closes the part under the cursor; the cursor goes to its first line.
+    pub(super) fn toggle(&mut self) {
+        let Some(part) = self.owners.get(self.cursor).copied() else { return };
+        if !self.open.remove(&part) {
+            self.open.insert(part);
+        }
+        self.goal = Some(part);
+    }
+
+    /// Which lines are seen and where the cursor is, given the part of each line.
+    pub(super) fn view(&mut self, owners: Vec<K>, height: usize) -> (Range<usize>, usize) {
+        self.owners = owners;
+        let goal = self.goal.and_then(|goal| self.owners.iter().position(|owner| *owner == goal));
+        if let Some(line) = goal {
+            self.cursor = line;
+            self.goal = None;
+        }
+        self.cursor = self.cursor.min(self.owners.len().saturating_sub(1));
+        self.scroll.view(self.owners.len(), height);
+        self.scroll.reveal(self.cursor..self.cursor + 1);
+        (self.scroll.view(self.owners.len(), height), self.cursor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_followed_only_from_the_bottom() {
+        let mut scroll = Scroll::following();
+        assert_eq!(scroll.view(10, 4), 6..10);
+        assert_eq!(scroll.view(12, 4), 8..12);
+        scroll.step_and_follow(Step::Up);
+        assert_eq!(scroll.view(14, 4), 7..11);
+        assert_eq!(scroll.below(), 3);
+        scroll.step_and_follow(Step::Last);
+        assert_eq!(scroll.view(20, 4), 16..20);
+    }
+
+    #[test]
+    fn closing_a_part_leads_the_cursor_to_its_first_line() {
+        let mut outline = Outline::with_open([2]);
+        outline.view(vec![1, 2, 2, 2, 3], 10);
+        outline.step(Step::Last);
+        outline.step(Step::Up);
+        outline.toggle();
+        assert!(!outline.is_open(2));
+        assert_eq!(outline.view(vec![1, 2, 3], 10), (0..3, 1));
+    }
+
+    #[test]
+    fn no_step_leaves_what_is_there() {
+        for step in [Step::Up, Step::Down, Step::PageUp, Step::PageDown, Step::First, Step::Last, Step::HalfDown] {
+            assert_eq!(step.from(7, 0, 0), 0);
+            assert!(step.from(2, 3, 3) < 3);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The bars around the panes: tabs, problem, status, hints; and the help.
+
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use time::OffsetDateTime;
+
+use super::conversation::stage;
+use crate::app::{App, Turn};
+use crate::base::clean_line;
+use crate::tui::action::{Action, Place};
+use crate::tui::keymap::Keymap;
+use crate::tui::screen::{Pane, Popup, ScreenState};
+use crate::tui::text::{Indent, fit, one_line, pad, width, wrap};
+use crate::tui::theme::Theme;
+
+/// The panes of a narrow terminal with their keys; the one that is seen in brackets.
+pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static> {
+    let tabs = [
+        (Pane::Conversation, "Conversation", Action::ShowConversation),
+        (Pane::Evidence, "Evidence", Action::ShowEvidence),
+        (Pane::Behind, "Behind", Action::ShowBehind),
+        (Pane::Why, "Why", Action::ShowWhy),
+        (Pane::Lists, "Domains", Action::ShowLists),
+    ];
+    let theme = &screen.theme;
+    let seen = if screen.focus == Pane::Composer { Pane::Conversation } else { screen.focus };
+    let mut spans = Vec::new();
+    for (pane, name, action) in tabs {
+        let key = screen.keymap.key(action, Place::Composer).filter(|_| room >= 72);
+        let name = key.map_or_else(|| name.to_owned(), |key| format!("{key} {name}"));
+        let (text, style) =
+            if pane == seen { (format!("[{name}]"), theme.accent) } else { (format!(" {name} "), theme.dim) };
+        spans.push(Span::styled(text, style));
+        spans.push(Span::raw(" "));
+    }
+    Line::from(spans)
+}
+
+/// Most rows a problem takes.
+const BANNER: usize = 4;
+
+/// The problem that is not yet dismissed: what, and what to do.
+pub(in crate::tui) fn banner_lines(app: &App, screen: &ScreenState, room: usize) -> Vec<Line<'static>> {
+    let Some(problem) = app.problem() else { return Vec::new() };
+    let theme = &screen.theme;
+    let key = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
+    let what = Indent { first: Span::styled(" ✗ ", theme.bad), rest: Span::raw("   ") };
+    let next = Indent { first: Span::styled(" → ", theme.accent), rest: Span::raw("   ") };
+    let mut lines = wrap(&[one_line(&problem.what, theme.bad)], room, &what);
+    if lines.len() > BANNER - 1 {
+        lines.truncate(BANNER - 1);
+        if let Some(last) = lines.last_mut() {
+            last.push_span(Span::styled(" …", theme.dim));
+        }
+    }
+    let dismiss = Span::styled(format!("  ({key} dismisses)"), theme.dim);
+    if problem.next.is_empty() {
+        lines.extend(wrap(&[dismiss], room, &Indent::of(1)));
+    } else {
+        lines.extend(wrap(&[one_line(&problem.next, theme.text), dismiss], room, &next));
+    }
+    lines.truncate(BANNER);
+    lines
+}
+
+/// `wiki · starter (no GPU) · … · ready      offline`. What runs comes first where room is short.
+pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDateTime)) -> Line<'static> {
+    let (area, now) = at;
+    let theme = &screen.theme;
+    let room = usize::from(area.width);
+    let engine = app.engine();
+    let loading = engine.loading.as_ref().map(|loading| format!("loading {}", clean_line(loading)));
+    let phase = stage(app, screen, now).or(loading).unwrap_or_else(|| "ready".to_owned());
+    let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
+    let offline = " offline ";
+    let length = |rest: &[String]| rest.iter().map(|text| width(text) + 3).sum::<usize>();
+    let fixed = width(&domain) + 2 + width(offline);
+    let fits = |rest: &[String]| fixed + length(rest) + width(&phase) + 3 <= room;
+    let profile = clean_line(&engine.profile);
+    let reason = clean_line(&engine.profile_reason);
+    let with_reason = if reason.is_empty() { profile.clone() } else { format!("{profile} ({reason})") };
+    let about = |profile: String| {
+        let mut about = vec![profile, clean_line(&engine.generator), clean_line(&engine.device)];
+        about.retain(|text| !text.is_empty());
+        about
+    };
+    let mut rest = about(with_reason);
+    if !fits(&rest) {
+        rest = about(profile);
+    }
+    while !rest.is_empty() && !fits(&rest) {
+        rest.pop();
+    }
+    let phase = fit(&phase, room.saturating_sub(fixed + length(&rest) + 3));
+    let left = format!(" {domain} · {phase}");
+    let about = [String::new()].into_iter().chain(rest).collect::<Vec<_>>().join(" · ");
+    let gap = room.saturating_sub(width(&left) + width(&about) + width(offline));
+    Line::from(vec![
+        Span::styled(left, theme.strong),
+        Span::styled(about, theme.dim),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(offline, theme.accent),
+    ])
+}
+
+/// The keys that matter where the focus is.
+pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'static> {
+    let theme = &screen.theme;
+    let place = if screen.focus == Pane::Composer { Place::Composer } else { Place::Panes };
+    if screen.leaving {
+        let key = screen.keymap.key(Action::Cancel, place).unwrap_or_default();
+        return Line::styled(format!(" {key} again leaves"), theme.warn);
+    }
+    let mut spans = vec![Span::raw(" ")];
+    let mut used = 1;
+    for (action, hint) in hints(app, screen) {
+        let Some(key) = screen.keymap.key(action, place) else { continue };
+        let length = width(&key) + 1 + width(hint) + 2;
+        if used + length > room {
+            break;
+        }
+        used += length;
+        spans.push(Span::styled(key, theme.accent));
+        spans.push(Span::styled(format!(" {hint}  "), theme.dim));
+    }
+    Line::from(spans)
+}
+
+fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+    let short = |action: Action| (action, action.hint());
+    if matches!(screen.popup, Some(Popup::Help(_))) {
+        return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)];
+    }
+    let mut hints = Vec::new();
+    if app.is_busy() {
+        hints.push((Action::Back, "stop"));
+    }
+    if app.domain().is_none() && screen.focus != Pane::Lists {
+        hints.push(short(Action::ShowLists));
+    }
+    let explain = screen.turn(app).is_some_and(Turn::is_answered) && !app.is_busy();
+    let explain = explain.then_some(short(Action::Explain));
+    let moves = [(Action::Down, "next"), (Action::Up, "previous")];
+    match screen.focus {
+        Pane::Composer => {
+            hints.extend([Action::Send, Action::Newline].map(short));
+            hints.extend(explain);
+        }
+        Pane::Conversation => {
+            hints.extend(explain);
+            hints.extend([Action::PreviousTurn, Action::NextTurn, Action::PageUp].map(short));
+        }
+        Pane::Evidence => {
+            hints.extend(moves);
+            hints.extend([short(Action::Toggle), (Action::Right, "scroll table"), short(Action::PageDown)]);
+        }
+        Pane::Behind | Pane::Lists => {
+            hints.extend(moves);
+            hints.push(short(Action::Toggle));
+        }
+        Pane::Why => {
+            hints.extend(moves);
+            hints.push(short(Action::Toggle));
+            hints.extend(explain);
+            hints.extend(explain.map(|_| short(Action::ExplainBySimilarity)));
+        }
+    }
+    hints.extend([Action::NextPane, Action::Help, Action::NewConversation, Action::Quit].map(short));
+    hints
+}
+
+/// Every action with its keys.
+pub(in crate::tui) fn help_lines(keymap: &Keymap, theme: &Theme) -> Vec<Line<'static>> {
+    let keys: Vec<(Action, String)> = Action::all().map(|action| (action, keymap.keys(action))).collect();
+    let widest = keys.iter().map(|(_, keys)| width(keys)).max().unwrap_or(0);
+    let row = |action: &Action, keys: &str| {
+        let keys = if keys.is_empty() { "none" } else { keys };
+        Line::from(vec![
+            Span::styled(format!(" {}  ", pad(keys, widest)), theme.accent),
+            Span::styled(action.says(), theme.text),
+        ])
+    };
+    let mut lines = Vec::new();
+    let groups = [
+        (Place::Anywhere, "Everywhere"),
+        (Place::Composer, "Writing a question"),
+        (Place::Panes, "In the other panes"),
+    ];
+    for (place, title) in groups {
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.push(Line::styled(format!(" {title}"), theme.strong));
+        lines.extend(keys.iter().filter(|(action, _)| action.place() == place).map(|(action, keys)| row(action, keys)));
+    }
+    let note = "While a question is written, single characters are text.";
+    lines.push(Line::default());
+    lines.push(Line::styled(format!(" {}", fit(note, 60)), theme.dim));
+    lines
+}

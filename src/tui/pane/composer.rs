@@ -1,0 +1,49 @@
+//! Where the question is written.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+use super::{Focus, block};
+use crate::app::App;
+use crate::tui::action::{Action, Place};
+use crate::tui::screen::{Pane, ScreenState};
+use crate::tui::text::{Indent, wrap};
+
+/// Rows of text the question takes at this width.
+pub(in crate::tui) fn rows(screen: &ScreenState, width: u16) -> usize {
+    // The cursor at the end of a full row stands on the next one.
+    let width = usize::from(width.saturating_sub(1));
+    let lines = screen.composer.area.lines().iter();
+    lines.map(|line| wrap(&[Span::raw(line.as_str())], width, &Indent::default()).len()).sum()
+}
+
+pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+    let focus = Focus::of(screen, Pane::Composer);
+    let theme = screen.theme;
+    let hint =
+        match (screen.keymap.key(Action::Send, Place::Composer), screen.keymap.key(Action::Newline, Place::Composer)) {
+            (Some(send), Some(newline)) => format!(" {send} sends · {newline} new line "),
+            _ => String::new(),
+        };
+    let mut frame_block = block(Pane::Composer.title(), focus, &theme);
+    if area.width > 60 {
+        frame_block = frame_block.title(Line::styled(hint, theme.dim).right_aligned());
+    }
+    let stop = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
+    let placeholder = match app.domain() {
+        Some(_) if app.is_busy() => format!("{stop} stops it; the next question can be written"),
+        Some(domain) if app.turns().is_empty() => format!("Ask something about {}", domain.name),
+        Some(_) => "Ask on; the question may refer to what was said".to_owned(),
+        None => "Open a domain first".to_owned(),
+    };
+    let textarea = &mut screen.composer.area;
+    textarea.set_block(frame_block);
+    textarea.set_placeholder_text(placeholder);
+    textarea.set_placeholder_style(theme.dim);
+    textarea.set_cursor_line_style(Style::new());
+    let cursor = if focus == Focus::Here { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
+    textarea.set_cursor_style(cursor);
+    frame.render_widget(&*textarea, area);
+}

@@ -1,0 +1,284 @@
+//! Questions and answers, with what the running turn is doing.
+//!
+//! Invariant: the running turn is drawn anew, every other turn is kept as it was drawn until the width changes.
+
+use std::borrow::Cow;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use time::OffsetDateTime;
+
+use super::{Focus, block};
+use crate::app::{App, Phase, Turn};
+use crate::base::clean_line;
+use crate::history::{Outcome, TurnTimings};
+use crate::tui::action::{Action, Place};
+use crate::tui::markdown::{Look, render};
+use crate::tui::screen::{Pane, ScreenState};
+use crate::tui::text::{Indent, counted, duration, fit, one_line, paragraphs, sources, thousands, wrap};
+use crate::tui::theme::Theme;
+
+/// A turn as it was drawn.
+#[derive(Debug, Clone)]
+pub(in crate::tui) struct Settled {
+    width: usize,
+    timings: TurnTimings,
+    lines: Vec<Line<'static>>,
+}
+
+/// Cells before each line, for the mark of the selected turn.
+const MARK: usize = 2;
+
+pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
+    let (area, now) = at;
+    let theme = screen.theme;
+    let title = app.conversation().map_or_else(String::new, |open| format!(" · {}", clean_line(&open.title)));
+    let focus = Focus::of(screen, Pane::Conversation);
+    let title = fit(&format!("{}{title}", Pane::Conversation.title()), usize::from(area.width).saturating_sub(6));
+    let mut frame_block = block(title, focus, &theme);
+    let inner = frame_block.inner(area);
+    let width = usize::from(inner.width).saturating_sub(MARK + 1);
+    if app.turns().is_empty() {
+        frame.render_widget(frame_block, area);
+        frame.render_widget(Paragraph::new(guide(app, screen, width)), inner);
+        return;
+    }
+    let selected = screen.turn_index(app);
+    let fresh = running_lines(app, screen, width, now);
+    keep_settled(app, screen, width);
+    let blocks: Vec<Cow<'_, [Line<'static>]>> = app
+        .turns()
+        .iter()
+        .map(|turn| match (&fresh, screen.settled.get(&turn.key)) {
+            (Some((key, lines)), _) if *key == turn.key => Cow::Borrowed(lines.as_slice()),
+            (_, Some(settled)) => Cow::Borrowed(settled.lines.as_slice()),
+            _ => Cow::Owned(turn_lines(turn, &theme, width)),
+        })
+        .collect();
+    let total = blocks.iter().map(|lines| lines.len()).sum();
+    let mut view = screen.conversation.view(total, usize::from(inner.height));
+    if std::mem::take(&mut screen.reveal_turn) {
+        let start: usize = blocks.iter().take(selected.unwrap_or(0)).map(|lines| lines.len()).sum();
+        let length = selected.and_then(|at| blocks.get(at)).map_or(0, |lines| lines.len());
+        screen.conversation.reveal(start..start + length);
+        view = screen.conversation.view(total, usize::from(inner.height));
+    }
+    let all = blocks.iter().enumerate().flat_map(|(turn, lines)| lines.iter().map(move |line| (turn, line)));
+    let several = app.turns().len() > 1;
+    let seen: Vec<Line<'static>> = all
+        .skip(view.start)
+        .take(view.len())
+        .map(|(turn, line)| {
+            let mark = if several && Some(turn) == selected { "▌ " } else { "  " };
+            let lead = std::iter::once(Span::styled(mark, theme.accent));
+            lead.chain(line.spans.iter().cloned()).collect::<Line<'static>>().style(line.style)
+        })
+        .collect();
+    let below = match (screen.conversation.below(), app.is_busy()) {
+        (0, _) => String::new(),
+        (below, true) => format!(" ↓ new text below ({below}) "),
+        (below, false) => format!(" ↓ {below} more "),
+    };
+    frame_block = frame_block.title_bottom(Line::styled(below, theme.accent).right_aligned());
+    frame.render_widget(frame_block, area);
+    frame.render_widget(Paragraph::new(seen), inner);
+}
+
+/// The running turn's lines with its key.
+fn running_lines(
+    app: &App,
+    screen: &ScreenState,
+    width: usize,
+    now: OffsetDateTime,
+) -> Option<(crate::app::TurnKey, Vec<Line<'static>>)> {
+    let turn = app.turn(app.phase().turn()?)?;
+    let theme = &screen.theme;
+    let answered = matches!(app.phase(), Phase::Explaining(_));
+    let mut lines = if answered { turn_lines(turn, theme, width) } else { question_lines(turn, theme, width) };
+    if !answered {
+        lines.extend(answer_lines(turn, theme, width));
+    }
+    while lines.last().is_some_and(|line| line.width() == 0) {
+        lines.pop();
+    }
+    lines.push(Line::default());
+    if let Some(stage) = stage(app, screen, now) {
+        lines.extend(wrap(&[Span::styled(stage, theme.accent)], width, &Indent::default()));
+    }
+    Some((turn.key, lines))
+}
+
+fn keep_settled(app: &App, screen: &mut ScreenState, width: usize) {
+    let theme = screen.theme;
+    for turn in app.turns() {
+        let timings = turn.record.trace.timings_ms;
+        let running = app.phase().turn() == Some(turn.key);
+        let known = screen.settled.get(&turn.key);
+        let valid = known.is_some_and(|known| known.width == width && known.timings == timings);
+        if running {
+            screen.settled.remove(&turn.key);
+        } else if !valid {
+            let lines = turn_lines(turn, &theme, width);
+            screen.settled.insert(turn.key, Settled { width, timings, lines });
+        }
+    }
+}
+
+/// A turn that no longer runs.
+fn turn_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+    let mut lines = question_lines(turn, theme, width);
+    lines.extend(answer_lines(turn, theme, width));
+    if lines.last().is_some_and(|line| line.width() > 0) {
+        lines.push(Line::default());
+    }
+    lines.extend(outcome_lines(turn, theme, width));
+    lines.push(Line::default());
+    lines
+}
+
+fn question_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+    let record = &turn.record;
+    let indent = Indent { first: Span::styled("? ", theme.accent), rest: Span::raw("  ") };
+    let mut lines = paragraphs(&record.question, theme.strong, width, &indent);
+    // Only the first line of a question carries its mark.
+    for line in lines.iter_mut().skip(1) {
+        if let Some(lead) = line.spans.first_mut() {
+            *lead = Span::raw("  ");
+        }
+    }
+    if record.completed_question.trim() != record.question.trim() {
+        let indent = Indent { first: Span::styled("  understood as: ", theme.dim), rest: Span::raw("  ") };
+        lines.extend(wrap(&[one_line(&record.completed_question, theme.dim)], width, &indent));
+    }
+    lines.push(Line::default());
+    lines
+}
+
+fn answer_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+    let answer = turn.answer();
+    let hits = turn.hits().len();
+    let holds = |number: usize| match answer {
+        Some(answer) if turn.is_answered() => !answer.invalid_citations.contains(&number),
+        _ => (1..=hits).contains(&number),
+    };
+    let mut lines = Vec::new();
+    if answer.is_some_and(|answer| !answer.answered) {
+        lines.push(Line::styled("∅ out of scope: the sources do not answer this", theme.warn));
+    }
+    lines.extend(render(turn.text(), &Look { theme, width, holds: &holds }));
+    let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
+    if !invalid.is_empty() {
+        lines.push(Line::default());
+        let verb = if invalid.len() == 1 { "was" } else { "were" };
+        let text = format!("! {} {verb} not among the sources it was given", sources(invalid));
+        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
+    }
+    lines
+}
+
+/// How the turn ended, in a line.
+fn outcome_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+    let record = &turn.record;
+    let indent = Indent::default();
+    match &record.outcome {
+        Outcome::Answered => {
+            let prompt = turn.answer().map(|answer| answer.prompt.sources().len()).unwrap_or_default();
+            let tokens = turn.answer().map_or(0, |answer| answer.completion.prompt_tokens);
+            let explained = if record.trace.attribution.is_some() { " · explained" } else { "" };
+            let total = duration(record.trace.timings_ms.total);
+            let text =
+                format!("{} · {} tokens read · {total}{explained}", counted(prompt, "source"), thousands(tokens));
+            wrap(&[Span::styled(text, theme.dim)], width, &indent)
+        }
+        Outcome::Canceled => {
+            let kept = if turn.text().is_empty() { "■ cancelled" } else { "■ cancelled; what was written is kept" };
+            wrap(&[Span::styled(kept, theme.warn)], width, &indent)
+        }
+        Outcome::Failed(message) => {
+            wrap(&[Span::styled("✗ failed: ", theme.bad), one_line(message, theme.text)], width, &indent)
+        }
+    }
+}
+
+/// What the running turn is doing, and for how long.
+pub(in crate::tui) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
+    let turn = app.turn(app.phase().turn()?)?;
+    let doing = if app.is_canceling() {
+        "stopping…".to_owned()
+    } else if let Some(loading) = app.engine().loading.as_ref().filter(|_| turn.streamed.is_empty()) {
+        format!("loading {}…", clean_line(loading))
+    } else {
+        match app.phase() {
+            Phase::Idle => return None,
+            Phase::Rewriting(_) => "rewriting…".to_owned(),
+            Phase::Retrieving(_) => format!("searching for: {}", clean_line(&turn.record.completed_question)),
+            Phase::Answering(_) => answering(turn),
+            Phase::Explaining(_) => explaining(turn),
+        }
+    };
+    let seconds = (now - screen.stage.1).whole_seconds().max(0);
+    Some(format!("{doing}  {seconds} s"))
+}
+
+fn answering(turn: &Turn) -> String {
+    if !turn.streamed.is_empty() {
+        return "writing…".to_owned();
+    }
+    let Some(size) = &turn.prompt else { return "building the prompt…".to_owned() };
+    let read = turn.reading.filter(|reading| reading.total > 0);
+    let percent = read.map_or_else(String::new, |reading| format!(" {} %", reading.done * 100 / reading.total));
+    let (sources, tokens) = (counted(size.sources, "source"), counted(size.tokens, "token"));
+    format!("reading {sources}, {tokens}…{percent}")
+}
+
+fn explaining(turn: &Turn) -> String {
+    match turn.explaining.as_ref().filter(|explaining| explaining.total > 0) {
+        Some(explaining) => format!("explaining: {} of {}", explaining.done, counted(explaining.total, "cluster")),
+        None => "explaining: looking for sources that say the same…".to_owned(),
+    }
+}
+
+/// What to do while nothing has been asked.
+fn guide(app: &App, screen: &ScreenState, width: usize) -> Vec<Line<'static>> {
+    let theme = &screen.theme;
+    let lists = screen.keymap.key(Action::ShowLists, Place::Composer).unwrap_or_default();
+    let help = screen.keymap.key(Action::Help, Place::Composer).unwrap_or_default();
+    let text = match (app.domain(), app.opening_domain(), app.domains()) {
+        (_, Some(opening), _) => format!("Opening {opening}…"),
+        (Some(domain), ..) => format!(
+            "{} is open: {}, {}.\n\nAsk in the box below. The answer comes from these documents only and names its \
+             sources as [Source 1]. Then look at the evidence, behind the scenes, or ask why.\n\n{help} shows all keys.",
+            domain.name,
+            counted(domain.documents, "document"),
+            counted(domain.evidences, "evidence"),
+        ),
+        (None, None, None) => "Looking for domains…".to_owned(),
+        (None, None, Some([])) => format!(
+            "There is no domain yet. A domain is a set of your documents that can be asked.\n\n\
+             1  Leave with Ctrl+Q and make one:\n   ragonite ingest --domain notes PATH\n\
+             2  Start again: ragonite\n\nTo look around first, try the bundled documents:\n   ragonite demo\n\n\
+             {help} shows all keys."
+        ),
+        (None, None, Some(domains)) => {
+            let names: Vec<String> = domains.iter().map(|domain| domain.name.to_string()).collect();
+            format!(
+                "Choose a domain to ask: press {lists}, select one, press Enter.\n\nThere are: {}\n\n{help} shows all keys.",
+                names.join(", ")
+            )
+        }
+    };
+    let text = text.replace("Ctrl+Q", &screen.keymap.key(Action::Quit, Place::Composer).unwrap_or_default());
+    let mut lines = vec![Line::default()];
+    let clean = text.lines().flat_map(|line| {
+        let lead = line.len() - line.trim_start().len();
+        if line.is_empty() {
+            vec![Line::default()]
+        } else {
+            paragraphs(line.trim_start(), theme.text, width, &Indent::of(MARK + lead))
+        }
+    });
+    lines.extend(clean);
+    lines
+}

@@ -1,0 +1,151 @@
+//! The hits of the selected turn, best first; the selected one is opened.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::table::{self, TableLook};
+use super::{Focus, say, side_block};
+use crate::app::{App, Phase, Turn};
+use crate::base::clean_line;
+use crate::prompt::CutHow;
+use crate::retrieval::Hit;
+use crate::tui::action::{Action, Place};
+use crate::tui::screen::{Pane, ScreenState};
+use crate::tui::text::{Indent, fit, paragraphs};
+use crate::tui::theme::Theme;
+
+pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+    let theme = screen.theme;
+    let frame_block = side_block(screen, Pane::Evidence, &theme);
+    let inner = frame_block.inner(area);
+    frame.render_widget(frame_block, area);
+    let Some(turn) = screen.turn(app) else {
+        return say("The evidence for an answer appears here, best first.", frame, inner, &theme);
+    };
+    if turn.hits().is_empty() {
+        let running = matches!(app.phase(), Phase::Rewriting(key) | Phase::Retrieving(key) if key == turn.key);
+        let text = if running { "Searching…" } else { "The search found nothing." };
+        return say(text, frame, inner, &theme);
+    }
+    let width = usize::from(inner.width).saturating_sub(1);
+    let table = turn.hits().get(screen.evidence.selected).and_then(|hit| app.table(hit.evidence)).flatten();
+    let farthest = table.map_or(0, |grid| table::farthest(grid, width.saturating_sub(4)));
+    screen.evidence.left = screen.evidence.left.min(farthest);
+    let mut lines = Vec::new();
+    let mut selected = 0..0;
+    for (at, hit) in turn.hits().iter().enumerate() {
+        let start = lines.len();
+        let here = at == screen.evidence.selected;
+        lines.extend(head(turn, hit, here.then_some('›'), (width, &theme)));
+        if here && !screen.evidence.closed {
+            lines.extend(body(app, screen, hit, width));
+        }
+        if here {
+            selected = start..lines.len();
+        }
+    }
+    let height = usize::from(inner.height);
+    let mut view = screen.evidence.scroll.view(lines.len(), height);
+    if std::mem::take(&mut screen.evidence.reveal) {
+        screen.evidence.scroll.reveal(selected);
+        view = screen.evidence.scroll.view(lines.len(), height);
+    }
+    let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
+    frame.render_widget(Paragraph::new(seen), inner);
+    let below = screen.evidence.scroll.below();
+    if below > 0 {
+        let focus = Focus::of(screen, Pane::Evidence);
+        let style = if focus == Focus::Here { theme.accent } else { theme.dim };
+        let text = Line::styled(format!(" ↓ {below} more "), style).right_aligned();
+        let bottom =
+            Rect { y: area.bottom().saturating_sub(1), height: 1, x: area.x + 1, width: area.width.saturating_sub(3) };
+        frame.render_widget(text, bottom);
+    }
+}
+
+/// Two lines: where it is from; how it was found.
+fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme)) -> Vec<Line<'static>> {
+    let (width, theme) = look;
+    let lead = format!("{}{:>2} {:<7} ", cursor.unwrap_or(' '), hit.rank, hit.kind.as_str());
+    let name = fit(&origin(hit), width.saturating_sub(crate::tui::text::width(&lead)));
+    let style = if cursor.is_some() { theme.selected } else { theme.text };
+    let first = Line::from(vec![Span::styled(lead, theme.accent), Span::styled(name, style)]);
+    let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
+    let location = clean_line(&hit.location);
+    let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
+    let mut found = format!("fused {:.4} · dense {dense} · lexical {lexical}", hit.fused);
+    if let Some(score) = hit.rerank_score {
+        found = format!("{found} · rerank {score:.3}");
+    }
+    let told = told(turn, hit);
+    let rest = [&found, location.as_str()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
+    let mut second = vec![Span::raw("    ")];
+    if let Some(told) = told {
+        second.push(Span::styled(format!("{told} · "), theme.citation));
+    }
+    let used: usize = second.iter().map(Span::width).sum();
+    second.push(Span::styled(fit(&rest, width.saturating_sub(used)), theme.dim));
+    vec![first, Line::from(second)]
+}
+
+/// Title › heading.
+pub(super) fn origin(hit: &Hit) -> String {
+    let (title, heading) = (clean_line(&hit.title), clean_line(&hit.heading));
+    if heading.is_empty() || heading == title { title } else { format!("{title} › {heading}") }
+}
+
+/// What became of a hit in the prompt and the answer.
+fn told(turn: &Turn, hit: &Hit) -> Option<&'static str> {
+    let answer = turn.answer()?;
+    let cut = answer.prompt.cut.iter().find(|cut| cut.rank == hit.rank).map(|cut| cut.how);
+    if answer.citations.contains(&hit.rank) {
+        return Some("cited");
+    }
+    match cut {
+        Some(CutHow::Dropped) => Some("cut, no room"),
+        Some(CutHow::Shortened) => Some("shortened"),
+        None if turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => Some("not in prompt"),
+        None => None,
+    }
+}
+
+/// The context, dim, around the content; below it the table.
+fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'static>> {
+    let theme = &screen.theme;
+    let indent = Indent::of(4);
+    let mut lines = Vec::new();
+    let dim = |label: &str, text: &str| {
+        if text.trim().is_empty() {
+            Vec::new()
+        } else {
+            paragraphs(&format!("{label}{text}"), theme.dim, width, &indent)
+        }
+    };
+    lines.extend(dim("Title: ", &hit.context.title));
+    lines.extend(dim("Heading: ", &hit.context.heading_path.join(" › ")));
+    lines.extend(dim("Before: ", &hit.context.before));
+    let grid = app.table(hit.evidence);
+    // A table's content says the same as its grid, only harder to read.
+    if !(hit.kind == crate::evidence::Kind::Table && matches!(grid, Some(Some(_)))) {
+        lines.extend(paragraphs(&hit.content, theme.text, width, &indent));
+    }
+    lines.extend(dim("After: ", &hit.context.after));
+    if let Some(Some(grid)) = grid {
+        let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
+        let keys = format!("{}/{}", key(Action::Left), key(Action::Right));
+        let look =
+            TableLook { theme, width: width.saturating_sub(4), row: hit.row, left: screen.evidence.left, keys: &keys };
+        lines.push(Line::default());
+        lines.extend(table::lines(grid, &look).into_iter().map(|mut line| {
+            line.spans.insert(0, Span::raw("    "));
+            line
+        }));
+    } else if grid.is_none() && hit.table.is_some() {
+        lines.extend(dim("", "loading the table…"));
+    }
+    lines.extend(dim("", &hit.url));
+    lines.push(Line::default());
+    lines
+}

@@ -1,0 +1,113 @@
+//! Domains and the conversations of the open one.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::{Focus, block, say};
+use crate::app::App;
+use crate::base::{ConversationId, DomainName, clean_line};
+use crate::tui::screen::{Pane, ScreenState};
+use crate::tui::text::{Indent, counted, fit, pad, paragraphs, width};
+
+/// Something that can be opened.
+pub(in crate::tui) enum Entry {
+    Domain(DomainName),
+    Conversation(ConversationId),
+}
+
+/// How many entries there are.
+pub(in crate::tui) fn entries(app: &App) -> usize {
+    app.domains().map_or(0, <[_]>::len) + app.conversations().len()
+}
+
+/// An entry by its place: the domains first.
+pub(in crate::tui) fn entry(app: &App, at: usize) -> Option<Entry> {
+    let domains = app.domains().unwrap_or_default();
+    if let Some(domain) = domains.get(at) {
+        return Some(Entry::Domain(domain.name.clone()));
+    }
+    let conversation = app.conversations().get(at.checked_sub(domains.len())?)?;
+    Some(Entry::Conversation(conversation.id))
+}
+
+pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+    let theme = screen.theme;
+    let focus = Focus::of(screen, Pane::Lists);
+    let frame_block = block("Domains and conversations", focus, &theme);
+    let inner = frame_block.inner(area);
+    frame.render_widget(frame_block, area);
+    let Some(domains) = app.domains() else {
+        return say("Looking for domains…", frame, inner, &theme);
+    };
+    if domains.is_empty() {
+        return say(
+            "No domain yet.\n\nMake one in a shell:\nragonite ingest --domain notes PATH",
+            frame,
+            inner,
+            &theme,
+        );
+    }
+    let look = Row { width: usize::from(inner.width), cursor: (focus == Focus::Here).then_some(screen.lists), theme };
+    let mut lines = vec![Line::styled("Domains", theme.dim)];
+    let mut cursor_line = 0;
+    for (at, domain) in domains.iter().enumerate() {
+        if at == screen.lists {
+            cursor_line = lines.len();
+        }
+        let open = app.domain().is_some_and(|open| open.name == domain.name);
+        let opening = app.opening_domain() == Some(&domain.name);
+        let about = match &domain.problem {
+            _ if opening => "opening…".to_owned(),
+            Some(_) => "! cannot be opened".to_owned(),
+            None => counted(domain.documents, "document"),
+        };
+        lines.push(look.line(at, open.then_some('●'), (domain.name.as_str(), &about)));
+        if let Some(problem) = domain.problem.as_ref().filter(|_| look.cursor == Some(at)) {
+            lines.extend(paragraphs(&problem.to_string(), theme.warn, look.width, &Indent::of(3)));
+            cursor_line = lines.len() - 1;
+        }
+    }
+    lines.push(Line::default());
+    lines.push(Line::styled("Conversations", theme.dim));
+    if app.conversations().is_empty() {
+        lines.push(Line::styled("  none yet", theme.dim));
+    }
+    for (at, conversation) in app.conversations().iter().enumerate() {
+        let at = at + domains.len();
+        if at == screen.lists {
+            cursor_line = lines.len();
+        }
+        let open = app.conversation().is_some_and(|open| open.id == conversation.id);
+        let date = conversation.changed_at.date();
+        let about = format!("{:02}-{:02}", u8::from(date.month()), date.day());
+        lines.push(look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about)));
+    }
+    let top = (cursor_line + 1).saturating_sub(usize::from(inner.height));
+    let seen: Vec<Line<'static>> = lines.into_iter().skip(top).collect();
+    frame.render_widget(Paragraph::new(seen), inner);
+}
+
+struct Row {
+    width: usize,
+    cursor: Option<usize>,
+    theme: crate::tui::theme::Theme,
+}
+
+impl Row {
+    /// `› ● name        15 documents`: `›` the cursor, `●` what is open.
+    fn line(&self, at: usize, open: Option<char>, texts: (&str, &str)) -> Line<'static> {
+        let (name, about) = texts;
+        let here = self.cursor == Some(at);
+        let mark = format!("{}{} ", if here { "›" } else { " " }, open.unwrap_or(' '));
+        let room = self.width.saturating_sub(width(&mark) + width(about) + 1);
+        let style = if here { self.theme.selected } else { self.theme.text };
+        Line::from(vec![
+            Span::styled(mark, self.theme.accent),
+            Span::styled(pad(&fit(name, room), room), style),
+            Span::raw(" "),
+            Span::styled(about.to_owned(), self.theme.dim),
+        ])
+    }
+}

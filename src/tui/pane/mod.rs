@@ -1,0 +1,171 @@
+//! The panes, one file each, and what they share.
+//!
+//! Each takes the app, the screen's own state and an area, and draws itself there.
+//! Invariant: a pane changes nothing but its own positions, which depend on its height.
+
+mod behind;
+mod chrome;
+mod composer;
+mod conversation;
+mod evidence;
+mod lists;
+mod steps;
+mod table;
+mod why;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Paragraph};
+
+use super::action::{Action, Place};
+use super::outline::Outline;
+use super::screen::{Pane, ScreenState};
+use super::text::fit;
+use super::theme::Theme;
+
+pub(super) use behind::{Section, draw as draw_behind};
+pub(super) use chrome::{banner_lines, help_lines, hint_line, status_line, tab_bar};
+pub(super) use composer::{draw as draw_composer, rows as composer_rows};
+pub(super) use conversation::{Settled, draw as draw_conversation};
+pub(super) use evidence::draw as draw_evidence;
+pub(super) use lists::{Entry, draw as draw_lists, entries, entry};
+pub(super) use why::draw as draw_why;
+
+/// Whether keys go to a pane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Focus {
+    Here,
+    Elsewhere,
+}
+
+impl Focus {
+    fn of(screen: &ScreenState, pane: Pane) -> Self {
+        if screen.focus == pane { Self::Here } else { Self::Elsewhere }
+    }
+}
+
+/// A pane's frame: thick and accented with the focus, thin and dim without.
+pub(super) fn block<'a>(title: impl Into<Span<'a>>, focus: Focus, theme: &Theme) -> Block<'a> {
+    let title: Span<'a> = title.into();
+    let (kind, border, words) = match focus {
+        Focus::Here => (BorderType::Thick, theme.accent, theme.accent),
+        Focus::Elsewhere => (BorderType::Plain, theme.dim, theme.text),
+    };
+    let title = Line::from(vec![Span::raw(" "), title, Span::raw(" ")]).style(words);
+    Block::bordered().border_type(kind).border_style(border).title(title)
+}
+
+/// The frame of the pane on the right, which names what else it can show.
+fn side_block<'a>(screen: &ScreenState, pane: Pane, theme: &Theme) -> Block<'a> {
+    let focus = Focus::of(screen, pane);
+    let frame_block = block(pane.title(), focus, theme);
+    // Where only one pane is seen, the tab bar says the same.
+    if screen.columns < 2 {
+        return frame_block;
+    }
+    let tabs = [
+        (Pane::Evidence, "Evidence", Action::ShowEvidence),
+        (Pane::Behind, "Behind", Action::ShowBehind),
+        (Pane::Why, "Why", Action::ShowWhy),
+        (Pane::Lists, "Domains", Action::ShowLists),
+    ];
+    let others =
+        tabs.into_iter().filter(|(other, ..)| *other != pane && (screen.columns == 2 || *other != Pane::Lists));
+    let names: Vec<String> = others
+        .map(|(_, name, action)| {
+            let key = screen.keymap.key(action, Place::Composer).map(|key| key + " ").unwrap_or_default();
+            format!("{key}{name}")
+        })
+        .collect();
+    frame_block.title(Line::styled(format!(" {} ", names.join(" · ")), theme.dim).right_aligned())
+}
+
+/// Lines with the part each belongs to.
+struct Parts<K> {
+    lines: Vec<Line<'static>>,
+    owners: Vec<K>,
+}
+
+impl<K: Copy> Parts<K> {
+    fn new() -> Self {
+        Self { lines: Vec::new(), owners: Vec::new() }
+    }
+
+    fn push(&mut self, owner: K, line: impl Into<Line<'static>>) {
+        self.lines.push(line.into());
+        self.owners.push(owner);
+    }
+
+    fn extend(&mut self, owner: K, lines: impl IntoIterator<Item = Line<'static>>) {
+        for line in lines {
+            self.push(owner, line);
+        }
+    }
+}
+
+/// Cells before each line of an outline, for the cursor.
+const GUTTER: u16 = 2;
+
+/// Draws an outline with its cursor.
+fn draw_outline<K: Ord + Copy>(
+    parts: Parts<K>,
+    outline: &mut Outline<K>,
+    look: (Focus, &Theme),
+    inner: Rect,
+) -> Paragraph<'static> {
+    let (focus, theme) = look;
+    let (view, cursor) = outline.view(parts.owners, usize::from(inner.height));
+    let seen = parts.lines.into_iter().enumerate().skip(view.start).take(view.len());
+    let lines: Vec<Line<'static>> = seen
+        .map(|(at, mut line)| {
+            let here = at == cursor && focus == Focus::Here;
+            line.spans.insert(0, Span::styled(if here { "› " } else { "  " }, theme.accent));
+            line
+        })
+        .collect();
+    Paragraph::new(lines)
+}
+
+/// Whether a part of an outline shows its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fold {
+    Open,
+    Closed,
+}
+
+impl Fold {
+    fn mark(self) -> char {
+        match self {
+            Self::Open => '▾',
+            Self::Closed => '▸',
+        }
+    }
+}
+
+impl From<bool> for Fold {
+    fn from(open: bool) -> Self {
+        if open { Self::Open } else { Self::Closed }
+    }
+}
+
+/// The first line of a part that opens and closes.
+fn header(open: Fold, title: &str, summary: &str, look: (usize, &Theme)) -> Line<'static> {
+    let (width, theme) = look;
+    let mark = format!("{} ", open.mark());
+    let title = fit(title, width.saturating_sub(2));
+    let room = width.saturating_sub(2 + super::text::width(&title) + 2);
+    let summary = if room < 4 { String::new() } else { format!("  {}", fit(summary, room)) };
+    Line::from(vec![
+        Span::styled(mark, theme.accent),
+        Span::styled(title, theme.strong),
+        Span::styled(summary, theme.dim),
+    ])
+}
+
+/// An empty pane's explanation, wrapped.
+fn say(text: &str, frame: &mut Frame<'_>, inner: Rect, theme: &Theme) {
+    let indent = super::text::Indent::of(1);
+    let lines = super::text::paragraphs(text, theme.dim, usize::from(inner.width).saturating_sub(1), &indent);
+    frame.render_widget(Paragraph::new(lines), inner);
+}

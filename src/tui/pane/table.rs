@@ -1,0 +1,87 @@
+//! A table evidence in its place: the header stays, the hit's row is marked, a wide table scrolls sideways.
+
+use ratatui::text::{Line, Span};
+
+use crate::base::clean_line;
+use crate::evidence::TableGrid;
+use crate::tui::text::{counted, fit, one_line, pad, width, window};
+use crate::tui::theme::Theme;
+
+/// Widest a column gets; longer cells are cut.
+const WIDEST: usize = 32;
+/// Rows shown around the hit's row.
+const AROUND: usize = 4;
+/// Rows shown of a table that is itself the hit; more would slow every frame down.
+const MOST: usize = 500;
+
+/// How a table is looked at.
+pub(super) struct TableLook<'a> {
+    pub(super) theme: &'a Theme,
+    pub(super) width: usize,
+    /// The hit's row, from 1.
+    pub(super) row: Option<u32>,
+    /// First cell seen.
+    pub(super) left: usize,
+    /// How the keys for sideways are called.
+    pub(super) keys: &'a str,
+}
+
+/// Columns of a table, clean, and how wide each is drawn.
+fn measure(grid: &TableGrid) -> (Vec<Vec<String>>, Vec<usize>, usize) {
+    let cells: Vec<Vec<String>> = std::iter::once(&grid.header).chain(&grid.rows).map(|row| clean(row)).collect();
+    let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize| cells.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max();
+    let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or(0).clamp(1, WIDEST)).collect();
+    let total = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1);
+    (cells, widths, total)
+}
+
+/// How far a table can be scrolled at this width.
+pub(super) fn farthest(grid: &TableGrid, width: usize) -> usize {
+    measure(grid).2.saturating_sub(width.saturating_sub(2).max(1))
+}
+
+/// The table as lines: the rows around the hit's row, or all of a table that is itself the hit.
+pub(super) fn lines(grid: &TableGrid, look: &TableLook<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let (cells, widths, total) = measure(grid);
+    let room = look.width.saturating_sub(2).max(1);
+    let left = look.left.min(total.saturating_sub(room));
+    let draw = |row: &[String]| {
+        let cells: Vec<String> =
+            widths.iter().enumerate().map(|(at, w)| pad(row.get(at).map_or("", String::as_str), *w)).collect();
+        window(&cells.join(" │ "), left, room)
+    };
+    let hit = look.row.and_then(|row| usize::try_from(row).ok()).and_then(|row| row.checked_sub(1));
+    let hit = hit.filter(|hit| *hit < grid.rows.len());
+    let first = hit.map_or(0, |hit| hit.saturating_sub(AROUND));
+    let last = hit.map_or(MOST, |hit| hit + AROUND + 1).min(grid.rows.len());
+
+    let mut lines = Vec::new();
+    let caption = if grid.caption.is_empty() { String::new() } else { format!(": {}", grid.caption) };
+    lines.push(Line::from(one_line(&format!("Table {}{caption}", grid.number), theme.dim)));
+    lines.push(Line::from(vec![
+        Span::raw("  "),
+        Span::styled(draw(cells.first().map_or(&[], Vec::as_slice)), theme.strong),
+    ]));
+    lines.push(Line::styled(format!("  {}", "─".repeat(total.min(room))), theme.dim));
+    if first > 0 {
+        lines.push(Line::styled(format!("  … {} above", counted(first, "row")), theme.dim));
+    }
+    for (at, row) in cells.iter().skip(1).enumerate().take(last).skip(first) {
+        let (mark, style) = if Some(at) == hit { ("▶ ", theme.strong) } else { ("  ", theme.text) };
+        lines.push(Line::from(vec![Span::styled(mark, theme.accent), Span::styled(draw(row), style)]));
+    }
+    if last < grid.rows.len() {
+        lines.push(Line::styled(format!("  … {} below", counted(grid.rows.len() - last, "row")), theme.dim));
+    }
+    if total > room {
+        let text = format!("  ↔ cells {}–{} of {total}; {} scroll", left + 1, (left + room).min(total), look.keys);
+        lines.push(Line::styled(fit(&text, look.width), theme.dim));
+    }
+    lines
+}
+
+fn clean(row: &[String]) -> Vec<String> {
+    row.iter().map(|cell| clean_line(cell)).collect()
+}

@@ -1,0 +1,191 @@
+//! Why the answer came out as it did: a bar per cluster of sources, and the answer without it.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use time::OffsetDateTime;
+
+use super::conversation::stage;
+use super::evidence::origin;
+use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, side_block};
+use crate::app::{App, Turn};
+use crate::attribution::{Attribution, Cluster, How, Method};
+use crate::tui::action::{Action, Place};
+use crate::tui::difference::marked;
+use crate::tui::screen::{Pane, ScreenState};
+use crate::tui::text::{Indent, counted, duration, one_line, paragraphs, sources, width, wrap};
+use crate::tui::theme::Theme;
+
+/// The part of the lines above the clusters; not a cluster.
+const INTRODUCTION: usize = usize::MAX;
+
+pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
+    let (area, now) = at;
+    let theme = screen.theme;
+    let frame_block = side_block(screen, Pane::Why, &theme);
+    let inner = frame_block.inner(area);
+    frame.render_widget(frame_block, area);
+    let Some(turn) = screen.turn(app) else {
+        return say("After an answer: which sources made it what it is.", frame, inner, &theme);
+    };
+    let look = Look { theme: &theme, width: usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8) };
+    let mut parts = Parts::new();
+    if let Some(explaining) = &turn.explaining {
+        parts.extend(INTRODUCTION, method_lines(explaining.method, &look));
+        let text = stage(app, screen, now).unwrap_or_default();
+        parts.extend(INTRODUCTION, wrap(&[Span::styled(text, theme.accent)], look.width, &Indent::default()));
+        let done = fraction(explaining.done, explaining.total);
+        parts.push(INTRODUCTION, Line::from(bar(done, look.width.min(40), &theme)));
+        parts.push(INTRODUCTION, Line::default());
+        if !explaining.clusters.is_empty() {
+            parts.push(INTRODUCTION, Line::styled("So far, shares among these only:", theme.dim));
+        }
+        clusters(turn, (explaining.method, &explaining.clusters), (screen, &look), &mut parts);
+    } else if let Some(attribution) = &turn.record.trace.attribution {
+        parts.extend(INTRODUCTION, verdict(attribution, &look));
+        parts.push(INTRODUCTION, Line::default());
+        clusters(turn, (attribution.method, &attribution.clusters), (screen, &look), &mut parts);
+    } else {
+        return say(&invitation(app, turn, screen), frame, inner, &theme);
+    }
+    let focus = Focus::of(screen, Pane::Why);
+    let drawn: Paragraph<'static> = draw_outline(parts, &mut screen.why, (focus, &theme), inner);
+    frame.render_widget(drawn, inner);
+}
+
+struct Look<'a> {
+    theme: &'a Theme,
+    width: usize,
+}
+
+fn invitation(app: &App, turn: &Turn, screen: &ScreenState) -> String {
+    if app.phase().turn() == Some(turn.key) {
+        return "The answer is on its way; then it can be explained.".to_owned();
+    }
+    if !turn.is_answered() {
+        return "There is no answer to explain.".to_owned();
+    }
+    let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
+    format!(
+        "Not explained yet.\n\n{}  leaves out one source after another, answers again and compares. Exact; takes about as \
+         long as a few answers.\n\n{}  compares the answer with each source. Quick and rough.",
+        key(Action::Explain),
+        key(Action::ExplainBySimilarity)
+    )
+}
+
+fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
+    let text = match method {
+        Method::Counterfactual => {
+            "Method: counterfactual. Leaves out one cluster (sources that say nearly the same) after another, generates \
+             the answer again and compares."
+        }
+        Method::Similarity => "Method: similarity. Compares the answer with each source; generates nothing. Rough.",
+    };
+    paragraphs(text, look.theme.dim, look.width, &Indent::default())
+}
+
+fn verdict(attribution: &Attribution, look: &Look<'_>) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
+    if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
+        let verb = if cluster.hits.len() == 1 { "matters" } else { "matter" };
+        let text = format!("Result: {} {verb} most.", sources(&cluster.hits));
+        lines.extend(paragraphs(&text, look.theme.strong, look.width, &Indent::default()));
+    } else if !attribution.decisive {
+        lines.push(Line::styled("Result: no single source decides.", look.theme.strong));
+        let text = "Leaving out any one of them changes the answer little or not at all: they say the same, the model \
+                    knew it anyway, or it needs several together.";
+        lines.extend(paragraphs(text, look.theme.text, look.width, &Indent::default()));
+    }
+    lines.extend(method_lines(attribution.method, look));
+    let count = counted(attribution.clusters.len(), "cluster");
+    let time = duration(attribution.timings_ms.total);
+    lines.push(Line::styled(format!("{count}, {time}"), look.theme.dim));
+    lines
+}
+
+fn clusters(turn: &Turn, of: (Method, &[Cluster]), look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
+    let (method, clusters) = of;
+    let (screen, look) = look;
+    for (at, cluster) in clusters.iter().enumerate() {
+        let open = screen.why.is_open(at);
+        parts.push(at, share_line(cluster, Fold::from(open), look));
+        parts.extend(at, detail_lines(turn, cluster, method, look));
+        if open {
+            parts.extend(at, opened(turn, cluster, look));
+        }
+    }
+}
+
+/// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
+fn share_line(cluster: &Cluster, open: Fold, look: &Look<'_>) -> Line<'static> {
+    let share = cluster.share.map_or_else(|| "     –  ".to_owned(), |share| format!("{:>5.1} % ", share * 100.0));
+    let name = sources(&cluster.hits);
+    let lead = format!("{} ", open.mark());
+    let room = look.width.saturating_sub(width(&lead) + width(&share) + 1 + width(&name)).clamp(4, 30);
+    let mut spans = vec![Span::styled(lead, look.theme.accent), Span::styled(share, look.theme.strong)];
+    spans.extend(bar(cluster.share.unwrap_or(0.0), room, look.theme));
+    spans.push(Span::styled(format!(" {name}"), look.theme.strong));
+    Line::from(spans)
+}
+
+fn detail_lines(turn: &Turn, cluster: &Cluster, method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
+    let cited = turn.answer().is_some_and(|answer| cluster.hits.iter().any(|hit| answer.citations.contains(hit)));
+    let cited = if cited { "cited" } else { "not cited" };
+    let value = match method {
+        Method::Similarity => format!("cosine {:.3}", cluster.contribution),
+        Method::Counterfactual if cluster.share.is_none() && cluster.contribution == 0.0 => {
+            "same answer without it".into()
+        }
+        Method::Counterfactual => format!("contribution {:.3}", cluster.contribution),
+    };
+    let how = match cluster.how {
+        How::Verified => "verified",
+        How::Regenerated => "regenerated",
+        How::Group => "settled as a group",
+        How::Preview => "preview, an estimate",
+        How::Similarity => "similarity, rough",
+    };
+    paragraphs(&format!("{value} · {cited} · {how}"), look.theme.dim, look.width, &Indent::of(4))
+}
+
+/// What is in the cluster, and the answer without it as a difference from the original.
+fn opened(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let mut lines = Vec::new();
+    for hit in turn.hits().iter().filter(|hit| cluster.hits.contains(&hit.rank)) {
+        let lead = Span::styled(format!("    {} ", hit.rank), theme.accent);
+        let indent = Indent { first: lead, rest: Span::raw("      ") };
+        lines.extend(wrap(
+            &[one_line(&format!("{}: {}", hit.kind.as_str(), origin(hit)), theme.text)],
+            look.width,
+            &indent,
+        ));
+    }
+    let label = |text: &str| paragraphs(text, theme.dim, look.width, &Indent::of(4));
+    match &cluster.counterfactual_answer {
+        Some(other) if other.trim() == turn.text().trim() => {
+            lines.extend(label("without it, the same answer word for word"));
+        }
+        Some(other) => {
+            lines.extend(label("without it, the answer would be:"));
+            lines.extend(wrap(&marked(turn.text(), other, theme), look.width, &Indent::of(4)));
+        }
+        None => {}
+    }
+    lines.push(Line::default());
+    lines
+}
+
+fn fraction(done: usize, total: usize) -> f64 {
+    let as_f64 = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    if total == 0 { 0.0 } else { as_f64(done) / as_f64(total) }
+}
+
+/// A bar of `cells`, filled to a fraction.
+fn bar(fraction: f64, cells: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let filled = (1..=cells).filter(|cell| self::fraction(2 * cell - 1, 2 * cells) <= fraction).count();
+    vec![Span::styled("█".repeat(filled), theme.accent), Span::styled("░".repeat(cells - filled), theme.dim)]
+}

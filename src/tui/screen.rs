@@ -1,0 +1,217 @@
+//! The screen's own state: focus, positions, the composer, what is open.
+//!
+//! Invariant: nothing here is worth keeping when the program ends, and nothing of it is needed by `app`.
+//! Not here: what keys do to it (`input`), how it is drawn (`draw`, `pane`).
+
+use std::collections::BTreeMap;
+
+use time::OffsetDateTime;
+use tui_textarea::{TextArea, WrapMode};
+
+use super::keymap::Keymap;
+use super::outline::{Outline, Scroll};
+use super::pane::{Section, Settled};
+use super::theme::Theme;
+use crate::app::{App, Event, Phase, Turn, TurnKey};
+use crate::evidence::Kind;
+
+/// A place that can have the focus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pane {
+    /// Where the question is written.
+    Composer,
+    /// Questions and answers.
+    Conversation,
+    /// The hits of the selected turn.
+    Evidence,
+    /// Every step of the selected turn.
+    Behind,
+    /// The attribution of the selected turn.
+    Why,
+    /// Domains and conversations.
+    Lists,
+}
+
+impl Pane {
+    /// In the order of Tab.
+    pub(super) const ALL: [Self; 6] =
+        [Self::Composer, Self::Conversation, Self::Evidence, Self::Behind, Self::Why, Self::Lists];
+
+    /// Its name on the screen.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Composer => "Question",
+            Self::Conversation => "Conversation",
+            Self::Evidence => "Evidence",
+            Self::Behind => "Behind the scenes",
+            Self::Why => "Why",
+            Self::Lists => "Domains",
+        }
+    }
+}
+
+/// What lies over the panes.
+#[derive(Debug, Clone)]
+pub(super) enum Popup {
+    /// All keys.
+    Help(Scroll),
+}
+
+/// The hits: which one is selected, whether it is opened, how far a wide table is scrolled.
+#[derive(Debug, Clone, Default)]
+pub(super) struct EvidenceView {
+    pub(super) selected: usize,
+    pub(super) closed: bool,
+    pub(super) left: usize,
+    pub(super) scroll: Scroll,
+    /// The selection has moved and must come into view.
+    pub(super) reveal: bool,
+}
+
+/// The composer and the questions it can bring back.
+#[derive(Debug, Clone)]
+pub(super) struct Composer {
+    pub(super) area: TextArea<'static>,
+    /// Index of the question that was brought back.
+    pub(super) recalled: Option<usize>,
+}
+
+impl Default for Composer {
+    fn default() -> Self {
+        Self::with(&[])
+    }
+}
+
+impl Composer {
+    /// Holds these lines, the cursor at their end.
+    pub(super) fn with(lines: &[String]) -> Self {
+        let mut area = TextArea::new(lines.to_vec());
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        area.move_cursor(tui_textarea::CursorMove::Bottom);
+        area.move_cursor(tui_textarea::CursorMove::End);
+        Self { area, recalled: None }
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.area.lines().iter().all(String::is_empty)
+    }
+}
+
+/// The screen's own state.
+#[derive(Debug, Clone)]
+pub struct ScreenState {
+    pub(super) theme: Theme,
+    pub(super) keymap: Keymap,
+    pub(super) focus: Pane,
+    /// What the pane on the right shows where there is one.
+    pub(super) side: Pane,
+    pub(super) popup: Option<Popup>,
+    /// The turn that was selected; none selects the last.
+    pub(super) chosen: Option<usize>,
+    pub(super) conversation: Scroll,
+    /// Another turn was selected and must come into view.
+    pub(super) reveal_turn: bool,
+    pub(super) evidence: EvidenceView,
+    pub(super) behind: Outline<Section>,
+    pub(super) why: Outline<usize>,
+    pub(super) lists: usize,
+    pub(super) composer: Composer,
+    /// How many columns the last frame had.
+    pub(super) columns: u16,
+    /// Ctrl+C was pressed: once more leaves.
+    pub(super) leaving: bool,
+    /// What runs, and since when.
+    pub(super) stage: (Phase, OffsetDateTime),
+    /// Drawn turns that change no more.
+    pub(super) settled: BTreeMap<TurnKey, Settled>,
+    /// The first and the selected turn when the positions were last valid.
+    shown: (Option<TurnKey>, Option<TurnKey>),
+}
+
+impl ScreenState {
+    /// Starts in the composer.
+    pub fn new(theme: Theme, keymap: Keymap) -> Self {
+        Self {
+            theme,
+            keymap,
+            focus: Pane::Composer,
+            side: Pane::Evidence,
+            popup: None,
+            chosen: None,
+            conversation: Scroll::following(),
+            reveal_turn: false,
+            evidence: EvidenceView::default(),
+            behind: Outline::with_open(Section::OPEN_AT_FIRST),
+            why: Outline::with_open([]),
+            lists: 0,
+            composer: Composer::default(),
+            columns: 1,
+            leaving: false,
+            stage: (Phase::Idle, OffsetDateTime::UNIX_EPOCH),
+            settled: BTreeMap::new(),
+            shown: (None, None),
+        }
+    }
+
+    /// Which pane has the focus.
+    pub fn focus(&self) -> Pane {
+        self.focus
+    }
+
+    /// Moves the focus.
+    pub fn set_focus(&mut self, pane: Pane) {
+        self.focus = pane;
+        let own_column = pane == Pane::Lists && self.columns > 2;
+        if matches!(pane, Pane::Evidence | Pane::Behind | Pane::Why | Pane::Lists) && !own_column {
+            self.side = pane;
+        }
+    }
+
+    /// What the screen needs and does not have: the table of the selected hit. The loop asks after every change and
+    /// hands the event to the app, which asks for a table only once.
+    pub fn wants(&self, app: &App) -> Option<Event> {
+        let hit = self.turn(app)?.hits().get(self.evidence.selected)?;
+        let has_table = matches!(hit.kind, Kind::Row | Kind::Table);
+        (has_table && !self.evidence.closed && app.table(hit.evidence).is_none())
+            .then_some(Event::TableWanted(hit.evidence))
+    }
+
+    /// Index of the selected turn.
+    pub(super) fn turn_index(&self, app: &App) -> Option<usize> {
+        let last = app.turns().len().checked_sub(1)?;
+        Some(self.chosen.map_or(last, |chosen| chosen.min(last)))
+    }
+
+    /// The selected turn.
+    pub(super) fn turn<'a>(&self, app: &'a App) -> Option<&'a Turn> {
+        app.turns().get(self.turn_index(app)?)
+    }
+
+    /// Brings the positions in line with what there is now.
+    pub(super) fn sync(&mut self, app: &App, now: OffsetDateTime) {
+        if self.stage.0 != app.phase() {
+            self.stage = (app.phase(), now);
+        }
+        let first = app.turns().first().map(|turn| turn.key);
+        if first != self.shown.0 {
+            self.chosen = None;
+            self.conversation = Scroll::following();
+            self.settled.clear();
+        }
+        let selected = self.turn(app).map(|turn| turn.key);
+        if selected != self.shown.1 {
+            self.evidence = EvidenceView::default();
+            self.behind.rewind_to(Section::Rewrite);
+            self.why.rewind_to(0);
+        }
+        self.shown = (first, selected);
+        let hits = self.turn(app).map_or(0, |turn| turn.hits().len());
+        self.evidence.selected = self.evidence.selected.min(hits.saturating_sub(1));
+        let entries = app.domains().map_or(0, <[_]>::len) + app.conversations().len();
+        self.lists = self.lists.min(entries.saturating_sub(1));
+    }
+}

@@ -1,0 +1,95 @@
+//! The terminal's modes: entered by a guard, given back on drop, on a signal and on a panic of any thread.
+//!
+//! Invariants: giving back is done at most once per entering, from whichever thread is first; a program that never
+//! entered (the headless commands) never writes a mode change to its output.
+//! Not here: when to draw (`run`).
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::cursor::Show;
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::execute;
+use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+/// What is drawn on.
+pub type Screen = Terminal<CrosstermBackend<io::Stdout>>;
+
+/// Exit code of a program that panicked, as the Rust runtime gives it.
+const PANICKED: i32 = 101;
+
+/// Whether the terminal is in our hands; clones share the answer.
+#[derive(Debug, Clone, Default)]
+pub struct TerminalMode(Arc<AtomicBool>);
+
+impl TerminalMode {
+    /// Takes the terminal: raw mode, alternate screen, bracketed paste.
+    ///
+    /// # Errors
+    /// When the terminal refuses; it is as before then.
+    pub fn enter(&self) -> io::Result<TerminalGuard> {
+        enable_raw_mode()?;
+        self.0.store(true, Ordering::SeqCst);
+        // From here on the guard gives everything back, on the error paths too.
+        let guard = |screen| TerminalGuard { mode: self.clone(), screen };
+        let entered = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+            .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
+        match entered {
+            Ok(screen) => Ok(guard(screen)),
+            Err(error) => {
+                self.restore();
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives the terminal back, if it is in our hands. Never fails: there is nobody left to tell.
+    pub fn restore(&self) {
+        if self.0.swap(false, Ordering::SeqCst) {
+            let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
+            let _ = disable_raw_mode();
+        }
+    }
+}
+
+/// Gives the terminal back when dropped.
+#[derive(Debug)]
+pub struct TerminalGuard {
+    mode: TerminalMode,
+    screen: Screen,
+}
+
+impl TerminalGuard {
+    /// What is drawn on.
+    pub fn screen(&mut self) -> &mut Screen {
+        &mut self.screen
+    }
+}
+
+impl Drop for TerminalGuard {
+    fn drop(&mut self) {
+        self.mode.restore();
+    }
+}
+
+/// Makes a panic of any thread give the terminal back, say what happened and where the log is, and end the program.
+///
+/// This is the one place that ends the process from within: after a worker's panic the screen would wait for an answer
+/// that never comes, and a half working program is worse than none. What is stored is safe: every store is a transaction.
+pub fn install_panic_hook(mode: TerminalMode, log: PathBuf) {
+    std::panic::set_hook(Box::new(move |panic| {
+        // Whoever draws waits for this lock, so that no frame comes after the terminal was given back.
+        let _no_more_frames = io::stdout().lock();
+        mode.restore();
+        let thread = std::thread::current();
+        let mut stderr = io::stderr().lock();
+        let _ = writeln!(stderr, "ragonite failed in its thread `{}`: {panic}", thread.name().unwrap_or("unnamed"));
+        let _ = writeln!(stderr, "This is a defect of the program. The log is in {}", log.display());
+        #[expect(clippy::disallowed_methods, reason = "the one place that ends the program from within, see above")]
+        std::process::exit(PANICKED);
+    }));
+}

@@ -1,0 +1,215 @@
+//! Keys and what they lead to, keymaps, markdown and measures.
+
+use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
+use indexmap::IndexMap;
+use proptest::prelude::*;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use time::OffsetDateTime;
+
+use super::action::ENTRIES;
+use super::markdown::{Look, render};
+use super::text::{Indent, fit, pad, thousands, width, window, wrap};
+use super::*;
+use crate::app::{App, AppSettings, DomainSummary, Event};
+
+const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
+
+fn key(chord: &str) -> Input {
+    let (modifiers, code) = match chord {
+        "Enter" => (KeyModifiers::NONE, KeyCode::Enter),
+        "Esc" => (KeyModifiers::NONE, KeyCode::Esc),
+        "Up" => (KeyModifiers::NONE, KeyCode::Up),
+        "F1" => (KeyModifiers::NONE, KeyCode::F(1)),
+        "Tab" => (KeyModifiers::NONE, KeyCode::Tab),
+        "Alt+Enter" => (KeyModifiers::ALT, KeyCode::Enter),
+        "Ctrl+C" => (KeyModifiers::CONTROL, KeyCode::Char('c')),
+        "Ctrl+J" => (KeyModifiers::CONTROL, KeyCode::Char('j')),
+        one => (KeyModifiers::NONE, KeyCode::Char(one.chars().next().unwrap())),
+    };
+    Input::Key(KeyEvent::new(code, modifiers))
+}
+
+struct Desk {
+    app: App,
+    screen: ScreenState,
+}
+
+impl Desk {
+    fn open() -> Self {
+        let mut app = App::new(AppSettings::default());
+        let name: crate::base::DomainName = "wiki".parse().unwrap();
+        app.handle(Event::DomainChosen(name.clone()));
+        app.handle(Event::DomainOpened(DomainSummary {
+            name,
+            documents: 1,
+            evidences: 1,
+            changed_at: String::new(),
+            problem: None,
+        }));
+        Self { app, screen: ScreenState::new(Theme::colour(), Keymap::default()) }
+    }
+
+    /// Types and hands what follows to the app.
+    fn press(&mut self, input: &Input) -> Vec<Intent> {
+        let intents = on_input(&mut self.screen, &self.app, input, NOW);
+        for intent in &intents {
+            if let Intent::App(event) = intent {
+                self.app.handle(event.clone());
+            }
+        }
+        intents
+    }
+
+    fn keys(&mut self, chords: &[&str]) -> Vec<Intent> {
+        chords.iter().flat_map(|chord| self.press(&key(chord))).filter(|intent| *intent != Intent::Redraw).collect()
+    }
+}
+
+#[test]
+fn enter_sends_and_alt_enter_makes_a_new_line() {
+    let mut desk = Desk::open();
+    let sent = desk.keys(&["h", "i", "Alt+Enter", "x", "Ctrl+J", "?", "Enter"]);
+    assert_eq!(sent, [Intent::App(Event::QuestionAsked { text: "hi\nx\n?".into(), at: NOW })]);
+    assert!(desk.screen.composer.is_empty());
+}
+
+#[test]
+fn a_paste_never_sends() {
+    let mut desk = Desk::open();
+    let intents = desk.press(&Input::Paste("one\r\ntwo\n\u{1b}[31mthree\n".into()));
+    assert_eq!(intents, [Intent::Redraw]);
+    assert_eq!(desk.screen.composer.text(), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn a_question_that_is_refused_stays_in_the_composer() {
+    let mut desk = Desk::open();
+    desk.keys(&["a", "Enter", "b", "Enter"]);
+    assert_eq!(desk.screen.composer.text(), "b");
+    assert!(desk.app.problem().is_some());
+}
+
+#[test]
+fn esc_stops_what_runs_before_it_closes_anything() {
+    let mut desk = Desk::open();
+    desk.keys(&["a", "Enter", "F1"]);
+    assert_eq!(desk.keys(&["Esc"]), [Intent::App(Event::CancelRequested)]);
+    assert!(desk.screen.popup.is_some());
+    desk.keys(&["Esc"]);
+    assert!(desk.screen.popup.is_none());
+}
+
+#[test]
+fn ctrl_c_stops_and_twice_leaves() {
+    let mut desk = Desk::open();
+    desk.keys(&["a", "Enter"]);
+    let left = desk.keys(&["Ctrl+C", "Ctrl+C"]);
+    assert_eq!(left, [Intent::App(Event::CancelRequested), Intent::App(Event::QuitRequested)]);
+    let mut idle = Desk::open();
+    assert!(idle.keys(&["Ctrl+C", "a", "Ctrl+C"]).is_empty(), "another key between the two");
+}
+
+#[test]
+fn letters_are_text_in_the_composer_and_keys_elsewhere() {
+    let mut desk = Desk::open();
+    desk.keys(&["x", "?", "1"]);
+    assert_eq!(desk.screen.composer.text(), "x?1");
+    desk.keys(&["Tab", "?"]);
+    assert!(desk.screen.popup.is_some());
+}
+
+#[test]
+fn up_in_an_empty_composer_brings_back_the_last_question() {
+    let mut desk = Desk::open();
+    desk.keys(&["a", "Enter", "Up"]);
+    assert_eq!(desk.screen.composer.text(), "a");
+}
+
+#[test]
+fn the_table_of_actions_is_complete_in_order_and_has_keys() {
+    for (at, entry) in ENTRIES.iter().enumerate() {
+        assert_eq!(entry.action as usize, at);
+        assert!(entry.keys.iter().all(|key| key.parse::<Chord>().is_ok()), "{}", entry.name);
+        let name = serde_json::to_string(&entry.action).unwrap();
+        assert_eq!(name.trim_matches('"'), entry.name, "the name in a configuration is the action's own");
+    }
+    assert!(Keymap::with_overrides(&IndexMap::new()).is_ok(), "the defaults are free of conflicts");
+}
+
+#[test]
+fn overrides_replace_keys_and_wrong_ones_are_named() {
+    let of = |name: &str, keys: &[&str]| {
+        let keys = keys.iter().map(|key| (*key).to_owned()).collect();
+        Keymap::with_overrides(&IndexMap::from([(name.to_owned(), keys)]))
+    };
+    assert_eq!(of("explain", &["F9"]).unwrap().keys(Action::Explain), "F9");
+    assert_eq!(of("explain", &["none"]).unwrap().keys(Action::Explain), "");
+    assert!(matches!(of("explian", &["F9"]), Err(KeymapError::UnknownAction { nearest: "explain", .. })));
+    assert!(matches!(of("explain", &["Ctrl+Nope"]), Err(KeymapError::Key { .. })));
+    assert!(matches!(of("explain", &["j"]), Err(KeymapError::Conflict { .. })));
+    assert_eq!(of("quit", &[]), Err(KeymapError::NoQuit));
+}
+
+#[test]
+fn chords_read_back_as_they_are_written() {
+    for text in ["Ctrl+N", "F1", "?", "Enter", "Alt+Enter", "PgDn", "Shift+Tab", "Space", "G", "Plus", "Ctrl+Alt+X"] {
+        assert_eq!(text.parse::<Chord>().unwrap().to_string(), text);
+    }
+    for wrong in ["", "Ctrl+", "Nope", "F99", "Hyper+X"] {
+        assert!(wrong.parse::<Chord>().is_err(), "{wrong}");
+    }
+}
+
+fn plain(lines: &[Line<'_>]) -> String {
+    lines.iter().map(Line::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn markdown(text: &str, width: usize) -> Vec<Line<'static>> {
+    render(text, &Look { theme: &Theme::colour(), width, holds: &|number| number < 5 })
+}
+
+#[test]
+fn markdown_keeps_every_word_and_marks_what_does_not_hold() {
+    let text = "# Head\nSome **bold** `code`:\n- one [Source 1, Source 9]\n- two\n  1. deep\n\n[Source 2]: not a link\n<b>raw</b>";
+    insta::assert_snapshot!(plain(&markdown(text, 40)).replace('\u{a0}', "~"), @r"
+    Head
+
+    Some bold code:
+
+    • one [Source~1, Source~9?]
+    • two
+      1. deep
+
+    [Source~2]: not a link
+    <b>raw</b>
+    ");
+}
+
+#[test]
+fn wide_characters_are_cut_between_not_within() {
+    assert_eq!(fit("日本語", 5), "日本…");
+    assert_eq!(pad("日本", 5), "日本 ");
+    assert_eq!(window("日本語", 1, 4), " 本");
+    assert_eq!(width("e\u{301}👩‍👩‍👧"), 3);
+    assert_eq!(thousands(1_234_567), "1,234,567");
+}
+
+proptest! {
+    #[test]
+    fn wrapped_lines_fit_and_lose_no_word(text in "[a-zé日 \n]{0,80}", most in 2..30usize) {
+        let lines = wrap(&[Span::styled(text.clone(), Style::new())], most, &Indent::default());
+        for line in &lines {
+            prop_assert!(line.width() <= most, "{line:?}");
+        }
+        let squeeze = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        prop_assert_eq!(squeeze(&plain(&lines)), squeeze(&text));
+    }
+
+    #[test]
+    fn markdown_never_panics_and_keeps_letters(text in "[a-z#*_`>\\[\\]|:1. \n-]{0,120}", most in 1..40usize) {
+        let drawn = plain(&markdown(&text, most));
+        let letters = |text: &str| text.chars().filter(char::is_ascii_lowercase).count();
+        prop_assert_eq!(letters(&drawn), letters(&text));
+    }
+}

@@ -1,0 +1,224 @@
+//! Measuring, cutting and wrapping text for the screen.
+//!
+//! Invariants: width is counted in terminal cells per grapheme; no function panics on any width, 0 included; text that
+//! goes in through [`one_line`] or [`paragraphs`] comes out clean.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::base::{Millis, clean_line, clean_text};
+
+/// What stands before the first and before the further lines of a wrapped text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Indent {
+    pub(super) first: Span<'static>,
+    pub(super) rest: Span<'static>,
+}
+
+impl Indent {
+    /// So many spaces before every line.
+    pub(super) fn of(cells: usize) -> Self {
+        Self { first: Span::raw(" ".repeat(cells)), rest: Span::raw(" ".repeat(cells)) }
+    }
+}
+
+/// A count as `u16`, as the terminal takes it.
+pub(super) fn cells(count: usize) -> u16 {
+    u16::try_from(count).unwrap_or(u16::MAX)
+}
+
+/// Width in cells.
+pub(super) fn width(text: &str) -> usize {
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+}
+
+/// Clean text on one line.
+pub(super) fn one_line(text: &str, style: Style) -> Span<'static> {
+    Span::styled(clean_line(text), style)
+}
+
+/// Cut to a width, with `…` where something is missing.
+pub(super) fn fit(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let mut cut = take(text, most.saturating_sub(1));
+    if most > 0 {
+        cut.push('…');
+    }
+    cut
+}
+
+/// Cut or filled up to exactly this width.
+pub(super) fn pad(text: &str, to: usize) -> String {
+    let mut padded = fit(text, to);
+    padded.push_str(&" ".repeat(to.saturating_sub(width(&padded))));
+    padded
+}
+
+/// What of a line is seen from cell `left` on, at most `most` cells. A wide character cut in half becomes a space.
+pub(super) fn window(text: &str, left: usize, most: usize) -> String {
+    let mut at = 0;
+    let mut seen = String::new();
+    for grapheme in text.graphemes(true) {
+        let (start, end) = (at, at + grapheme.width());
+        at = end;
+        if end <= left {
+            continue;
+        }
+        if end > left + most {
+            break;
+        }
+        if start < left { seen.push(' ') } else { seen.push_str(grapheme) }
+    }
+    seen
+}
+
+fn take(text: &str, most: usize) -> String {
+    window(text, 0, most)
+}
+
+/// Clean text of several lines, each wrapped at words.
+pub(super) fn paragraphs(text: &str, style: Style, width: usize, indent: &Indent) -> Vec<Line<'static>> {
+    let clean = clean_text(text).replace('\t', "    ");
+    clean.lines().flat_map(|line| wrap(&[Span::styled(line.to_owned(), style)], width, indent)).collect()
+}
+
+/// Wraps styled text at words; a word longer than a line is cut between graphemes. A line feed ends a line.
+pub(super) fn wrap(spans: &[Span<'_>], width: usize, indent: &Indent) -> Vec<Line<'static>> {
+    let room = |indent: &Span<'_>| width.saturating_sub(self::width(&indent.content)).max(1);
+    let mut wrap = Wrap {
+        lines: vec![Vec::new()],
+        used: 0,
+        word: Vec::new(),
+        space: Vec::new(),
+        rooms: (room(&indent.first), room(&indent.rest)),
+    };
+    for span in spans {
+        for grapheme in span.content.graphemes(true) {
+            wrap.take(grapheme, span.style);
+        }
+    }
+    wrap.end_word();
+    let lines = wrap.lines.into_iter().enumerate().map(|(at, pieces)| {
+        let lead = if at == 0 { &indent.first } else { &indent.rest };
+        let mut line = Line::default();
+        if !lead.content.is_empty() {
+            line.push_span(lead.clone());
+        }
+        line.extend(join(pieces));
+        line
+    });
+    lines.collect()
+}
+
+/// A grapheme with its style.
+type Piece = (String, Style);
+
+struct Wrap {
+    lines: Vec<Vec<Piece>>,
+    used: usize,
+    word: Vec<Piece>,
+    space: Vec<Piece>,
+    /// Cells for text in the first line and in the others.
+    rooms: (usize, usize),
+}
+
+impl Wrap {
+    fn take(&mut self, grapheme: &str, style: Style) {
+        if grapheme == "\n" || grapheme == "\r\n" {
+            self.end_word();
+            self.new_line();
+        } else if grapheme.chars().all(char::is_whitespace) && grapheme != "\u{a0}" {
+            self.end_word();
+            self.space.push((" ".to_owned(), style));
+        } else {
+            self.word.push((grapheme.to_owned(), style));
+        }
+    }
+
+    fn end_word(&mut self) {
+        if self.word.is_empty() {
+            return;
+        }
+        let word = std::mem::take(&mut self.word);
+        let length: usize = word.iter().map(|(text, _)| width(text)).sum();
+        if self.used + self.space.len() + length <= self.room() {
+            self.used += self.space.len();
+            let space = std::mem::take(&mut self.space);
+            self.push_all(space);
+        } else if self.used > 0 {
+            self.new_line();
+        }
+        self.space.clear();
+        for piece in word {
+            let wide = width(&piece.0);
+            if self.used > 0 && self.used + wide > self.room() {
+                self.new_line();
+            }
+            self.used += wide;
+            self.push_all(vec![piece]);
+        }
+    }
+
+    fn room(&self) -> usize {
+        if self.lines.len() == 1 { self.rooms.0 } else { self.rooms.1 }
+    }
+
+    fn new_line(&mut self) {
+        self.space.clear();
+        self.used = 0;
+        self.lines.push(Vec::new());
+    }
+
+    fn push_all(&mut self, pieces: Vec<Piece>) {
+        if let Some(line) = self.lines.last_mut() {
+            line.extend(pieces);
+        }
+    }
+}
+
+/// Neighbours of one style become one span.
+fn join(pieces: Vec<Piece>) -> Vec<Span<'static>> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    for (text, style) in pieces {
+        match spans.last_mut() {
+            Some(last) if last.style == style => last.content.to_mut().push_str(&text),
+            _ => spans.push(Span::styled(text, style)),
+        }
+    }
+    spans
+}
+
+/// `1,240`.
+pub(super) fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `850 ms`, `1.2 s`.
+pub(super) fn duration(time: Millis) -> String {
+    if time.0 < 1000.0 { format!("{:.0} ms", time.0) } else { format!("{:.1} s", time.0 / 1000.0) }
+}
+
+/// `1 document`, `2 documents`.
+pub(super) fn counted(number: usize, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", thousands(number))
+}
+
+/// `Source 1`, `Sources 1, 3`.
+pub(super) fn sources(ranks: &[usize]) -> String {
+    let numbers: Vec<String> = ranks.iter().map(usize::to_string).collect();
+    let s = if ranks.len() == 1 { "" } else { "s" };
+    format!("Source{s} {}", numbers.join(", "))
+}

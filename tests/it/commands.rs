@@ -1,0 +1,167 @@
+//! The commands as a script sees them: JSON by the contract, exit codes, and clear errors.
+
+use std::fs;
+
+use crate::program::{Program, models};
+
+fn program() -> Option<Program> {
+    models().map(Program::new)
+}
+
+#[test]
+fn a_question_gives_json_by_the_contract() {
+    let Some(program) = program() else { return };
+    let ingested = program.ingest_league();
+    assert_eq!(ingested["documents"], 8);
+    assert_eq!(ingested["skipped"].as_array().unwrap().len(), 0);
+    for kind in ["passage", "list", "table", "row"] {
+        assert!(ingested["evidences"][kind].as_u64().unwrap() > 0, "no {kind}: {ingested}");
+    }
+    let asked = program.json(&["ask", "--domain", "league", "--explain", "Which club won the Harbour League in 2025?"]);
+    let hits = asked["hits"].as_array().unwrap();
+    assert!(!hits.is_empty());
+    assert!(asked["conversation"].is_i64());
+    assert_eq!(asked["question"], asked["completed_question"]);
+    let mut ranks: Vec<u64> = hits.iter().map(|hit| hit["rank"].as_u64().unwrap()).collect();
+    let clusters = asked["attribution"]["clusters"].as_array().unwrap();
+    let mut covered: Vec<u64> =
+        clusters.iter().flat_map(|c| c["hits"].as_array().unwrap()).map(|rank| rank.as_u64().unwrap()).collect();
+    ranks.sort_unstable();
+    covered.sort_unstable();
+    assert_eq!(covered, ranks, "every hit of the prompt is in exactly one cluster");
+    let shares: f64 = clusters.iter().filter_map(|cluster| cluster["share"].as_f64()).sum();
+    let decisive = asked["attribution"]["decisive"].as_bool().unwrap();
+    assert!(!decisive || (shares - 1.0).abs() < 0.001, "the shares sum to {shares}");
+    for key in ["rewrite", "retrieve", "first_token", "answer", "explain", "total"] {
+        assert!(asked["timings_ms"][key].is_number(), "no timing `{key}`");
+    }
+    follow_up(&program, &asked);
+}
+
+fn follow_up(program: &Program, first: &serde_json::Value) {
+    let id = first["conversation"].to_string();
+    let asked = program.json(&["ask", "--domain", "league", "--conversation", &id, "Who scored most goals for it?"]);
+    assert_eq!(asked["turn"], 2);
+    assert_eq!(asked["conversation"], first["conversation"]);
+    let shown = program.json(&["history", "show", &id]);
+    let turns = shown["turns"].as_array().unwrap();
+    assert_eq!(turns.len(), 2);
+    assert!(turns[0]["trace"]["answer"]["prompt"]["segments"].as_array().unwrap().len() > 3);
+    assert!(turns[0]["trace"]["attribution"]["clusters"][0]["counterfactuals"][0]["prompt"].is_object());
+    assert!(turns[1]["trace"]["rewrite"]["prompt"].is_object(), "a follow-up keeps its rewrite prompt");
+}
+
+#[test]
+fn searching_finds_a_row_and_says_how() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let found = program.json(&[
+        "search",
+        "--domain",
+        "league",
+        "-k",
+        "5",
+        "Which club won the Harbour League in the season 2025?",
+    ]);
+    let hits = found["hits"].as_array().unwrap();
+    assert_eq!(hits.len(), 5);
+    assert!(hits.iter().any(|hit| hit["dense_rank"].is_u64() && hit["lexical_rank"].is_u64()));
+    assert_eq!(found["mode"], "hybrid");
+}
+
+#[test]
+fn an_unchanged_folder_is_not_embedded_again() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let again = program.ingest_league();
+    assert_eq!((again["added"].as_u64(), again["unchanged"].as_u64()), (Some(0), Some(8)));
+}
+
+#[test]
+fn one_unreadable_document_is_skipped_and_only_all_of_them_fail() {
+    let Some(program) = program() else { return };
+    let folder = program.data.path().join("pages");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("good.md"), "# Good\n\nThe anchor weighs 40 kg.\n").unwrap();
+    fs::write(folder.join("bad.json"), "{\"title\": 3").unwrap();
+    let mixed = program.json(&["ingest", "--domain", "mixed", folder.to_str().unwrap()]);
+    assert_eq!(mixed["added"], 1);
+    let skipped = mixed["skipped"].as_array().unwrap();
+    assert_eq!(skipped.len(), 1);
+    assert!(skipped[0]["path"].as_str().unwrap().ends_with("bad.json"));
+    fs::remove_file(folder.join("good.md")).unwrap();
+    let output = program.run(&["ingest", "--domain", "broken", folder.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn wrong_use_ends_with_two_and_one_clear_message() {
+    let Some(program) = program() else { return };
+    let config = program.data.path().join("c.toml");
+    fs::write(&config, "[retrieval]\nrff_k = 3\n").unwrap();
+    let wrong_key = program.run(&["--config", config.to_str().unwrap(), "domain", "list"]);
+    let cases = [
+        (wrong_key, "rrf_k"),
+        (program.run(&["search", "--domain", "nowhere", "x"]), "nowhere"),
+        (program.run(&["ask", "--domain", "nowhere", "x"]), "nowhere"),
+        (program.run(&["models", "pull"]), "--features hub"),
+        (program.run(&["ingest", "--domain", "x", "no/such/folder"]), "no/such/folder"),
+        (program.run(&["ask", "--domain", "Bad Name", "x"]), "domain name"),
+    ];
+    for (output, named) in cases {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(named), "`{named}` is not named in: {errors}");
+        assert!(!errors.contains("panicked"), "{errors}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_damaged_weight_file_is_named_with_the_fix() {
+    let Some(folder) = models() else { return };
+    let broken = tempfile::tempdir().unwrap();
+    for model in ["all-MiniLM-L6-v2", "smollm2-135m-instruct"] {
+        let target = broken.path().join(model);
+        fs::create_dir(&target).unwrap();
+        for file in fs::read_dir(folder.join(model)).unwrap() {
+            let file = file.unwrap();
+            if file.file_name().to_string_lossy().ends_with("safetensors") {
+                fs::write(target.join(file.file_name()), "cut short").unwrap();
+            } else {
+                fs::copy(file.path(), target.join(file.file_name())).unwrap();
+            }
+        }
+    }
+    let program = Program::new(broken.path().to_owned());
+    let pages = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo/league");
+    let output = program.run(&["ingest", "--domain", "league", pages]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("model.safetensors") && errors.contains("bytes"), "{errors}");
+    assert!(errors.contains("make models"), "the fix is not named: {errors}");
+}
+
+#[test]
+fn a_worker_that_panics_ends_a_command_instead_of_hanging_it() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let output = program.run(&["--panic-in", "worker", "ask", "--domain", "league", "Who won?"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(101), "{errors}");
+    assert!(errors.contains("asked to panic"), "{errors}");
+}
+
+#[test]
+fn a_damaged_history_is_named_and_left_as_it_is() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let path = program.data.path().join("history.db");
+    let damaged = "no database at all, but a text that is long enough to be read as one";
+    fs::write(&path, damaged).unwrap();
+    let output = program.run(&["ask", "--domain", "league", "Which club won the Harbour League in 2025?"]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("history.db"), "{errors}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), damaged);
+}

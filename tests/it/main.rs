@@ -1,0 +1,14 @@
+//! Integration tests, in one binary: linking the engines once is most of their cost.
+
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
+mod package;
+#[cfg(test)]
+mod program;
+#[cfg(test)]
+mod screen;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod tidy;

@@ -1,0 +1,694 @@
+//! Whole frames as snapshots: text at three sizes, and one with its styles; and a soak of random keys.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
+use ragonite::answer::{Answer, Rewrite, RewriteHow};
+use ragonite::app::{App, AppSettings, DomainSummary, Effect, EngineStatus, Event, Problem, TurnKey};
+use ragonite::attribution::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
+use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
+use ragonite::evidence::{Context, Kind, TableGrid};
+use ragonite::history::ConversationRecord;
+use ragonite::inference::{Completion, Finish, Sampling, Special};
+use ragonite::prompt::{Cut, CutHow, Part, Prompt, Segment};
+use ragonite::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved};
+use ragonite::tui::{Intent, Keymap, Pane, ScreenState, Theme, draw, on_input};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::style::Color;
+use time::macros::datetime;
+use time::{Duration, OffsetDateTime};
+
+const NOW: OffsetDateTime = datetime!(2025-05-05 10:32 UTC);
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (160, 45)];
+
+fn domain_name() -> DomainName {
+    "wiki".parse().unwrap()
+}
+
+fn domain() -> DomainSummary {
+    DomainSummary { name: domain_name(), documents: 15, evidences: 412, changed_at: String::new(), problem: None }
+}
+
+fn broken() -> DomainSummary {
+    let problem = Problem {
+        what: "it was made with the embedder bge-m3".into(),
+        next: "Re-embed it with `ragonite domain rebuild old`".into(),
+    };
+    DomainSummary { name: "old".parse().unwrap(), problem: Some(problem), ..domain() }
+}
+
+fn conversation(id: i64, title: &str) -> ConversationRecord {
+    ConversationRecord {
+        id: ConversationId(id),
+        domain: domain_name(),
+        title: title.into(),
+        started_at: NOW,
+        changed_at: NOW,
+        turns: 2,
+    }
+}
+
+fn engine() -> EngineStatus {
+    EngineStatus {
+        profile: "starter".into(),
+        profile_reason: "no GPU".into(),
+        embedder: "all-MiniLM-L6-v2".into(),
+        generator: "qwen2.5-coder-1.5b-instruct".into(),
+        device: "CPU, 2 threads".into(),
+        loading: None,
+    }
+}
+
+fn hit(rank: usize, kind: Kind, origin: (&str, &str), content: &str) -> Hit {
+    let (title, heading) = origin;
+    let context = Context {
+        title: title.into(),
+        heading_path: vec![heading.into()],
+        before: "The field team met in the depot.".into(),
+        after: "Next meeting in two weeks.".into(),
+    };
+    let id = i64::try_from(rank).unwrap();
+    let table = matches!(kind, Kind::Row | Kind::Table).then_some(1);
+    Hit {
+        rank,
+        evidence: EvidenceId(100 + id),
+        document: DocumentId(id),
+        title: title.into(),
+        heading: heading.into(),
+        url: "wiki/meeting-2025-02-19.json".into(),
+        location: if table.is_some() { "Table 1, row 3".into() } else { "paragraph 2".into() },
+        kind,
+        table,
+        row: (kind == Kind::Row).then_some(3),
+        text: content.into(),
+        content: content.into(),
+        context,
+        fused: 0.0328 / f64::from(u32::try_from(rank).unwrap()),
+        dense_rank: Some(rank),
+        dense_score: Some(0.8),
+        lexical_rank: (rank != 2).then_some(rank + 1),
+        lexical_score: Some(7.5),
+        rerank_score: None,
+    }
+}
+
+fn hits() -> Vec<Hit> {
+    let meeting = ("Field meeting 2025-02-19", "Action items");
+    vec![
+        hit(
+            1,
+            Kind::Row,
+            meeting,
+            "Row 3 in Table 1: Member is Alice, and Task is Replace the satellite modem, and Due is 2025-03-14",
+        ),
+        hit(
+            2,
+            Kind::Passage,
+            ("Decision: satellite modem", "Outcome"),
+            "The modem of station Kestrel is replaced by the low-power variant. Alice leads the work.",
+        ),
+        hit(3, Kind::List, meeting, "- order spare antennas\n- update the 手順書 of the depot"),
+        hit(4, Kind::Table, ("Hardware boards", "Revisions"), "Board | Revision | Power"),
+        hit(
+            5,
+            Kind::Passage,
+            ("Onboarding", "First week"),
+            "New members read the glossary before they go to a station.",
+        ),
+    ]
+}
+
+fn grid() -> TableGrid {
+    let row = |cells: [&str; 5]| cells.map(String::from).to_vec();
+    TableGrid {
+        number: 1,
+        caption: "Action items".into(),
+        header: row(["Member", "Task", "Due", "Station", "Remarks of the field team"]),
+        rows: vec![
+            row(["Bob", "Check the batteries", "2025-03-01", "Heron", "two cells are weak"]),
+            row(["Chen", "Write the regression report", "2025-03-07", "–", ""]),
+            row([
+                "Alice",
+                "Replace the satellite modem",
+                "2025-03-14",
+                "Kestrel",
+                "needs a calm day, see the decision",
+            ]),
+            row(["Dana", "Order spare antennas", "2025-03-20", "Depot", ""]),
+        ],
+    }
+}
+
+fn retrieved(query: &str) -> Retrieved {
+    let ranked = |rank: usize, evidence: i64, score| RankedEvidence { rank, evidence: EvidenceId(evidence), score };
+    Retrieved {
+        query: query.into(),
+        mode: Mode::Hybrid,
+        dense: vec![ranked(1, 101, 0.8123), ranked(2, 102, 0.77), ranked(3, 190, 0.61)],
+        lexical: vec![ranked(1, 103, 9.25), ranked(2, 101, 7.5)],
+        hits: hits(),
+        timings_ms: RetrievalTimings {
+            embed: Millis(21.0),
+            dense: Millis(1.5),
+            lexical: Millis(3.0),
+            fuse: Millis(0.6),
+            rerank: Millis(0.0),
+            total: Millis(26.1),
+        },
+    }
+}
+
+fn segment(part: Part, text: &str, tokens: usize) -> Segment {
+    Segment { part, text: text.into(), special: Special::Plain, tokens }
+}
+
+fn prompt() -> Prompt {
+    Prompt {
+        segments: vec![
+            segment(Part::Template, "<|im_start|>system\n", 3),
+            segment(Part::System, "Answer from the sources only. Cite them as [Source n].\n", 96),
+            segment(Part::Evidence { rank: 4 }, "Source 4: Board | Revision | Power\n", 310),
+            segment(Part::Evidence { rank: 3 }, "Source 3: - order spare antennas\n", 84),
+            segment(Part::Evidence { rank: 2 }, "Source 2: The modem of station Kestrel …\n", 121),
+            segment(Part::Evidence { rank: 1 }, "Source 1: Row 3 in Table 1: Member is Alice …\n", 77),
+            segment(Part::Question, "Who replaces the modem?", 9),
+        ],
+        stop: vec!["User:".into()],
+        cut: vec![Cut { rank: 5, evidence: EvidenceId(105), tokens: 64, how: CutHow::Dropped }],
+    }
+}
+
+fn completion(text: &str) -> Completion {
+    Completion {
+        text: text.into(),
+        tokens: vec![1; 42],
+        prompt_tokens: 1240,
+        reused_tokens: 99,
+        finish: Finish::End,
+        first_token_ms: Millis(2130.0),
+        total_ms: Millis(4210.0),
+    }
+}
+
+const ANSWER: &str = "**Alice** replaces the satellite modem of station *Kestrel* [Source 1, Source 2]:\n\n\
+    - it is due on `2025-03-14` [Source 1]\n- the low-power variant was chosen [Source 2, Source 9]";
+
+fn answer(text: &str, invalid: Vec<usize>) -> Answer {
+    Answer {
+        text: text.into(),
+        answered: true,
+        citations: vec![1, 2],
+        invalid_citations: invalid,
+        language: Language::English,
+        prompt: prompt(),
+        sampling: Sampling::Greedy,
+        completion: completion(text),
+    }
+}
+
+fn rewrite(completed: &str, how: RewriteHow) -> Rewrite {
+    let prompt = (how != RewriteHow::First).then(|| Prompt {
+        segments: vec![segment(Part::Question, "Make the question self-contained: And when is it due?", 14)],
+        ..Prompt::default()
+    });
+    let completion = (how != RewriteHow::First).then(|| completion(completed));
+    Rewrite { completed: completed.into(), how, prompt, completion, total_ms: Millis(830.0) }
+}
+
+fn cluster(hits: &[usize], how: How, values: (f64, Option<f64>), text: &str) -> Cluster {
+    let counterfactual =
+        Counterfactual { prompt: prompt().without(hits), completion: completion(text), similarity: 1.0 - values.0 };
+    Cluster {
+        hits: hits.to_vec(),
+        how,
+        contribution: values.0,
+        share: values.1,
+        counterfactual_answer: Some(text.into()),
+        counterfactuals: vec![counterfactual],
+    }
+}
+
+/// How an explanation comes out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    SomeDecide,
+    NoneDecides,
+}
+
+fn attribution(verdict: Verdict) -> Attribution {
+    let decisive = verdict == Verdict::SomeDecide;
+    let clusters = if decisive {
+        vec![
+            cluster(
+                &[1, 3],
+                How::Regenerated,
+                (0.2134, Some(0.814)),
+                "Bob replaces the modem of station Kestrel [Source 2].",
+            ),
+            cluster(&[2], How::Regenerated, (0.139, Some(0.186)), "Alice replaces it [Source 1]."),
+            cluster(&[4], How::Verified, (0.0, None), ANSWER),
+        ]
+    } else {
+        [1, 2, 3, 4].map(|rank| cluster(&[rank], How::Verified, (0.0, None), ANSWER)).into()
+    };
+    let timings_ms = AttributionTimings { total: Millis(8240.0), ..AttributionTimings::default() };
+    Attribution { method: Method::Counterfactual, decisive, clusters, timings_ms }
+}
+
+/// An app and its screen, driven by events and keys.
+struct Stage {
+    app: App,
+    screen: ScreenState,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let app = App::new(AppSettings::default());
+        let mut stage = Self { app, screen: ScreenState::new(Theme::colour(), Keymap::default()) };
+        stage.play([Event::EngineChanged(engine())]);
+        stage
+    }
+
+    fn open() -> Self {
+        let mut stage = Self::new();
+        let conversations =
+            vec![conversation(2, "Who replaces the modem?"), conversation(1, "Was ist ein Gateway und wozu dient es?")];
+        stage.play([
+            Event::DomainsListed(vec![
+                domain(),
+                DomainSummary { name: "league".parse().unwrap(), ..domain() },
+                broken(),
+            ]),
+            Event::DomainChosen(domain_name()),
+            Event::ConversationsListed { domain: domain_name(), conversations },
+            Event::DomainOpened(domain()),
+        ]);
+        stage
+    }
+
+    fn asked(text: &str) -> Self {
+        let mut stage = Self::open();
+        stage.play([Event::QuestionAsked { text: text.into(), at: NOW }]);
+        stage
+    }
+
+    fn searched(text: &str) -> Self {
+        let mut stage = Self::asked(text);
+        let turn = TurnKey(1);
+        stage.play([
+            Event::QuestionCompleted { turn, rewrite: Box::new(rewrite(text, RewriteHow::First)) },
+            Event::HitsRetrieved { turn, retrieved: Box::new(retrieved(text)) },
+        ]);
+        stage
+    }
+
+    fn answered() -> Self {
+        let mut stage = Self::searched("Who replaces the modem?");
+        stage.finish(TurnKey(1), answer(ANSWER, vec![9]));
+        stage
+    }
+
+    fn explained(verdict: Verdict) -> Self {
+        let mut stage = Self::answered();
+        let turn = TurnKey(1);
+        stage.play([
+            Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
+            Event::AttributionFinished { turn, attribution: Box::new(attribution(verdict)) },
+        ]);
+        stage
+    }
+
+    fn finish(&mut self, turn: TurnKey, answer: Answer) {
+        let conversation = conversation(2, "Who replaces the modem?");
+        self.play([
+            Event::AnswerFinished { turn, answer: Box::new(answer) },
+            Event::TurnSaved { turn, conversation, id: TurnId(1) },
+        ]);
+    }
+
+    fn play(&mut self, events: impl IntoIterator<Item = Event>) {
+        for event in events {
+            let effects = self.app.handle(event);
+            self.serve(effects);
+        }
+    }
+
+    /// The part of the runtime that the screen itself asks for.
+    fn serve(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            if let Effect::LoadTable { evidence, .. } = effect {
+                self.app.handle(Event::TableLoaded { evidence, table: Some(Arc::new(grid())) });
+            }
+        }
+    }
+
+    fn press(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        self.input(&Input::Key(KeyEvent::new(code, modifiers)));
+    }
+
+    fn input(&mut self, input: &Input) {
+        for intent in on_input(&mut self.screen, &self.app, input, NOW) {
+            if let Intent::App(event) = intent {
+                self.play([event]);
+            }
+        }
+    }
+
+    fn key(mut self, c: char) -> Self {
+        self.press(KeyCode::Char(c), KeyModifiers::NONE);
+        self
+    }
+
+    fn at(mut self, pane: Pane) -> Self {
+        self.screen.set_focus(pane);
+        self
+    }
+
+    /// Draws at a size, twice: first what is there, then with what the screen asked for.
+    fn frame(&mut self, size: (u16, u16)) -> Terminal<TestBackend> {
+        let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+        terminal.draw(|frame| draw(&self.app, &mut self.screen, NOW, frame)).unwrap();
+        if let Some(wanted) = self.screen.wants(&self.app) {
+            self.play([wanted]);
+        }
+        terminal.draw(|frame| draw(&self.app, &mut self.screen, NOW + Duration::seconds(3), frame)).unwrap();
+        terminal
+    }
+}
+
+/// A snapshot per size.
+fn assert_frames(name: &str, stage: impl Fn() -> Stage) {
+    for size in SIZES {
+        let terminal = stage().frame(size);
+        insta::assert_snapshot!(format!("{name}_{}x{}", size.0, size.1), terminal.backend().to_string());
+    }
+}
+
+#[test]
+fn without_a_domain_the_screen_says_how_to_make_one() {
+    assert_frames("no_domain", || {
+        let mut stage = Stage::new();
+        stage.play([Event::DomainsListed(vec![])]);
+        stage
+    });
+}
+
+#[test]
+fn an_open_domain_invites_to_ask() {
+    assert_frames("open_domain", Stage::open);
+}
+
+#[test]
+fn before_the_first_token_the_stage_is_named() {
+    assert_frames("reading", || {
+        let mut stage = Stage::searched("Who replaces the modem?");
+        let turn = TurnKey(1);
+        stage.play([
+            Event::PromptBuilt { turn, tokens: 1240, sources: 4, cut: vec![] },
+            Event::PromptRead { turn, done: 558, total: 1240 },
+        ]);
+        stage
+    });
+}
+
+#[test]
+fn an_answer_appears_as_it_is_written() {
+    assert_frames("streaming", || {
+        let mut stage = Stage::searched("Who replaces the modem?");
+        let turn = TurnKey(1);
+        let text = "**Alice** replaces the modem [Source 1]. The var".into();
+        stage.play([
+            Event::PromptBuilt { turn, tokens: 1240, sources: 4, cut: vec![] },
+            Event::AnswerGrew { turn, text },
+        ]);
+        stage
+    });
+}
+
+#[test]
+fn an_answer_stands_beside_its_evidence() {
+    assert_frames("answered", Stage::answered);
+    assert_frames("evidence_row", || Stage::answered().at(Pane::Evidence));
+}
+
+#[test]
+fn follow_up_and_out_of_scope_are_recognised() {
+    assert_frames("follow_up", || {
+        let mut stage = Stage::answered();
+        let turn = TurnKey(2);
+        let completed = "When is the replacement of the satellite modem of station Kestrel due?";
+        stage.play([
+            Event::QuestionAsked { text: "And when is it due?".into(), at: NOW },
+            Event::QuestionCompleted { turn, rewrite: Box::new(rewrite(completed, RewriteHow::Model)) },
+            Event::HitsRetrieved { turn, retrieved: Box::new(retrieved(completed)) },
+        ]);
+        let text = "The information is not in the sources.";
+        stage.finish(turn, Answer { answered: false, citations: vec![], ..answer(text, vec![]) });
+        stage.at(Pane::Conversation)
+    });
+}
+
+#[test]
+fn text_that_arrives_out_of_sight_is_announced() {
+    let mut stage = Stage::searched("Who replaces the modem?");
+    let text = "One line of the answer.\n\n".repeat(20);
+    stage.play([Event::AnswerGrew { turn: TurnKey(1), text: text.clone() }]);
+    stage.frame((80, 24));
+    stage.press(KeyCode::PageUp, KeyModifiers::NONE);
+    stage.play([Event::AnswerGrew { turn: TurnKey(1), text }]);
+    let seen = stage.frame((80, 24)).backend().to_string();
+    assert!(seen.contains("new text below"), "{seen}");
+    stage.screen.set_focus(Pane::Conversation);
+    stage.press(KeyCode::End, KeyModifiers::NONE);
+    let seen = stage.frame((80, 24)).backend().to_string();
+    assert!(seen.contains("writing…") && !seen.contains("new text below"), "{seen}");
+}
+
+#[test]
+fn the_table_of_the_selected_hit_is_asked_for_once() {
+    let mut stage = Stage::searched("Who replaces the modem?");
+    let wanted = stage.screen.wants(&stage.app).expect("the first hit is a row");
+    assert_eq!(wanted, Event::TableWanted(EvidenceId(101)));
+    stage.play([wanted]);
+    assert_eq!(stage.screen.wants(&stage.app), None);
+}
+
+#[test]
+fn every_step_can_be_looked_at() {
+    assert_frames("behind", || Stage::explained(Verdict::SomeDecide).at(Pane::Behind));
+    assert_frames("behind_prompt_open", || {
+        let mut stage = Stage::answered().at(Pane::Behind);
+        stage.frame((120, 40));
+        // To the prompt: the question's lines, two lists, the fused list.
+        for _ in 0..14 {
+            stage.press(KeyCode::Down, KeyModifiers::NONE);
+        }
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage
+    });
+}
+
+#[test]
+fn shares_are_bars_that_open_to_the_other_answer() {
+    assert_frames("why", || {
+        let mut stage = Stage::explained(Verdict::SomeDecide).at(Pane::Why);
+        stage.frame((120, 40));
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage
+    });
+}
+
+#[test]
+fn nothing_decides_is_said_in_words() {
+    assert_frames("why_nothing_decides", || Stage::explained(Verdict::NoneDecides).at(Pane::Why));
+}
+
+#[test]
+fn an_explanation_shows_how_far_it_is() {
+    assert_frames("explaining", || {
+        let mut stage = Stage::answered().at(Pane::Why);
+        let clusters = attribution(Verdict::SomeDecide).clusters[..1].to_vec();
+        stage.play([
+            Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
+            Event::AttributionAdvanced { turn: TurnKey(1), done: 2, total: 5, clusters },
+        ]);
+        stage
+    });
+}
+
+#[test]
+fn domains_and_conversations_can_be_chosen() {
+    assert_frames("lists", || Stage::answered().at(Pane::Lists).key('j').key('j'));
+}
+
+#[test]
+fn the_help_lists_every_key() {
+    assert_frames("help", || Stage::answered().at(Pane::Conversation).key('?'));
+}
+
+#[test]
+fn a_failure_says_what_why_and_what_to_do() {
+    assert_frames("failed", || {
+        let mut stage = Stage::searched("Who replaces the modem?");
+        let problem = Problem {
+            what: "loading the generator: opening qwen2.5-coder-1.5b-instruct-q4_k_m.gguf: no such file".into(),
+            next: "Fetch it with `ragonite models pull`, or choose another profile".into(),
+        };
+        stage.play([Event::TurnFailed { turn: TurnKey(1), problem }]);
+        stage
+    });
+}
+
+#[test]
+fn styles_are_as_the_theme_says() {
+    insta::assert_snapshot!("styles_120x40", style_map(&Stage::answered().at(Pane::Evidence).frame((120, 40))));
+}
+
+#[test]
+fn without_colour_nothing_is_coloured() {
+    for pane in [Pane::Evidence, Pane::Behind, Pane::Why, Pane::Lists, Pane::Composer] {
+        let mut stage = Stage::explained(Verdict::SomeDecide);
+        stage.screen = ScreenState::new(Theme::plain(), Keymap::default());
+        let terminal = stage.at(pane).frame((120, 40));
+        let cells = terminal.backend().buffer().content();
+        assert!(cells.iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));
+    }
+}
+
+/// One letter per style with a legend; `.` is the default.
+fn style_map(terminal: &Terminal<TestBackend>) -> String {
+    let buffer = terminal.backend().buffer();
+    let mut letters: BTreeMap<String, char> = BTreeMap::new();
+    let mut names = ('a'..='z').chain('A'..='Z');
+    let mut map = String::new();
+    for y in 0..buffer.area.height {
+        for x in 0..buffer.area.width {
+            let cell = &buffer[(x, y)];
+            let style = match (cell.fg, cell.modifier) {
+                (Color::Reset, modifier) if modifier.is_empty() => None,
+                (Color::Reset, modifier) => Some(format!("{modifier:?}")),
+                (colour, modifier) if modifier.is_empty() => Some(format!("{colour:?}")),
+                (colour, modifier) => Some(format!("{colour:?} {modifier:?}")),
+            };
+            let letter = style.map_or('.', |style| *letters.entry(style).or_insert_with(|| names.next().unwrap()));
+            map.push(letter);
+        }
+        map.push('\n');
+    }
+    let mut legend: Vec<(char, String)> = letters.into_iter().map(|(style, letter)| (letter, style)).collect();
+    legend.sort();
+    for (letter, style) in legend {
+        writeln!(map, "{letter} = {style}").unwrap();
+    }
+    map
+}
+
+#[test]
+fn no_size_is_too_small_to_draw() {
+    for width in (0..60).step_by(3) {
+        for height in 0..20 {
+            for mut stage in
+                [Stage::new(), Stage::explained(Verdict::SomeDecide).at(Pane::Behind), Stage::answered().key('?')]
+            {
+                stage.frame((width, height));
+            }
+        }
+    }
+    let tiny = Stage::answered().frame((20, 5));
+    assert!(tiny.backend().to_string().contains("window too small"));
+}
+
+/// A small generator of numbers, so that a failure can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        // Constants of Knuth's MMIX; the low bits are weak and left out.
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % sides
+    }
+
+    fn input(&mut self) -> Input {
+        let codes = [
+            KeyCode::Enter,
+            KeyCode::Esc,
+            KeyCode::Tab,
+            KeyCode::BackTab,
+            KeyCode::Up,
+            KeyCode::Down,
+            KeyCode::Left,
+            KeyCode::Right,
+            KeyCode::PageUp,
+            KeyCode::PageDown,
+            KeyCode::Home,
+            KeyCode::End,
+            KeyCode::Backspace,
+            KeyCode::Delete,
+            KeyCode::F(1),
+            KeyCode::F(2),
+            KeyCode::F(3),
+            KeyCode::F(4),
+            KeyCode::F(5),
+            KeyCode::F(6),
+        ];
+        let letters: Vec<char> = "xsjkgGhl[]?12345 aé日👩‍👩‍👧\u{301}".chars().collect();
+        let modifiers =
+            [KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SHIFT];
+        match self.roll(10) {
+            0 => Input::Paste("pasted\r\nline [Source 1] \u{1b}[31m日本".into()),
+            1..=4 => Input::Key(KeyEvent::new(codes[self.roll(codes.len())], modifiers[self.roll(5)])),
+            5 => {
+                let letter = char::from(b'a' + u8::try_from(self.roll(26)).unwrap());
+                Input::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL))
+            }
+            _ => Input::Key(KeyEvent::new(KeyCode::Char(letters[self.roll(letters.len())]), KeyModifiers::NONE)),
+        }
+    }
+
+    /// What the runtime might say of the running turn.
+    fn answer(&mut self, app: &App) -> Option<Event> {
+        let turn = app.phase().turn()?;
+        Some(match self.roll(12) {
+            0 | 1 => Event::QuestionCompleted { turn, rewrite: Box::new(rewrite("and then?", RewriteHow::Model)) },
+            2 | 3 => Event::HitsRetrieved { turn, retrieved: Box::new(retrieved("and then?")) },
+            4 => Event::AnswerGrew { turn, text: "a **bold [Source 3] word\n- ".into() },
+            5 | 6 => Event::AnswerFinished { turn, answer: Box::new(answer(ANSWER, vec![9])) },
+            7 => Event::AttributionAdvanced {
+                turn,
+                done: 1,
+                total: 3,
+                clusters: attribution(Verdict::SomeDecide).clusters,
+            },
+            8 => Event::AttributionFinished {
+                turn,
+                attribution: Box::new(attribution([Verdict::SomeDecide, Verdict::NoneDecides][self.roll(2)])),
+            },
+            9 => Event::TurnCanceled { turn },
+            10 => Event::TurnFailed { turn, problem: Problem { what: "it broke ".repeat(40), next: "mend it".into() } },
+            _ => Event::PromptRead { turn, done: 3, total: 0 },
+        })
+    }
+}
+
+#[test]
+fn random_keys_never_make_it_fail() {
+    for (seed, size) in [(1, (80, 24)), (2, (160, 45)), (3, (104, 31)), (4, (44, 12))] {
+        let mut dice = Dice(seed);
+        let mut stage = Stage::open();
+        let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+        for _ in 0..1500 {
+            let input = dice.input();
+            stage.input(&input);
+            if let Some(event) = dice.answer(&stage.app).filter(|_| dice.roll(2) == 0) {
+                stage.play([event]);
+            }
+            if let Some(wanted) = stage.screen.wants(&stage.app) {
+                stage.play([wanted]);
+            }
+            terminal.draw(|frame| draw(&stage.app, &mut stage.screen, NOW, frame)).unwrap();
+        }
+    }
+}

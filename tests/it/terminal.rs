@@ -1,0 +1,116 @@
+//! The real program in a pseudo terminal: it starts, works, and gives the terminal back.
+
+use crate::program::{Program, Session, models};
+
+const ESCAPE: &str = "\x1b";
+const CTRL_Q: &str = "\x11";
+const CTRL_E: &str = "\x05";
+const ENTER: &str = "\r";
+
+const QUESTION: &str = "Which club won the Harbour League in the season 2025?";
+
+fn with_domain() -> Option<Program> {
+    let program = Program::new(models()?);
+    program.ingest_league();
+    Some(program)
+}
+
+fn assert_terminal_is_back(session: &mut Session, code: u32) {
+    let (status, text) = session.wait_for_exit();
+    assert_eq!(status.exit_code(), code, "{text}");
+    assert!(text.contains("shell was here"), "the shell's screen was not restored:\n{text}");
+    assert!(text.contains(&format!("shell is back with {code}")), "{text}");
+    assert!(text.lines().any(|line| line.trim() == "icanon"), "raw mode was not left:\n{text}");
+}
+
+fn ask(session: &mut Session, question: &str) {
+    session.type_keys(question);
+    session.wait_for("the question in the composer", |screen| screen.contains(&question[..20]));
+    session.type_keys(ENTER);
+}
+
+#[test]
+fn a_conversation_is_there_again_after_the_program_was_left() {
+    let Some(program) = with_domain() else { return };
+    let mut session = program.open(160, 45, &[]);
+    session.wait_for_text("league is open");
+    ask(&mut session, QUESTION);
+    session.wait_for("the stored turn", |_| turns_stored(&program) == 1);
+    session.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut session, 0);
+
+    let mut again = program.open(160, 45, &[]);
+    again.wait_for_text("Which club won");
+    again.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut again, 0);
+}
+
+fn turns_stored(program: &Program) -> u64 {
+    let listed = program.json(&["history", "list"]);
+    listed["conversations"].as_array().unwrap().iter().map(|c| c["turns"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn escape_stops_the_generation_and_the_next_question_is_answered() {
+    let Some(program) = with_domain() else { return };
+    let mut session = program.open(160, 45, &[]);
+    session.wait_for_text("league is open");
+    ask(&mut session, QUESTION);
+    session.wait_for("the prompt being read", |screen| screen.contains("reading") || screen.contains("writing"));
+    session.type_keys(ESCAPE);
+    session.wait_for("the cancellation", |screen| screen.to_lowercase().contains("cancelled"));
+    ask(&mut session, "Which stadium has the most seats?");
+    session.wait_for("the second turn", |_| turns_stored(&program) == 2);
+    session.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut session, 0);
+}
+
+#[test]
+fn an_answer_is_explained_on_a_small_screen_and_a_large_one() {
+    let Some(program) = with_domain() else { return };
+    let mut session = program.open(160, 45, &[]);
+    session.wait_for_text("league is open");
+    ask(&mut session, QUESTION);
+    session.wait_for("the stored turn", |_| turns_stored(&program) == 1);
+    session.type_keys(CTRL_E);
+    session.wait_for("the attribution", |screen| screen.contains('%') || screen.contains("no single source"));
+    for (columns, rows) in [(80, 24), (40, 10), (30, 6), (200, 50), (80, 24), (160, 45)] {
+        session.resize(columns, rows);
+        // The status line is drawn across the whole width; only a frame of the new size ends it at the last column.
+        session.wait_for("a frame of the new size", |screen| {
+            let widest = screen.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            widest == usize::from(columns) && screen.lines().count() == usize::from(rows)
+        });
+    }
+    session.wait_for_text("league");
+    session.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut session, 0);
+}
+
+#[test]
+fn a_panic_of_the_screen_gives_the_terminal_back() {
+    panic_in("ui");
+}
+
+#[test]
+fn a_panic_of_a_worker_gives_the_terminal_back_and_ends_the_program() {
+    panic_in("worker");
+}
+
+fn panic_in(place: &str) {
+    let Some(program) = with_domain() else { return };
+    let mut session = program.open(120, 40, &["--panic-in", place]);
+    let (_, text) = session.wait_for_exit();
+    assert!(text.contains("asked to panic"), "{text}");
+    assert_terminal_is_back(&mut session, 101);
+}
+
+#[test]
+fn a_request_to_end_leaves_the_alternate_screen() {
+    let Some(program) = with_domain() else { return };
+    let mut session = program.open_alone(120, 40);
+    session.wait_for_text("league");
+    session.terminate();
+    let (status, _) = session.wait_for_exit();
+    assert!(status.success(), "{status:?}");
+}
