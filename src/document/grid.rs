@@ -226,7 +226,9 @@ fn assemble(mut caption: String, mut rows: Vec<GridRow>) -> Table {
     let full_width = data.iter().enumerate().filter(|(_, row)| row.is_full_width()).map(|(index, _)| index).collect();
     Table {
         caption: (!caption.is_empty()).then_some(caption),
+        footer: None,
         header,
+        row_headers: 0,
         rows: data.into_iter().map(|row| row.places.into_iter().map(|place| place.text).collect()).collect(),
         full_width,
     }

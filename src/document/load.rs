@@ -1,6 +1,7 @@
 //! File -> [`Document`].
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::format::Format;
@@ -17,6 +18,25 @@ const WINDOWS_1252: [u16; 32] = [
     0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0, 0,
     0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178,
 ];
+
+/// What a file holds: one document, or one of several where the file is an archive, a mailbox or an export.
+#[derive(Debug)]
+pub struct Member {
+    /// Its name inside the file; none where the file is the document.
+    pub name: Option<String>,
+    /// The document, or why it cannot be read.
+    pub content: Result<Document, DocumentError>,
+}
+
+/// Reads a file and hands out what it holds, one document at a time, until `visit` breaks off.
+///
+/// # Errors
+/// Where the file as a whole cannot be read; a bad member is handed out as such and does not end the reading.
+pub fn read(path: &Path, visit: &mut dyn FnMut(Member) -> ControlFlow<()>) -> Result<(), DocumentError> {
+    let document = load(path)?;
+    let _ = visit(Member { name: None, content: Ok(document) });
+    Ok(())
+}
 
 /// Reads and parses a file.
 ///

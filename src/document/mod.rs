@@ -27,7 +27,7 @@ mod tests;
 pub use discover::{Found, Skipped, discover};
 pub use error::DocumentError;
 pub use format::Format;
-pub use load::{LARGEST_FILE, load, parse};
+pub use load::{LARGEST_FILE, Member, load, parse, read};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +42,25 @@ pub struct Document {
     pub date: Option<String>,
     /// Wiki space or comparable container.
     pub space: Option<String>,
+    /// Titles of the pages above this one, outermost first.
+    #[serde(default)]
+    pub ancestors: Vec<String>,
     /// Content in reading order.
     pub blocks: Vec<Block>,
+    /// Where the links in the content lead, in reading order.
+    #[serde(default)]
+    pub links: Vec<Link>,
+}
+
+/// A link in the content. Its text is part of the block; its target is kept here, so that it crowds out no words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Index into [`Document::blocks`] of the block it stands in.
+    pub block: usize,
+    /// Its text, as it stands in the block.
+    pub text: String,
+    /// Its target, as the source writes it. Never opened.
+    pub target: String,
 }
 
 /// A piece of a document.
@@ -63,6 +80,8 @@ pub enum Block {
     List(List),
     /// A table.
     Table(Table),
+    /// What follows stands on this page of the source, from 1; for formats that have pages.
+    Page(u32),
 }
 
 /// A list with its nesting.
@@ -99,8 +118,14 @@ pub struct ListItem {
 pub struct Table {
     /// Caption where the source has one.
     pub caption: Option<String>,
+    /// Closing remark below the last row where the source has one.
+    #[serde(default)]
+    pub footer: Option<String>,
     /// Column names; several header rows are joined with ` / `. Empty where nothing tells the names.
     pub header: Vec<String>,
+    /// How many leading columns name their row instead of holding a value.
+    #[serde(default)]
+    pub row_headers: usize,
     /// Data rows, each as wide as the widest row of the table.
     pub rows: Vec<Vec<String>>,
     /// Indexes into `rows` of the rows that the source draws as one cell across the whole table: they name a part of

@@ -34,6 +34,7 @@ impl Envelope {
             date: self.date.map(|date| clean_line(&date)).filter(|date| !date.is_empty()),
             space: self.space.map(|space| clean_line(&space)).filter(|space| !space.is_empty()),
             blocks: read_content(&self.content),
+            ..Document::default()
         }
     }
 }

@@ -16,8 +16,8 @@ mod verbalize;
 mod tests;
 
 pub use context::{Context, ContextParts};
-pub use settings::EvidenceSettings;
-pub use split::split;
+pub use settings::{EvidenceSettings, Linearizer, TableEvidence};
+pub use split::{CountTokens, split};
 
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,18 @@ pub struct Evidence {
     pub row: Option<u32>,
     /// Where it is in the document, for people: `Agenda, list 1`, `Table 1, row 2`.
     pub location: String,
+    /// Links in its content, in reading order.
+    #[serde(default)]
+    pub links: Vec<EvidenceLink>,
+}
+
+/// A link in an evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceLink {
+    /// Its text, as it stands in the content.
+    pub text: String,
+    /// Its target, as the source writes it. Never opened.
+    pub target: String,
 }
 
 impl Evidence {

@@ -2,7 +2,37 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Settings of the evidence room. Lengths are in characters.
+/// How tables are written as text (RAGonite, Table 4).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Linearizer {
+    /// `Row 2 in Table 1: Member is Alice, and Task is …`.
+    #[default]
+    Verbalized,
+    /// Cells between bars.
+    Piped,
+    /// A Markdown table.
+    Markdown,
+    /// An HTML table.
+    Html,
+    /// Cells beside each other.
+    Plain,
+}
+
+/// Which evidences a table gives (RAGonite, Table 4).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TableEvidence {
+    /// One per row.
+    Row,
+    /// The table.
+    Table,
+    /// The table and one per row.
+    #[default]
+    Both,
+}
+
+/// Settings of the evidence room. Lengths are in tokens of the embedder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EvidenceSettings {
@@ -10,11 +40,22 @@ pub struct EvidenceSettings {
     pub longest_passage: usize,
     /// The most that an evidence takes over from the text before it, and from the text after it.
     pub longest_neighbour: usize,
+    /// A table beyond this length becomes several evidences, each with its header.
+    pub longest_table: usize,
+    /// How tables and rows are written.
+    pub linearizer: Linearizer,
+    /// Which evidences a table gives.
+    pub tables: TableEvidence,
 }
 
 impl Default for EvidenceSettings {
     fn default() -> Self {
-        // 2,000 characters are about 500 tokens; twice 300 of context leave most of a 256-token window to content.
-        Self { longest_passage: 2_000, longest_neighbour: 300 }
+        Self {
+            longest_passage: 250,
+            longest_neighbour: 75,
+            longest_table: 1_000,
+            linearizer: Linearizer::Verbalized,
+            tables: TableEvidence::Both,
+        }
     }
 }

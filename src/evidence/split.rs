@@ -10,8 +10,11 @@ use super::verbalize::{column_names, draw_list, verbalize_row, verbalize_table};
 use super::{Context, Evidence, EvidenceSettings, Kind, Split, TableGrid};
 use crate::document::{Block, Document, Table};
 
+/// How many tokens of the embedder a text has.
+pub type CountTokens<'a> = dyn Fn(&str) -> usize + 'a;
+
 /// Splits a document.
-pub fn split(document: &Document, settings: &EvidenceSettings) -> Split {
+pub fn split(document: &Document, settings: &EvidenceSettings, _tokens: &CountTokens<'_>) -> Split {
     let mut outline = Outline::default();
     let mut pieces = Vec::new();
     let mut paragraphs: Vec<&str> = Vec::new();
@@ -25,7 +28,7 @@ pub fn split(document: &Document, settings: &EvidenceSettings) -> Split {
             Block::Heading { level, text } => outline.enter(*level, text, &mut pieces),
             Block::List(list) => outline.add(Kind::List, Body::Text(draw_list(list)), &mut pieces),
             Block::Table(table) => outline.add_table(table, &mut pieces),
-            Block::Text(_) => {}
+            Block::Text(_) | Block::Page(_) => {}
         }
     }
     outline.add_passage(&mut paragraphs, &mut pieces);
@@ -166,7 +169,7 @@ fn within(heading_path: &[String], place: &str) -> String {
 
 fn contextualize(title: &str, pieces: &[Piece<'_>], settings: &EvidenceSettings) -> Split {
     let mut split = Split::default();
-    let longest = settings.longest_neighbour;
+    let longest = settings.longest_neighbour * 4;
     let beside = |at: Option<usize>| at.and_then(|at| pieces.get(at)).map_or("", |piece| piece.body.text());
     for (at, piece) in pieces.iter().enumerate() {
         let context = Context {
@@ -198,7 +201,7 @@ fn evidence(piece: &Piece<'_>, content: &str, context: Context) -> Evidence {
         Body::Text(_) => None,
     };
     let content = content.to_owned();
-    Evidence { kind: piece.kind, content, context, table, row: None, location: piece.location.clone() }
+    Evidence { kind: piece.kind, content, context, table, row: None, location: piece.location.clone(), links: Vec::new() }
 }
 
 /// A long passage becomes several, each with the context of the whole.
@@ -208,7 +211,7 @@ fn add_passage_parts(
     context: &Context,
     (split, settings): (&mut Split, &EvidenceSettings),
 ) {
-    let parts = cut(text, settings.longest_passage);
+    let parts = cut(text, settings.longest_passage * 8);
     let several = parts.len() > 1;
     for (number, part) in (1..).zip(parts) {
         let mut part = evidence(piece, &part, context.clone());
@@ -254,6 +257,7 @@ fn add_rows(table: &Table, grid: &TableGrid, context: Context, split: &mut Split
             table: Some(grid.number),
             row: Some(number),
             location: format!("Table {}, row {number}", grid.number),
+            links: Vec::new(),
         });
     }
 }

@@ -9,13 +9,18 @@ use proptest::prelude::*;
 use super::*;
 use crate::document::{self, Block, Document, Table};
 
+/// A word is about four letters.
+fn tokens(text: &str) -> usize {
+    text.len().div_ceil(4)
+}
+
 fn fixture(name: &str) -> Document {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents");
     document::load(&folder.join(name)).unwrap()
 }
 
 fn evidences(document: &Document) -> Split {
-    split(document, &EvidenceSettings::default())
+    split(document, &EvidenceSettings::default(), &tokens)
 }
 
 /// A document and its evidences as a person would check them.
@@ -99,7 +104,8 @@ fn a_long_passage_is_cut_between_sentences_and_keeps_its_context() {
         blocks: vec![Block::Text(long), Block::Heading { level: 1, text: "Next".into() }, Block::Text("End.".into())],
         ..Document::default()
     };
-    let split = split(&document, &EvidenceSettings { longest_passage: 80, longest_neighbour: 50 });
+    let settings = EvidenceSettings { longest_passage: 20, longest_neighbour: 12, ..EvidenceSettings::default() };
+    let split = split(&document, &settings, &tokens);
     let parts: Vec<_> = split.evidences.iter().filter(|e| e.location.starts_with("Text 1, part")).collect();
     assert_eq!(parts.len(), 4);
     assert!(parts.iter().all(|part| part.content.ends_with('.') && part.context.after == "End."));
@@ -190,7 +196,7 @@ proptest! {
         named in any::<bool>(),
     ) {
         let header = if named { header } else { Vec::new() };
-        let table = Table { caption: None, header, rows: rows.clone(), full_width: Vec::new() };
+        let table = Table { header, rows: rows.clone(), ..Table::default() };
         let document = Document { title: "t".into(), blocks: vec![Block::Table(table)], ..Document::default() };
         let split = evidences(&document);
         for (row, cells) in rows.iter().enumerate() {

@@ -460,6 +460,7 @@ fn stored_evidence(row: &Row<'_>) -> rusqlite::Result<StoredEvidence> {
             table: row.get(8)?,
             row: row.get(9)?,
             location: row.get(10)?,
+            links: Vec::new(),
         },
     })
 }

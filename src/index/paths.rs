@@ -49,7 +49,7 @@ impl Index {
     ) -> Result<IngestReport, IndexError> {
         let found = document::discover(request.paths).map_err(IndexError::Documents)?;
         let total = found.documents.len();
-        let mut incoming = found.documents.into_iter().map(|path| from_file(&path, request.evidence));
+        let mut incoming = found.documents.into_iter().map(|path| from_file(&path, request.evidence, embedder));
         let documents = Documents {
             incoming: &mut incoming,
             total,
@@ -63,14 +63,14 @@ impl Index {
     }
 }
 
-fn from_file<'a>(path: &Path, settings: &'a EvidenceSettings) -> Incoming<'a> {
+fn from_file<'a>(path: &Path, settings: &'a EvidenceSettings, embedder: &'a dyn Embed) -> Incoming<'a> {
     // The same file is the same document, from whichever folder and through whichever link it was named.
     let path = path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf());
     let content_hash = hash_file(&path).map(ContentHash).map_err(|error| error.to_string());
     let file = path.clone();
     let parse = move || {
         let document = document::load(&file).map_err(|error| chain(&error))?;
-        let split = evidence::split(&document, settings);
+        let split = evidence::split(&document, settings, &|text| embedder.count_tokens(text).unwrap_or(text.len()));
         Ok((document, split))
     };
     Incoming { path, content_hash, parse: Box::new(parse) }

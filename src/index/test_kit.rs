@@ -131,6 +131,7 @@ impl Page {
                 table: None,
                 row: None,
                 location: "Notes".to_owned(),
+                links: Vec::new(),
             })
             .collect();
         let Some(table) = &self.table else { return evidences };
@@ -144,6 +145,7 @@ impl Page {
                 table: Some(table.number),
                 row: Some(number),
                 location: format!("Table {}, row {number}", table.number),
+                links: Vec::new(),
             });
         }
         evidences

@@ -532,6 +532,7 @@ mod window {
             table: None,
             row: None,
             location: String::new(),
+            links: Vec::new(),
         }
     }
 
