@@ -207,8 +207,8 @@ impl App {
     }
 
     fn save(&mut self, key: TurnKey) -> Vec<Effect> {
-        let first_is_on_its_way = self.conversation.is_none()
-            && self.turns.iter().any(|turn| matches!(turn.stored, Stored::Saving | Stored::SavingOld));
+        let first_is_on_its_way =
+            self.conversation.is_none() && self.turns.iter().any(|turn| turn.stored.is_on_its_way());
         let conversation = self.conversation.as_ref().map(|conversation| conversation.id);
         let Some(domain) = self.domain_name() else { return Vec::new() };
         let Some(turn) = self.turn_mut(key) else { return Vec::new() };
@@ -237,6 +237,9 @@ impl App {
         let Some(turn) = self.turn_mut(key) else {
             return self.parked_done(key, &conversation.domain, Some(conversation.id));
         };
+        if !turn.stored.is_on_its_way() {
+            return Vec::new();
+        }
         if turn.record.id == TurnId(0) {
             // Another program may have gone on with the conversation, and then the history gave a later number.
             turn.record.number = turn.record.number.max(conversation.turns);
@@ -254,7 +257,9 @@ impl App {
             self.parked.retain(|turn| turn.key != key && turn.stored != Stored::Waiting);
             return Vec::new();
         };
-        turn.stored = Stored::Unsaved;
+        if turn.stored.is_on_its_way() {
+            turn.stored = Stored::Unsaved;
+        }
         Vec::new()
     }
 

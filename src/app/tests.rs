@@ -189,6 +189,17 @@ fn events_of_another_turn_change_nothing() {
 }
 
 #[test]
+fn news_of_a_save_that_nobody_asked_for_moves_no_running_turn() {
+    let mut app = after([asked("q")]);
+    let before = app.turns().to_vec();
+    for event in [saved(1), Event::SaveFailed { turn: TurnKey(1), problem: problem() }] {
+        assert!(app.handle(event).is_empty());
+        assert_eq!(app.turns(), before);
+        assert_eq!(app.conversation(), None);
+    }
+}
+
+#[test]
 fn cancelling_keeps_what_was_written_and_saves_it() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1)]);
     app.handle(Event::AnswerGrew { turn: TurnKey(1), text: "half an".into() });
@@ -299,6 +310,23 @@ fn an_explanation_that_overtakes_its_save_is_saved_after_it() {
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
     assert!(app.handle(attributed(1)).is_empty());
     let effects = app.handle(saved(1));
+    assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.attribution.is_some()));
+}
+
+#[test]
+fn an_answer_that_waits_to_be_saved_does_not_wait_for_its_explanation() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+    for event in [asked("r"), completed(2, "r"), retrieved(2), answered(2, "b")] {
+        app.handle(event);
+    }
+    app.handle(Event::ExplainRequested { turn: 1, method: Method::Similarity });
+    let effects = app.handle(saved(1));
+    let [Effect::SaveTurn { turn: TurnKey(2), record, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(record.outcome, Outcome::Answered);
+    assert_eq!(record.trace.attribution, None);
+    assert!(app.handle(attributed(2)).is_empty(), "one save at a time");
+    let effects =
+        app.handle(Event::TurnSaved { turn: TurnKey(2), conversation: conversation(7, "wiki"), id: TurnId(71) });
     assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.attribution.is_some()));
 }
 
@@ -423,8 +451,10 @@ proptest! {
                 prop_assert!(!app.is_canceling());
             }
             for effect in effects {
-                if let Effect::SaveTurn { turn, .. } = effect {
-                    prop_assert!(app.phase().turn() != Some(turn) || before.turn() != Some(turn), "a running turn was saved");
+                let Effect::SaveTurn { turn, record, .. } = effect else { continue };
+                if app.phase().turn() == Some(turn) && before.turn() == Some(turn) {
+                    prop_assert_eq!(app.phase(), Phase::Explaining(turn), "a turn was saved before its end");
+                    prop_assert_eq!(record.outcome, Outcome::Answered, "only an answer is explained");
                 }
             }
         }

@@ -81,6 +81,13 @@ pub(super) enum Stored {
     Unsaved,
 }
 
+impl Stored {
+    /// Whether the history was told to store it and has not answered yet.
+    pub(super) fn is_on_its_way(self) -> bool {
+        matches!(self, Self::Saving | Self::SavingOld)
+    }
+}
+
 impl Turn {
     /// A turn with nothing in flight.
     pub(super) fn of(key: TurnKey, record: TurnRecord) -> Self {
