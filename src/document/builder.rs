@@ -136,7 +136,7 @@ impl OpenList {
         }
         let mut run = Run::new(Shape::Lines);
         if let Some(number) = self.number.as_mut().filter(|_| *part == Part::Item) {
-            run.push(&format!("{number}. "));
+            run.push_mark(&format!("{number}."));
             *number = number.saturating_add(1);
         }
         (run, ListItem::default())
@@ -344,6 +344,11 @@ impl Builder {
         if code { run.push_code(text) } else { run.push(text) }
     }
 
+    /// Adds what marks an item or a paragraph and stands on the line of its first words.
+    pub(super) fn mark(&mut self, mark: &str) {
+        self.run().push_mark(mark);
+    }
+
     /// A line break inside running text.
     pub(super) fn line_break(&mut self) {
         self.links.gap();
@@ -376,6 +381,13 @@ impl Builder {
     }
 
     fn flush(&mut self) {
+        if self.paragraph.is_mark() {
+            return;
+        }
+        self.flush_text();
+    }
+
+    fn flush_text(&mut self) {
         let text = self.paragraph.take();
         if !text.trim().is_empty() {
             self.add(vec![Block::Text(text)]);
@@ -388,6 +400,7 @@ impl Builder {
             self.close_frame();
         }
         self.flush();
+        self.flush_text();
         self.lower();
         let within: Vec<(usize, String)> = self.links.within_page().map(|(at, text)| (at, text.to_owned())).collect();
         let mut document = Document { blocks: self.blocks, links: self.links.finish(), ..Document::default() };

@@ -31,7 +31,7 @@ pub(super) fn reading(node: NodeRef<'_, Node>) -> Option<Reading> {
             "image" => Reading::Before(
                 element.attr("ac:alt").or_else(|| element.attr("ac:title")).unwrap_or_default().to_owned(),
             ),
-            "emoticon" | "hipchat-emoticon" => Reading::Text(emoticon(element)),
+            "emoticon" | "hipchat-emoticon" => Reading::Text(sign(element)),
             "task-list" => Reading::Part(Part::List(Ordering::Unordered)),
             "task" => Reading::Part(Part::Item),
             "adf-node" => match element.attr("type") {
@@ -40,9 +40,7 @@ pub(super) fn reading(node: NodeRef<'_, Node>) -> Option<Reading> {
                 _ => Reading::Content,
             },
             "adf-fallback" if !has_content_beside(node) => Reading::Part(Part::Block),
-            "task-status" => {
-                Reading::Text(if own_text(node).trim() == "complete" { "[x] " } else { "[ ] " }.to_owned())
-            }
+            "task-status" => Reading::Mark(if own_text(node).trim() == "complete" { "[x]" } else { "[ ]" }),
             "parameter" | "default-parameter" | "task-id" | "task-uuid" | "placeholder" | "adf-attribute"
             | "adf-fallback" | "adf-parameter" | "adf-mark" => Reading::Skip,
             _ => Reading::Content,
@@ -67,6 +65,16 @@ pub(super) fn title_before_body(node: NodeRef<'_, Node>) -> Option<String> {
         "status" => None,
         _ => has_body(node).then(|| parameter(node, "title")).flatten(),
     }
+}
+
+/// Whether a macro that is only a text is a block of its own, not a word in a line.
+pub(super) fn stands_alone(node: NodeRef<'_, Node>) -> bool {
+    let Some(element) = node.value().as_element().filter(|element| element.name().ends_with("macro")) else {
+        return false;
+    };
+    let name = element.attr("ac:name").unwrap_or_default();
+    let in_line = matches!(name, "status" | "jira" | "jiraissues" | "profile" | "mention") || name.contains("inline");
+    !in_line && !has_body(node)
 }
 
 fn macro_reading(node: NodeRef<'_, Node>) -> Reading {
@@ -164,9 +172,9 @@ fn target_of(resource: &Element) -> Option<String> {
     }
 }
 
-fn emoticon(element: &Element) -> String {
-    let name = element.attr("ac:name").unwrap_or_default();
-    let known = match name {
+/// The sign of an emoticon, as far as it has one.
+pub(super) fn emoticon(name: &str) -> Option<&'static str> {
+    Some(match name {
         "tick" => "✓",
         "cross" => "✗",
         "warning" => "⚠",
@@ -183,13 +191,26 @@ fn emoticon(element: &Element) -> String {
         "wink" => "😉",
         "thumbs-up" => "👍",
         "thumbs-down" => "👎",
-        _ => "",
-    };
-    if !known.is_empty() {
+        _ => return None,
+    })
+}
+
+/// What an emoticon element shows. Newer pages name every emoji `blue-star` and have the right one beside.
+fn sign(element: &Element) -> String {
+    let name = element.attr("ac:name").unwrap_or_default();
+    let fallback = element.attr("ac:emoji-fallback").unwrap_or_default().trim();
+    if !fallback.is_ascii() {
+        return fallback.to_owned();
+    }
+    if let Some(known) = emoticon(name).filter(|_| fallback.is_empty() || name != "blue-star") {
         return known.to_owned();
     }
-    let attributes = ["ac:emoji-fallback", "ac:shortcut", "ac:emoji-shortname"];
-    let shown = attributes.iter().filter_map(|name| element.attr(name)).find(|text| !text.trim().is_empty());
+    let words = [
+        fallback,
+        element.attr("ac:shortcut").unwrap_or_default(),
+        element.attr("ac:emoji-shortname").unwrap_or_default(),
+    ];
+    let shown = words.into_iter().find(|text| !text.trim().is_empty());
     shown.map_or_else(|| if name.is_empty() { String::new() } else { format!("({name})") }, ToOwned::to_owned)
 }
 

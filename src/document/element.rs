@@ -11,6 +11,7 @@ use scraper::node::Element;
 
 use super::Ordering;
 use super::builder::{CellMarks, Part, Section};
+use super::confluence::emoticon;
 
 /// What to do with an element.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) enum Reading {
     Text(String),
     /// So does this text, which leads somewhere.
     Linked { text: String, target: String },
+    /// This marks the item or paragraph that it begins.
+    Mark(&'static str),
     /// This text stands before its content.
     Before(String),
     /// HTML that the element has as text.
@@ -119,7 +122,7 @@ pub(super) fn reading(node: NodeRef<'_, Node>, element: &Element) -> Reading {
         "b" | "strong" => Reading::Part(Part::Bold),
         "br" => Reading::Break,
         "img" => Reading::Text(alternative(element)),
-        "input" => Reading::Text(check_box(element)),
+        "input" => check_box(element),
         "math" => formula(node, element),
         "table" | "tr" | "td" | "th" if is_layout(node) => Reading::Part(Part::Block),
         "table" => Reading::Part(Part::Table),
@@ -223,16 +226,28 @@ fn marks(cell: &Element) -> CellMarks {
 
 /// The text that stands for an image: saved wiki pages draw check marks as images. File names say nothing.
 fn alternative(image: &Element) -> String {
+    let class = image.attr("class").unwrap_or_default();
+    if let Some(name) = class.split_ascii_whitespace().find_map(|class| class.strip_prefix("emoticon-"))
+        && let Some(sign) = emoticon(name)
+    {
+        return sign.to_owned();
+    }
     let text = image.attr("alt").unwrap_or_default().trim();
     let file = text.rsplit_once('.').is_some_and(|(_, end)| (2..=5).contains(&end.len()) && !end.contains(' '));
     if file { String::new() } else { text.to_owned() }
 }
 
-fn check_box(input: &Element) -> String {
-    let mark = match (input.attr("type"), input.attr("checked")) {
-        (Some("checkbox"), Some(_)) => "[x] ",
-        (Some("checkbox"), None) => "[ ] ",
-        _ => "",
-    };
-    mark.to_owned()
+fn check_box(input: &Element) -> Reading {
+    match (input.attr("type"), input.attr("checked")) {
+        (Some("checkbox"), Some(_)) => Reading::Mark("[x]"),
+        (Some("checkbox"), None) => Reading::Mark("[ ]"),
+        _ => Reading::Skip,
+    }
+}
+
+/// Saved wiki pages draw the state of a task by the class of its item.
+pub(super) fn task_state(node: NodeRef<'_, Node>) -> Option<&'static str> {
+    let item = node.value().as_element().filter(|item| item.attr("data-inline-task-id").is_some())?;
+    let done = item.attr("class").unwrap_or_default().split_ascii_whitespace().any(|class| class == "checked");
+    Some(if done { "[x]" } else { "[ ]" })
 }

@@ -132,16 +132,18 @@ fn enter(
     }
     match reading {
         Reading::Skip => None,
-        Reading::Text(text) => {
-            boxed(&text, builder);
+        Reading::Text(_) | Reading::Linked { .. } if confluence::stands_alone(node) => {
+            let block = builder.open(Part::Block);
+            show(reading, builder);
+            builder.close(block);
             None
         }
-        Reading::Linked { text, target } => {
-            builder.word_border();
-            let link = builder.open(Part::Link(target));
-            builder.text(&text);
-            builder.close(link);
-            builder.word_border();
+        Reading::Text(_) | Reading::Linked { .. } => {
+            show(reading, builder);
+            None
+        }
+        Reading::Mark(mark) => {
+            builder.mark(mark);
             None
         }
         Reading::Before(text) => {
@@ -161,8 +163,29 @@ fn enter(
             Some([None, None])
         }
         Reading::Content => Some([None, None]),
-        Reading::Part(part) => Some([Some(builder.open(part)), None]),
+        Reading::Part(part) => {
+            let opened = builder.open(part);
+            if let Some(mark) = element::task_state(node) {
+                builder.mark(mark);
+            }
+            Some([Some(opened), None])
+        }
         Reading::Parts(outer, inner) => Some([Some(builder.open(outer)), Some(builder.open(inner))]),
+    }
+}
+
+/// A text, with where it leads.
+fn show(reading: Reading, builder: &mut Builder) {
+    match reading {
+        Reading::Text(text) => boxed(&text, builder),
+        Reading::Linked { text, target } => {
+            builder.word_border();
+            let link = builder.open(Part::Link(target));
+            builder.text(&text);
+            builder.close(link);
+            builder.word_border();
+        }
+        _ => {}
     }
 }
 

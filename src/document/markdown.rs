@@ -14,6 +14,9 @@ use super::markup::Dialect;
 use super::{Block, Document, Ordering};
 use crate::base::clean_line;
 
+/// Links written as HTML within lines whose targets are looked for.
+const MOST_LINKS: usize = 10_000;
+
 /// Reads a Markdown file. The title is empty where neither front matter nor a first-level heading gives one.
 pub(super) fn read(source: &str) -> Document {
     let options = Options::ENABLE_TABLES
@@ -52,6 +55,7 @@ struct Reader {
     in_table_head: bool,
     /// Links opened by tags inside a line.
     tags: Vec<Opened>,
+    links: usize,
 }
 
 impl Reader {
@@ -74,7 +78,7 @@ impl Reader {
                 let block = self.builder.open(Part::Block);
                 self.builder.close(block);
             }
-            Event::TaskListMarker(done) => self.builder.text(if done { "[x] " } else { "[ ] " }),
+            Event::TaskListMarker(done) => self.builder.mark(if done { "[x]" } else { "[ ]" }),
             Event::FootnoteReference(name) => self.builder.text(&format!("[{name}]")),
         }
     }
@@ -92,7 +96,8 @@ impl Reader {
         match name.trim_end_matches('/').to_ascii_lowercase().as_str() {
             "br" => self.builder.line_break(),
             "img" => self.builder.text(&html::attribute(tag, "alt").unwrap_or_default()),
-            "a" => {
+            "a" if self.links < MOST_LINKS => {
+                self.links += 1;
                 if let Some(target) = html::attribute(tag, "href") {
                     let opened = self.builder.open(Part::Link(target));
                     self.tags.push(opened);
@@ -119,7 +124,7 @@ impl Reader {
             }
             Tag::FootnoteDefinition(name) => {
                 let opened = self.builder.open(Part::Block);
-                self.builder.text(&format!("[{name}] "));
+                self.builder.mark(&format!("[{name}]"));
                 Some(opened)
             }
             Tag::BlockQuote(Some(kind)) => {
@@ -175,7 +180,8 @@ fn part(tag: &Tag<'_>, marks: CellMarks) -> Option<Part> {
             HeadingLevel::H6 => 6,
         }),
         Tag::CodeBlock(_) => Part::Code,
-        Tag::List(Some(_)) => Part::List(Ordering::Ordered),
+        Tag::List(Some(1)) => Part::List(Ordering::Ordered),
+        Tag::List(Some(start)) => Part::ListFrom(i64::try_from(*start).unwrap_or(i64::MAX)),
         Tag::List(None) => Part::List(Ordering::Unordered),
         Tag::Item => Part::Item,
         Tag::Table(_) => Part::Table,

@@ -153,14 +153,14 @@ fn entities_that_expand_to_others_are_not_expanded() {
 
 #[test]
 fn pathological_markup_ends_and_keeps_its_words() {
-    let large = 1 << 20;
+    let large = 1 << 18;
     let sources = [
         ("div.html", format!("{}word", "<div>".repeat(large / 5))),
         ("lists.html", format!("{}word", "<ul><li>".repeat(10_000))),
         ("terms.html", format!("{}word", "<dl><dt>a<dd>".repeat(10_000))),
         ("quotes.html", format!("{}word", "<blockquote>".repeat(10_000))),
         ("unclosed.html", format!("{}word", "<p><a href=x><b>".repeat(large / 40))),
-        ("menus.html", format!("{}word", "<div class='sidebar menu'>a".repeat(20_000))),
+        ("menus.html", format!("{}word", "<div class='sidebar menu'>a".repeat(5_000))),
         ("attribute.html", format!("<p class='{}'>word", "sidebar ".repeat(large / 8))),
         ("nul.html", format!("<p>{}word", "&#0;".repeat(large / 40))),
         ("macros.storage", format!("{}word", "<ac:structured-macro ac:name='x'><ac:rich-text-body>".repeat(10_000))),
@@ -252,7 +252,7 @@ fn lost(name: &str, source: &str) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
     fn every_visible_word_of_html_is_in_some_block(body in markup(HTML_TAGS)) {

@@ -41,6 +41,8 @@ pub(super) struct Run {
     text: String,
     gap: Gap,
     shape: Shape,
+    /// Bytes of a mark at the start: what follows stands on the same line.
+    mark: usize,
 }
 
 impl Run {
@@ -51,6 +53,21 @@ impl Run {
     /// A text that goes on after what was taken from another.
     pub(super) fn resume(text: String, shape: Shape) -> Self {
         Self { text, shape, ..Self::default() }
+    }
+
+    /// Adds a mark, such as the number or the check box of an item.
+    pub(super) fn push_mark(&mut self, mark: &str) {
+        let only_marks = self.is_mark() || self.text.is_empty();
+        self.push(mark);
+        self.gap(Gap::Space);
+        if only_marks {
+            self.mark = self.text.len();
+        }
+    }
+
+    /// Whether there is a mark and nothing more.
+    pub(super) fn is_mark(&self) -> bool {
+        self.mark > 0 && self.mark == self.text.len()
     }
 
     /// How many bytes it has.
@@ -101,6 +118,9 @@ impl Run {
         if self.text.is_empty() {
             return;
         }
+        if self.is_mark() {
+            return self.text.push(' ');
+        }
         let flat = self.shape == Shape::OneLine;
         let closed = self.text.ends_with([':', ';', ',']);
         let runs_together = next.is_alphanumeric() && self.text.ends_with(char::is_alphanumeric);
@@ -118,7 +138,7 @@ impl Run {
 
     /// Takes the text out, clean and trimmed, and starts anew.
     pub(super) fn take(&mut self) -> String {
-        self.gap = Gap::None;
+        (self.gap, self.mark) = (Gap::None, 0);
         clean_text(&std::mem::take(&mut self.text)).trim_matches('\n').trim_end().to_owned()
     }
 }
