@@ -132,31 +132,17 @@ fn enter(
     }
     match reading {
         Reading::Skip => None,
-        Reading::Text(_) | Reading::Linked { .. } if confluence::stands_alone(node) => {
-            let block = builder.open(Part::Block);
-            show(reading, builder);
-            builder.close(block);
-            None
-        }
-        Reading::Text(_) | Reading::Linked { .. } => {
-            show(reading, builder);
-            None
-        }
-        Reading::Mark(mark) => {
-            builder.mark(mark);
+        Reading::Text(_) | Reading::Linked { .. } | Reading::Mark(_) | Reading::Markup(_) => {
+            let block = confluence::stands_alone(node).then(|| builder.open(Part::Block));
+            show(reading, place, builder);
+            if let Some(block) = block {
+                builder.close(block);
+            }
             None
         }
         Reading::Before(text) => {
             boxed(&text, builder);
             Some([None, None])
-        }
-        Reading::Markup(markup) if place == Place::Fragment => {
-            feed_quoted(&markup, builder);
-            None
-        }
-        Reading::Markup(markup) => {
-            boxed(&markup, builder);
-            None
         }
         Reading::Break => {
             builder.line_break();
@@ -174,10 +160,9 @@ fn enter(
     }
 }
 
-/// A text, with where it leads.
-fn show(reading: Reading, builder: &mut Builder) {
+/// Adds what stands for an element and all its content.
+fn show(reading: Reading, place: Place, builder: &mut Builder) {
     match reading {
-        Reading::Text(text) => boxed(&text, builder),
         Reading::Linked { text, target } => {
             builder.word_border();
             let link = builder.open(Part::Link(target));
@@ -185,6 +170,9 @@ fn show(reading: Reading, builder: &mut Builder) {
             builder.close(link);
             builder.word_border();
         }
+        Reading::Mark(mark) => builder.mark(mark),
+        Reading::Markup(markup) if place == Place::Fragment => feed_quoted(&markup, builder),
+        Reading::Text(text) | Reading::Markup(text) => boxed(&text, builder),
         _ => {}
     }
 }

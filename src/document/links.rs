@@ -65,13 +65,12 @@ impl Links {
     }
 
     pub(super) fn open(&mut self, target: &str) {
-        match &mut self.open {
-            Some(open) => open.inner += 1,
-            None => {
-                let target = self.place(target);
-                self.open = Some(Open { target, text: Run::new(Shape::OneLine), inner: 0 });
-            }
+        if let Some(open) = &mut self.open {
+            open.inner += 1;
+            return;
         }
+        let target = self.place(target);
+        self.open = Some(Open { target, text: Run::new(Shape::OneLine), inner: 0 });
     }
 
     pub(super) fn close(&mut self) {
