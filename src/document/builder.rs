@@ -7,9 +7,11 @@
 
 use std::sync::Arc;
 
+use super::contents::drop_contents;
 use super::grid::{RawCell, RawTable};
+use super::links::{Links, Mark};
 use super::run::{Gap, Run, Shape};
-use super::{Block, List, ListItem, Ordering};
+use super::{Block, Document, List, ListItem, Ordering};
 
 /// Deeper lists continue in the list of this depth. Keeps whatever walks a list from running out of stack.
 pub(super) const DEEPEST_LIST: usize = 24;
@@ -25,10 +27,18 @@ pub(super) enum Part {
     Code,
     /// Bold text, which may mark a header cell.
     Bold,
+    /// A link, with its target as the source writes it.
+    Link(String),
     /// A list.
     List(Ordering),
+    /// A numbered list that does not begin with 1: the numbers are part of its text.
+    ListFrom(i64),
     /// An item of a list.
     Item,
+    /// A term in a list of definitions.
+    Term,
+    /// What the terms before it mean: it continues their item.
+    Definition,
     /// A table.
     Table,
     /// A row; whether it stands among header, body or footer rows.
@@ -68,17 +78,85 @@ pub(super) enum Opened {
     Flat(Gap),
     Code(Gap),
     Bold,
+    Link,
 }
 
 #[derive(Debug)]
 enum Frame {
     Heading(u8, Run),
-    List(List),
+    List(OpenList),
     Item(Run, ListItem),
-    Table(RawTable),
+    Table(RawTable, Mark),
     Row(Section, Vec<RawCell>),
     Cell(CellMarks, Run, Weight),
     Caption(Run),
+}
+
+/// A list that is being read.
+#[derive(Debug, Default)]
+struct OpenList {
+    list: List,
+    /// Text between the items: it belongs to none of them and becomes one.
+    stray: Run,
+    /// Number of the next item, where numbers are text.
+    number: Option<i64>,
+    last: Last,
+}
+
+/// What the last item of a list was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Last {
+    #[default]
+    Item,
+    Term,
+    Defined,
+}
+
+impl OpenList {
+    /// Starts an item, or goes on with the last one where the part belongs to it.
+    fn enter(&mut self, part: &Part) -> (Run, ListItem) {
+        self.end_stray();
+        let gap = match (part, self.last) {
+            (Part::Definition, Last::Term) => Some(Gap::Meaning),
+            (Part::Definition, Last::Defined) => Some(Gap::Item),
+            (Part::Term, Last::Term) => Some(Gap::Cell),
+            _ => None,
+        };
+        self.last = match part {
+            Part::Term => Last::Term,
+            Part::Definition if gap.is_some() => Last::Defined,
+            _ => Last::Item,
+        };
+        if let Some(gap) = gap
+            && let Some(mut item) = self.list.items.pop()
+        {
+            let mut run = Run::resume(std::mem::take(&mut item.text), Shape::Lines);
+            run.gap(gap);
+            return (run, item);
+        }
+        let mut run = Run::new(Shape::Lines);
+        if let Some(number) = self.number.as_mut().filter(|_| *part == Part::Item) {
+            run.push_mark(&format!("{number}."));
+            *number = number.saturating_add(1);
+        }
+        (run, ListItem::default())
+    }
+
+    fn end_stray(&mut self) {
+        let text = self.stray.take();
+        if !text.is_empty() {
+            self.list.items.push(ListItem { text, nested: Vec::new() });
+            self.last = Last::Item;
+        }
+    }
+
+    fn nest(&mut self, inner: List) {
+        self.end_stray();
+        match self.list.items.last_mut() {
+            Some(item) => item.nested.push(inner),
+            None => self.list.items.push(ListItem { text: String::new(), nested: vec![inner] }),
+        }
+    }
 }
 
 /// How much of a cell is bold.
@@ -98,12 +176,18 @@ pub(super) struct Builder {
     frames: Vec<Frame>,
     /// Tables met inside list items: they follow their list, which stays whole.
     hoisted: Vec<Block>,
+    links: Links,
     lists: usize,
     bold: usize,
     code: usize,
 }
 
 impl Builder {
+    /// A builder for a page with this address.
+    pub(super) fn of_page(url: Option<&str>) -> Self {
+        Self { links: Links::of_page(url), ..Self::default() }
+    }
+
     /// Opens a part. Where it cannot stand, its text still goes to where the reader would see it.
     pub(super) fn open(&mut self, part: Part) -> Opened {
         match part {
@@ -116,28 +200,50 @@ impl Builder {
                 self.code += 1;
                 return Opened::Code(Gap::Line);
             }
+            Part::Link(target) => {
+                self.links.open(&target);
+                return Opened::Link;
+            }
             _ => {}
         }
-        match (self.frames.last(), part) {
-            (None | Some(Frame::Item(..)), Part::Table) => self.push(Frame::Table(RawTable::default())),
+        match (self.frames.last_mut(), part) {
+            (None | Some(Frame::Item(..)), Part::Table) => {
+                let opened = self.push(Frame::Table(RawTable::default(), Mark::default()));
+                let mark = self.links.mark();
+                if let Some(Frame::Table(_, from)) = self.frames.last_mut() {
+                    *from = mark;
+                }
+                opened
+            }
             (None, Part::Heading(level)) => {
                 self.flush();
                 self.push(Frame::Heading(level, Run::new(Shape::OneLine)))
             }
-            (None | Some(Frame::Item(..) | Frame::List(_)), Part::List(ordered)) if self.lists < DEEPEST_LIST => {
+            (None | Some(Frame::Item(..) | Frame::List(_)), part @ (Part::List(_) | Part::ListFrom(_)))
+                if self.lists < DEEPEST_LIST =>
+            {
                 self.lists += 1;
-                self.push(Frame::List(List { ordered, items: Vec::new() }))
+                let (ordered, number) = match part {
+                    Part::List(ordered) => (ordered, None),
+                    Part::ListFrom(number) => (Ordering::Unordered, Some(number)),
+                    _ => (Ordering::Unordered, None),
+                };
+                let list = List { ordered, items: Vec::new() };
+                self.push(Frame::List(OpenList { list, number, ..OpenList::default() }))
             }
-            (Some(Frame::List(_)), Part::Item) => self.push(Frame::Item(Run::new(Shape::Lines), ListItem::default())),
-            (Some(Frame::Table(_)), Part::Row(section)) => self.push(Frame::Row(section, Vec::new())),
-            (Some(Frame::Table(_)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
+            (Some(Frame::List(list)), part @ (Part::Item | Part::Term | Part::Definition)) => {
+                let (run, item) = list.enter(&part);
+                self.push(Frame::Item(run, item))
+            }
+            (Some(Frame::Table(..)), Part::Row(section)) => self.push(Frame::Row(section, Vec::new())),
+            (Some(Frame::Table(..)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
             (Some(Frame::Row(..)), Part::Cell(marks)) => {
                 self.push(Frame::Cell(marks, Run::new(Shape::Lines), Weight::Unknown))
             }
             (_, part) => {
-                let gap = flat_gap(&part);
-                self.border(gap);
-                Opened::Flat(gap)
+                let (before, after) = flat_gaps(&part);
+                self.border(before);
+                Opened::Flat(after)
             }
         }
     }
@@ -160,6 +266,7 @@ impl Builder {
                 self.border(gap);
             }
             Opened::Bold => self.bold = self.bold.saturating_sub(1),
+            Opened::Link => self.links.close(),
         }
     }
 
@@ -169,59 +276,65 @@ impl Builder {
             (Frame::Heading(level, mut run), _) => {
                 let text = run.take();
                 if !text.is_empty() {
-                    self.blocks.push(Block::Heading { level: level.clamp(1, 6), text });
+                    self.add(vec![Block::Heading { level: level.clamp(1, 6), text }]);
                 }
             }
-            (Frame::Item(mut run, mut item), Some(Frame::List(list))) => {
+            (Frame::Item(mut run, mut item), Some(Frame::List(open))) => {
                 item.text = run.take();
                 if !item.text.is_empty() || !item.nested.is_empty() {
-                    list.items.push(item);
+                    open.list.items.push(item);
                 }
             }
-            (Frame::List(list), parent) => {
-                self.lists -= 1;
-                if list.items.is_empty() {
-                    return;
-                }
-                match parent {
-                    Some(Frame::Item(_, item)) => item.nested.push(list),
-                    Some(Frame::List(outer)) => match outer.items.last_mut() {
-                        Some(item) => item.nested.push(list),
-                        None => outer.items.push(ListItem { text: String::new(), nested: vec![list] }),
-                    },
-                    _ => {
-                        self.blocks.push(Block::List(list));
-                        self.blocks.append(&mut self.hoisted);
-                    }
-                }
-            }
+            (Frame::List(open), _) => self.close_list(open),
             (Frame::Cell(marks, mut run, weight), Some(Frame::Row(_, cells))) => {
                 cells.push(RawCell { text: run.take(), bold: weight == Weight::Bold, marks });
             }
-            (Frame::Row(section, cells), Some(Frame::Table(table))) => table.push(section, cells),
-            (Frame::Caption(mut run), Some(Frame::Table(table))) => table.caption = run.take(),
-            (Frame::Table(table), parent) => {
+            (Frame::Row(section, cells), Some(Frame::Table(table, _))) => table.push(section, cells),
+            (Frame::Caption(mut run), Some(Frame::Table(table, _))) => table.caption = run.take(),
+            (Frame::Table(table, mark), parent) => {
                 let hoist = parent.is_some();
                 let blocks = table.into_blocks();
-                if hoist { self.hoisted.extend(blocks) } else { self.blocks.extend(blocks) }
+                if hoist {
+                    self.links.hoist(mark, self.hoisted.len(), &blocks);
+                    self.hoisted.extend(blocks);
+                } else {
+                    self.add(blocks);
+                }
             }
             (Frame::Item(..) | Frame::Cell(..) | Frame::Row(..) | Frame::Caption(_), _) => {}
         }
     }
 
+    fn close_list(&mut self, mut open: OpenList) {
+        self.lists = self.lists.saturating_sub(1);
+        open.end_stray();
+        let list = open.list;
+        match self.frames.last_mut() {
+            _ if list.items.is_empty() => {}
+            Some(Frame::Item(_, item)) => item.nested.push(list),
+            Some(Frame::List(outer)) => outer.nest(list),
+            _ => self.add(vec![Block::List(list)]),
+        }
+        if self.frames.is_empty() {
+            self.lower();
+        }
+    }
+
+    fn add(&mut self, blocks: Vec<Block>) {
+        self.links.settle(self.blocks.len(), &blocks);
+        self.blocks.extend(blocks);
+    }
+
+    /// Lets the tables from within a list follow it.
+    fn lower(&mut self) {
+        self.links.lower(self.blocks.len());
+        self.blocks.append(&mut self.hoisted);
+    }
+
     /// Adds text at the current place.
     pub(super) fn text(&mut self, text: &str) {
         let (bold, code) = (self.bold > 0, self.code > 0);
-        if let Some(Frame::List(list)) = self.frames.last_mut() {
-            // Text between the items of a list belongs to no item; it must not be lost.
-            let mut run = Run::new(Shape::Lines);
-            run.push(text);
-            let text = run.take();
-            if !text.is_empty() {
-                list.items.push(ListItem { text, nested: Vec::new() });
-            }
-            return;
-        }
+        self.links.text(text);
         if let Some(Frame::Cell(_, _, weight)) = self.frames.last_mut()
             && text.chars().any(char::is_alphanumeric)
         {
@@ -231,9 +344,20 @@ impl Builder {
         if code { run.push_code(text) } else { run.push(text) }
     }
 
+    /// Adds what marks an item or a paragraph and stands on the line of its first words.
+    pub(super) fn mark(&mut self, mark: &str) {
+        self.run().push_mark(mark);
+    }
+
     /// A line break inside running text.
     pub(super) fn line_break(&mut self) {
+        self.links.gap();
         self.run().gap(Gap::Line);
+    }
+
+    /// The end of something that is drawn in a box of its own: words do not run together across it.
+    pub(super) fn word_border(&mut self) {
+        self.run().gap(Gap::Word);
     }
 
     /// A border between two pieces; at the outermost level a new block begins.
@@ -241,6 +365,7 @@ impl Builder {
         if self.frames.is_empty() {
             self.flush();
         } else {
+            self.links.gap();
             self.run().gap(gap);
         }
     }
@@ -249,34 +374,48 @@ impl Builder {
     fn run(&mut self) -> &mut Run {
         let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
             Frame::Heading(_, run) | Frame::Item(run, _) | Frame::Cell(_, run, _) | Frame::Caption(run) => Some(run),
-            Frame::List(_) | Frame::Table(_) | Frame::Row(..) => None,
+            Frame::List(open) => Some(&mut open.stray),
+            Frame::Table(..) | Frame::Row(..) => None,
         });
         inner.unwrap_or(&mut self.paragraph)
     }
 
     fn flush(&mut self) {
+        if self.paragraph.is_mark() {
+            return;
+        }
+        self.flush_text();
+    }
+
+    fn flush_text(&mut self) {
         let text = self.paragraph.take();
         if !text.trim().is_empty() {
-            self.blocks.push(Block::Text(text));
+            self.add(vec![Block::Text(text)]);
         }
     }
 
-    /// The blocks, with everything that is still open closed.
-    pub(super) fn finish(mut self) -> Vec<Block> {
+    /// The blocks and their links, with everything that is still open closed.
+    pub(super) fn finish(mut self) -> Document {
         while !self.frames.is_empty() {
             self.close_frame();
         }
         self.flush();
-        self.blocks.append(&mut self.hoisted);
-        self.blocks
+        self.flush_text();
+        self.lower();
+        let within: Vec<(usize, String)> = self.links.within_page().map(|(at, text)| (at, text.to_owned())).collect();
+        let mut document = Document { blocks: self.blocks, links: self.links.finish(), ..Document::default() };
+        drop_contents(&mut document, &within);
+        document
     }
 }
 
-/// How a part is set off where it is written as text.
-fn flat_gap(part: &Part) -> Gap {
+/// How a part is set off before and after where it is written as text.
+fn flat_gaps(part: &Part) -> (Gap, Gap) {
     match part {
-        Part::List(_) | Part::Item | Part::Table | Part::Row(_) => Gap::Item,
-        Part::Cell(_) => Gap::Cell,
-        _ => Gap::Line,
+        Part::Definition => (Gap::Meaning, Gap::Item),
+        Part::Term => (Gap::Item, Gap::Space),
+        Part::List(_) | Part::ListFrom(_) | Part::Item | Part::Table | Part::Row(_) => (Gap::Item, Gap::Item),
+        Part::Cell(_) => (Gap::Cell, Gap::Cell),
+        _ => (Gap::Line, Gap::Line),
     }
 }

@@ -6,21 +6,27 @@
 //! its header; one bad file gives an error that names it and never stops the others.
 //! Not here: what becomes evidence (`evidence`), where it is stored (`index`).
 
+mod admonition;
 mod builder;
 mod confluence;
+mod contents;
 mod discover;
 mod element;
 mod error;
 mod format;
+mod furniture;
 mod grid;
 mod header;
 mod html;
+mod links;
 mod load;
 mod markdown;
 mod markup;
 mod page;
 mod run;
 
+#[cfg(test)]
+mod markup_tests;
 #[cfg(test)]
 mod tests;
 
