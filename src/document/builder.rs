@@ -3,16 +3,21 @@
 //! Takes parts and text in reading order, gives [`Block`]s.
 //! Invariants: works without recursion; lists nest at most [`DEEPEST_LIST`] deep; no text that is put in is lost, also
 //! where parts stand in places where no format allows them.
-//! Not here: which element is which part (`html`, `confluence`, `markdown`), what a table's header is (`grid`).
+//! Not here: which element is which part (`html`, `confluence`, `markdown`), what a cell says (`cell`) and what a table is for (`table`).
 
 use std::sync::Arc;
 
-use super::grid::{RawCell, RawTable};
+use super::cell::{OpenCell, RawCell};
+use super::grid::Room;
 use super::run::{Gap, Run, Shape};
+use super::table::RawTable;
 use super::{Block, List, ListItem, Ordering};
 
 /// Deeper lists continue in the list of this depth. Keeps whatever walks a list from running out of stack.
 pub(super) const DEEPEST_LIST: usize = 24;
+
+/// Deeper tables are written as text where they stand.
+const DEEPEST_TABLE: usize = 8;
 
 /// A part of a page that has a start and an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,17 +82,8 @@ enum Frame {
     Item(Run, ListItem),
     Table(RawTable),
     Row(Section, Vec<RawCell>),
-    Cell(CellMarks, Run, Weight),
+    Cell(Box<OpenCell>),
     Caption(Run),
-}
-
-/// How much of a cell is bold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Weight {
-    #[default]
-    Unknown,
-    Bold,
-    Plain,
 }
 
 /// The blocks so far, and what is open.
@@ -98,6 +94,9 @@ pub(super) struct Builder {
     frames: Vec<Frame>,
     /// Tables met inside list items: they follow their list, which stays whole.
     hoisted: Vec<Block>,
+    /// What the tables of the document may still take.
+    room: Room,
+    tables: usize,
     lists: usize,
     bold: usize,
     code: usize,
@@ -119,21 +118,21 @@ impl Builder {
             _ => {}
         }
         match (self.frames.last(), part) {
-            (None | Some(Frame::Item(..)), Part::Table) => self.push(Frame::Table(RawTable::default())),
-            (None, Part::Heading(level)) => {
-                self.flush();
+            (None | Some(Frame::Item(..) | Frame::Cell(_)), Part::Table) if self.tables < DEEPEST_TABLE => {
+                self.tables += 1;
+                self.push(Frame::Table(RawTable::default()))
+            }
+            (None | Some(Frame::Cell(_)), Part::Heading(level)) => {
                 self.push(Frame::Heading(level, Run::new(Shape::OneLine)))
             }
-            (None | Some(Frame::Item(..) | Frame::List(_)), Part::List(ordered)) if self.lists < DEEPEST_LIST => {
+            (None | Some(Frame::Item(..) | Frame::List(_) | Frame::Cell(_)), Part::List(ordered)) if self.lists < DEEPEST_LIST => {
                 self.lists += 1;
                 self.push(Frame::List(List { ordered, items: Vec::new() }))
             }
             (Some(Frame::List(_)), Part::Item) => self.push(Frame::Item(Run::new(Shape::Lines), ListItem::default())),
             (Some(Frame::Table(_)), Part::Row(section)) => self.push(Frame::Row(section, Vec::new())),
             (Some(Frame::Table(_)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
-            (Some(Frame::Row(..)), Part::Cell(marks)) => {
-                self.push(Frame::Cell(marks, Run::new(Shape::Lines), Weight::Unknown))
-            }
+            (Some(Frame::Row(..)), Part::Cell(marks)) => self.push(Frame::Cell(Box::new(OpenCell::new(marks)))),
             (_, part) => {
                 let gap = flat_gap(&part);
                 self.border(gap);
@@ -143,8 +142,10 @@ impl Builder {
     }
 
     fn push(&mut self, frame: Frame) -> Opened {
-        if self.frames.is_empty() {
-            self.flush();
+        match self.frames.last_mut() {
+            None => self.flush(),
+            Some(Frame::Cell(cell)) => cell.flush(),
+            Some(_) => {}
         }
         self.frames.push(frame);
         Opened::Frame
@@ -166,10 +167,13 @@ impl Builder {
     fn close_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         match (frame, self.frames.last_mut()) {
-            (Frame::Heading(level, mut run), _) => {
+            (Frame::Heading(level, mut run), parent) => {
                 let text = run.take();
-                if !text.is_empty() {
-                    self.blocks.push(Block::Heading { level: level.clamp(1, 6), text });
+                let heading = Block::Heading { level: level.clamp(1, 6), text: text.clone() };
+                match parent {
+                    _ if text.is_empty() => {}
+                    Some(Frame::Cell(cell)) => cell.add(vec![heading]),
+                    _ => self.blocks.push(heading),
                 }
             }
             (Frame::Item(mut run, mut item), Some(Frame::List(list))) => {
@@ -189,29 +193,51 @@ impl Builder {
                         Some(item) => item.nested.push(list),
                         None => outer.items.push(ListItem { text: String::new(), nested: vec![list] }),
                     },
+                    Some(Frame::Cell(cell)) => cell.add(vec![Block::List(list)]),
                     _ => {
                         self.blocks.push(Block::List(list));
                         self.blocks.append(&mut self.hoisted);
                     }
                 }
             }
-            (Frame::Cell(marks, mut run, weight), Some(Frame::Row(_, cells))) => {
-                cells.push(RawCell { text: run.take(), bold: weight == Weight::Bold, marks });
-            }
+            (Frame::Cell(cell), Some(Frame::Row(_, cells))) => cells.push(cell.close()),
             (Frame::Row(section, cells), Some(Frame::Table(table))) => table.push(section, cells),
-            (Frame::Caption(mut run), Some(Frame::Table(table))) => table.caption = run.take(),
-            (Frame::Table(table), parent) => {
-                let hoist = parent.is_some();
-                let blocks = table.into_blocks();
-                if hoist { self.hoisted.extend(blocks) } else { self.blocks.extend(blocks) }
-            }
+            (Frame::Caption(mut run), Some(Frame::Table(table))) => table.add_caption(&run.take()),
+            (Frame::Table(table), _) => self.close_table(table),
             (Frame::Item(..) | Frame::Cell(..) | Frame::Row(..) | Frame::Caption(_), _) => {}
         }
     }
 
+    fn close_table(&mut self, table: RawTable) {
+        self.tables = self.tables.saturating_sub(1);
+        let blocks = table.into_blocks(&mut self.room);
+        match self.frames.last_mut() {
+            None => self.blocks.extend(blocks),
+            Some(Frame::Cell(cell)) => cell.add(blocks),
+            Some(_) => match self.cell() {
+                Some(cell) => cell.hoist(blocks),
+                None => self.hoisted.extend(blocks),
+            },
+        }
+    }
+
+    /// The innermost cell that is open.
+    fn cell(&mut self) -> Option<&mut OpenCell> {
+        self.frames.iter_mut().rev().find_map(|frame| match frame {
+            Frame::Cell(cell) => Some(cell.as_mut()),
+            _ => None,
+        })
+    }
+
     /// Adds text at the current place.
     pub(super) fn text(&mut self, text: &str) {
-        let (bold, code) = (self.bold > 0, self.code > 0);
+        let code = self.code > 0;
+        if self.tables > 0 {
+            let bold = self.bold > 0 || matches!(self.frames.last(), Some(Frame::Heading(..)));
+            if let Some(cell) = self.cell() {
+                cell.weigh(text, bold);
+            }
+        }
         if let Some(Frame::List(list)) = self.frames.last_mut() {
             // Text between the items of a list belongs to no item; it must not be lost.
             let mut run = Run::new(Shape::Lines);
@@ -221,11 +247,6 @@ impl Builder {
                 list.items.push(ListItem { text, nested: Vec::new() });
             }
             return;
-        }
-        if let Some(Frame::Cell(_, _, weight)) = self.frames.last_mut()
-            && text.chars().any(char::is_alphanumeric)
-        {
-            *weight = if bold && *weight != Weight::Plain { Weight::Bold } else { Weight::Plain };
         }
         let run = self.run();
         if code { run.push_code(text) } else { run.push(text) }
@@ -248,7 +269,8 @@ impl Builder {
     /// Where text goes now.
     fn run(&mut self) -> &mut Run {
         let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
-            Frame::Heading(_, run) | Frame::Item(run, _) | Frame::Cell(_, run, _) | Frame::Caption(run) => Some(run),
+            Frame::Heading(_, run) | Frame::Item(run, _) | Frame::Caption(run) => Some(run),
+            Frame::Cell(cell) => Some(&mut cell.run),
             Frame::List(_) | Frame::Table(_) | Frame::Row(..) => None,
         });
         inner.unwrap_or(&mut self.paragraph)

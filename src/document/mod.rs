@@ -7,6 +7,7 @@
 //! Not here: what becomes evidence (`evidence`), where it is stored (`index`).
 
 mod builder;
+mod cell;
 mod confluence;
 mod discover;
 mod element;
@@ -20,6 +21,7 @@ mod markdown;
 mod markup;
 mod page;
 mod run;
+mod table;
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,261 @@
+//! A table as the source writes it -> what it is for: a [`Table`], or plain blocks where it only places them.
+//!
+//! Takes rows of cells, gives blocks. Titles and remarks that stand in rows of their own become caption and footer;
+//! rows that name a part of the table are told apart; headers that a long table repeats on every page go.
+//! Invariants: every cell's text is in the blocks; every row of a table is as wide as its header.
+//! Not here: merged cells (`grid`), which rows and columns are names (`header`), text inside cells (`cell`).
+
+#[cfg(test)]
+mod tests;
+
+use super::builder::Section;
+use super::cell::{RawCell, join};
+use super::grid::{GridRow, Place, RawRow, Room, drop_empty_columns, drop_empty_rows, drop_repeated_columns, fill};
+use super::header::{header_rows, is_value, name_columns};
+use super::{Block, Table};
+
+/// A row with a single filled cell at the end of a table is a remark, not a record, from this many characters on.
+const SHORTEST_REMARK: usize = 40;
+
+/// A table as written.
+#[derive(Debug, Default)]
+pub(super) struct RawTable {
+    caption: String,
+    rows: Vec<RawRow>,
+    footer: Vec<RawRow>,
+}
+
+impl RawTable {
+    pub(super) fn push(&mut self, section: Section, cells: Vec<RawCell>) {
+        // A footer may be written before the body, but is read after it.
+        let rows = if section == Section::Foot { &mut self.footer } else { &mut self.rows };
+        rows.push((section, cells));
+    }
+
+    pub(super) fn add_caption(&mut self, text: &str) {
+        if !self.caption.is_empty() && !text.is_empty() {
+            self.caption.push_str(" / ");
+        }
+        self.caption.push_str(text);
+    }
+
+    /// The table, or what its cells hold where it is only a frame around that.
+    pub(super) fn into_blocks(mut self, room: &mut Room) -> Vec<Block> {
+        self.rows.append(&mut self.footer);
+        let filled = self.cells().filter(|cell| !cell.text.is_empty()).count();
+        if filled <= 1 {
+            return self.into_frame();
+        }
+        let Some(rows) = fill(&self.rows, room) else { return self.into_lines() };
+        let table = assemble(&self.caption, rows);
+        if self.only_places_blocks(&table) { self.into_frame() } else { vec![Block::Table(table)] }
+    }
+
+    fn cells(&self) -> impl Iterator<Item = &RawCell> {
+        self.rows.iter().flat_map(|(_, cells)| cells)
+    }
+
+    /// Whether the cells are no values: a single row of them, or cells that hold what pages hold, under no names.
+    fn only_places_blocks(&self, table: &Table) -> bool {
+        if !table.header.is_empty() || table.caption.is_some() || table.row_headers > 0 {
+            return false;
+        }
+        let filled = || self.cells().filter(|cell| !cell.text.is_empty());
+        if filled().any(|cell| cell.marks.header) {
+            return false;
+        }
+        let parts = filled().filter(|cell| cell.holds_parts());
+        table.rows.len() <= 1 || weight(parts) * 2 > weight(filled())
+    }
+
+    /// What the cells hold, one after the other. Lines of a cell stay: a box is often drawn around code.
+    fn into_frame(self) -> Vec<Block> {
+        let cells = self.rows.into_iter().flat_map(|(_, cells)| cells);
+        let caption = (!self.caption.is_empty()).then_some(Block::Text(self.caption));
+        caption.into_iter().chain(cells.flat_map(RawCell::into_blocks)).collect()
+    }
+
+    /// A table that cannot be laid out, as one line per row.
+    fn into_lines(self) -> Vec<Block> {
+        let line = |(_, cells): &RawRow| {
+            let texts: Vec<String> = cells.iter().map(|cell| join(cell.text.lines())).collect();
+            texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+        };
+        let lines = std::iter::once(self.caption.clone()).chain(self.rows.iter().map(line));
+        lines.filter(|text| !text.is_empty()).map(Block::Text).collect()
+    }
+}
+
+/// How much text cells hold.
+fn weight<'a>(cells: impl Iterator<Item = &'a RawCell>) -> usize {
+    cells.map(|cell| cell.text.len()).sum()
+}
+
+fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Table {
+    drop_empty_rows(&mut rows);
+    drop_repeated_columns(&mut rows);
+    // What a merged cell covers is told before empty columns go, so that a title over an icon and a name stays one.
+    mark_full_width(&mut rows, GridRow::is_merged);
+    let mut caption = vec![caption.to_owned()];
+    take_titles(&mut rows, &mut caption);
+    drop_empty_columns(&mut rows);
+    mark_full_width(&mut rows, GridRow::is_merged);
+    take_titles(&mut rows, &mut caption);
+    let names = name_columns(&rows);
+    let mut data = rows.split_off(names.header_rows);
+    let header = rows;
+    if !header.is_empty() {
+        drop_repeated_headers(&header, &mut data);
+    }
+    mark_parts(&mut data, !header.is_empty(), names.row_headers);
+    let footer = take_remarks(&mut data, !header.is_empty());
+    name_colours(&mut data);
+    let mut header = join_header(&header);
+    name_corner(&mut header, &data, names.row_headers);
+    let full_width = data.iter().enumerate().filter(|(_, row)| row.full_width).map(|(index, _)| index).collect();
+    let line = |place: Place| if place.text.contains('\n') { join(place.text.lines()) } else { place.text };
+    Table {
+        caption: joined(caption),
+        footer: joined(footer),
+        header,
+        row_headers: names.row_headers,
+        rows: data.into_iter().map(|row| row.places.into_iter().map(line).collect()).collect(),
+        full_width,
+    }
+}
+
+fn mark_full_width(rows: &mut [GridRow], test: impl Fn(&GridRow) -> bool) {
+    for row in rows {
+        row.full_width |= test(row);
+    }
+}
+
+/// Takes leading rows away that name the table.
+fn take_titles(rows: &mut Vec<GridRow>, caption: &mut Vec<String>) {
+    while let [first, rest @ ..] = rows.as_slice()
+        && rest.iter().any(|row| !row.full_width)
+    {
+        let above_names = || first.places.len() > 2 && first.is_alone() && header_rows(rest) > 0;
+        if !first.full_width && !first.is_single() && !above_names() {
+            return;
+        }
+        if first.is_single() && !first.is_merged() && first.places.len() == 2 && header_rows(rest) == 0 {
+            // Half a pair: a name without its value.
+            return;
+        }
+        let title = join(rows.remove(0).only_text().lines());
+        if !caption.contains(&title) {
+            caption.push(title);
+        }
+    }
+}
+
+/// Drops rows that repeat the header, as prints of long tables do on every page.
+fn drop_repeated_headers(header: &[GridRow], data: &mut Vec<GridRow>) {
+    let same = |a: &GridRow, b: &GridRow| {
+        a.full_width == b.full_width
+            && a.places.len() == b.places.len()
+            && a.places.iter().zip(&b.places).all(|(a, b)| (&a.text, a.header, a.bold) == (&b.text, b.header, b.bold))
+    };
+    let mut at = 0;
+    while at + header.len() <= data.len() {
+        if header.iter().zip(&data[at..]).all(|(a, b)| same(a, b)) {
+            data[at..at + header.len()].iter_mut().for_each(|row| row.places.clear());
+            at += header.len();
+        } else {
+            at += 1;
+        }
+    }
+    data.retain(|row| !row.places.is_empty());
+}
+
+/// Marks rows that name a part of the table although their cell is not drawn over its whole width.
+fn mark_parts(data: &mut [GridRow], named: bool, row_headers: usize) {
+    let Some(width) = data.first().map(|row| row.places.len()) else { return };
+    if !named || row_headers > 0 {
+        return;
+    }
+    let stands_out = |row: &GridRow| {
+        let first = &row.places[0];
+        row.is_single() || (width > 2 && row.is_alone() && (first.bold || first.header))
+    };
+    // Where every row has one value only, none of them stands out.
+    if data.iter().any(|row| !row.full_width && !stands_out(row)) {
+        mark_full_width(data, stands_out);
+    }
+}
+
+/// Takes trailing rows away that are remarks on the table.
+fn take_remarks(data: &mut Vec<GridRow>, named: bool) -> Vec<String> {
+    let mut remarks = Vec::new();
+    while let [rest @ .., last] = data.as_slice()
+        && rest.iter().any(|row| !row.full_width)
+    {
+        let long = || last.only_text().chars().count() >= SHORTEST_REMARK || last.only_text().starts_with('*');
+        let remark = last.full_width
+            || (last.section == Section::Foot && last.is_alone())
+            || (named && last.places.len() > 2 && last.is_alone() && long());
+        if !remark {
+            break;
+        }
+        remarks.extend(data.pop().map(|row| join(row.only_text().lines())));
+    }
+    remarks.reverse();
+    remarks
+}
+
+/// Writes the colours of empty cells out where they are the values: as `green` and `red` in a table of test results.
+fn name_colours(data: &mut [GridRow]) {
+    let named = |place: &Place| {
+        let name = place.shade.as_deref().filter(|shade| shade.bytes().all(|byte| byte.is_ascii_lowercase()));
+        name.filter(|_| place.text.is_empty() && place.cell != 0).map(str::to_owned)
+    };
+    let mut places = data.iter().filter(|row| !row.full_width).flat_map(|row| &row.places).filter_map(named);
+    let Some(first) = places.next() else { return };
+    // One colour alone is decoration.
+    if places.all(|other| other == first) {
+        return;
+    }
+    for place in data.iter_mut().filter(|row| !row.full_width).flat_map(|row| &mut row.places) {
+        if let Some(name) = named(place) {
+            place.text = name;
+        }
+    }
+}
+
+/// One name per column from all header rows.
+fn join_header(rows: &[GridRow]) -> Vec<String> {
+    let width = rows.first().map_or(0, |row| row.places.len());
+    let name = |column: usize| {
+        let mut name = String::new();
+        let mut last = String::new();
+        for place in rows.iter().filter_map(|row| row.places.get(column)).filter(|place| !place.text.is_empty()) {
+            let part = place.text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+            if part == last {
+                continue;
+            }
+            if !name.is_empty() {
+                // A unit belongs to the name above it.
+                name.push_str(if part.starts_with(['(', '[']) { " " } else { " / " });
+            }
+            name.push_str(&part);
+            last = part;
+        }
+        name
+    };
+    (0..width).map(name).collect()
+}
+
+/// A column that names its rows is a column of names, also where the header leaves its corner empty.
+fn name_corner(header: &mut [String], data: &[GridRow], row_headers: usize) {
+    let (Some(corner), 1) = (header.first_mut(), row_headers) else { return };
+    let names = data.iter().filter(|row| !row.full_width).filter_map(|row| row.places.first());
+    if corner.is_empty() && !names.into_iter().any(|name| is_value(&name.text)) {
+        "Name".clone_into(corner);
+    }
+}
+
+fn joined(texts: Vec<String>) -> Option<String> {
+    let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| texts.join(" / "))
+}
