@@ -125,7 +125,9 @@ impl Builder {
             (None | Some(Frame::Cell(_)), Part::Heading(level)) => {
                 self.push(Frame::Heading(level, Run::new(Shape::OneLine)))
             }
-            (None | Some(Frame::Item(..) | Frame::List(_) | Frame::Cell(_)), Part::List(ordered)) if self.lists < DEEPEST_LIST => {
+            (None | Some(Frame::Item(..) | Frame::List(_) | Frame::Cell(_)), Part::List(ordered))
+                if self.lists < DEEPEST_LIST =>
+            {
                 self.lists += 1;
                 self.push(Frame::List(List { ordered, items: Vec::new() }))
             }

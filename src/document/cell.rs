@@ -111,12 +111,16 @@ impl OpenCell {
 
 /// Pieces of one text on one line: with a semicolon between them where nothing closes the piece before.
 pub(super) fn join<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
+    join_with("; ", pieces)
+}
+
+fn join_with<'a>(separator: &str, pieces: impl IntoIterator<Item = &'a str>) -> String {
     let mut text = String::new();
     for piece in pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()) {
         if !text.is_empty() {
             let closed = text.ends_with(['.', '!', '?', ':', ';', ',', '…', '→', '|', '/', '(', '[']);
             let goes_on = piece.starts_with(['(', '[', '→', '/', ';', ',']) && !piece.starts_with("[table");
-            text.push_str(if closed || goes_on { " " } else { "; " });
+            text.push_str(if closed || goes_on { " " } else { separator });
         }
         text.push_str(piece);
     }
@@ -153,7 +157,7 @@ fn items(list: &List) -> impl Iterator<Item = String> {
 fn item_line(item: &ListItem) -> String {
     let own = join(item.text.lines());
     let nested: Vec<String> = item.nested.iter().flat_map(items).collect();
-    let nested = join(nested.iter().map(String::as_str));
+    let nested = join_with(", ", nested.iter().map(String::as_str));
     match (own.as_str(), nested.as_str()) {
         (_, "") => own,
         ("", _) => nested,

@@ -91,8 +91,9 @@ pub(super) fn header_rows(rows: &[GridRow]) -> usize {
     if is_shaded_unlike_the_rest(rows) {
         return 1;
     }
-    let below = || changes_type_below(rows) || has_few_values_below(rows) || has_words_of_headers(&rows[0]);
-    usize::from(looks_like_names(rows) && !names_its_rows(rows, 0) && below())
+    let told_below = || changes_type_below(rows) || has_few_values_below(rows) || has_sentences_below(rows);
+    let told = || told_below() || has_words_of_headers(&rows[0]);
+    usize::from(looks_like_names(rows) && !names_its_rows(rows, 0) && told())
 }
 
 /// Every cell is a unit in brackets.
@@ -141,7 +142,11 @@ fn is_column_of_keys(rows: &[GridRow]) -> bool {
     let mut seen = HashSet::new();
     let is_key = |text: &str| !text.is_empty() && text.chars().count() <= LONGEST_KEY && !text.contains('\n');
     let keys = pairs().filter(|row| is_key(&row.places[0].text) && seen.insert(row.places[0].text.as_str())).count();
-    keys > 0 && keys * 5 >= pairs().count() * 4
+    match pairs().count() {
+        // Two texts side by side are a pair only where the first one stands out.
+        0 | 1 => pairs().any(|row| row.places[0].bold && !row.places[1].bold),
+        count => keys * 5 >= count * 4,
+    }
 }
 
 /// Leading rows that satisfy the test. Where too many do, only the first row and the rows its merged cells reach.
@@ -241,17 +246,24 @@ fn has_few_values_below(rows: &[GridRow]) -> bool {
     })
 }
 
-/// At least half of the cells end in a word that hardly stands for anything but a column. In a table of two columns
-/// it must be the second, since such words also name the values of key-value tables.
+/// Behind the first column, some cell ends in a word that hardly stands for anything but a column. In the first one
+/// such words also name the values beside them.
 fn has_words_of_headers(row: &GridRow) -> bool {
-    let ends_so = |place: &&Place| {
+    row.places.iter().skip(1).any(|place| {
         let word = place.text.split_whitespace().next_back().unwrap_or_default();
         WORDS_OF_HEADERS.contains(&word.trim_end_matches([':', '*']).to_lowercase().as_str())
-    };
-    match row.places.as_slice() {
-        [_, second] => ends_so(&second),
-        places => places.iter().filter(ends_so).count() * 2 >= places.len(),
-    }
+    })
+}
+
+/// In a table of three columns or more, some column has only sentences below a short name.
+fn has_sentences_below(rows: &[GridRow]) -> bool {
+    let [first, rest @ ..] = rows else { return false };
+    let is_sentence = |text: &str| text.chars().count() >= 12 && text.ends_with('.') && text.contains(' ');
+    first.places.len() > 2
+        && (0..first.places.len()).any(|column| {
+            let below = || rest.iter().filter_map(|row| row.places.get(column)).filter(|place| !place.text.is_empty());
+            below().count() >= 2 && below().all(|place| is_sentence(&place.text))
+        })
 }
 
 /// Whether a text is a number, a date, a version or a measure.

@@ -113,15 +113,27 @@ fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Table {
     let mut header = join_header(&header);
     name_corner(&mut header, &data, names.row_headers);
     let full_width = data.iter().enumerate().filter(|(_, row)| row.full_width).map(|(index, _)| index).collect();
-    let line = |place: Place| if place.text.contains('\n') { join(place.text.lines()) } else { place.text };
     Table {
         caption: joined(caption),
         footer: joined(footer),
         header,
         row_headers: names.row_headers,
-        rows: data.into_iter().map(|row| row.places.into_iter().map(line).collect()).collect(),
+        rows: data.into_iter().map(cells).collect(),
         full_width,
     }
+}
+
+/// The texts of a row, each on one line; a text that belongs to no column stands in the first.
+fn cells(row: GridRow) -> Vec<String> {
+    if row.full_width {
+        let mut cells = vec![String::new(); row.places.len()];
+        if let Some(first) = cells.first_mut() {
+            *first = join(row.only_text().lines());
+        }
+        return cells;
+    }
+    let line = |place: Place| if place.text.contains('\n') { join(place.text.lines()) } else { place.text };
+    row.places.into_iter().map(line).collect()
 }
 
 fn mark_full_width(rows: &mut [GridRow], test: impl Fn(&GridRow) -> bool) {

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
@@ -203,4 +204,123 @@ proptest! {
             }
         }
     }
+}
+
+/// What a person says of one table of the benchmark's pages.
+struct Label<'a> {
+    page: &'a str,
+    table: usize,
+    drawn: bool,
+    title: usize,
+    header: usize,
+    row_headers: usize,
+    kind: &'a str,
+}
+
+fn labels(text: &str) -> Vec<Label<'_>> {
+    let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+    let label = |line| match str::split(line, ',').collect::<Vec<_>>()[..] {
+        [page, table, drawn, title, header, row_headers, kind] => {
+            let [table, title, header, row_headers] = [table, title, header, row_headers].map(|n| n.parse().unwrap());
+            Label { page, table, drawn: drawn == "yes", title, header, row_headers, kind }
+        }
+        _ => panic!("no label: {line}"),
+    };
+    lines.map(label).collect()
+}
+
+/// The source of each table of a page that has no tables within tables.
+fn sources(content: &str) -> Vec<&str> {
+    let ends = |table: &str| table.find("</table>").map_or(table.len(), |at| at + "</table>".len());
+    content.match_indices("<table").map(|(at, _)| &content[at..at + ends(&content[at..])]).collect()
+}
+
+/// Per column, the words of the cells above the data, read from the source by simpler means than ours.
+fn names(source: &str, label: &Label<'_>) -> Vec<String> {
+    let tree = scraper::Html::parse_fragment(source);
+    let select = |query: &str| scraper::Selector::parse(query).unwrap();
+    let (row, cell) = (select("tr"), select("td, th"));
+    let rows = tree.select(&row).skip(label.title).take(label.header);
+    let mut columns: Vec<Vec<Option<String>>> = vec![Vec::new(); label.header];
+    for (y, row) in rows.enumerate() {
+        let mut x = 0;
+        for cell in row.select(&cell) {
+            while columns[y].get(x).is_some_and(Option::is_some) {
+                x += 1;
+            }
+            let span = |name: &str| cell.attr(name).map_or(1, |text| text.parse::<usize>().unwrap());
+            for line in &mut columns[y..(y + span("rowspan")).min(label.header)] {
+                line.resize(line.len().max(x + span("colspan")), None);
+                line[x..x + span("colspan")].fill(Some(plain(&cell.text().collect::<Vec<_>>().join(" "))));
+            }
+        }
+    }
+    let width = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let name = |x: usize| {
+        let mut parts: Vec<&str> = columns.iter().filter_map(|line| line.get(x)?.as_deref()).collect();
+        parts.dedup();
+        parts.join(" ").trim().to_owned()
+    };
+    (0..width).map(name).filter(|name| !name.is_empty()).collect()
+}
+
+fn plain(text: &str) -> String {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What is wrong with what was read, in the eyes of the person who labelled the table.
+fn disagreement(source: &str, label: &Label<'_>) -> Option<String> {
+    let page = serde_json::json!({ "title": "page", "content": format!("<p>start</p>{source}") }).to_string();
+    let document = parse(Path::new("page.json"), page.as_bytes()).unwrap();
+    let tables: Vec<&Table> =
+        document.blocks.iter().filter_map(|b| if let Block::Table(t) = b { Some(t) } else { None }).collect();
+    let table = match (label.kind, tables.as_slice()) {
+        ("layout", []) => return None,
+        ("data" | "key-value", [table]) => table,
+        (kind, tables) => return Some(format!("{kind} became {} tables", tables.len())),
+    };
+    let expected = names(source, label);
+    let header: Vec<String> = table.header.iter().map(|name| plain(name)).filter(|name| !name.is_empty()).collect();
+    if header != expected {
+        return Some(format!("header {header:?} instead of {expected:?}"));
+    }
+    if table.row_headers != label.row_headers {
+        return Some(format!("{} row headers instead of {}", table.row_headers, label.row_headers));
+    }
+    (table.caption.is_some() != (label.title > 0)).then(|| format!("caption {:?}", table.caption))
+}
+
+/// The benchmark's pages, where they are at hand.
+#[expect(clippy::disallowed_methods, reason = "the test says where the pages are")]
+fn corpus() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/confquestions");
+    let folder = std::env::var_os("RAGONITE_CONFQUESTIONS").map_or(beside, PathBuf::from).join("documents");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no benchmark corpus at `{}`", folder.display());
+    None
+}
+
+#[test]
+fn headers_of_the_benchmarks_tables_are_those_that_a_person_sees() {
+    let Some(folder) = corpus() else { return };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/corpus/table-labels.csv");
+    let text = fs::read_to_string(file).unwrap();
+    let labels = labels(&text);
+    let (mut right, mut all) = ([0, 0], [0, 0]);
+    for label in &labels {
+        let page = fs::read_to_string(folder.join(format!("confluence-{}.json", label.page))).unwrap();
+        let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+        let sources = sources(page["content"].as_str().unwrap());
+        let group = usize::from(!label.drawn);
+        all[group] += 1;
+        match disagreement(sources[label.table - 1], label) {
+            None => right[group] += 1,
+            Some(what) => println!("page {} table {}: {what}", label.page, label.table),
+        }
+    }
+    println!("headers right: {} of {} drawn, {} of the {} others", right[0], all[0], right[1], all[1]);
+    assert_eq!(all[0], 30);
+    assert!(right[0] * 100 >= all[0] * 95 && right[1] * 100 >= all[1] * 95);
 }
