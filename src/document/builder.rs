@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::cell::{OpenCell, RawCell};
+use super::cell::{OpenCell, RawCell, Weight};
 use super::grid::Room;
 use super::run::{Gap, Run, Shape};
 use super::table::RawTable;
@@ -215,7 +215,7 @@ impl Builder {
         let blocks = table.into_blocks(&mut self.room);
         match self.frames.last_mut() {
             None => self.blocks.extend(blocks),
-            Some(Frame::Cell(cell)) => cell.add(blocks),
+            Some(Frame::Cell(cell)) => cell.add_table(blocks),
             Some(_) => match self.cell() {
                 Some(cell) => cell.hoist(blocks),
                 None => self.hoisted.extend(blocks),
@@ -237,7 +237,7 @@ impl Builder {
         if self.tables > 0 {
             let bold = self.bold > 0 || matches!(self.frames.last(), Some(Frame::Heading(..)));
             if let Some(cell) = self.cell() {
-                cell.weigh(text, bold);
+                cell.weigh(text, if bold { Weight::Bold } else { Weight::Plain });
             }
         }
         if let Some(Frame::List(list)) = self.frames.last_mut() {

@@ -22,6 +22,8 @@ pub(super) struct RawCell {
     pub blocks: Vec<Block>,
     /// All of its text is bold.
     pub bold: bool,
+    /// Whether a table stands in it, even if only to place its text.
+    pub framed: bool,
     pub marks: CellMarks,
 }
 
@@ -33,13 +35,13 @@ impl RawCell {
 
     /// Whether it holds a part that a page has, not a cell.
     pub(super) fn holds_parts(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block, Block::Heading { .. } | Block::Table(_)))
+        self.framed || self.blocks.iter().any(|block| matches!(block, Block::Heading { .. }))
     }
 }
 
 /// How much of a cell is bold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Weight {
+pub(super) enum Weight {
     #[default]
     Unknown,
     Bold,
@@ -55,19 +57,26 @@ pub(super) struct OpenCell {
     /// Tables met inside list items: they follow their list.
     hoisted: Vec<Block>,
     weight: Weight,
+    framed: bool,
 }
 
 impl OpenCell {
     pub(super) fn new(marks: CellMarks) -> Self {
         let run = Run::new(Shape::Lines);
-        Self { run, marks, blocks: Vec::new(), hoisted: Vec::new(), weight: Weight::Unknown }
+        Self { run, marks, blocks: Vec::new(), hoisted: Vec::new(), weight: Weight::Unknown, framed: false }
     }
 
     /// Takes note of text in it, before the text is added wherever it belongs.
-    pub(super) fn weigh(&mut self, text: &str, bold: bool) {
+    pub(super) fn weigh(&mut self, text: &str, weight: Weight) {
         if text.chars().any(char::is_alphanumeric) {
-            self.weight = if bold && self.weight != Weight::Plain { Weight::Bold } else { Weight::Plain };
+            self.weight = if self.weight == Weight::Plain { Weight::Plain } else { weight };
         }
+    }
+
+    /// Adds what stands for a table that stands directly in it.
+    pub(super) fn add_table(&mut self, blocks: Vec<Block>) {
+        self.framed = true;
+        self.add(blocks);
     }
 
     /// Ends the running text so far.
@@ -93,18 +102,18 @@ impl OpenCell {
 
     /// Adds parts that stand inside an item of one of its lists.
     pub(super) fn hoist(&mut self, blocks: Vec<Block>) {
-        self.weight = Weight::Plain;
+        (self.weight, self.framed) = (Weight::Plain, true);
         self.hoisted.extend(blocks);
     }
 
     pub(super) fn close(mut self) -> RawCell {
         self.flush();
         self.blocks.append(&mut self.hoisted);
-        let (bold, marks) = (self.weight == Weight::Bold, self.marks);
+        let (bold, framed, marks) = (self.weight == Weight::Bold, self.framed, self.marks);
         match self.blocks.as_mut_slice() {
             [] => RawCell { marks, ..RawCell::default() },
-            [Block::Text(text)] => RawCell { text: std::mem::take(text), blocks: Vec::new(), bold, marks },
-            _ => RawCell { text: lines(&self.blocks), blocks: self.blocks, bold, marks },
+            [Block::Text(text)] => RawCell { text: std::mem::take(text), blocks: Vec::new(), bold, framed, marks },
+            _ => RawCell { text: lines(&self.blocks), blocks: self.blocks, bold, framed, marks },
         }
     }
 }

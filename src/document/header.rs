@@ -56,6 +56,33 @@ const WORDS_OF_HEADERS: &[&str] = &[
     "wert",
     "werte",
     "einheit",
+    "status",
+    "result",
+    "results",
+    "date",
+    "version",
+    "role",
+    "priority",
+    "responsible",
+    "deadline",
+    "price",
+    "cost",
+    "quantity",
+    "mail",
+    "email",
+    "e-mail",
+    "phone",
+    "datum",
+    "ergebnis",
+    "rolle",
+    "priorität",
+    "verantwortlich",
+    "frist",
+    "preis",
+    "kosten",
+    "menge",
+    "anzahl",
+    "telefon",
     "bezeichnung",
     "bedeutung",
     "erklärung",
@@ -73,7 +100,10 @@ pub(super) struct Names {
 /// Tells names from values.
 pub(super) fn name_columns(rows: &[GridRow]) -> Names {
     let header_rows = header_rows(rows);
-    let row_headers = row_headers(&rows[header_rows..], header_rows);
+    let row_headers = match row_headers(&rows[header_rows..], header_rows) {
+        0 if header_rows == 1 && has_empty_corner(rows) => 1,
+        marked => marked,
+    };
     Names { header_rows, row_headers }
 }
 
@@ -91,9 +121,36 @@ pub(super) fn header_rows(rows: &[GridRow]) -> usize {
     if is_shaded_unlike_the_rest(rows) {
         return 1;
     }
+    if is_row_of_years(rows) || has_empty_corner(rows) {
+        return 1;
+    }
     let told_below = || changes_type_below(rows) || has_few_values_below(rows) || has_sentences_below(rows);
     let told = || told_below() || has_words_of_headers(&rows[0]);
     usize::from(looks_like_names(rows) && !names_its_rows(rows, 0) && told())
+}
+
+/// Behind the first cell, years in order.
+fn is_row_of_years(rows: &[GridRow]) -> bool {
+    let [first, _, ..] = rows else { return false };
+    let year = |place: &Place| place.text.parse::<u16>().ok().filter(|year| (1900..2100).contains(year));
+    let years: Option<Vec<u16>> = first.places.iter().skip(1).map(year).collect();
+    let in_order = |years: &[u16]| years.is_sorted_by(|a, b| a < b) || years.is_sorted_by(|a, b| a > b);
+    let below = |rows: &[GridRow]| rows[1..].iter().any(|row| row.places.iter().skip(1).any(|p| year(p).is_none()));
+    year(&first.places[0]).is_none() && years.is_some_and(|years| years.len() > 1 && in_order(&years)) && below(rows)
+}
+
+/// An empty corner between different names on top and different names on the left.
+fn has_empty_corner(rows: &[GridRow]) -> bool {
+    let [first, rest @ ..] = rows else { return false };
+    let are_names = |texts: &[&str]| {
+        let different: HashSet<&&str> = texts.iter().collect();
+        let short = |text: &&str| !text.is_empty() && text.chars().count() <= LONGEST_NAME;
+        different.len() == texts.len() && texts.iter().all(short)
+    };
+    let top: Vec<&str> = first.places.iter().skip(1).map(|place| place.text.as_str()).collect();
+    let left: Vec<&str> = rest.iter().filter_map(|row| row.places.first()).map(|place| place.text.as_str()).collect();
+    let filled = rest.iter().any(|row| row.filled().count() > 1);
+    top.len() > 1 && left.len() > 1 && first.places[0].text.is_empty() && are_names(&top) && are_names(&left) && filled
 }
 
 /// Every cell is a unit in brackets.
@@ -134,6 +191,19 @@ fn names_its_rows(rows: &[GridRow], column: usize) -> bool {
                 let mut others = (column + 1..width).flat_map(filled).peekable();
                 others.peek().is_some() && others.all(|place| place.shade != shade)
             }))
+}
+
+/// Whether keys and values alternate over four columns or more: every other column is marked, the ones between are not.
+pub(super) fn alternates_keys_and_values(rows: &[GridRow]) -> bool {
+    let width = rows.first().map_or(0, |row| row.places.len());
+    let key = |place: &Place| place.header || place.bold;
+    let column = |at: usize| rows.iter().filter_map(move |row| row.places.get(at)).filter(|p| !p.text.is_empty());
+    let is_right = |at: usize| {
+        let found = column(at).next().is_some();
+        found && if at.is_multiple_of(2) { column(at).all(key) } else { !column(at).any(key) }
+    };
+    let merged = || rows.iter().any(|row| row.places.windows(2).any(|pair| pair[0].cell == pair[1].cell));
+    width >= 4 && width.is_multiple_of(2) && (0..width).all(is_right) && !merged()
 }
 
 /// Short, different texts that name the values beside them.
@@ -185,6 +255,20 @@ fn is_marked(row: &GridRow) -> bool {
     row.section == Section::Head || (header > 0 && all) || (header >= 2 && header * 2 > filled)
 }
 
+/// Where another header begins within a table: a whole row of header cells, none of them a number, above a row of data.
+pub(super) fn next_header(rows: &[GridRow]) -> Option<usize> {
+    let is_header = |row: &GridRow| {
+        let filled = row.filled().count();
+        !row.full_width
+            && filled > 1
+            && filled * 2 > row.places.len()
+            && row.filled().all(|place| place.header && !is_value(&place.text))
+    };
+    let is_data = |row: &GridRow| !row.full_width && row.filled().any(|place| !place.header);
+    let begins = |at: &usize| is_data(&rows[at - 1]) && is_header(&rows[*at]) && is_data(&rows[at + 1]);
+    (1..rows.len().saturating_sub(1)).find(begins)
+}
+
 /// Every cell with words is bold.
 fn is_bold(row: &GridRow) -> bool {
     let says_something = |place: &&Place| place.text.chars().any(char::is_alphanumeric);
@@ -221,16 +305,19 @@ fn looks_like_names(rows: &[GridRow]) -> bool {
     }
     let names: Vec<&str> = first.places.iter().map(|place| place.text.as_str()).collect();
     let unique = names.iter().enumerate().all(|(at, name)| !names[..at].contains(name));
-    unique && names.iter().all(|name| !name.is_empty() && name.chars().count() <= LONGEST_NAME && !is_value(name))
+    unique
+        && names.iter().all(|name| {
+            !name.is_empty() && name.chars().count() <= LONGEST_NAME && !is_value(name) && !is_address(name)
+        })
 }
 
-/// Some column has only numbers or dates below its name.
+/// Some column has only numbers, dates or addresses below its name.
 fn changes_type_below(rows: &[GridRow]) -> bool {
     let width = rows.first().map_or(0, |row| row.places.len());
     (0..width).any(|column| {
         let below = || rows.iter().skip(1).filter_map(|row| row.places.get(column));
         let filled = || below().filter(|place| !place.text.is_empty());
-        filled().count() >= 2 && filled().all(|place| is_value(&place.text))
+        filled().count() >= 2 && filled().all(|place| is_value(&place.text) || is_address(&place.text))
     })
 }
 
@@ -264,6 +351,11 @@ fn has_sentences_below(rows: &[GridRow]) -> bool {
             let below = || rest.iter().filter_map(|row| row.places.get(column)).filter(|place| !place.text.is_empty());
             below().count() >= 2 && below().all(|place| is_sentence(&place.text))
         })
+}
+
+/// Whether a text is an address of a page or a person.
+fn is_address(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && (text.contains("://") || text.contains('@'))
 }
 
 /// Whether a text is a number, a date, a version or a measure.

@@ -11,7 +11,7 @@ mod tests;
 use super::builder::Section;
 use super::cell::{RawCell, join};
 use super::grid::{GridRow, Place, RawRow, Room, drop_empty_columns, drop_empty_rows, drop_repeated_columns, fill};
-use super::header::{header_rows, is_value, name_columns};
+use super::header::{alternates_keys_and_values, header_rows, is_value, name_columns, next_header};
 use super::{Block, Table};
 
 /// A row with a single filled cell at the end of a table is a remark, not a record, from this many characters on.
@@ -47,8 +47,11 @@ impl RawTable {
             return self.into_frame();
         }
         let Some(rows) = fill(&self.rows, room) else { return self.into_lines() };
-        let table = assemble(&self.caption, rows);
-        if self.only_places_blocks(&table) { self.into_frame() } else { vec![Block::Table(table)] }
+        let tables = assemble(&self.caption, rows);
+        match tables.as_slice() {
+            [table] if self.only_places_blocks(table) => self.into_frame(),
+            _ => tables.into_iter().map(Block::Table).collect(),
+        }
     }
 
     fn cells(&self) -> impl Iterator<Item = &RawCell> {
@@ -64,8 +67,9 @@ impl RawTable {
         if filled().any(|cell| cell.marks.header) {
             return false;
         }
-        let parts = filled().filter(|cell| cell.holds_parts());
-        table.rows.len() <= 1 || weight(parts) * 2 > weight(filled())
+        let parts = || filled().filter(|cell| cell.holds_parts());
+        let stacked = table.rows.iter().all(|row| row.len() < 2);
+        table.rows.len() <= 1 || (stacked && parts().next().is_some()) || weight(parts()) * 2 > weight(filled())
     }
 
     /// What the cells hold, one after the other. Lines of a cell stay: a box is often drawn around code.
@@ -91,36 +95,61 @@ fn weight<'a>(cells: impl Iterator<Item = &'a RawCell>) -> usize {
     cells.map(|cell| cell.text.len()).sum()
 }
 
-fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Table {
+/// One table, or several where further headers follow below.
+fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Vec<Table> {
     drop_empty_rows(&mut rows);
     drop_repeated_columns(&mut rows);
     // What a merged cell covers is told before empty columns go, so that a title over an icon and a name stays one.
     mark_full_width(&mut rows, GridRow::is_merged);
-    let mut caption = vec![caption.to_owned()];
-    take_titles(&mut rows, &mut caption);
+    let mut titles = vec![caption.to_owned()];
+    take_titles(&mut rows, &mut titles);
     drop_empty_columns(&mut rows);
     mark_full_width(&mut rows, GridRow::is_merged);
-    take_titles(&mut rows, &mut caption);
-    let names = name_columns(&rows);
-    let mut data = rows.split_off(names.header_rows);
-    let header = rows;
-    if !header.is_empty() {
-        drop_repeated_headers(&header, &mut data);
+    take_titles(&mut rows, &mut titles);
+    if alternates_keys_and_values(&rows) {
+        rows = split_pairs(rows);
     }
-    mark_parts(&mut data, !header.is_empty(), names.row_headers);
+    let caption = joined(titles);
+    let mut tables = Vec::new();
+    loop {
+        let names = name_columns(&rows);
+        let mut data = rows.split_off(names.header_rows);
+        let header = rows;
+        if !header.is_empty() {
+            drop_repeated_headers(&header, &mut data);
+        }
+        let next = if header.is_empty() { None } else { next_header(&data) };
+        rows = next.map_or_else(Vec::new, |at| data.split_off(at));
+        tables.push(finish(caption.clone(), &header, data, names.row_headers));
+        if rows.is_empty() {
+            return tables;
+        }
+    }
+}
+
+/// A table from its parts.
+fn finish(caption: Option<String>, header: &[GridRow], mut data: Vec<GridRow>, row_headers: usize) -> Table {
+    mark_parts(&mut data, !header.is_empty(), row_headers);
     let footer = take_remarks(&mut data, !header.is_empty());
     name_colours(&mut data);
-    let mut header = join_header(&header);
-    name_corner(&mut header, &data, names.row_headers);
+    let mut header = join_header(header);
+    name_corner(&mut header, &data, row_headers);
     let full_width = data.iter().enumerate().filter(|(_, row)| row.full_width).map(|(index, _)| index).collect();
-    Table {
-        caption: joined(caption),
-        footer: joined(footer),
-        header,
-        row_headers: names.row_headers,
-        rows: data.into_iter().map(cells).collect(),
-        full_width,
+    let rows = data.into_iter().map(cells).collect();
+    Table { caption, footer: joined(footer), header, row_headers, rows, full_width }
+}
+
+/// Puts pairs that stand side by side below each other.
+fn split_pairs(rows: Vec<GridRow>) -> Vec<GridRow> {
+    let mut pairs = Vec::new();
+    for mut row in rows {
+        while !row.places.is_empty() {
+            let places: Vec<Place> = row.places.drain(..2.min(row.places.len())).collect();
+            pairs.push(GridRow { section: row.section, places, full_width: false });
+        }
     }
+    drop_empty_rows(&mut pairs);
+    pairs
 }
 
 /// The texts of a row, each on one line; a text that belongs to no column stands in the first.
