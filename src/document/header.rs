@@ -265,8 +265,13 @@ pub(super) fn next_header(rows: &[GridRow]) -> Option<usize> {
             && row.filled().all(|place| place.header && !is_value(&place.text))
     };
     let is_data = |row: &GridRow| !row.full_width && row.filled().any(|place| !place.header);
-    let begins = |at: &usize| is_data(&rows[at - 1]) && is_header(&rows[*at]) && is_data(&rows[at + 1]);
-    (1..rows.len().saturating_sub(1)).find(begins)
+    let begins = |at: &usize| {
+        let after_data = is_data(&rows[at - 1]) || (*at > 1 && rows[at - 1].full_width && is_data(&rows[at - 2]));
+        after_data && is_header(&rows[*at]) && is_data(&rows[at + 1])
+    };
+    // A row in one cell above the header names what follows.
+    let at = (1..rows.len().saturating_sub(1)).find(begins)?;
+    Some(if rows[at - 1].full_width { at - 1 } else { at })
 }
 
 /// Every cell with words is bold.

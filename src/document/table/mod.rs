@@ -109,7 +109,6 @@ fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Vec<Table> {
     if alternates_keys_and_values(&rows) {
         rows = split_pairs(rows);
     }
-    let caption = joined(titles);
     let mut tables = Vec::new();
     loop {
         let names = name_columns(&rows);
@@ -120,10 +119,12 @@ fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Vec<Table> {
         }
         let next = if header.is_empty() { None } else { next_header(&data) };
         rows = next.map_or_else(Vec::new, |at| data.split_off(at));
-        tables.push(finish(caption.clone(), &header, data, names.row_headers));
+        tables.push(finish(joined(&titles), &header, data, names.row_headers));
         if rows.is_empty() {
             return tables;
         }
+        titles.truncate(1);
+        take_titles(&mut rows, &mut titles);
     }
 }
 
@@ -136,7 +137,7 @@ fn finish(caption: Option<String>, header: &[GridRow], mut data: Vec<GridRow>, r
     name_corner(&mut header, &data, row_headers);
     let full_width = data.iter().enumerate().filter(|(_, row)| row.full_width).map(|(index, _)| index).collect();
     let rows = data.into_iter().map(cells).collect();
-    Table { caption, footer: joined(footer), header, row_headers, rows, full_width }
+    Table { caption, footer: joined(&footer), header, row_headers, rows, full_width }
 }
 
 /// Puts pairs that stand side by side below each other.
@@ -296,7 +297,7 @@ fn name_corner(header: &mut [String], data: &[GridRow], row_headers: usize) {
     }
 }
 
-fn joined(texts: Vec<String>) -> Option<String> {
-    let texts: Vec<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+fn joined(texts: &[String]) -> Option<String> {
+    let texts: Vec<&str> = texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
     (!texts.is_empty()).then(|| texts.join(" / "))
 }
