@@ -11,11 +11,15 @@ mod tests;
 use super::builder::Section;
 use super::cell::{RawCell, join};
 use super::grid::{GridRow, Place, RawRow, Room, drop_empty_columns, drop_empty_rows, drop_repeated_columns, fill};
-use super::header::{alternates_keys_and_values, header_rows, is_value, name_columns, next_header};
+use super::header::{Names, alternates_keys_and_values, header_rows, is_value, name_columns, next_header};
 use super::{Block, Table};
 
 /// A row with a single filled cell at the end of a table is a remark, not a record, from this many characters on.
 const SHORTEST_REMARK: usize = 40;
+/// More rows than this above or below a table are no titles and remarks.
+const MOST_REMARKS: usize = 8;
+/// More headers than this in one table, or rows of one header, are not looked for: each costs time by the table's size.
+const MOST_HEADERS: usize = 32;
 
 /// A table as written.
 #[derive(Debug, Default)]
@@ -114,12 +118,13 @@ fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Vec<Table> {
         let names = name_columns(&rows);
         let mut data = rows.split_off(names.header_rows);
         let header = rows;
-        if !header.is_empty() {
+        if (1..=MOST_HEADERS).contains(&header.len()) {
             drop_repeated_headers(&header, &mut data);
         }
-        let next = if header.is_empty() { None } else { next_header(&data) };
+        let split = !header.is_empty() && tables.len() < MOST_HEADERS;
+        let next = if split { next_header(&data) } else { None };
         rows = next.map_or_else(Vec::new, |at| data.split_off(at));
-        tables.push(finish(joined(&titles), &header, data, names.row_headers));
+        tables.push(finish(joined(&titles), &header, data, names));
         if rows.is_empty() {
             return tables;
         }
@@ -129,15 +134,15 @@ fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Vec<Table> {
 }
 
 /// A table from its parts.
-fn finish(caption: Option<String>, header: &[GridRow], mut data: Vec<GridRow>, row_headers: usize) -> Table {
-    mark_parts(&mut data, !header.is_empty(), row_headers);
-    let footer = take_remarks(&mut data, !header.is_empty());
+fn finish(caption: Option<String>, header: &[GridRow], mut data: Vec<GridRow>, names: Names) -> Table {
+    mark_parts(&mut data, names);
+    let footer = take_remarks(&mut data, names);
     name_colours(&mut data);
     let mut header = join_header(header);
-    name_corner(&mut header, &data, row_headers);
+    name_corner(&mut header, &data, names);
     let full_width = data.iter().enumerate().filter(|(_, row)| row.full_width).map(|(index, _)| index).collect();
     let rows = data.into_iter().map(cells).collect();
-    Table { caption, footer: joined(&footer), header, row_headers, rows, full_width }
+    Table { caption, footer: joined(&footer), header, row_headers: names.row_headers, rows, full_width }
 }
 
 /// Puts pairs that stand side by side below each other.
@@ -174,7 +179,9 @@ fn mark_full_width(rows: &mut [GridRow], test: impl Fn(&GridRow) -> bool) {
 
 /// Takes leading rows away that name the table.
 fn take_titles(rows: &mut Vec<GridRow>, caption: &mut Vec<String>) {
+    let most = caption.len() + MOST_REMARKS;
     while let [first, rest @ ..] = rows.as_slice()
+        && caption.len() < most
         && rest.iter().any(|row| !row.full_width)
     {
         let above_names = || first.places.len() > 2 && first.is_alone() && header_rows(rest) > 0;
@@ -186,9 +193,8 @@ fn take_titles(rows: &mut Vec<GridRow>, caption: &mut Vec<String>) {
             return;
         }
         let title = join(rows.remove(0).only_text().lines());
-        if !caption.contains(&title) {
-            caption.push(title);
-        }
+        // What says the caption again still counts as a title.
+        caption.push(if caption.contains(&title) { String::new() } else { title });
     }
 }
 
@@ -212,9 +218,9 @@ fn drop_repeated_headers(header: &[GridRow], data: &mut Vec<GridRow>) {
 }
 
 /// Marks rows that name a part of the table although their cell is not drawn over its whole width.
-fn mark_parts(data: &mut [GridRow], named: bool, row_headers: usize) {
+fn mark_parts(data: &mut [GridRow], names: Names) {
     let Some(width) = data.first().map(|row| row.places.len()) else { return };
-    if !named || row_headers > 0 {
+    if names.header_rows == 0 || names.row_headers > 0 {
         return;
     }
     let stands_out = |row: &GridRow| {
@@ -228,15 +234,16 @@ fn mark_parts(data: &mut [GridRow], named: bool, row_headers: usize) {
 }
 
 /// Takes trailing rows away that are remarks on the table.
-fn take_remarks(data: &mut Vec<GridRow>, named: bool) -> Vec<String> {
+fn take_remarks(data: &mut Vec<GridRow>, names: Names) -> Vec<String> {
     let mut remarks = Vec::new();
     while let [rest @ .., last] = data.as_slice()
+        && remarks.len() < MOST_REMARKS
         && rest.iter().any(|row| !row.full_width)
     {
         let long = || last.only_text().chars().count() >= SHORTEST_REMARK || last.only_text().starts_with('*');
         let remark = last.full_width
             || (last.section == Section::Foot && last.is_alone())
-            || (named && last.places.len() > 2 && last.is_alone() && long());
+            || (names.header_rows > 0 && last.places.len() > 2 && last.is_alone() && long());
         if !remark {
             break;
         }
@@ -289,10 +296,10 @@ fn join_header(rows: &[GridRow]) -> Vec<String> {
 }
 
 /// A column that names its rows is a column of names, also where the header leaves its corner empty.
-fn name_corner(header: &mut [String], data: &[GridRow], row_headers: usize) {
-    let (Some(corner), 1) = (header.first_mut(), row_headers) else { return };
-    let names = data.iter().filter(|row| !row.full_width).filter_map(|row| row.places.first());
-    if corner.is_empty() && !names.into_iter().any(|name| is_value(&name.text)) {
+fn name_corner(header: &mut [String], data: &[GridRow], names: Names) {
+    let (Some(corner), 1) = (header.first_mut(), names.row_headers) else { return };
+    let mut rows = data.iter().filter(|row| !row.full_width).filter_map(|row| row.places.first());
+    if corner.is_empty() && !rows.any(|name| is_value(&name.text)) {
         "Name".clone_into(corner);
     }
 }

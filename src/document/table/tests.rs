@@ -142,6 +142,15 @@ fn tables_nested_deeper_than_any_page_end_and_keep_the_text() {
     assert!(text.len() < 100_000, "{} bytes", text.len());
 }
 
+#[test]
+fn many_titles_remarks_and_headers_in_one_table_cost_time_by_its_size_only() {
+    let whole = "<tr><td colspan=2>part</td></tr>".repeat(20_000);
+    let parts = "<tr><th>a</th><th>b</th></tr><tr><td>c</td><td>d</td></tr><tr><th>e</th><th>f</th></tr><tr><td>g</td><td>h</td></tr>";
+    let markup = format!("<table>{whole}{}{whole}</table>", parts.repeat(10_000));
+    let text = report(&parse(Path::new("x.html"), markup.as_bytes()).unwrap());
+    assert_eq!(text.matches("c | d").count() + text.matches("g | h").count(), 20_000);
+}
+
 fn words(text: &str) -> HashSet<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
 }
@@ -187,7 +196,7 @@ proptest! {
         let mut markup = format!("<p>start</p><table><caption>{caption}</caption>");
         for (at, cells) in rows.iter().enumerate() {
             let section = if at < head { "thead" } else if at + foot >= rows.len() { "tfoot" } else { "tbody" };
-            markup += &format!("<{section}><tr>{}</tr></{section}>", cells.concat());
+            write!(markup, "<{section}><tr>{}</tr></{section}>", cells.concat()).unwrap();
         }
         markup += "</table>";
         let document = parse(Path::new("x.html"), markup.as_bytes()).unwrap();
