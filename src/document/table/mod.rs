@@ -19,7 +19,7 @@ const SHORTEST_REMARK: usize = 40;
 /// More rows than this above or below a table are no titles and remarks.
 const MOST_REMARKS: usize = 8;
 /// More headers than this in one table, or rows of one header, are not looked for: each costs time by the table's size.
-const MOST_HEADERS: usize = 32;
+const MOST_HEADERS: usize = 16;
 
 /// A table as written.
 #[derive(Debug, Default)]

@@ -144,11 +144,11 @@ fn tables_nested_deeper_than_any_page_end_and_keep_the_text() {
 
 #[test]
 fn many_titles_remarks_and_headers_in_one_table_cost_time_by_its_size_only() {
-    let whole = "<tr><td colspan=2>part</td></tr>".repeat(20_000);
+    let whole = "<tr><td colspan=2>part</td></tr>".repeat(5_000);
     let parts = "<tr><th>a</th><th>b</th></tr><tr><td>c</td><td>d</td></tr><tr><th>e</th><th>f</th></tr><tr><td>g</td><td>h</td></tr>";
-    let markup = format!("<table>{whole}{}{whole}</table>", parts.repeat(10_000));
+    let markup = format!("<table>{whole}{}{whole}</table>", parts.repeat(2_500));
     let text = report(&parse(Path::new("x.html"), markup.as_bytes()).unwrap());
-    assert_eq!(text.matches("c | d").count() + text.matches("g | h").count(), 20_000);
+    assert_eq!(text.matches("c | d").count() + text.matches("g | h").count(), 5_000);
 }
 
 fn words(text: &str) -> HashSet<String> {
