@@ -8,10 +8,12 @@
 use std::sync::Arc;
 
 use super::cell::{OpenCell, RawCell, Weight};
+use super::contents::drop_contents;
 use super::grid::Room;
+use super::links::{Links, Mark};
 use super::run::{Gap, Run, Shape};
 use super::table::RawTable;
-use super::{Block, List, ListItem, Ordering};
+use super::{Block, Document, List, ListItem, Ordering};
 
 /// Deeper lists continue in the list of this depth. Keeps whatever walks a list from running out of stack.
 pub(super) const DEEPEST_LIST: usize = 24;
@@ -30,10 +32,18 @@ pub(super) enum Part {
     Code,
     /// Bold text, which may mark a header cell.
     Bold,
+    /// A link, with its target as the source writes it.
+    Link(String),
     /// A list.
     List(Ordering),
+    /// A numbered list that does not begin with 1: the numbers are part of its text.
+    ListFrom(i64),
     /// An item of a list.
     Item,
+    /// A term in a list of definitions.
+    Term,
+    /// What the terms before it mean: it continues their item.
+    Definition,
     /// A table.
     Table,
     /// A row; whether it stands among header, body or footer rows.
@@ -73,17 +83,85 @@ pub(super) enum Opened {
     Flat(Gap),
     Code(Gap),
     Bold,
+    Link,
 }
 
 #[derive(Debug)]
 enum Frame {
     Heading(u8, Run),
-    List(List),
+    List(OpenList),
     Item(Run, ListItem),
-    Table(RawTable),
+    Table(RawTable, Mark),
     Row(Section, Vec<RawCell>),
     Cell(Box<OpenCell>),
     Caption(Run),
+}
+
+/// A list that is being read.
+#[derive(Debug, Default)]
+struct OpenList {
+    list: List,
+    /// Text between the items: it belongs to none of them and becomes one.
+    stray: Run,
+    /// Number of the next item, where numbers are text.
+    number: Option<i64>,
+    last: Last,
+}
+
+/// What the last item of a list was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Last {
+    #[default]
+    Item,
+    Term,
+    Defined,
+}
+
+impl OpenList {
+    /// Starts an item, or goes on with the last one where the part belongs to it.
+    fn enter(&mut self, part: &Part) -> (Run, ListItem) {
+        self.end_stray();
+        let gap = match (part, self.last) {
+            (Part::Definition, Last::Term) => Some(Gap::Meaning),
+            (Part::Definition, Last::Defined) => Some(Gap::Item),
+            (Part::Term, Last::Term) => Some(Gap::Cell),
+            _ => None,
+        };
+        self.last = match part {
+            Part::Term => Last::Term,
+            Part::Definition if gap.is_some() => Last::Defined,
+            _ => Last::Item,
+        };
+        if let Some(gap) = gap
+            && let Some(mut item) = self.list.items.pop()
+        {
+            let mut run = Run::resume(std::mem::take(&mut item.text), Shape::Lines);
+            run.gap(gap);
+            return (run, item);
+        }
+        let mut run = Run::new(Shape::Lines);
+        if let Some(number) = self.number.as_mut().filter(|_| *part == Part::Item) {
+            run.push_mark(&format!("{number}."));
+            *number = number.saturating_add(1);
+        }
+        (run, ListItem::default())
+    }
+
+    fn end_stray(&mut self) {
+        let text = self.stray.take();
+        if !text.is_empty() {
+            self.list.items.push(ListItem { text, nested: Vec::new() });
+            self.last = Last::Item;
+        }
+    }
+
+    fn nest(&mut self, inner: List) {
+        self.end_stray();
+        match self.list.items.last_mut() {
+            Some(item) => item.nested.push(inner),
+            None => self.list.items.push(ListItem { text: String::new(), nested: vec![inner] }),
+        }
+    }
 }
 
 /// The blocks so far, and what is open.
@@ -94,6 +172,7 @@ pub(super) struct Builder {
     frames: Vec<Frame>,
     /// Tables met inside list items: they follow their list, which stays whole.
     hoisted: Vec<Block>,
+    links: Links,
     /// What the tables of the document may still take.
     room: Room,
     tables: usize,
@@ -103,6 +182,11 @@ pub(super) struct Builder {
 }
 
 impl Builder {
+    /// A builder for a page with this address.
+    pub(super) fn of_page(url: Option<&str>) -> Self {
+        Self { links: Links::of_page(url), ..Self::default() }
+    }
+
     /// Opens a part. Where it cannot stand, its text still goes to where the reader would see it.
     pub(super) fn open(&mut self, part: Part) -> Opened {
         match part {
@@ -115,30 +199,49 @@ impl Builder {
                 self.code += 1;
                 return Opened::Code(Gap::Line);
             }
+            Part::Link(target) => {
+                self.links.open(&target);
+                return Opened::Link;
+            }
             _ => {}
         }
-        match (self.frames.last(), part) {
+        match (self.frames.last_mut(), part) {
             (None | Some(Frame::Item(..) | Frame::Cell(_)), Part::Table) if self.tables < DEEPEST_TABLE => {
                 self.tables += 1;
-                self.push(Frame::Table(RawTable::default()))
+                let opened = self.push(Frame::Table(RawTable::default(), Mark::default()));
+                let mark = self.links.mark();
+                if let Some(Frame::Table(_, from)) = self.frames.last_mut() {
+                    *from = mark;
+                }
+                opened
             }
             (None | Some(Frame::Cell(_)), Part::Heading(level)) => {
                 self.push(Frame::Heading(level, Run::new(Shape::OneLine)))
             }
-            (None | Some(Frame::Item(..) | Frame::List(_) | Frame::Cell(_)), Part::List(ordered))
-                if self.lists < DEEPEST_LIST =>
-            {
+            (
+                None | Some(Frame::Item(..) | Frame::List(_) | Frame::Cell(_)),
+                part @ (Part::List(_) | Part::ListFrom(_)),
+            ) if self.lists < DEEPEST_LIST => {
                 self.lists += 1;
-                self.push(Frame::List(List { ordered, items: Vec::new() }))
+                let (ordered, number) = match part {
+                    Part::List(ordered) => (ordered, None),
+                    Part::ListFrom(number) => (Ordering::Unordered, Some(number)),
+                    _ => (Ordering::Unordered, None),
+                };
+                let list = List { ordered, items: Vec::new() };
+                self.push(Frame::List(OpenList { list, number, ..OpenList::default() }))
             }
-            (Some(Frame::List(_)), Part::Item) => self.push(Frame::Item(Run::new(Shape::Lines), ListItem::default())),
-            (Some(Frame::Table(_)), Part::Row(section)) => self.push(Frame::Row(section, Vec::new())),
-            (Some(Frame::Table(_)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
+            (Some(Frame::List(list)), part @ (Part::Item | Part::Term | Part::Definition)) => {
+                let (run, item) = list.enter(&part);
+                self.push(Frame::Item(run, item))
+            }
+            (Some(Frame::Table(..)), Part::Row(section)) => self.push(Frame::Row(section, Vec::new())),
+            (Some(Frame::Table(..)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
             (Some(Frame::Row(..)), Part::Cell(marks)) => self.push(Frame::Cell(Box::new(OpenCell::new(marks)))),
             (_, part) => {
-                let gap = flat_gap(&part);
-                self.border(gap);
-                Opened::Flat(gap)
+                let (before, after) = flat_gaps(&part);
+                self.border(before);
+                Opened::Flat(after)
             }
         }
     }
@@ -163,6 +266,7 @@ impl Builder {
                 self.border(gap);
             }
             Opened::Bold => self.bold = self.bold.saturating_sub(1),
+            Opened::Link => self.links.close(),
         }
     }
 
@@ -171,55 +275,43 @@ impl Builder {
         match (frame, self.frames.last_mut()) {
             (Frame::Heading(level, mut run), parent) => {
                 let text = run.take();
-                let heading = Block::Heading { level: level.clamp(1, 6), text: text.clone() };
+                let empty = text.is_empty();
+                let heading = vec![Block::Heading { level: level.clamp(1, 6), text }];
                 match parent {
-                    _ if text.is_empty() => {}
-                    Some(Frame::Cell(cell)) => cell.add(vec![heading]),
-                    _ => self.blocks.push(heading),
+                    _ if empty => {}
+                    Some(Frame::Cell(cell)) => cell.add(heading),
+                    _ => self.add(heading),
                 }
             }
-            (Frame::Item(mut run, mut item), Some(Frame::List(list))) => {
+            (Frame::Item(mut run, mut item), Some(Frame::List(open))) => {
                 item.text = run.take();
                 if !item.text.is_empty() || !item.nested.is_empty() {
-                    list.items.push(item);
+                    open.list.items.push(item);
                 }
             }
-            (Frame::List(list), parent) => {
-                self.lists -= 1;
-                if list.items.is_empty() {
-                    return;
-                }
-                match parent {
-                    Some(Frame::Item(_, item)) => item.nested.push(list),
-                    Some(Frame::List(outer)) => match outer.items.last_mut() {
-                        Some(item) => item.nested.push(list),
-                        None => outer.items.push(ListItem { text: String::new(), nested: vec![list] }),
-                    },
-                    Some(Frame::Cell(cell)) => cell.add(vec![Block::List(list)]),
-                    _ => {
-                        self.blocks.push(Block::List(list));
-                        self.blocks.append(&mut self.hoisted);
-                    }
-                }
-            }
+            (Frame::List(open), _) => self.close_list(open),
             (Frame::Cell(cell), Some(Frame::Row(_, cells))) => cells.push(cell.close()),
-            (Frame::Row(section, cells), Some(Frame::Table(table))) => table.push(section, cells),
-            (Frame::Caption(mut run), Some(Frame::Table(table))) => table.add_caption(&run.take()),
-            (Frame::Table(table), _) => self.close_table(table),
+            (Frame::Row(section, cells), Some(Frame::Table(table, _))) => table.push(section, cells),
+            (Frame::Caption(mut run), Some(Frame::Table(table, _))) => table.add_caption(&run.take()),
+            (Frame::Table(table, mark), _) => self.close_table(table, mark),
             (Frame::Item(..) | Frame::Cell(..) | Frame::Row(..) | Frame::Caption(_), _) => {}
         }
     }
 
-    fn close_table(&mut self, table: RawTable) {
+    fn close_table(&mut self, table: RawTable, mark: Mark) {
         self.tables = self.tables.saturating_sub(1);
         let blocks = table.into_blocks(&mut self.room);
         match self.frames.last_mut() {
-            None => self.blocks.extend(blocks),
-            Some(Frame::Cell(cell)) => cell.add_table(blocks),
-            Some(_) => match self.cell() {
-                Some(cell) => cell.hoist(blocks),
-                None => self.hoisted.extend(blocks),
-            },
+            None => return self.add(blocks),
+            Some(Frame::Cell(cell)) => return cell.add_table(blocks),
+            Some(_) => {}
+        }
+        match self.cell() {
+            Some(cell) => cell.hoist(blocks),
+            None => {
+                self.links.hoist(mark, self.hoisted.len(), &blocks);
+                self.hoisted.extend(blocks);
+            }
         }
     }
 
@@ -231,6 +323,33 @@ impl Builder {
         })
     }
 
+    fn close_list(&mut self, mut open: OpenList) {
+        self.lists = self.lists.saturating_sub(1);
+        open.end_stray();
+        let list = open.list;
+        match self.frames.last_mut() {
+            _ if list.items.is_empty() => {}
+            Some(Frame::Item(_, item)) => item.nested.push(list),
+            Some(Frame::List(outer)) => outer.nest(list),
+            Some(Frame::Cell(cell)) => cell.add(vec![Block::List(list)]),
+            _ => self.add(vec![Block::List(list)]),
+        }
+        if self.frames.is_empty() {
+            self.lower();
+        }
+    }
+
+    fn add(&mut self, blocks: Vec<Block>) {
+        self.links.settle(self.blocks.len(), &blocks);
+        self.blocks.extend(blocks);
+    }
+
+    /// Lets the tables from within a list follow it.
+    fn lower(&mut self) {
+        self.links.lower(self.blocks.len());
+        self.blocks.append(&mut self.hoisted);
+    }
+
     /// Adds text at the current place.
     pub(super) fn text(&mut self, text: &str) {
         let code = self.code > 0;
@@ -240,23 +359,25 @@ impl Builder {
                 cell.weigh(text, if bold { Weight::Bold } else { Weight::Plain });
             }
         }
-        if let Some(Frame::List(list)) = self.frames.last_mut() {
-            // Text between the items of a list belongs to no item; it must not be lost.
-            let mut run = Run::new(Shape::Lines);
-            run.push(text);
-            let text = run.take();
-            if !text.is_empty() {
-                list.items.push(ListItem { text, nested: Vec::new() });
-            }
-            return;
-        }
+        self.links.text(text);
         let run = self.run();
         if code { run.push_code(text) } else { run.push(text) }
     }
 
+    /// Adds what marks an item or a paragraph and stands on the line of its first words.
+    pub(super) fn mark(&mut self, mark: &str) {
+        self.run().push_mark(mark);
+    }
+
     /// A line break inside running text.
     pub(super) fn line_break(&mut self) {
+        self.links.gap();
         self.run().gap(Gap::Line);
+    }
+
+    /// The end of something that is drawn in a box of its own: words do not run together across it.
+    pub(super) fn word_border(&mut self) {
+        self.run().gap(Gap::Word);
     }
 
     /// A border between two pieces; at the outermost level a new block begins.
@@ -264,6 +385,7 @@ impl Builder {
         if self.frames.is_empty() {
             self.flush();
         } else {
+            self.links.gap();
             self.run().gap(gap);
         }
     }
@@ -273,34 +395,48 @@ impl Builder {
         let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
             Frame::Heading(_, run) | Frame::Item(run, _) | Frame::Caption(run) => Some(run),
             Frame::Cell(cell) => Some(&mut cell.run),
-            Frame::List(_) | Frame::Table(_) | Frame::Row(..) => None,
+            Frame::List(open) => Some(&mut open.stray),
+            Frame::Table(..) | Frame::Row(..) => None,
         });
         inner.unwrap_or(&mut self.paragraph)
     }
 
     fn flush(&mut self) {
+        if self.paragraph.is_mark() {
+            return;
+        }
+        self.flush_text();
+    }
+
+    fn flush_text(&mut self) {
         let text = self.paragraph.take();
         if !text.trim().is_empty() {
-            self.blocks.push(Block::Text(text));
+            self.add(vec![Block::Text(text)]);
         }
     }
 
-    /// The blocks, with everything that is still open closed.
-    pub(super) fn finish(mut self) -> Vec<Block> {
+    /// The blocks and their links, with everything that is still open closed.
+    pub(super) fn finish(mut self) -> Document {
         while !self.frames.is_empty() {
             self.close_frame();
         }
         self.flush();
-        self.blocks.append(&mut self.hoisted);
-        self.blocks
+        self.flush_text();
+        self.lower();
+        let within: Vec<(usize, String)> = self.links.within_page().map(|(at, text)| (at, text.to_owned())).collect();
+        let mut document = Document { blocks: self.blocks, links: self.links.finish(), ..Document::default() };
+        drop_contents(&mut document, &within);
+        document
     }
 }
 
-/// How a part is set off where it is written as text.
-fn flat_gap(part: &Part) -> Gap {
+/// How a part is set off before and after where it is written as text.
+fn flat_gaps(part: &Part) -> (Gap, Gap) {
     match part {
-        Part::List(_) | Part::Item | Part::Table | Part::Row(_) => Gap::Item,
-        Part::Cell(_) => Gap::Cell,
-        _ => Gap::Line,
+        Part::Definition => (Gap::Meaning, Gap::Item),
+        Part::Term => (Gap::Item, Gap::Space),
+        Part::List(_) | Part::ListFrom(_) | Part::Item | Part::Table | Part::Row(_) => (Gap::Item, Gap::Item),
+        Part::Cell(_) => (Gap::Cell, Gap::Cell),
+        _ => (Gap::Line, Gap::Line),
     }
 }

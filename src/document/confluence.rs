@@ -2,7 +2,8 @@
 //!
 //! Takes an element, gives its [`Reading`]; plain HTML elements are in `element`.
 //! Invariants: a macro's parameters are never page text, except those that readers see (a status, an issue key, the
-//! title of a panel); a macro that is not known keeps its body.
+//! title of a panel, the name of a file); a macro that is not known keeps its body; never looks further than the
+//! element's children and theirs.
 
 use ego_tree::NodeRef;
 use scraper::Node;
@@ -10,9 +11,12 @@ use scraper::node::Element;
 
 use super::Ordering;
 use super::builder::Part;
-use super::element::Reading;
+use super::element::{Reading, own_text};
 
-/// The reading of an `ac:` or `ri:` element; nothing for any other.
+/// Parameters that hold what a reader sees of a macro without a body.
+const SHOWN: &[&str] = &["title", "text", "label", "heading", "caption", "content", "message", "description", "body"];
+
+/// The reading of an `ac:`, `ri:` or `at:` element; nothing for any other.
 pub(super) fn reading(node: NodeRef<'_, Node>) -> Option<Reading> {
     let element = node.value().as_element()?;
     let name = element.name();
@@ -24,7 +28,10 @@ pub(super) fn reading(node: NodeRef<'_, Node>) -> Option<Reading> {
             }
             "plain-text-body" => Reading::Part(Part::Code),
             "link" => link(node),
-            "emoticon" | "hipchat-emoticon" => Reading::Text(emoticon(element)),
+            "image" => Reading::Before(
+                element.attr("ac:alt").or_else(|| element.attr("ac:title")).unwrap_or_default().to_owned(),
+            ),
+            "emoticon" | "hipchat-emoticon" => Reading::Text(sign(element)),
             "task-list" => Reading::Part(Part::List(Ordering::Unordered)),
             "task" => Reading::Part(Part::Item),
             "adf-node" => match element.attr("type") {
@@ -32,15 +39,14 @@ pub(super) fn reading(node: NodeRef<'_, Node>) -> Option<Reading> {
                 Some("decision-item") => Reading::Part(Part::Item),
                 _ => Reading::Content,
             },
-            "task-status" => {
-                Reading::Text(if own_text(node).trim() == "complete" { "[x] " } else { "[ ] " }.to_owned())
-            }
+            "adf-fallback" if !has_content_beside(node) => Reading::Part(Part::Block),
+            "task-status" => Reading::Mark(if own_text(node).trim() == "complete" { "[x]" } else { "[ ]" }),
             "parameter" | "default-parameter" | "task-id" | "task-uuid" | "placeholder" | "adf-attribute"
             | "adf-fallback" | "adf-parameter" | "adf-mark" => Reading::Skip,
             _ => Reading::Content,
         });
     }
-    if name.starts_with("ri:") {
+    if name.starts_with("ri:") || name.starts_with("at:") {
         return Some(Reading::Skip);
     }
     if name == "time" && own_text(node).trim().is_empty() {
@@ -49,47 +55,126 @@ pub(super) fn reading(node: NodeRef<'_, Node>) -> Option<Reading> {
     None
 }
 
-/// Text of a macro that stands before its body: the title of a panel.
+/// Text of a macro that stands above its body: the title of a panel.
 pub(super) fn title_before_body(node: NodeRef<'_, Node>) -> Option<String> {
     let element = node.value().as_element()?;
-    let titled = matches!(
-        element.attr("ac:name")?,
-        "info" | "note" | "warning" | "tip" | "panel" | "expand" | "code" | "noformat" | "ui-expand" | "ui-tab"
-    );
-    if titled && element.name().ends_with("macro") { parameter(node, "title") } else { None }
+    if !element.name().ends_with("macro") {
+        return None;
+    }
+    match element.attr("ac:name")? {
+        "status" => None,
+        _ => has_body(node).then(|| parameter(node, "title")).flatten(),
+    }
+}
+
+/// Whether a macro that is only a text is a block of its own, not a word in a line.
+pub(super) fn stands_alone(node: NodeRef<'_, Node>) -> bool {
+    let Some(element) = node.value().as_element().filter(|element| element.name().ends_with("macro")) else {
+        return false;
+    };
+    let name = element.attr("ac:name").unwrap_or_default();
+    let in_line = matches!(name, "status" | "jira" | "jiraissues" | "profile" | "mention") || name.contains("inline");
+    !in_line && !has_body(node)
 }
 
 fn macro_reading(node: NodeRef<'_, Node>) -> Reading {
     let name = node.value().as_element().and_then(|element| element.attr("ac:name")).unwrap_or_default();
     match name {
         "status" => Reading::Text(parameter(node, "title").unwrap_or_default()),
-        "jira" => Reading::Text(parameter(node, "key").unwrap_or_default()),
-        "anchor" | "toc" | "children" | "style" | "css" | "html" => Reading::Skip,
-        _ => Reading::Content,
+        "jira" | "jiraissues" => match parameter(node, "key") {
+            Some(key) => Reading::Linked { text: key.clone(), target: key },
+            None => Reading::Text(parameter(node, "jqlQuery").unwrap_or_default()),
+        },
+        "style" | "css" | "toc" | "children" | "anchor" => Reading::Skip,
+        "html" => body_text(node).map_or(Reading::Skip, Reading::Markup),
+        "mathinline" | "mathblock" | "mathinline-macro" | "latex" | "latex-formatting" | "eazy-math-inline" => {
+            let formula = parameter(node, "body").or_else(|| parameter(node, "equation"));
+            formula.map_or(Reading::Content, Reading::Text)
+        }
+        _ if has_body(node) => Reading::Content,
+        _ => named(node),
     }
+}
+
+/// A macro without a body: the page, file or address it shows, else a text among its parameters.
+fn named(node: NodeRef<'_, Node>) -> Reading {
+    let parameters = || node.children().filter(|child| named_child(*child, "parameter"));
+    for resource in
+        parameters().flat_map(|parameter| parameter.children().chain(parameter.children().flat_map(|c| c.children())))
+    {
+        let Some(element) = resource.value().as_element().filter(|element| element.name() != "ri:space") else {
+            continue;
+        };
+        if let Some(name) = resource_name(element) {
+            return Reading::Linked { text: name.clone(), target: target_of(element).unwrap_or(name) };
+        }
+    }
+    let is_include = node.value().as_element().is_some_and(|element| {
+        matches!(
+            element.attr("ac:name"),
+            Some("include" | "excerpt-include" | "viewpdf" | "viewdoc" | "viewxls" | "viewppt")
+        )
+    });
+    let included =
+        is_include.then(|| ["", "name", "page", "pageTitle"].iter().find_map(|key| parameter(node, key))).flatten();
+    if let Some(name) = included.or_else(|| if is_include { default_parameter(node) } else { None }) {
+        return Reading::Linked { text: name.clone(), target: name };
+    }
+    Reading::Text(SHOWN.iter().find_map(|key| parameter(node, key)).unwrap_or_default())
 }
 
 /// What a link shows: its body, else the name of what it points to.
 fn link(node: NodeRef<'_, Node>) -> Reading {
     let children = || node.children().filter_map(|child| child.value().as_element());
-    if children().any(|child| child.name().ends_with("-body")) {
-        return Reading::Content;
+    let target = children().find_map(target_of);
+    let says_something = |body: NodeRef<'_, Node>| {
+        let named = body.value().as_element().is_some_and(|body| body.name().ends_with("-body"));
+        named && body.children().any(|child| child.value().as_text().is_none_or(|text| !text.trim().is_empty()))
+    };
+    if node.children().any(says_something) {
+        return target.map_or(Reading::Content, |target| Reading::Part(Part::Link(target)));
     }
-    let name = children().find_map(|target| match target.name() {
-        "ri:page" | "ri:blog-post" => target.attr("ri:content-title"),
-        "ri:attachment" => target.attr("ri:filename"),
-        "ri:space" => target.attr("ri:space-key"),
-        "ri:user" => target.attr("ri:username"),
-        "ri:url" => target.attr("ri:value"),
-        _ => None,
-    });
-    let anchor = || node.value().as_element().and_then(|link| link.attr("ac:anchor"));
-    Reading::Text(name.or_else(anchor).unwrap_or_default().to_owned())
+    let anchor = || node.value().as_element().and_then(|link| link.attr("ac:anchor")).map(ToOwned::to_owned);
+    let text = children().find_map(resource_name).or_else(anchor).unwrap_or_default();
+    match target {
+        Some(target) => Reading::Linked { text, target },
+        None => Reading::Text(text),
+    }
 }
 
-fn emoticon(element: &Element) -> String {
-    let name = element.attr("ac:name").unwrap_or_default();
-    let known = match name {
+/// The name that readers see of a page, a file, a person or an address.
+fn resource_name(resource: &Element) -> Option<String> {
+    let name = match resource.name() {
+        "ri:page" | "ri:blog-post" => resource.attr("ri:content-title"),
+        "ri:attachment" => resource.attr("ri:filename"),
+        "ri:space" => resource.attr("ri:space-key"),
+        "ri:user" => resource.attr("ri:username"),
+        "ri:url" => resource.attr("ri:value"),
+        "ri:shortcut" => resource.attr("ri:parameter"),
+        _ => None,
+    };
+    name.filter(|name| !name.trim().is_empty()).map(ToOwned::to_owned)
+}
+
+/// Where a resource is: a page with the key of its space, where that is another one.
+fn target_of(resource: &Element) -> Option<String> {
+    let name = resource_name(resource);
+    match resource.name() {
+        "ri:page" | "ri:blog-post" => match (resource.attr("ri:space-key"), name) {
+            (Some(space), Some(page)) => Some(format!("{space}:{page}")),
+            (_, page) => page,
+        },
+        "ri:shortcut" => Some(format!("{}@{}", name?, resource.attr("ri:key")?)),
+        "ri:content-entity" => resource.attr("ri:content-id").map(ToOwned::to_owned),
+        "ri:user" => name
+            .or_else(|| resource.attr("ri:account-id").or_else(|| resource.attr("ri:userkey")).map(ToOwned::to_owned)),
+        _ => name,
+    }
+}
+
+/// The sign of an emoticon, as far as it has one.
+pub(super) fn emoticon(name: &str) -> Option<&'static str> {
+    Some(match name {
         "tick" => "✓",
         "cross" => "✗",
         "warning" => "⚠",
@@ -106,26 +191,65 @@ fn emoticon(element: &Element) -> String {
         "wink" => "😉",
         "thumbs-up" => "👍",
         "thumbs-down" => "👎",
-        _ => "",
-    };
-    if !known.is_empty() {
+        _ => return None,
+    })
+}
+
+/// What an emoticon element shows. Newer pages name every emoji `blue-star` and have the right one beside.
+fn sign(element: &Element) -> String {
+    let name = element.attr("ac:name").unwrap_or_default();
+    let fallback = element.attr("ac:emoji-fallback").unwrap_or_default().trim();
+    if !fallback.is_ascii() {
+        return fallback.to_owned();
+    }
+    if let Some(known) = emoticon(name).filter(|_| fallback.is_empty() || name != "blue-star") {
         return known.to_owned();
     }
-    let shown = element.attr("ac:emoji-fallback").or_else(|| element.attr("ac:shortcut"));
+    let words = [
+        fallback,
+        element.attr("ac:shortcut").unwrap_or_default(),
+        element.attr("ac:emoji-shortname").unwrap_or_default(),
+    ];
+    let shown = words.into_iter().find(|text| !text.trim().is_empty());
     shown.map_or_else(|| if name.is_empty() { String::new() } else { format!("({name})") }, ToOwned::to_owned)
+}
+
+/// Whether an extension says itself what its fallback would say for it.
+fn has_content_beside(fallback: NodeRef<'_, Node>) -> bool {
+    let beside = fallback.parent().into_iter().flat_map(|parent| parent.children());
+    let nodes = beside.filter(|node| named_child(*node, "adf-node"));
+    nodes
+        .flat_map(|node| node.children())
+        .any(|child| named_child(child, "adf-content") || named_child(child, "adf-node"))
+}
+
+fn has_body(node: NodeRef<'_, Node>) -> bool {
+    node.children().any(|child| named_child(child, "rich-text-body") || named_child(child, "plain-text-body"))
+}
+
+fn body_text(node: NodeRef<'_, Node>) -> Option<String> {
+    node.children().find(|child| named_child(*child, "plain-text-body")).map(own_text)
+}
+
+/// Whether a node is the `ac:` element of that name.
+fn named_child(node: NodeRef<'_, Node>, name: &str) -> bool {
+    node.value().as_element().is_some_and(|element| element.name().strip_prefix("ac:") == Some(name))
 }
 
 fn parameter(node: NodeRef<'_, Node>, name: &str) -> Option<String> {
     let is_it = |child: &NodeRef<'_, Node>| {
-        let element = child.value().as_element();
-        element.is_some_and(|element| element.name() == "ac:parameter" && element.attr("ac:name") == Some(name))
+        let key = child.value().as_element().and_then(|element| element.attr("ac:name")).unwrap_or_default();
+        named_child(*child, "parameter") && key == name
     };
-    let text = own_text(node.children().find(is_it)?);
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then_some(text)
+    one_line(&own_text(node.children().find(is_it)?))
 }
 
-/// The text directly inside an element.
-fn own_text(node: NodeRef<'_, Node>) -> String {
-    node.children().filter_map(|child| child.value().as_text().map(|text| &**text)).collect()
+/// What old macros have as their only parameter.
+fn default_parameter(node: NodeRef<'_, Node>) -> Option<String> {
+    one_line(&own_text(node.children().find(|child| named_child(*child, "default-parameter"))?))
+}
+
+fn one_line(text: &str) -> Option<String> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
 }

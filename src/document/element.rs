@@ -11,6 +11,7 @@ use scraper::node::Element;
 
 use super::Ordering;
 use super::builder::{CellMarks, Part, Section};
+use super::confluence::emoticon;
 
 /// What to do with an element.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,15 +26,29 @@ pub(super) enum Reading {
     Parts(Part, Part),
     /// This text stands for the element and all its content.
     Text(String),
+    /// So does this text, which leads somewhere.
+    Linked { text: String, target: String },
+    /// This marks the item or paragraph that it begins.
+    Mark(&'static str),
+    /// This text stands before its content.
+    Before(String),
+    /// HTML that the element has as text.
+    Markup(String),
     /// A line break.
     Break,
 }
 
-/// Whether the place is inside the page's main content, where headers and footers belong to the text.
+/// What the markup is that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
+    /// A piece that is all content.
+    Fragment,
+    /// The main part of a saved page, in which headers and footers belong to the text.
     Main,
+    /// A saved page that does not say which part is the main one.
     Page,
+    /// HTML that a macro holds as text; it holds no further HTML of that kind.
+    Quoted,
 }
 
 const BLOCKS: &[&str] = &[
@@ -42,11 +57,9 @@ const BLOCKS: &[&str] = &[
     "blockquote",
     "body",
     "center",
-    "dd",
     "details",
     "dialog",
     "div",
-    "dt",
     "fieldset",
     "figcaption",
     "figure",
@@ -63,29 +76,58 @@ const BLOCKS: &[&str] = &[
     "aside",
 ];
 const NO_TEXT: &[&str] = &[
-    "head", "nav", "script", "style", "template", "svg", "iframe", "object", "embed", "audio", "video", "canvas",
-    "button", "select", "textarea", "datalist", "noscript", "map", "math",
+    "head",
+    "nav",
+    "script",
+    "style",
+    "template",
+    "svg",
+    "iframe",
+    "object",
+    "embed",
+    "audio",
+    "video",
+    "canvas",
+    "button",
+    "select",
+    "textarea",
+    "datalist",
+    "noscript",
+    "map",
+    "annotation-xml",
 ];
+/// Nodes of a formula among which its source is looked for.
+const LONGEST_FORMULA: usize = 2_000;
+/// Words of classes of what a click shows: hidden while the page was saved, but content.
+const UNFOLDS: &[&str] = &["expand", "expander", "collaps", "accordion", "tab", "spoiler", "toggle", "details"];
 
 /// The reading of an HTML element.
-pub(super) fn reading(element: &Element, place: Place) -> Reading {
+pub(super) fn reading(node: NodeRef<'_, Node>, element: &Element) -> Reading {
     let name = element.name();
-    if NO_TEXT.contains(&name) || is_hidden(element) || is_frame_of_the_site(element, place) {
+    if NO_TEXT.contains(&name) && !is_label(node, element) || is_hidden(element) {
         return Reading::Skip;
     }
     match name {
         "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => Reading::Part(Part::Heading(name.as_bytes()[1] - b'0')),
-        "ul" | "menu" | "dir" => Reading::Part(Part::List(Ordering::Unordered)),
-        "ol" => Reading::Part(Part::List(Ordering::Ordered)),
+        "ul" | "menu" | "dir" | "dl" => Reading::Part(Part::List(Ordering::Unordered)),
+        "ol" => Reading::Part(match element.attr("start").and_then(|start| start.trim().parse().ok()) {
+            None | Some(1) => Part::List(Ordering::Ordered),
+            Some(start) => Part::ListFrom(start),
+        }),
         "li" => Reading::Part(Part::Item),
+        "dt" => Reading::Part(Part::Term),
+        "dd" => Reading::Part(Part::Definition),
+        "a" => element.attr("href").map_or(Reading::Content, |target| Reading::Part(Part::Link(target.to_owned()))),
         "pre" | "listing" | "xmp" => Reading::Part(Part::Code),
         "b" | "strong" => Reading::Part(Part::Bold),
         "br" => Reading::Break,
         "img" => Reading::Text(alternative(element)),
-        "input" => Reading::Text(check_box(element)),
+        "input" => check_box(element),
+        "math" => formula(node, element),
+        "table" | "tr" | "td" | "th" if is_layout(node) => Reading::Part(Part::Block),
         "table" => Reading::Part(Part::Table),
         "caption" => Reading::Part(Part::Caption),
-        "tr" => Reading::Part(Part::Row(Section::Body)),
+        "tr" => Reading::Part(Part::Row(row_section(node))),
         "td" | "th" => {
             let cell = Part::Cell(marks(element));
             if is_bold(element) { Reading::Parts(cell, Part::Bold) } else { Reading::Part(cell) }
@@ -97,7 +139,7 @@ pub(super) fn reading(element: &Element, place: Place) -> Reading {
 }
 
 /// The row section that a `thead` or `tfoot` around a row means.
-pub(super) fn row_section(row: NodeRef<'_, Node>) -> Section {
+fn row_section(row: NodeRef<'_, Node>) -> Section {
     let parent = row.parent().and_then(|parent| parent.value().as_element().map(Element::name));
     match parent {
         Some("thead") => Section::Head,
@@ -106,19 +148,51 @@ pub(super) fn row_section(row: NodeRef<'_, Node>) -> Section {
     }
 }
 
-fn is_hidden(element: &Element) -> bool {
-    let style = element.attr("style").unwrap_or_default();
-    element.attr("hidden").is_some()
-        || (style.contains("display") && style.replace(' ', "").to_ascii_lowercase().contains("display:none"))
+/// Whether a table says of itself that it only lays the page out. Of a cell, its table is at most three levels up.
+fn is_layout(node: NodeRef<'_, Node>) -> bool {
+    let around = std::iter::once(node).chain(node.ancestors().take(3));
+    let table = around.filter_map(|node| node.value().as_element()).find(|element| element.name() == "table");
+    table.is_some_and(|table| matches!(table.attr("role"), Some("presentation" | "none")))
 }
 
-fn is_frame_of_the_site(element: &Element, place: Place) -> bool {
-    match element.attr("role") {
-        Some("navigation" | "search") => return true,
-        Some("banner" | "contentinfo" | "complementary") => return place == Place::Page,
-        _ => {}
+/// A button that is the words of a heading folds what stands below it.
+fn is_label(node: NodeRef<'_, Node>, element: &Element) -> bool {
+    let parent = node.parent().and_then(|parent| parent.value().as_element().map(Element::name));
+    element.name() == "button" && matches!(parent, Some("h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "summary" | "dt"))
+}
+
+/// A formula as its author typed it, else its signs one after the other.
+fn formula(node: NodeRef<'_, Node>, element: &Element) -> Reading {
+    if let Some(text) = element.attr("alttext").filter(|text| !text.trim().is_empty()) {
+        return Reading::Text(text.to_owned());
     }
-    place == Place::Page && matches!(element.name(), "header" | "footer" | "aside")
+    let typed = node.descendants().take(LONGEST_FORMULA).find(|inner| {
+        let inner = inner.value().as_element();
+        inner.is_some_and(|inner| inner.name() == "annotation" && inner.attr("encoding") == Some("application/x-tex"))
+    });
+    let text = typed.map(own_text).filter(|text| !text.trim().is_empty());
+    text.map_or(Reading::Content, Reading::Text)
+}
+
+/// The text directly inside an element.
+pub(super) fn own_text(node: NodeRef<'_, Node>) -> String {
+    node.children().filter_map(|child| child.value().as_text().map(|text| &**text)).collect()
+}
+
+fn is_hidden(element: &Element) -> bool {
+    let style = element.attr("style").unwrap_or_default();
+    let hidden = element.attr("hidden").is_some()
+        || (style.contains("display") && style.replace(' ', "").to_ascii_lowercase().contains("display:none"));
+    hidden && !unfolds(element)
+}
+
+fn unfolds(element: &Element) -> bool {
+    let class = element.attr("class").unwrap_or_default().to_ascii_lowercase();
+    let words = class.split(|c: char| !c.is_ascii_alphanumeric());
+    let opens = |word: &str| UNFOLDS.iter().any(|start| word.starts_with(start)) && !word.starts_with("table");
+    element.attr("role") == Some("tabpanel")
+        || element.attr("hidden") == Some("until-found")
+        || words.into_iter().any(opens)
 }
 
 fn is_bold(element: &Element) -> bool {
@@ -152,16 +226,28 @@ fn marks(cell: &Element) -> CellMarks {
 
 /// The text that stands for an image: saved wiki pages draw check marks as images. File names say nothing.
 fn alternative(image: &Element) -> String {
+    let class = image.attr("class").unwrap_or_default();
+    if let Some(name) = class.split_ascii_whitespace().find_map(|class| class.strip_prefix("emoticon-"))
+        && let Some(sign) = emoticon(name)
+    {
+        return sign.to_owned();
+    }
     let text = image.attr("alt").unwrap_or_default().trim();
     let file = text.rsplit_once('.').is_some_and(|(_, end)| (2..=5).contains(&end.len()) && !end.contains(' '));
     if file { String::new() } else { text.to_owned() }
 }
 
-fn check_box(input: &Element) -> String {
-    let mark = match (input.attr("type"), input.attr("checked")) {
-        (Some("checkbox"), Some(_)) => "[x] ",
-        (Some("checkbox"), None) => "[ ] ",
-        _ => "",
-    };
-    mark.to_owned()
+fn check_box(input: &Element) -> Reading {
+    match (input.attr("type"), input.attr("checked")) {
+        (Some("checkbox"), Some(_)) => Reading::Mark("[x]"),
+        (Some("checkbox"), None) => Reading::Mark("[ ]"),
+        _ => Reading::Skip,
+    }
+}
+
+/// Saved wiki pages draw the state of a task by the class of its item.
+pub(super) fn task_state(node: NodeRef<'_, Node>) -> Option<&'static str> {
+    let item = node.value().as_element().filter(|item| item.attr("data-inline-task-id").is_some())?;
+    let done = item.attr("class").unwrap_or_default().split_ascii_whitespace().any(|class| class == "checked");
+    Some(if done { "[x]" } else { "[ ]" })
 }

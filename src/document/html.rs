@@ -11,9 +11,13 @@ use scraper::{Html, Node};
 
 use super::builder::{Builder, Opened, Part};
 use super::element::{Place, Reading};
+use super::furniture::{Furniture, ancestors, changed_on, headings_of_page, main_parts};
 use super::markup::{Dialect, prepare};
 use super::{Block, Document, confluence, element};
 use crate::base::clean_line;
+
+/// A main part with fewer letters may be a shell around what a script fills in; then the whole page is read too.
+const SHORT: usize = 200;
 
 /// Reads a whole saved page.
 pub(super) fn read_page(source: &str) -> Document {
@@ -21,18 +25,23 @@ pub(super) fn read_page(source: &str) -> Document {
     let root = tree.tree.root();
     let mut document = read_head(root);
     document.url = document.url.or_else(|| saved_from(source));
-    if let Some(main) = main_part(root) {
-        document.blocks = blocks_of(main, Place::Main);
+    document.date = document.date.or_else(|| changed_on(root));
+    let parts = main_parts(root);
+    let mut content = content_of(&parts, Place::Main, document.url.as_deref());
+    let letters = letters(&content);
+    if letters < SHORT {
+        let whole = content_of(&[root], Place::Page, document.url.as_deref());
+        if letters == 0 || letters * 10 < self::letters(&whole) {
+            content = whole;
+        }
     }
-    if document.blocks.is_empty() {
-        document.blocks = blocks_of(root, Place::Page);
-    }
-    document.title = choose_title(&document.title, &document.blocks);
-    document
+    document.title = choose_title(&document.title, &content.blocks, &headings_of_page(root));
+    document.ancestors = ancestors(root, &document.title);
+    Document { blocks: content.blocks, links: content.links, ..document }
 }
 
 /// Reads a piece of markup that is all content.
-pub(super) fn read_fragment(source: &str, dialect: Dialect) -> Vec<Block> {
+pub(super) fn read_fragment(source: &str, dialect: Dialect) -> Document {
     let mut builder = Builder::default();
     feed(source, dialect, &mut builder);
     builder.finish()
@@ -41,21 +50,48 @@ pub(super) fn read_fragment(source: &str, dialect: Dialect) -> Vec<Block> {
 /// Adds a piece of markup to a document that is being built.
 pub(super) fn feed(source: &str, dialect: Dialect, builder: &mut Builder) {
     let tree = Html::parse_fragment(&prepare(source, dialect));
-    walk(tree.tree.root(), Place::Main, builder);
+    walk(tree.tree.root(), Place::Fragment, builder);
 }
 
-fn blocks_of(node: NodeRef<'_, Node>, place: Place) -> Vec<Block> {
-    let mut builder = Builder::default();
-    walk(node, place, &mut builder);
+/// An attribute of a single tag.
+pub(super) fn attribute(tag: &str, name: &str) -> Option<String> {
+    let tree = Html::parse_fragment(tag);
+    let mut elements = tree.tree.root().descendants().filter_map(|node| node.value().as_element());
+    elements.find_map(|element| element.attr(name).map(ToOwned::to_owned))
+}
+
+/// Adds HTML that a macro holds as text.
+fn feed_quoted(source: &str, builder: &mut Builder) {
+    let tree = Html::parse_fragment(&prepare(source, Dialect::Html));
+    walk(tree.tree.root(), Place::Quoted, builder);
+}
+
+fn content_of(parts: &[NodeRef<'_, Node>], place: Place, url: Option<&str>) -> Document {
+    let mut builder = Builder::of_page(url);
+    for part in parts {
+        walk(*part, place, &mut builder);
+    }
     builder.finish()
 }
 
+/// How much a document says, roughly.
+fn letters(document: &Document) -> usize {
+    let length = |block: &Block| match block {
+        Block::Heading { text, .. } | Block::Text(text) => text.len(),
+        Block::List(list) => list.items.iter().map(|item| item.text.len()).sum(),
+        Block::Table(table) => table.rows.iter().flatten().map(String::len).sum(),
+        Block::Page(_) => 0,
+    };
+    document.blocks.iter().map(length).sum()
+}
+
 fn walk(start: NodeRef<'_, Node>, place: Place, builder: &mut Builder) {
+    let mut furniture = Furniture::new(start, place);
     let mut open: Vec<[Option<Opened>; 2]> = Vec::new();
     let mut skipped = None;
     for edge in start.traverse() {
         match edge {
-            Edge::Open(node) if skipped.is_none() => match enter(node, place, builder) {
+            Edge::Open(node) if skipped.is_none() => match enter(node, place, &mut furniture, builder) {
                 Some(opened) => open.push(opened),
                 None => skipped = Some(node.id()),
             },
@@ -71,7 +107,12 @@ fn walk(start: NodeRef<'_, Node>, place: Place, builder: &mut Builder) {
 }
 
 /// Opens what a node means; nothing where its content is to be skipped.
-fn enter(node: NodeRef<'_, Node>, place: Place, builder: &mut Builder) -> Option<[Option<Opened>; 2]> {
+fn enter(
+    node: NodeRef<'_, Node>,
+    place: Place,
+    furniture: &mut Furniture,
+    builder: &mut Builder,
+) -> Option<[Option<Opened>; 2]> {
     let element = match node.value() {
         Node::Text(text) => {
             builder.text(text);
@@ -80,7 +121,10 @@ fn enter(node: NodeRef<'_, Node>, place: Place, builder: &mut Builder) -> Option
         Node::Element(element) => element,
         _ => return Some([None, None]),
     };
-    let reading = confluence::reading(node).unwrap_or_else(|| element::reading(element, place));
+    if furniture.holds(node, element) {
+        return None;
+    }
+    let reading = confluence::reading(node).unwrap_or_else(|| element::reading(node, element));
     if let Some(title) = confluence::title_before_body(node) {
         let block = builder.open(Part::Block);
         builder.text(&title);
@@ -88,8 +132,30 @@ fn enter(node: NodeRef<'_, Node>, place: Place, builder: &mut Builder) -> Option
     }
     match reading {
         Reading::Skip => None,
-        Reading::Text(text) => {
-            builder.text(&text);
+        Reading::Text(_) | Reading::Linked { .. } if confluence::stands_alone(node) => {
+            let block = builder.open(Part::Block);
+            show(reading, builder);
+            builder.close(block);
+            None
+        }
+        Reading::Text(_) | Reading::Linked { .. } => {
+            show(reading, builder);
+            None
+        }
+        Reading::Mark(mark) => {
+            builder.mark(mark);
+            None
+        }
+        Reading::Before(text) => {
+            boxed(&text, builder);
+            Some([None, None])
+        }
+        Reading::Markup(markup) if place == Place::Fragment => {
+            feed_quoted(&markup, builder);
+            None
+        }
+        Reading::Markup(markup) => {
+            boxed(&markup, builder);
             None
         }
         Reading::Break => {
@@ -97,30 +163,37 @@ fn enter(node: NodeRef<'_, Node>, place: Place, builder: &mut Builder) -> Option
             Some([None, None])
         }
         Reading::Content => Some([None, None]),
-        Reading::Part(Part::Row(_)) => Some([Some(builder.open(Part::Row(element::row_section(node)))), None]),
-        Reading::Part(part) => Some([Some(builder.open(part)), None]),
+        Reading::Part(part) => {
+            let opened = builder.open(part);
+            if let Some(mark) = element::task_state(node) {
+                builder.mark(mark);
+            }
+            Some([Some(opened), None])
+        }
         Reading::Parts(outer, inner) => Some([Some(builder.open(outer)), Some(builder.open(inner))]),
     }
 }
 
-/// The element that holds what the page is about, where the page says so.
-fn main_part(root: NodeRef<'_, Node>) -> Option<NodeRef<'_, Node>> {
-    let mut articles = Vec::new();
-    let mut content = None;
-    for node in root.descendants() {
-        let Some(element) = node.value().as_element() else { continue };
-        if element.name() == "main" || element.attr("role") == Some("main") {
-            return Some(node);
+/// A text, with where it leads.
+fn show(reading: Reading, builder: &mut Builder) {
+    match reading {
+        Reading::Text(text) => boxed(&text, builder),
+        Reading::Linked { text, target } => {
+            builder.word_border();
+            let link = builder.open(Part::Link(target));
+            builder.text(&text);
+            builder.close(link);
+            builder.word_border();
         }
-        if element.name() == "article" {
-            articles.push(node);
-        }
-        if content.is_none() && element.attr("id") == Some("main-content") {
-            content = Some(node);
-        }
+        _ => {}
     }
-    // Several articles are a page of several posts: all of it is content.
-    content.or(if articles.len() == 1 { articles.pop() } else { None })
+}
+
+/// Text that is drawn apart from the words beside it.
+fn boxed(text: &str, builder: &mut Builder) {
+    builder.word_border();
+    builder.text(text);
+    builder.word_border();
 }
 
 fn read_head(root: NodeRef<'_, Node>) -> Document {
@@ -165,13 +238,24 @@ fn saved_from(source: &str) -> Option<String> {
 }
 
 /// A page's own heading is a better title than `<title>` where that adds the name of the site.
-fn choose_title(title: &str, blocks: &[Block]) -> String {
-    let heading = blocks.iter().find_map(|block| match block {
+fn choose_title(title: &str, blocks: &[Block], outside: &[String]) -> String {
+    let own = blocks.iter().find_map(|block| match block {
         Block::Heading { level: 1, text } => Some(text.as_str()),
         _ => None,
     });
-    match heading {
-        Some(heading) if title.is_empty() || title.contains(heading) => heading.to_owned(),
-        _ => title.to_owned(),
+    // A site's name may be a first-level heading above the content, so a better one than that is looked for there.
+    let outside =
+        || outside.iter().map(String::as_str).filter(|text| title.contains(text)).max_by_key(|text| text.len());
+    match own.filter(|heading| title.is_empty() || title.contains(heading)).or_else(outside) {
+        Some(heading) => without_space(heading, title).to_owned(),
+        None => title.to_owned(),
+    }
+}
+
+/// Exported wiki pages write `Space : Page` as their heading and as their title alike.
+fn without_space<'t>(heading: &'t str, title: &str) -> &'t str {
+    match heading.split_once(" : ") {
+        Some((_, page)) if heading == title && !page.trim().is_empty() => page.trim(),
+        _ => heading,
     }
 }

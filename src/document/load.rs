@@ -60,7 +60,7 @@ pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
     let text = decode(bytes).ok_or_else(unknown)?;
     let mut document = match Format::of(name, &text).ok_or_else(unknown)? {
         Format::Html => html::read_page(&text),
-        Format::Confluence => Document { blocks: html::read_fragment(&text, Dialect::Storage), ..Document::default() },
+        Format::Confluence => html::read_fragment(&text, Dialect::Storage),
         Format::Markdown => markdown::read(&text),
         Format::Json => {
             let page = Envelope::read(&text);
@@ -83,7 +83,7 @@ pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
 fn drop_title_heading(document: &mut Document) {
     let says_title = |block: &Block| matches!(block, Block::Heading { level: 1, text } if *text == document.title);
     if document.blocks.len() > 1 && document.blocks.first().is_some_and(says_title) {
-        document.blocks.remove(0);
+        document.remove_blocks(&[0]);
     }
 }
 

@@ -1,14 +1,21 @@
-//! Markdown (CommonMark with tables, task lists and strikethrough; optional YAML front matter) -> blocks.
+//! Markdown (CommonMark with tables, task lists, footnotes, definition lists, wiki links and admonitions; optional YAML
+//! or TOML front matter) -> blocks.
 //!
-//! Invariant: HTML inside Markdown is read as HTML where it stands as a block; single tags inside a line are dropped.
+//! Invariants: HTML inside Markdown is read as HTML where it stands as a block, neighbouring blocks as one, since an
+//! empty line within a table ends a block; of tags inside a line, links, line breaks and images say something.
+//! Not here: what HTML elements mean (`element`), the fences of admonitions (`admonition`).
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::admonition::open_up;
 use super::builder::{Builder, CellMarks, Opened, Part, Section};
 use super::html;
 use super::markup::Dialect;
 use super::{Block, Document, Ordering};
 use crate::base::clean_line;
+
+/// Links written as HTML within lines whose targets are looked for.
+const MOST_LINKS: usize = 10_000;
 
 /// Reads a Markdown file. The title is empty where neither front matter nor a first-level heading gives one.
 pub(super) fn read(source: &str) -> Document {
@@ -16,13 +23,19 @@ pub(super) fn read(source: &str) -> Document {
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+        | Options::ENABLE_DEFINITION_LIST
+        | Options::ENABLE_GFM
+        | Options::ENABLE_WIKILINKS
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
+        | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
     let mut reader = Reader::default();
-    for event in Parser::new_ext(source, options) {
+    for event in Parser::new_ext(&open_up(source), options) {
         reader.take(event);
     }
+    reader.end_html();
     let mut document = read_front_matter(&reader.front_matter);
-    document.blocks = reader.builder.finish();
+    let content = reader.builder.finish();
+    (document.blocks, document.links) = (content.blocks, content.links);
     if document.title.is_empty()
         && let Some(Block::Heading { text, .. }) =
             document.blocks.iter().find(|block| matches!(block, Block::Heading { level: 1, .. }))
@@ -40,10 +53,16 @@ struct Reader {
     html: String,
     in_front_matter: usize,
     in_table_head: bool,
+    /// Links opened by tags inside a line.
+    tags: Vec<Opened>,
+    links: usize,
 }
 
 impl Reader {
     fn take(&mut self, event: Event<'_>) {
+        if !matches!(event, Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) | Event::Html(_)) {
+            self.end_html();
+        }
         match event {
             Event::Start(tag) => self.start(&tag),
             Event::End(tag) => self.end(tag),
@@ -52,19 +71,44 @@ impl Reader {
                 self.builder.text(&text);
             }
             Event::Html(html) => self.html.push_str(&html),
-            Event::InlineHtml(tag) => {
-                if tag.starts_with("<br") {
-                    self.builder.line_break();
-                }
-            }
+            Event::InlineHtml(tag) => self.inline(&tag),
             Event::SoftBreak => self.builder.text(" "),
             Event::HardBreak => self.builder.line_break(),
             Event::Rule => {
                 let block = self.builder.open(Part::Block);
                 self.builder.close(block);
             }
-            Event::TaskListMarker(done) => self.builder.text(if done { "[x] " } else { "[ ] " }),
+            Event::TaskListMarker(done) => self.builder.mark(if done { "[x]" } else { "[ ]" }),
             Event::FootnoteReference(name) => self.builder.text(&format!("[{name}]")),
+        }
+    }
+
+    /// Reads the HTML blocks since the last other thing as one piece.
+    fn end_html(&mut self) {
+        if !self.html.is_empty() {
+            html::feed(&std::mem::take(&mut self.html), Dialect::Html, &mut self.builder);
+        }
+    }
+
+    /// A single tag inside a line.
+    fn inline(&mut self, tag: &str) {
+        let name: String = tag.chars().skip(1).take_while(|c| !c.is_whitespace() && *c != '>').collect();
+        match name.trim_end_matches('/').to_ascii_lowercase().as_str() {
+            "br" => self.builder.line_break(),
+            "img" => self.builder.text(&html::attribute(tag, "alt").unwrap_or_default()),
+            "a" if self.links < MOST_LINKS => {
+                self.links += 1;
+                if let Some(target) = html::attribute(tag, "href") {
+                    let opened = self.builder.open(Part::Link(target));
+                    self.tags.push(opened);
+                }
+            }
+            "/a" => {
+                if let Some(opened) = self.tags.pop() {
+                    self.builder.close(opened);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -80,7 +124,12 @@ impl Reader {
             }
             Tag::FootnoteDefinition(name) => {
                 let opened = self.builder.open(Part::Block);
-                self.builder.text(&format!("[{name}] "));
+                self.builder.mark(&format!("[{name}]"));
+                Some(opened)
+            }
+            Tag::BlockQuote(Some(kind)) => {
+                let opened = self.builder.open(Part::Block);
+                self.builder.text(name_of(*kind));
                 Some(opened)
             }
             _ => part(tag, CellMarks { header: self.in_table_head, ..CellMarks::default() })
@@ -97,8 +146,22 @@ impl Reader {
         match tag {
             TagEnd::MetadataBlock(_) => self.in_front_matter = self.in_front_matter.saturating_sub(1),
             TagEnd::TableHead => self.in_table_head = false,
-            TagEnd::HtmlBlock => html::feed(&std::mem::take(&mut self.html), Dialect::Html, &mut self.builder),
             _ => {}
+        }
+        let inline = matches!(
+            tag,
+            TagEnd::Emphasis
+                | TagEnd::Strong
+                | TagEnd::Strikethrough
+                | TagEnd::Link
+                | TagEnd::Image
+                | TagEnd::HtmlBlock
+        );
+        if !inline {
+            // A tag inside a line is over with its paragraph, also where its end is missing.
+            for opened in self.tags.drain(..).rev() {
+                self.builder.close(opened);
+            }
         }
         if let Some(opened) = self.open.pop().flatten() {
             self.builder.close(opened);
@@ -117,23 +180,39 @@ fn part(tag: &Tag<'_>, marks: CellMarks) -> Option<Part> {
             HeadingLevel::H6 => 6,
         }),
         Tag::CodeBlock(_) => Part::Code,
-        Tag::List(Some(_)) => Part::List(Ordering::Ordered),
+        Tag::List(Some(1)) => Part::List(Ordering::Ordered),
+        Tag::List(Some(start)) => Part::ListFrom(i64::try_from(*start).unwrap_or(i64::MAX)),
         Tag::List(None) => Part::List(Ordering::Unordered),
         Tag::Item => Part::Item,
         Tag::Table(_) => Part::Table,
         Tag::TableRow => Part::Row(Section::Body),
         Tag::TableCell => Part::Cell(marks),
         Tag::Strong => Part::Bold,
+        Tag::Link { dest_url, .. } => Part::Link(dest_url.to_string()),
+        Tag::DefinitionList => Part::List(Ordering::Unordered),
+        Tag::DefinitionListTitle => Part::Term,
+        Tag::DefinitionListDefinition => Part::Definition,
         Tag::Paragraph | Tag::BlockQuote(_) | Tag::HtmlBlock => Part::Block,
         _ => return None,
     })
 }
 
-/// Reads `key: value` lines; whatever else YAML can say is no use here.
+/// What an admonition is headed with.
+fn name_of(kind: BlockQuoteKind) -> &'static str {
+    match kind {
+        BlockQuoteKind::Note => "Note",
+        BlockQuoteKind::Tip => "Tip",
+        BlockQuoteKind::Important => "Important",
+        BlockQuoteKind::Warning => "Warning",
+        BlockQuoteKind::Caution => "Caution",
+    }
+}
+
+/// Reads `key: value` and `key = value` lines; whatever else YAML and TOML can say is no use here.
 fn read_front_matter(text: &str) -> Document {
     let mut document = Document::default();
     for line in text.lines() {
-        let Some((key, value)) = line.split_once(':') else { continue };
+        let Some((key, value)) = line.split_once([':', '=']) else { continue };
         let value = clean_line(value.trim().trim_matches(['"', '\'']));
         if value.is_empty() {
             continue;

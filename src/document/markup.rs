@@ -3,7 +3,7 @@
 //! Takes HTML or Confluence storage format, gives HTML. An HTML parser would cut CDATA at the first `>`, take
 //! self-closing elements as open ones that swallow what follows, and close a paragraph at a block inside a macro.
 //! Invariants: one pass, linear in the input; elements nest at most [`DEEPEST`] deep, since tree building costs time
-//! by depth; text is never dropped; scripts, styles and tags that only change the look are.
+//! by depth, and a tree has at most [`MOST_ELEMENTS`], since it costs memory; text is never dropped; scripts, styles and tags that only change the look are.
 
 /// Open elements beyond this depth lose their tags, never their text. Browsers stop at a similar depth.
 const DEEPEST: usize = 400;
@@ -26,7 +26,10 @@ const DROPPED: &[&str] = &["script", "style", "iframe", "noembed", "noframes"];
 const RAW: &[&str] = &["title", "textarea", "xmp"];
 
 /// Bold elements within bold elements say nothing new.
-const DEEPEST_BOLD: usize = 8;
+const DEEPEST_BOLD: usize = 2;
+/// Elements that the tree may have, at some 150 bytes each: a table of 50,000 rows and 40 columns. Beyond it a tag is
+/// only the end of a word.
+const MOST_ELEMENTS: usize = 2_500_000;
 
 /// Which rules the source follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +43,8 @@ pub(super) enum Dialect {
 /// Rewrites the source for the HTML parser.
 pub(super) fn prepare(source: &str, dialect: Dialect) -> String {
     let mut out = String::with_capacity(source.len() + source.len() / 8);
-    let mut limits = Limits { all: Depth::new(DEEPEST), bold: Depth::new(DEEPEST_BOLD) };
+    let mut limits =
+        Limits { all: Depth::new(DEEPEST), bold: Depth::new(DEEPEST_BOLD), links: 0, elements: MOST_ELEMENTS };
     let mut rest = source;
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
@@ -76,7 +80,15 @@ fn write<'s>(tag: &Tag<'s>, rest: &'s str, dialect: Dialect, to: &mut Writer<'_>
     if is(DROPPED) && !tag.closing {
         return if tag.self_closing() { rest } else { split_at_end_tag(rest, &name).1 };
     }
-    if is(VOID) || name.starts_with('!') || name.starts_with('?') {
+    if name.starts_with('!') || name.starts_with('?') {
+        to.out.push_str(tag.source);
+        return rest;
+    }
+    if !is(PLAIN) && !to.limits.afford(tag, &name) {
+        to.out.push(' ');
+        return rest;
+    }
+    if is(VOID) {
         to.out.push_str(tag.source);
         return rest;
     }
@@ -112,6 +124,26 @@ fn write<'s>(tag: &Tag<'s>, rest: &'s str, dialect: Dialect, to: &mut Writer<'_>
 struct Limits {
     all: Depth,
     bold: Depth,
+    /// Links that are open.
+    links: usize,
+    /// Elements that may still come.
+    elements: usize,
+}
+
+impl Limits {
+    /// Whether the tree may have what the tag means. A parser opens what is bold or a link again in every block.
+    fn afford(&mut self, tag: &Tag<'_>, name: &str) -> bool {
+        if name == "a" {
+            self.links = usize::from(!tag.closing && !tag.self_closing());
+        }
+        if tag.closing {
+            return self.elements > 0;
+        }
+        let cost = 1 + self.bold.open + self.links;
+        let affordable = self.elements >= cost;
+        self.elements = self.elements.saturating_sub(cost);
+        affordable
+    }
 }
 
 /// Counts open elements, and which of them were left out.

@@ -6,16 +6,20 @@
 //! its header; one bad file gives an error that names it and never stops the others.
 //! Not here: what becomes evidence (`evidence`), where it is stored (`index`).
 
+mod admonition;
 mod builder;
 mod cell;
 mod confluence;
+mod contents;
 mod discover;
 mod element;
 mod error;
 mod format;
+mod furniture;
 mod grid;
 mod header;
 mod html;
+mod links;
 mod load;
 mod markdown;
 mod markup;
@@ -23,6 +27,8 @@ mod page;
 mod run;
 mod table;
 
+#[cfg(test)]
+mod markup_tests;
 #[cfg(test)]
 mod tests;
 

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
+use super::Document;
 use super::html;
 use super::load::paragraphs;
 use super::markup::Dialect;
-use super::{Block, Document};
 use crate::base::clean_line;
 
 /// A page as exported. Other fields are ignored.
@@ -33,16 +33,19 @@ impl Envelope {
             url: self.url.map(|url| clean_line(&url)).filter(|url| !url.is_empty()),
             date: self.date.map(|date| clean_line(&date)).filter(|date| !date.is_empty()),
             space: self.space.map(|space| clean_line(&space)).filter(|space| !space.is_empty()),
-            blocks: read_content(&self.content),
-            ..Document::default()
+            ..read_content(&self.content)
         }
     }
 }
 
-fn read_content(content: &str) -> Vec<Block> {
+fn read_content(content: &str) -> Document {
     let dialect = if is_storage(content) { Dialect::Storage } else { Dialect::Html };
     let has_tags = content.split('<').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
-    if has_tags { html::read_fragment(content, dialect) } else { paragraphs(content) }
+    if has_tags {
+        html::read_fragment(content, dialect)
+    } else {
+        Document { blocks: paragraphs(content), ..Document::default() }
+    }
 }
 
 /// Whether markup uses elements that only Confluence has.

@@ -11,10 +11,14 @@ pub(super) enum Gap {
     /// Nothing: the pieces touch.
     #[default]
     None,
+    /// White space where two words would run together.
+    Word,
     /// White space.
     Space,
     /// A line or paragraph border.
     Line,
+    /// The border between a term and what it means.
+    Meaning,
     /// A border between cells of a table that is written as text.
     Cell,
     /// A border between list items or rows that are written as text.
@@ -37,11 +41,38 @@ pub(super) struct Run {
     text: String,
     gap: Gap,
     shape: Shape,
+    /// Bytes of a mark at the start: what follows stands on the same line.
+    mark: usize,
 }
 
 impl Run {
     pub(super) fn new(shape: Shape) -> Self {
         Self { shape, ..Self::default() }
+    }
+
+    /// A text that goes on after what was taken from another.
+    pub(super) fn resume(text: String, shape: Shape) -> Self {
+        Self { text, shape, ..Self::default() }
+    }
+
+    /// Adds a mark, such as the number or the check box of an item.
+    pub(super) fn push_mark(&mut self, mark: &str) {
+        let only_marks = self.is_mark() || self.text.is_empty();
+        self.push(mark);
+        self.gap(Gap::Space);
+        if only_marks {
+            self.mark = self.text.len();
+        }
+    }
+
+    /// Whether there is a mark and nothing more.
+    pub(super) fn is_mark(&self) -> bool {
+        self.mark > 0 && self.mark == self.text.len()
+    }
+
+    /// How many bytes it has.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 
     /// Asks for a gap before the next piece.
@@ -55,7 +86,7 @@ impl Run {
             if c.is_whitespace() {
                 self.gap(Gap::Space);
             } else if !is_invisible(c) {
-                self.close_gap();
+                self.close_gap(c);
                 self.text.push(c);
             }
         }
@@ -68,9 +99,9 @@ impl Run {
         }
         for line in text.split_inclusive('\n') {
             let words = line.trim_end();
-            if !words.is_empty() {
+            if let Some(first) = words.chars().next() {
                 let ended = self.gap >= Gap::Line || self.text.is_empty();
-                self.close_gap();
+                self.close_gap(first);
                 // Indentation counts at the start of a line, not behind a piece of the same line.
                 self.text.push_str(if ended { words } else { line.trim_end_matches(['\n', '\r']) });
             }
@@ -82,18 +113,24 @@ impl Run {
         }
     }
 
-    fn close_gap(&mut self) {
+    fn close_gap(&mut self, next: char) {
         let gap = std::mem::take(&mut self.gap);
         if self.text.is_empty() {
             return;
         }
+        if self.is_mark() {
+            return self.text.push(' ');
+        }
         let flat = self.shape == Shape::OneLine;
         let closed = self.text.ends_with([':', ';', ',']);
+        let runs_together = next.is_alphanumeric() && self.text.ends_with(char::is_alphanumeric);
         self.text.push_str(match gap {
-            Gap::None => "",
+            Gap::Word if runs_together => " ",
+            Gap::None | Gap::Word => "",
             Gap::Line if !flat => "\n",
             Gap::Space | Gap::Line => " ",
-            Gap::Cell | Gap::Item if closed => " ",
+            Gap::Meaning | Gap::Cell | Gap::Item if closed => " ",
+            Gap::Meaning => ": ",
             Gap::Cell => ", ",
             Gap::Item => "; ",
         });
@@ -101,7 +138,7 @@ impl Run {
 
     /// Takes the text out, clean and trimmed, and starts anew.
     pub(super) fn take(&mut self) -> String {
-        self.gap = Gap::None;
+        (self.gap, self.mark) = (Gap::None, 0);
         clean_text(&std::mem::take(&mut self.text)).trim_matches('\n').trim_end().to_owned()
     }
 }
