@@ -306,12 +306,11 @@ impl Builder {
             Some(Frame::Cell(cell)) => return cell.add_table(blocks),
             Some(_) => {}
         }
-        match self.cell() {
-            Some(cell) => cell.hoist(blocks),
-            None => {
-                self.links.hoist(mark, self.hoisted.len(), &blocks);
-                self.hoisted.extend(blocks);
-            }
+        if let Some(cell) = self.cell() {
+            cell.hoist(blocks);
+        } else {
+            self.links.hoist(mark, self.hoisted.len(), &blocks);
+            self.hoisted.extend(blocks);
         }
     }
 
