@@ -3,18 +3,23 @@
 //! Takes parts and text in reading order, gives [`Block`]s.
 //! Invariants: works without recursion; lists nest at most [`DEEPEST_LIST`] deep; no text that is put in is lost, also
 //! where parts stand in places where no format allows them.
-//! Not here: which element is which part (`html`, `confluence`, `markdown`), what a table's header is (`grid`).
+//! Not here: which element is which part (`html`, `confluence`, `markdown`), what a cell says (`cell`) and what a table is for (`table`).
 
 use std::sync::Arc;
 
+use super::cell::{OpenCell, RawCell, Weight};
 use super::contents::drop_contents;
-use super::grid::{RawCell, RawTable};
+use super::grid::Room;
 use super::links::{Links, Mark};
 use super::run::{Gap, Run, Shape};
+use super::table::RawTable;
 use super::{Block, Document, List, ListItem, Ordering};
 
 /// Deeper lists continue in the list of this depth. Keeps whatever walks a list from running out of stack.
 pub(super) const DEEPEST_LIST: usize = 24;
+
+/// Deeper tables are written as text where they stand.
+const DEEPEST_TABLE: usize = 8;
 
 /// A part of a page that has a start and an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +93,7 @@ enum Frame {
     Item(Run, ListItem),
     Table(RawTable, Mark),
     Row(Section, Vec<RawCell>),
-    Cell(CellMarks, Run, Weight),
+    Cell(Box<OpenCell>),
     Caption(Run),
 }
 
@@ -159,15 +164,6 @@ impl OpenList {
     }
 }
 
-/// How much of a cell is bold.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Weight {
-    #[default]
-    Unknown,
-    Bold,
-    Plain,
-}
-
 /// The blocks so far, and what is open.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
@@ -177,6 +173,9 @@ pub(super) struct Builder {
     /// Tables met inside list items: they follow their list, which stays whole.
     hoisted: Vec<Block>,
     links: Links,
+    /// What the tables of the document may still take.
+    room: Room,
+    tables: usize,
     lists: usize,
     bold: usize,
     code: usize,
@@ -207,7 +206,8 @@ impl Builder {
             _ => {}
         }
         match (self.frames.last_mut(), part) {
-            (None | Some(Frame::Item(..)), Part::Table) => {
+            (None | Some(Frame::Item(..) | Frame::Cell(_)), Part::Table) if self.tables < DEEPEST_TABLE => {
+                self.tables += 1;
                 let opened = self.push(Frame::Table(RawTable::default(), Mark::default()));
                 let mark = self.links.mark();
                 if let Some(Frame::Table(_, from)) = self.frames.last_mut() {
@@ -215,13 +215,13 @@ impl Builder {
                 }
                 opened
             }
-            (None, Part::Heading(level)) => {
-                self.flush();
+            (None | Some(Frame::Cell(_)), Part::Heading(level)) => {
                 self.push(Frame::Heading(level, Run::new(Shape::OneLine)))
             }
-            (None | Some(Frame::Item(..) | Frame::List(_)), part @ (Part::List(_) | Part::ListFrom(_)))
-                if self.lists < DEEPEST_LIST =>
-            {
+            (
+                None | Some(Frame::Item(..) | Frame::List(_) | Frame::Cell(_)),
+                part @ (Part::List(_) | Part::ListFrom(_)),
+            ) if self.lists < DEEPEST_LIST => {
                 self.lists += 1;
                 let (ordered, number) = match part {
                     Part::List(ordered) => (ordered, None),
@@ -237,9 +237,7 @@ impl Builder {
             }
             (Some(Frame::Table(..)), Part::Row(section)) => self.push(Frame::Row(section, Vec::new())),
             (Some(Frame::Table(..)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
-            (Some(Frame::Row(..)), Part::Cell(marks)) => {
-                self.push(Frame::Cell(marks, Run::new(Shape::Lines), Weight::Unknown))
-            }
+            (Some(Frame::Row(..)), Part::Cell(marks)) => self.push(Frame::Cell(Box::new(OpenCell::new(marks)))),
             (_, part) => {
                 let (before, after) = flat_gaps(&part);
                 self.border(before);
@@ -249,8 +247,10 @@ impl Builder {
     }
 
     fn push(&mut self, frame: Frame) -> Opened {
-        if self.frames.is_empty() {
-            self.flush();
+        match self.frames.last_mut() {
+            None => self.flush(),
+            Some(Frame::Cell(cell)) => cell.flush(),
+            Some(_) => {}
         }
         self.frames.push(frame);
         Opened::Frame
@@ -273,10 +273,14 @@ impl Builder {
     fn close_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
         match (frame, self.frames.last_mut()) {
-            (Frame::Heading(level, mut run), _) => {
+            (Frame::Heading(level, mut run), parent) => {
                 let text = run.take();
-                if !text.is_empty() {
-                    self.add(vec![Block::Heading { level: level.clamp(1, 6), text }]);
+                let empty = text.is_empty();
+                let heading = vec![Block::Heading { level: level.clamp(1, 6), text }];
+                match parent {
+                    _ if empty => {}
+                    Some(Frame::Cell(cell)) => cell.add(heading),
+                    _ => self.add(heading),
                 }
             }
             (Frame::Item(mut run, mut item), Some(Frame::List(open))) => {
@@ -286,23 +290,36 @@ impl Builder {
                 }
             }
             (Frame::List(open), _) => self.close_list(open),
-            (Frame::Cell(marks, mut run, weight), Some(Frame::Row(_, cells))) => {
-                cells.push(RawCell { text: run.take(), bold: weight == Weight::Bold, marks });
-            }
+            (Frame::Cell(cell), Some(Frame::Row(_, cells))) => cells.push(cell.close()),
             (Frame::Row(section, cells), Some(Frame::Table(table, _))) => table.push(section, cells),
-            (Frame::Caption(mut run), Some(Frame::Table(table, _))) => table.caption = run.take(),
-            (Frame::Table(table, mark), parent) => {
-                let hoist = parent.is_some();
-                let blocks = table.into_blocks();
-                if hoist {
-                    self.links.hoist(mark, self.hoisted.len(), &blocks);
-                    self.hoisted.extend(blocks);
-                } else {
-                    self.add(blocks);
-                }
-            }
+            (Frame::Caption(mut run), Some(Frame::Table(table, _))) => table.add_caption(&run.take()),
+            (Frame::Table(table, mark), _) => self.close_table(table, mark),
             (Frame::Item(..) | Frame::Cell(..) | Frame::Row(..) | Frame::Caption(_), _) => {}
         }
+    }
+
+    fn close_table(&mut self, table: RawTable, mark: Mark) {
+        self.tables = self.tables.saturating_sub(1);
+        let blocks = table.into_blocks(&mut self.room);
+        match self.frames.last_mut() {
+            None => return self.add(blocks),
+            Some(Frame::Cell(cell)) => return cell.add_table(blocks),
+            Some(_) => {}
+        }
+        if let Some(cell) = self.cell() {
+            cell.hoist(blocks);
+        } else {
+            self.links.hoist(mark, self.hoisted.len(), &blocks);
+            self.hoisted.extend(blocks);
+        }
+    }
+
+    /// The innermost cell that is open.
+    fn cell(&mut self) -> Option<&mut OpenCell> {
+        self.frames.iter_mut().rev().find_map(|frame| match frame {
+            Frame::Cell(cell) => Some(cell.as_mut()),
+            _ => None,
+        })
     }
 
     fn close_list(&mut self, mut open: OpenList) {
@@ -313,6 +330,7 @@ impl Builder {
             _ if list.items.is_empty() => {}
             Some(Frame::Item(_, item)) => item.nested.push(list),
             Some(Frame::List(outer)) => outer.nest(list),
+            Some(Frame::Cell(cell)) => cell.add(vec![Block::List(list)]),
             _ => self.add(vec![Block::List(list)]),
         }
         if self.frames.is_empty() {
@@ -333,13 +351,14 @@ impl Builder {
 
     /// Adds text at the current place.
     pub(super) fn text(&mut self, text: &str) {
-        let (bold, code) = (self.bold > 0, self.code > 0);
-        self.links.text(text);
-        if let Some(Frame::Cell(_, _, weight)) = self.frames.last_mut()
-            && text.chars().any(char::is_alphanumeric)
-        {
-            *weight = if bold && *weight != Weight::Plain { Weight::Bold } else { Weight::Plain };
+        let code = self.code > 0;
+        if self.tables > 0 {
+            let bold = self.bold > 0 || matches!(self.frames.last(), Some(Frame::Heading(..)));
+            if let Some(cell) = self.cell() {
+                cell.weigh(text, if bold { Weight::Bold } else { Weight::Plain });
+            }
         }
+        self.links.text(text);
         let run = self.run();
         if code { run.push_code(text) } else { run.push(text) }
     }
@@ -373,7 +392,8 @@ impl Builder {
     /// Where text goes now.
     fn run(&mut self) -> &mut Run {
         let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
-            Frame::Heading(_, run) | Frame::Item(run, _) | Frame::Cell(_, run, _) | Frame::Caption(run) => Some(run),
+            Frame::Heading(_, run) | Frame::Item(run, _) | Frame::Caption(run) => Some(run),
+            Frame::Cell(cell) => Some(&mut cell.run),
             Frame::List(open) => Some(&mut open.stray),
             Frame::Table(..) | Frame::Row(..) => None,
         });

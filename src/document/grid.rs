@@ -1,44 +1,47 @@
-//! A table's cells as the source writes them -> a full grid with a header.
+//! A table's cells as the source writes them -> a full grid.
 //!
-//! Takes rows of cells with spans and marks, gives a [`Table`], or text where the table is only a frame around text.
-//! Invariants: spans and the grid are bounded, so a hostile table costs bounded memory; every cell's text is kept.
-//! Not here: which rows are the header (`header`).
+//! Takes rows of cells with spans and marks, gives the rows of a grid in which merged cells fill every place they cover.
+//! Invariants: every row is equally wide; each cell's text is kept; places beyond the cells that were written are
+//! bounded over the whole document, so a hostile table costs bounded memory.
+//! Not here: what the rows mean (`header`, `table`).
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::builder::{CellMarks, Section};
-use super::header::header_rows;
-use super::{Block, Table};
-use crate::base::clean_line;
+use super::builder::Section;
+use super::cell::RawCell;
 
-/// The largest span that HTML allows for columns; also used for rows, where more is never meant.
+/// The largest span that HTML allows for columns.
 const WIDEST_SPAN: usize = 1_000;
-/// Places in a grid: 50,000 rows of 40 columns.
-const MOST_PLACES: usize = 2_000_000;
-/// Bytes of repeated text in merged cells; beyond it the repetitions stay empty.
+/// The largest span that HTML allows for rows.
+const TALLEST_SPAN: usize = 65_534;
+/// Places in one grid: 100,000 rows of 40 columns.
+const MOST_PLACES: usize = 4_000_000;
+/// Places that cells of one document may cover beyond their own.
+const MOST_COVERED: usize = 2_000_000;
+/// Bytes of text repeated in merged cells of one document; beyond it the repetitions stay empty.
 const MOST_REPEATED: usize = 16 << 20;
 
-/// A cell as written.
-#[derive(Debug, Clone, Default)]
-pub(super) struct RawCell {
-    pub text: String,
-    /// All of its text is bold.
-    pub bold: bool,
-    pub marks: CellMarks,
+/// A row as written.
+pub(super) type RawRow = (Section, Vec<RawCell>);
+
+/// What the merged cells of a document may still take.
+#[derive(Debug)]
+pub(super) struct Room {
+    places: usize,
+    repeated: usize,
 }
 
-/// A table as written.
-#[derive(Debug, Default)]
-pub(super) struct RawTable {
-    pub caption: String,
-    rows: Vec<(Section, Vec<RawCell>)>,
-    footer: Vec<(Section, Vec<RawCell>)>,
+impl Default for Room {
+    fn default() -> Self {
+        Self { places: MOST_COVERED, repeated: MOST_REPEATED }
+    }
 }
 
 /// A place in the grid: which cell covers it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Place {
+    /// Text in lines.
     pub text: String,
     pub header: bool,
     pub bold: bool,
@@ -52,61 +55,45 @@ pub(super) struct Place {
 pub(super) struct GridRow {
     pub section: Section,
     pub places: Vec<Place>,
+    /// Its one text belongs to no column: it names the table or a part of it, or is a remark.
+    pub full_width: bool,
 }
 
 impl GridRow {
     /// Whether one cell covers the whole row of a table with several columns.
-    pub(super) fn is_full_width(&self) -> bool {
+    pub(super) fn is_merged(&self) -> bool {
         let first = self.places.first().map_or(0, |place| place.cell);
         self.places.len() > 1 && first != 0 && self.places.iter().all(|place| place.cell == first)
+    }
+
+    /// Whether the source writes nothing but a first cell in a row of a table with several columns.
+    pub(super) fn is_single(&self) -> bool {
+        self.is_alone() && self.places.iter().skip(1).all(|place| place.cell == 0)
+    }
+
+    /// Whether only the first of several places says something.
+    pub(super) fn is_alone(&self) -> bool {
+        let mut places = self.places.iter();
+        places.next().is_some_and(|first| !first.text.is_empty())
+            && self.places.len() > 1
+            && places.all(|place| place.text.is_empty())
     }
 
     pub(super) fn filled(&self) -> impl Iterator<Item = &Place> {
         self.places.iter().filter(|place| !place.text.is_empty())
     }
-}
 
-impl RawTable {
-    pub(super) fn push(&mut self, section: Section, cells: Vec<RawCell>) {
-        // A footer may be written before the body, but is read after it.
-        let rows = if section == Section::Foot { &mut self.footer } else { &mut self.rows };
-        rows.push((section, cells));
+    /// The text of a row whose cells are one, or of which one says something.
+    pub(super) fn only_text(&self) -> &str {
+        self.filled().next().map_or("", |place| &place.text)
     }
-
-    /// The table, or plain text where it has a single cell.
-    pub(super) fn into_blocks(mut self) -> Vec<Block> {
-        self.rows.append(&mut self.footer);
-        let cells = || self.rows.iter().flat_map(|(_, cells)| cells);
-        if cells().filter(|cell| !cell.text.is_empty()).count() <= 1 {
-            // A frame around text, often code: its lines stay.
-            let texts = std::iter::once(&self.caption).chain(cells().map(|cell| &cell.text));
-            return texts.filter(|text| !text.is_empty()).cloned().map(Block::Text).collect();
-        }
-        for cell in self.rows.iter_mut().flat_map(|(_, cells)| cells).filter(|cell| cell.text.contains('\n')) {
-            cell.text = clean_line(&cell.text);
-        }
-        let Some(mut rows) = fill(&self.rows) else { return as_text(self.caption, &self.rows) };
-        drop_empty(&mut rows);
-        vec![Block::Table(assemble(self.caption, rows))]
-    }
-}
-
-/// A table that cannot be laid out, as one line per row.
-fn as_text(caption: String, rows: &[(Section, Vec<RawCell>)]) -> Vec<Block> {
-    let line = |(_, cells): &(Section, Vec<RawCell>)| {
-        let texts: Vec<&str> = cells.iter().map(|cell| cell.text.as_str()).filter(|text| !text.is_empty()).collect();
-        texts.join(", ")
-    };
-    let lines = std::iter::once(caption).chain(rows.iter().map(line));
-    lines.filter(|text| !text.is_empty()).map(Block::Text).collect()
 }
 
 /// Puts every cell in all the places it covers. Nothing where the grid would be larger than any real table.
-fn fill(rows: &[(Section, Vec<RawCell>)]) -> Option<Vec<GridRow>> {
-    let height = rows.len();
+pub(super) fn fill(rows: &[RawRow], room: &mut Room) -> Option<Vec<GridRow>> {
     let mut grid: Vec<GridRow> =
-        rows.iter().map(|(section, _)| GridRow { section: *section, places: Vec::new() }).collect();
-    let mut room = Room { places: MOST_PLACES, repeated: MOST_REPEATED };
+        rows.iter().map(|(section, _)| GridRow { section: *section, ..GridRow::default() }).collect();
+    let ends = section_ends(rows);
     let mut number = 0;
     for (y, (_, cells)) in rows.iter().enumerate() {
         let mut x = 0;
@@ -116,30 +103,42 @@ fn fill(rows: &[(Section, Vec<RawCell>)]) -> Option<Vec<GridRow>> {
                 x += 1;
             }
             let columns = cell.marks.columns.clamp(1, WIDEST_SPAN);
-            let down = cell.marks.rows.clamp(1, WIDEST_SPAN).min(height - y);
-            room.places = room.places.checked_sub(columns * down)?;
+            let down = cell.marks.rows.clamp(1, TALLEST_SPAN).min(ends[y] - y);
+            room.places = room.places.checked_sub(columns * down - 1)?;
             for (offset, row) in grid[y..y + down].iter_mut().enumerate() {
-                room.places = room.places.checked_sub((x + columns).saturating_sub(row.places.len()))?;
+                // A span from above may push a cell far to the right of the cells in its row.
+                room.places = room.places.checked_sub(x.saturating_sub(row.places.len()))?;
                 let own = if offset == 0 { Own::Row } else { Own::None };
                 lay(row, x..x + columns, &Laid { cell, number, own }, &mut room.repeated);
             }
             x += columns;
         }
     }
+    level(grid, room)
+}
+
+/// Makes all rows equally wide.
+fn level(mut grid: Vec<GridRow>, room: &mut Room) -> Option<Vec<GridRow>> {
     let width = grid.iter().map(|row| row.places.len()).max().unwrap_or(0);
-    if width.saturating_mul(height) > MOST_PLACES {
+    let places = width.saturating_mul(grid.len());
+    if places > MOST_PLACES {
         return None;
     }
+    let missing = places - grid.iter().map(|row| row.places.len()).sum::<usize>();
+    room.places = room.places.checked_sub(missing)?;
     for row in &mut grid {
         row.places.resize_with(width, Place::default);
     }
     Some(grid)
 }
 
-/// What the merged cells of a table may still take.
-struct Room {
-    places: usize,
-    repeated: usize,
+/// For each row, where its section ends: no cell reaches into the next one.
+fn section_ends(rows: &[RawRow]) -> Vec<usize> {
+    let mut ends = vec![rows.len(); rows.len()];
+    for y in (1..rows.len()).rev() {
+        ends[y - 1] = if rows[y - 1].0 == rows[y].0 { ends[y] } else { y };
+    }
+    ends
 }
 
 /// A cell on its way into the grid.
@@ -177,74 +176,53 @@ fn lay(row: &mut GridRow, columns: Range<usize>, laid: &Laid<'_>, left: &mut usi
     }
 }
 
-/// Drops rows and columns without any text.
-fn drop_empty(rows: &mut Vec<GridRow>) {
+/// Drops rows without any text.
+pub(super) fn drop_empty_rows(rows: &mut Vec<GridRow>) {
     rows.retain(|row| row.filled().next().is_some());
-    let width = rows.iter().map(|row| row.places.len()).max().unwrap_or(0);
-    let mut used = vec![false; width];
-    for row in rows.iter() {
-        for (seen, place) in used.iter_mut().zip(&row.places) {
-            *seen |= !place.text.is_empty();
-        }
-    }
-    drop_repeated_columns(rows, &mut used);
-    if used.iter().all(|seen| *seen) {
-        return;
-    }
-    for row in rows.iter_mut() {
-        let mut seen = used.iter();
-        row.places.retain(|_| seen.next().copied().unwrap_or(true));
-    }
 }
 
-/// Columns that exist only because every cell in them also covers the column to their left say nothing of their own.
-fn drop_repeated_columns(rows: &[GridRow], used: &mut [bool]) {
-    for (column, seen) in used.iter_mut().enumerate().skip(1) {
+/// Drops columns that exist only because every cell in them also covers the column to their left.
+pub(super) fn drop_repeated_columns(rows: &mut [GridRow]) {
+    let width = rows.first().map_or(0, |row| row.places.len());
+    let repeats = |column: usize| {
         let repeats = |row: &GridRow| match (row.places.get(column - 1), row.places.get(column)) {
             (Some(left), Some(here)) => left.cell == here.cell,
             _ => false,
         };
-        if rows.iter().all(repeats) {
-            *seen = false;
-        }
-    }
-}
-
-fn assemble(mut caption: String, mut rows: Vec<GridRow>) -> Table {
-    // A first row in one cell names the table, it is no row of it.
-    while rows.len() > 1 && rows[0].is_full_width() {
-        let title = rows.remove(0).places.swap_remove(0).text;
-        if !caption.is_empty() && caption != title {
-            caption.push_str(" / ");
-            caption.push_str(&title);
-        } else {
-            caption = title;
-        }
-    }
-    let data = rows.split_off(header_rows(&rows));
-    let header = join_header(&rows);
-    let full_width = data.iter().enumerate().filter(|(_, row)| row.is_full_width()).map(|(index, _)| index).collect();
-    Table {
-        caption: (!caption.is_empty()).then_some(caption),
-        footer: None,
-        header,
-        row_headers: 0,
-        rows: data.into_iter().map(|row| row.places.into_iter().map(|place| place.text).collect()).collect(),
-        full_width,
-    }
-}
-
-/// One name per column from all header rows.
-fn join_header(rows: &[GridRow]) -> Vec<String> {
-    let width = rows.first().map_or(0, |row| row.places.len());
-    let name = |column: usize| {
-        let mut parts: Vec<&str> = Vec::new();
-        for place in rows.iter().filter_map(|row| row.places.get(column)) {
-            if !place.text.is_empty() && parts.last() != Some(&place.text.as_str()) {
-                parts.push(&place.text);
-            }
-        }
-        parts.join(" / ")
+        rows.iter().all(repeats)
     };
-    (0..width).map(name).collect()
+    let used: Vec<bool> = (0..width).map(|column| column == 0 || !repeats(column)).collect();
+    keep_columns(rows, &used);
+}
+
+/// Drops columns in which no row has any text, rows over the full width aside: these keep theirs in the first place.
+pub(super) fn drop_empty_columns(rows: &mut [GridRow]) {
+    let width = rows.first().map_or(0, |row| row.places.len());
+    let mut used = vec![false; width];
+    for row in rows.iter().filter(|row| !row.full_width) {
+        for (seen, place) in used.iter_mut().zip(&row.places) {
+            *seen |= !place.text.is_empty();
+        }
+    }
+    if !used.contains(&true) {
+        return;
+    }
+    let texts: Vec<String> =
+        rows.iter().map(|row| if row.full_width { row.only_text().to_owned() } else { String::new() }).collect();
+    keep_columns(rows, &used);
+    for (row, text) in rows.iter_mut().zip(texts) {
+        if let Some(first) = row.places.first_mut().filter(|_| row.full_width) {
+            first.text = text;
+        }
+    }
+}
+
+fn keep_columns(rows: &mut [GridRow], used: &[bool]) {
+    if used.iter().all(|seen| *seen) {
+        return;
+    }
+    for row in rows {
+        let mut seen = used.iter();
+        row.places.retain(|_| seen.next().copied().unwrap_or(true));
+    }
 }

@@ -1,9 +1,11 @@
-//! Which leading rows of a table name its columns.
+//! Which leading rows of a table name its columns, and which leading columns name its rows.
 //!
-//! Takes the filled grid, gives the number of header rows, 0 where nothing tells.
+//! Takes the filled grid, gives their numbers, 0 where nothing tells.
 //! On real pages most headers are not marked as such: 65 of the 110 tables of the benchmark corpus have no header cell,
 //! and 58 of those show it by a bold first row.
-//! Not here: joining the names of several header rows (`grid`).
+//! Not here: joining the names of several header rows (`table`).
+
+use std::collections::HashSet;
 
 use super::builder::Section;
 use super::grid::{GridRow, Place};
@@ -12,7 +14,12 @@ use super::grid::{GridRow, Place};
 const MOST_HEADER_ROWS: usize = 4;
 /// A column name is at most this long, in characters, where only the look of the words tells.
 const LONGEST_NAME: usize = 40;
-
+/// A key of a table of keys and values is at most this long, in characters.
+const LONGEST_KEY: usize = 80;
+/// A unit in brackets is at most this long, in characters.
+const LONGEST_UNIT: usize = 16;
+/// More columns than this never name rows.
+const MOST_ROW_HEADERS: usize = 3;
 /// Wider tables are spreadsheets, in which only marks tell.
 const MOST_COLUMNS: usize = 64;
 /// Last words of column names, English and German.
@@ -49,25 +56,167 @@ const WORDS_OF_HEADERS: &[&str] = &[
     "wert",
     "werte",
     "einheit",
+    "status",
+    "result",
+    "results",
+    "date",
+    "version",
+    "role",
+    "priority",
+    "responsible",
+    "deadline",
+    "price",
+    "cost",
+    "quantity",
+    "mail",
+    "email",
+    "e-mail",
+    "phone",
+    "datum",
+    "ergebnis",
+    "rolle",
+    "priorität",
+    "verantwortlich",
+    "frist",
+    "preis",
+    "kosten",
+    "menge",
+    "anzahl",
+    "telefon",
     "bezeichnung",
     "bedeutung",
     "erklärung",
 ];
 
+/// Which leading rows and columns of a table are names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Names {
+    /// Rows that name the columns.
+    pub header_rows: usize,
+    /// Columns that name the rows below the header.
+    pub row_headers: usize,
+}
+
+/// Tells names from values.
+pub(super) fn name_columns(rows: &[GridRow]) -> Names {
+    let header_rows = header_rows(rows);
+    let row_headers = match row_headers(&rows[header_rows..], header_rows) {
+        0 if header_rows == 1 && has_empty_corner(rows) => 1,
+        marked => marked,
+    };
+    Names { header_rows, row_headers }
+}
+
 /// The number of leading rows that are header.
 pub(super) fn header_rows(rows: &[GridRow]) -> usize {
     let marked = leading(rows, is_marked);
     if marked > 0 {
-        return marked;
+        return marked + rows[marked..].iter().take_while(|row| is_row_of_units(row)).take(1).count();
     }
     // Bold cells only say that they are a header where others are not bold.
     let bold = leading(rows, is_bold);
     if bold > 0 && bold < rows.len() {
-        return bold;
+        return bold + rows[bold..].iter().take_while(|row| is_row_of_units(row)).take(1).count();
     }
-    let unmarked = is_shaded_unlike_the_rest(rows)
-        || (looks_like_names(rows) && (changes_type_below(rows) || has_words_of_headers(&rows[0])));
-    usize::from(unmarked)
+    if is_shaded_unlike_the_rest(rows) {
+        return 1;
+    }
+    if is_row_of_years(rows) || has_empty_corner(rows) {
+        return 1;
+    }
+    let told_below = || changes_type_below(rows) || has_few_values_below(rows) || has_sentences_below(rows);
+    let told = || told_below() || has_words_of_headers(&rows[0]);
+    usize::from(looks_like_names(rows) && !names_its_rows(rows, 0) && told())
+}
+
+/// Behind the first cell, years in order.
+fn is_row_of_years(rows: &[GridRow]) -> bool {
+    let [first, _, ..] = rows else { return false };
+    let year = |place: &Place| place.text.parse::<u16>().ok().filter(|year| (1900..2100).contains(year));
+    let years: Option<Vec<u16>> = first.places.iter().skip(1).map(year).collect();
+    let in_order = |years: &[u16]| years.is_sorted_by(|a, b| a < b) || years.is_sorted_by(|a, b| a > b);
+    let below = |rows: &[GridRow]| rows[1..].iter().any(|row| row.places.iter().skip(1).any(|p| year(p).is_none()));
+    year(&first.places[0]).is_none() && years.is_some_and(|years| years.len() > 1 && in_order(&years)) && below(rows)
+}
+
+/// An empty corner between different names on top and different names on the left.
+fn has_empty_corner(rows: &[GridRow]) -> bool {
+    let [first, rest @ ..] = rows else { return false };
+    let are_names = |texts: &[&str]| {
+        let different: HashSet<&&str> = texts.iter().collect();
+        let short = |text: &&str| !text.is_empty() && text.chars().count() <= LONGEST_NAME;
+        different.len() == texts.len() && texts.iter().all(short)
+    };
+    let top: Vec<&str> = first.places.iter().skip(1).map(|place| place.text.as_str()).collect();
+    let left: Vec<&str> = rest.iter().filter_map(|row| row.places.first()).map(|place| place.text.as_str()).collect();
+    let filled = rest.iter().any(|row| row.filled().count() > 1);
+    top.len() > 1 && left.len() > 1 && first.places[0].text.is_empty() && are_names(&top) && are_names(&left) && filled
+}
+
+/// Every cell is a unit in brackets.
+fn is_row_of_units(row: &GridRow) -> bool {
+    let is_unit = |text: &str| {
+        let open = text.starts_with('(') && text.ends_with(')') || text.starts_with('[') && text.ends_with(']');
+        open && text.chars().count() <= LONGEST_UNIT
+    };
+    !row.full_width && row.filled().next().is_some() && row.filled().all(|place| is_unit(place.text.trim()))
+}
+
+/// The number of leading columns that name their row.
+fn row_headers(data: &[GridRow], header: usize) -> usize {
+    let width = data.first().map_or(0, |row| row.places.len());
+    if width < 2 {
+        return 0;
+    }
+    let marked = (0..(width - 1).min(MOST_ROW_HEADERS)).take_while(|column| names_its_rows(data, *column)).count();
+    if marked == 0 && header == 0 && width == 2 && is_column_of_keys(data) { 1 } else { marked }
+}
+
+/// The column is marked as no column beside it is: by header cells, by bold text or by a background colour.
+fn names_its_rows(rows: &[GridRow], column: usize) -> bool {
+    let rows = || rows.iter().filter(|row| !row.full_width);
+    let filled = |column: usize| rows().filter_map(move |row| row.places.get(column)).filter(|p| !p.text.is_empty());
+    let width = rows().next().map_or(0, |row| row.places.len());
+    let all = |column: usize, test: &dyn Fn(&Place) -> bool| filled(column).all(test);
+    // Of the columns beside it, one that is not marked in the same way tells that the mark means something.
+    let stands_out = |test: &dyn Fn(&Place) -> bool| all(column, test) && (column + 1..width).any(|c| !all(c, test));
+    let count = filled(column).count();
+    if count >= 1 && stands_out(&|place| place.header) {
+        return true;
+    }
+    let shade = filled(column).next().and_then(|place| place.shade.clone());
+    count >= 2
+        && (stands_out(&|place| place.bold)
+            || (shade.is_some() && all(column, &|place| place.shade == shade) && {
+                let mut others = (column + 1..width).flat_map(filled).peekable();
+                others.peek().is_some() && others.all(|place| place.shade != shade)
+            }))
+}
+
+/// Whether keys and values alternate over four columns or more: every other column is marked, the ones between are not.
+pub(super) fn alternates_keys_and_values(rows: &[GridRow]) -> bool {
+    let width = rows.first().map_or(0, |row| row.places.len());
+    let key = |place: &Place| place.header || place.bold;
+    let column = |at: usize| rows.iter().filter_map(move |row| row.places.get(at)).filter(|p| !p.text.is_empty());
+    let is_right = |at: usize| {
+        let found = column(at).next().is_some();
+        found && if at.is_multiple_of(2) { column(at).all(key) } else { !column(at).any(key) }
+    };
+    let merged = || rows.iter().any(|row| row.places.windows(2).any(|pair| pair[0].cell == pair[1].cell));
+    width >= 4 && width.is_multiple_of(2) && (0..width).all(is_right) && !merged()
+}
+
+/// Short, different texts that name the values beside them.
+fn is_column_of_keys(rows: &[GridRow]) -> bool {
+    let pairs = || rows.iter().filter(|row| !row.full_width && row.places.len() == 2);
+    let mut seen = HashSet::new();
+    let is_key = |text: &str| !text.is_empty() && text.chars().count() <= LONGEST_KEY && !text.contains('\n');
+    let keys = pairs().filter(|row| is_key(&row.places[0].text) && seen.insert(row.places[0].text.as_str())).count();
+    match pairs().count() {
+        // Two texts side by side are a pair only where the first one stands out.
+        0 | 1 => pairs().any(|row| row.places[0].bold && !row.places[1].bold),
+        count => keys * 5 >= count * 4,
+    }
 }
 
 /// Leading rows that satisfy the test. Where too many do, only the first row and the rows its merged cells reach.
@@ -97,7 +246,7 @@ fn shares_cell(upper: &GridRow, lower: &GridRow) -> bool {
 
 /// Marked by the source: in the table's head, or header cells. One header cell before data cells names the row instead.
 fn is_marked(row: &GridRow) -> bool {
-    if row.is_full_width() {
+    if row.full_width {
         return false;
     }
     let filled = row.filled().count();
@@ -106,23 +255,47 @@ fn is_marked(row: &GridRow) -> bool {
     row.section == Section::Head || (header > 0 && all) || (header >= 2 && header * 2 > filled)
 }
 
+/// Where another header begins within a table: a whole row of header cells, none of them a number, above a row of data.
+pub(super) fn next_header(rows: &[GridRow]) -> Option<usize> {
+    let is_header = |row: &GridRow| {
+        let filled = row.filled().count();
+        !row.full_width
+            && filled > 1
+            && filled * 2 > row.places.len()
+            && row.filled().all(|place| place.header && !is_value(&place.text))
+    };
+    let is_data = |row: &GridRow| !row.full_width && row.filled().any(|place| !place.header);
+    let begins = |at: &usize| {
+        let after_data = is_data(&rows[at - 1]) || (*at > 1 && rows[at - 1].full_width && is_data(&rows[at - 2]));
+        after_data && is_header(&rows[*at]) && is_data(&rows[at + 1])
+    };
+    // A row in one cell above the header names what follows.
+    let at = (1..rows.len().saturating_sub(1)).find(begins)?;
+    Some(if rows[at - 1].full_width { at - 1 } else { at })
+}
+
 /// Every cell with words is bold.
 fn is_bold(row: &GridRow) -> bool {
     let says_something = |place: &&Place| place.text.chars().any(char::is_alphanumeric);
     let cells = row.filled().filter(says_something).count();
     // A single bold cell beside empty ones is the name of a value that nobody filled in.
     let enough = cells >= 2 || (cells == 1 && row.places.len() == 1);
-    enough && row.filled().filter(says_something).all(|place| place.bold) && !row.is_full_width()
+    enough && row.filled().filter(says_something).all(|place| place.bold) && !row.full_width
 }
 
-/// The first row has one background colour that the second has not.
+/// The first row has one background colour that no other whole row has.
 fn is_shaded_unlike_the_rest(rows: &[GridRow]) -> bool {
-    let [first, second, ..] = rows else { return false };
+    let [first, rest @ ..] = rows else { return false };
     let shade = first.filled().next().and_then(|place| place.shade.as_ref());
+    let in_shade = |row: &GridRow| row.filled().all(|place| place.shade.as_ref() == shade);
+    // A long table repeats its header.
+    let repeats = |row: &GridRow| row.filled().map(|place| &place.text).eq(first.filled().map(|place| &place.text));
     shade.is_some()
-        && first.filled().count() > 1
-        && first.filled().all(|place| place.shade.as_ref() == shade)
-        && second.filled().all(|place| place.shade.as_ref() != shade)
+        && !rest.is_empty()
+        && !first.full_width
+        && (first.filled().count() > 1 || first.places.len() == 1)
+        && in_shade(first)
+        && !rest.iter().any(|row| !row.full_width && in_shade(row) && !repeats(row))
 }
 
 /// Short, different words in every cell of the first of several rows.
@@ -137,34 +310,61 @@ fn looks_like_names(rows: &[GridRow]) -> bool {
     }
     let names: Vec<&str> = first.places.iter().map(|place| place.text.as_str()).collect();
     let unique = names.iter().enumerate().all(|(at, name)| !names[..at].contains(name));
-    unique && names.iter().all(|name| !name.is_empty() && name.chars().count() <= LONGEST_NAME && !is_value(name))
+    unique
+        && names.iter().all(|name| {
+            !name.is_empty() && name.chars().count() <= LONGEST_NAME && !is_value(name) && !is_address(name)
+        })
 }
 
-/// Some column has only numbers or dates below its name.
+/// Some column has only numbers, dates or addresses below its name.
 fn changes_type_below(rows: &[GridRow]) -> bool {
     let width = rows.first().map_or(0, |row| row.places.len());
     (0..width).any(|column| {
         let below = || rows.iter().skip(1).filter_map(|row| row.places.get(column));
         let filled = || below().filter(|place| !place.text.is_empty());
-        filled().count() >= 2 && filled().all(|place| is_value(&place.text))
+        filled().count() >= 2 && filled().all(|place| is_value(&place.text) || is_address(&place.text))
     })
 }
 
-/// At least half of the cells end in a word that hardly stands for anything but a column. In a table of two columns
-/// it must be the second, since such words also name the values of key-value tables.
+/// Some column has the same few values again and again below its name.
+fn has_few_values_below(rows: &[GridRow]) -> bool {
+    let [first, rest @ ..] = rows else { return false };
+    (0..first.places.len()).any(|column| {
+        let values = || rest.iter().filter_map(|row| row.places.get(column)).filter(|place| !place.text.is_empty());
+        // A merged cell says its value once.
+        let cells: HashSet<usize> = values().map(|place| place.cell).collect();
+        let texts: HashSet<&str> = values().map(|place| place.text.as_str()).collect();
+        cells.len() >= 4 && texts.len() * 2 <= cells.len() && !texts.contains(first.places[column].text.as_str())
+    })
+}
+
+/// Behind the first column, some cell ends in a word that hardly stands for anything but a column. In the first one
+/// such words also name the values beside them.
 fn has_words_of_headers(row: &GridRow) -> bool {
-    let ends_so = |place: &&Place| {
+    row.places.iter().skip(1).any(|place| {
         let word = place.text.split_whitespace().next_back().unwrap_or_default();
         WORDS_OF_HEADERS.contains(&word.trim_end_matches([':', '*']).to_lowercase().as_str())
-    };
-    match row.places.as_slice() {
-        [_, second] => ends_so(&second),
-        places => places.iter().filter(ends_so).count() * 2 >= places.len(),
-    }
+    })
+}
+
+/// In a table of three columns or more, some column has only sentences below a short name.
+fn has_sentences_below(rows: &[GridRow]) -> bool {
+    let [first, rest @ ..] = rows else { return false };
+    let is_sentence = |text: &str| text.chars().count() >= 12 && text.ends_with('.') && text.contains(' ');
+    first.places.len() > 2
+        && (0..first.places.len()).any(|column| {
+            let below = || rest.iter().filter_map(|row| row.places.get(column)).filter(|place| !place.text.is_empty());
+            below().count() >= 2 && below().all(|place| is_sentence(&place.text))
+        })
+}
+
+/// Whether a text is an address of a page or a person.
+fn is_address(text: &str) -> bool {
+    !text.contains(char::is_whitespace) && (text.contains("://") || text.contains('@'))
 }
 
 /// Whether a text is a number, a date, a version or a measure.
-fn is_value(text: &str) -> bool {
+pub(super) fn is_value(text: &str) -> bool {
     let start = text.trim_start_matches(['-', '+', '<', '>', '~', '≈', '±', '$', '€', 'v', ' ']);
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();

@@ -101,7 +101,7 @@ fn a_link_stands_in_its_block_wherever_that_ends_up() {
     let page = read_as(
         "x.html",
         "<title>T</title><h1>T</h1><p>a <a href=one>first</a></p><ul><li><a href=two>second</a>\
-         <table><tr><td>x<td><a href=three>third</a></table><li><a href=four>fourth</a></ul>\
+         <table><tr><th>k<th>v<tr><td>x<td><a href=three>third</a></table><li><a href=four>fourth</a></ul>\
          <h2><a href=five>fifth</a></h2><a href=six><p>in two</p><p>blocks</p></a><a href='#x'>no</a><a href=y></a>",
     );
     let links: Vec<String> =

@@ -8,6 +8,7 @@
 
 mod admonition;
 mod builder;
+mod cell;
 mod confluence;
 mod contents;
 mod discover;
@@ -24,6 +25,7 @@ mod markdown;
 mod markup;
 mod page;
 mod run;
+mod table;
 
 #[cfg(test)]
 mod markup_tests;

@@ -53,6 +53,7 @@ pub(super) fn verbalize_table(table: &Table, grid: &TableGrid) -> String {
         lines.push(format!("Columns: {}", names.join(", ")));
     }
     lines.extend((0..grid.rows.len()).map(|row| verbalize_row(table, grid, row)));
+    lines.extend(table.footer.clone());
     lines.join("\n")
 }
 
