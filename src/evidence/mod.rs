@@ -7,17 +7,27 @@
 //! Not here: reading files (`document`), embedding and storing (`index`).
 
 mod context;
+mod linearize;
+mod links;
+mod list;
+mod measure;
+mod outline;
+mod pack;
 mod sentence;
 mod settings;
 mod split;
+mod table;
 mod verbalize;
 
+#[cfg(test)]
+mod shape_tests;
 #[cfg(test)]
 mod tests;
 
 pub use context::{Context, ContextParts};
+pub use measure::CountTokens;
 pub use settings::{EvidenceSettings, Linearizer, TableEvidence};
-pub use split::{CountTokens, split};
+pub use split::split;
 
 use serde::{Deserialize, Serialize};
 
