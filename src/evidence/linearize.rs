@@ -151,7 +151,10 @@ impl<'a> Linearized<'a> {
                 cells.resize(self.width.max(1), "".into());
                 cells.iter().fold("|".to_owned(), |row, cell| row + " " + &without_bars(cell) + " |")
             }
-            _ => cells.iter().map(|cell| without_bars(cell)).collect::<Vec<_>>().join(" | "),
+            _ => {
+                let row = cells.iter().map(|cell| without_bars(cell)).collect::<Vec<_>>().join(" | ");
+                row.trim_end().to_owned()
+            }
         }
     }
 

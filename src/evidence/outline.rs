@@ -2,7 +2,7 @@
 //!
 //! Takes blocks in reading order. A passage is an unbroken span of text between headings, lists and tables.
 //! Invariants: a heading with nothing under it becomes text of a passage, so that no words are lost; a page border ends
-//! no passage; pieces without text are left out, but every table keeps its number.
+//! no passage; pieces without text are left out, but every table counts for the numbers.
 
 use std::ops::Range;
 
@@ -222,8 +222,11 @@ impl<'a> Outline<'a> {
     fn add_table(&mut self, table: &'a Table, block: usize) {
         self.tables += 1;
         let number = self.tables;
-        let body = Body::Table { table: PlacedTable { table, number }, block, page: self.page };
-        self.add(format!("Table {number}"), body);
+        let placed = PlacedTable { table, number };
+        if placed.is_filled() {
+            let body = Body::Table { table: placed, block, page: self.page };
+            self.add(format!("Table {number}"), body);
+        }
     }
 }
 

@@ -90,12 +90,10 @@ impl Splitter<'_> {
             }
             Body::Table { table, block, page } => {
                 split.tables.push(table.grid());
-                if table.is_filled() {
-                    let place = |place: &str| self.location(piece, page.map(|page| (page, page)), place);
-                    let (above, below) = self.around(at, piece);
-                    let around = Around { whole: context, above, below };
-                    split.evidences.extend(table.evidences(around, self.links_of(*block), self.bounds, &place));
-                }
+                let place = |place: &str| self.location(piece, page.map(|page| (page, page)), place);
+                let (above, below) = self.around(at, piece);
+                let around = Around { whole: context, above, below };
+                split.evidences.extend(table.evidences(around, self.links_of(*block), self.bounds, &place));
             }
         }
     }

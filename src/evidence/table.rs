@@ -186,7 +186,7 @@ impl PlacedTable<'_> {
             lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
         };
         let bytes = opening.len() + close.len() + texts.iter().map(|text| text.len() + 1).sum::<usize>() + 1;
-        if bytes <= settings.longest_table {
+        if rows.is_empty() || bytes <= settings.longest_table {
             return vec![Part { text: write(0..texts.len()), rows: None }];
         }
         let lengths: Vec<usize> = texts.iter().map(|text| measure.count(text)).collect();

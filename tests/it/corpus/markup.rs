@@ -143,11 +143,12 @@ fn push_text(open: &mut [Element], text: &str) {
 }
 
 fn end_of_tag(rest: &str) -> usize {
-    let mut quoted = false;
+    let mut quote = None;
     for (at, c) in rest.char_indices() {
-        match c {
-            '"' => quoted = !quoted,
-            '>' if !quoted => return at,
+        match (quote, c) {
+            (None, '>') => return at,
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
             _ => {}
         }
     }
@@ -318,7 +319,7 @@ impl Grid<'_> {
         let Some(first) = (0..self.rows.len()).find(|y| !self.is_across(*y)) else { return false };
         let cells = || self.rows[first].iter().flatten().filter(|cell| !cell.words.is_empty());
         let others = || self.rows[first + 1..].iter().flatten().flatten().filter(|cell| !cell.words.is_empty());
-        cells().count() > 1
+        (cells().count() > 1 || self.rows[first].len() == 1)
             && (cells().all(|cell| cell.header) || (cells().all(|cell| cell.bold) && others().any(|cell| !cell.bold)))
     }
 }

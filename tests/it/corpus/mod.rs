@@ -156,9 +156,11 @@ fn check_lists(name: &str, page: &Element, made: &Split, tally: &mut Tally) {
     // Parts of one list are one list.
     let mut texts: Vec<(&str, Vec<String>)> = Vec::new();
     for evidence in made.evidences.iter().filter(|evidence| evidence.kind == Kind::List) {
-        let place = evidence.location.split(", item").next().unwrap();
+        let (place, part) = evidence.location.rsplit_once(", item").unwrap_or((&evidence.location, ""));
         match texts.last_mut() {
-            Some((last, text)) if *last == place => text.extend(words(&evidence.content)),
+            Some((last, text)) if *last == place && !part.is_empty() && !part.starts_with("s 1-") => {
+                text.extend(words(&evidence.content))
+            }
             _ => texts.push((place, words(&evidence.content))),
         }
     }
@@ -238,15 +240,39 @@ impl<'a> Aligned<'a> {
             aligned.found = (0..count).map(|row| aligned.cells(row).0).sum();
             aligned
         });
-        alignments.max_by_key(|aligned| (aligned.found, usize::MAX - aligned.above))
+        // Names of columns stand in every row, so the header passes for a row: of equals the one further down is right.
+        alignments.max_by_key(|aligned| {
+            let all: usize = (0..count).map(|row| aligned.cells(row).1).sum();
+            (aligned.found * 1_000_000 / all.max(1), aligned.above)
+        })
     }
 
-    /// Cells of a row of ours that its evidence holds, all of them, and the first that it does not hold.
+    /// Cells of a row of ours that its evidence holds under their own names, all of them, and the first that it does
+    /// not hold.
     fn cells(&self, row: usize) -> (usize, usize, Option<&'a [String]>) {
         let content = self.rows[row].map_or_else(Vec::new, |evidence| words(&evidence.content));
-        let cells = self.grid.rows[self.above + row].iter().flatten().copied().filter(|cell| !cell.words.is_empty());
-        let (held, lost): (Vec<&Cell>, Vec<&Cell>) = cells.partition(|cell| in_order(&cell.words, &content));
-        (held.len(), held.len() + lost.len(), lost.first().map(|cell| cell.words.as_slice()))
+        let y = self.above + row;
+        let cells = self.grid.rows[y].iter().enumerate().filter_map(|(x, cell)| Some((x, (*cell)?)));
+        let cells = cells.filter(|(_, cell)| !cell.words.is_empty());
+        let holds = |x: usize, cell: &Cell| {
+            let ours = words(self.ours.rows[row].get(x).map_or("", String::as_str));
+            let mut fact = Vec::new();
+            if self.is_named(x) && !self.grid.is_across(y) {
+                fact = words(&self.ours.header[x]);
+                fact.push("is".to_owned());
+            }
+            fact.extend(ours.iter().cloned());
+            in_order(&cell.words, &ours) && content.windows(fact.len()).any(|run| run == fact)
+        };
+        let (held, lost): (Vec<_>, Vec<_>) = cells.partition(|(x, cell)| holds(*x, cell));
+        (held.len(), held.len() + lost.len(), lost.first().map(|(_, cell)| cell.words.as_slice()))
+    }
+
+    /// Whether the page has a name for the column.
+    fn is_named(&self, x: usize) -> bool {
+        let above = (0..self.above).filter(|y| !self.grid.is_across(*y));
+        above.into_iter().any(|y| self.grid.rows[y][x].is_some_and(|cell| !cell.words.is_empty()))
+            && x < self.ours.header.len()
     }
 
     fn check(&self, place: &str, tallies: &mut Tallies) {
