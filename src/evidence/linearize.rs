@@ -81,7 +81,7 @@ impl<'a> Linearized<'a> {
                 format!("</tbody>{}\n</table>", footer.as_deref().map(row).unwrap_or_default())
             }
             Linearizer::Markdown => footer.map(|footer| format!("\n{footer}")).unwrap_or_default(),
-            _ => footer.map(|footer| footer.into_owned()).unwrap_or_default(),
+            _ => footer.unwrap_or_default().into_owned(),
         }
     }
 
@@ -96,9 +96,11 @@ impl<'a> Linearized<'a> {
         }
         match self.form {
             Linearizer::Html => {
-                let cell = |(column, cell): (usize, &String)| match column < self.table.row_headers {
-                    true => format!("<th scope=\"row\">{}</th>", encode_text(&line(cell))),
-                    false => format!("<td>{}</td>", encode_text(&line(cell))),
+                let cell = |(column, cell): (usize, &String)| {
+                    let cell = line(cell);
+                    let text = encode_text(&cell);
+                    let names_row = column < self.table.row_headers;
+                    if names_row { format!("<th scope=\"row\">{text}</th>") } else { format!("<td>{text}</td>") }
                 };
                 format!("<tr>{}</tr>", cells.iter().enumerate().map(cell).collect::<String>())
             }

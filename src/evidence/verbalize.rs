@@ -42,18 +42,20 @@ pub(super) struct Verbalizer<'a> {
 impl<'a> Verbalizer<'a> {
     pub(super) fn new(table: &'a Table, number: u32) -> Self {
         let mut names = column_names(table);
-        let meaning = match (table.header.iter().any(|name| !name.is_empty()), names.len(), table.row_headers) {
-            (true, ..) => Meaning::Column,
-            (false, 0 | 1, _) => Meaning::Alone,
-            (false, 2, _) => Meaning::Key,
-            (false, width, leading) if (1..width).contains(&leading) => Meaning::Leading(leading),
-            (false, ..) => Meaning::Column,
+        let is_named = table.header.iter().any(|name| !name.is_empty());
+        let meaning = match names.len() {
+            _ if is_named => Meaning::Column,
+            0 | 1 => Meaning::Alone,
+            2 => Meaning::Key,
+            width if (1..width).contains(&table.row_headers) => Meaning::Leading(table.row_headers),
+            _ => Meaning::Column,
         };
         let repeated = names.iter().map(String::len).sum::<usize>().saturating_mul(table.rows.len());
         if repeated > MOST_REPEATED {
             let longest = (MOST_REPEATED / (names.len() * table.rows.len()).max(1)).max(SHORTEST_NAME);
             for name in &mut names {
-                name.truncate(name.floor_char_boundary(longest));
+                let end = (0..=longest.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
+                name.truncate(end.unwrap_or(0));
             }
         }
         Self { table, number, names, meaning, full_width: table.full_width.iter().copied().collect() }

@@ -294,12 +294,14 @@ impl Cells {
             }
         }
         let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-        rows.iter_mut().for_each(|row| row.resize(width, None));
-        let filled = |cell: &Option<&Cell>| cell.is_some_and(|cell| !cell.words.is_empty());
-        rows.retain(|row| row.iter().any(filled));
+        for row in &mut rows {
+            row.resize(width, None);
+        }
+        let filled = |cell: Option<&Cell>| cell.is_some_and(|cell| !cell.words.is_empty());
+        rows.retain(|row| row.iter().copied().any(filled));
         let number = |cell: Option<&Cell>| cell.map(|cell| cell.id);
         let kept: Vec<usize> = (0..width)
-            .filter(|x| rows.iter().any(|row| filled(&row[*x])))
+            .filter(|x| rows.iter().any(|row| filled(row[*x])))
             .filter(|x| *x == 0 || rows.iter().any(|row| number(row[*x]) != number(row[*x - 1])))
             .collect();
         Grid { rows: rows.iter().map(|row| kept.iter().map(|x| row[*x]).collect()).collect() }

@@ -159,7 +159,7 @@ fn check_lists(name: &str, page: &Element, made: &Split, tally: &mut Tally) {
         let (place, part) = evidence.location.rsplit_once(", item").unwrap_or((&evidence.location, ""));
         match texts.last_mut() {
             Some((last, text)) if *last == place && !part.is_empty() && !part.starts_with("s 1-") => {
-                text.extend(words(&evidence.content))
+                text.extend(words(&evidence.content));
             }
             _ => texts.push((place, words(&evidence.content))),
         }
@@ -210,6 +210,7 @@ fn check_tables(name: &str, page: &Element, made: &Split, tallies: &mut Tallies)
         next = at + 1;
         tallies.tables.add(1, 1, String::new);
         aligned.check(&place, tallies);
+        aligned.check_footer(&place, made, &mut tallies.cells);
     }
 }
 
@@ -286,10 +287,18 @@ impl<'a> Aligned<'a> {
             let named = (0..self.above).any(|row| !self.grid.is_across(row));
             tallies.marked.add(usize::from(named), 1, || format!("{place}: a marked first row is read as data"));
         }
-        let below = self.grid.rows.len() - self.above - self.ours.rows.len();
-        let footer = || format!("{place}: {below} rows below our last, which must be its footer");
-        if below > 0 {
-            println!("{}", footer());
+    }
+
+    /// Rows below our last are its footer, which stands in the evidence of the whole table.
+    fn check_footer(&self, place: &str, made: &Split, tally: &mut Tally) {
+        let tables = made.evidences.iter().filter(|evidence| evidence.table == Some(self.ours.number));
+        let tables = tables.filter(|evidence| evidence.kind == Kind::Table);
+        let content: Vec<String> = tables.flat_map(|evidence| words(&evidence.content)).collect();
+        for row in &self.grid.rows[self.above + self.ours.rows.len()..] {
+            for cell in row.iter().flatten() {
+                let good = usize::from(in_order(&cell.words, &content));
+                tally.add(good, 1, || format!("{place} footer: not {}", start(&cell.words)));
+            }
         }
     }
 
@@ -321,4 +330,51 @@ fn check_lengths(name: &str, made: &Split, tally: &mut Tally) {
         let own = evidence.contextualized(ContextParts::ALL).chars().count();
         tally.add(usize::from(own * 2 <= parts * 3), 1, || format!("{name} {}: {own} of {parts}", evidence.location));
     }
+}
+
+/// What the checks of tables say of a page.
+fn tables_of(source: &str, made: &Split) -> Tallies {
+    let mut tallies = Tallies::default();
+    check_tables("x", &Element::read(source), made, &mut tallies);
+    tallies
+}
+
+const PAGE: &str = "<table><tbody><tr><td rowspan='2'><strong>Pump</strong></td><td colspan=\"2\"><b>Flow</b></td></tr>\
+    <tr><td><b>dry</b></td><td><b>wet &amp; cold</b></td></tr>\
+    <tr><td>P1</td><td rowspan=\"2\">low</td><td>7</td></tr><tr><td>P2</td><td>9</td></tr></tbody></table>";
+
+#[test]
+fn the_second_reader_lays_out_merged_cells() {
+    let page = Element::read(PAGE);
+    let mut tables = Vec::new();
+    page.outermost(&["table"], &[], &mut tables);
+    let cells = Cells::of(tables[0]);
+    let grid = cells.grid();
+    let row = |y: usize| grid.rows[y].iter().map(|cell| cell.unwrap().words.join(" ")).collect::<Vec<_>>().join(", ");
+    assert_eq!((row(1), row(3)), ("Pump, dry, wet cold".to_owned(), "P2, low, 9".to_owned()));
+    assert!(grid.has_marked_header());
+}
+
+#[test]
+fn the_check_finds_a_cell_in_the_wrong_row_and_a_wrong_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.html");
+    fs::write(&file, PAGE).unwrap();
+    let made = split(&document::load(&file).unwrap(), &EvidenceSettings::default(), &tokens);
+    let tallies = tables_of(PAGE, &made);
+    assert_eq!((tallies.cells.good, tallies.cells.all), (6, 6), "{:?}", tallies.cells.exceptions);
+    assert_eq!((tallies.headers.good, tallies.headers.all), (6, 6), "{:?}", tallies.headers.exceptions);
+    assert_eq!((tallies.marked.good, tallies.marked.all), (1, 1));
+
+    let mut shuffled = made.clone();
+    let last = shuffled.evidences.len() - 1;
+    let other = shuffled.evidences[last - 1].content.clone();
+    shuffled.evidences[last].content = other;
+    let tallies = tables_of(PAGE, &shuffled);
+    assert_eq!((tallies.cells.good, tallies.cells.all), (4, 6), "{:?}", tallies.cells.exceptions);
+
+    let mut renamed = made;
+    renamed.tables[0].header[2] = "Flow".to_owned();
+    let tallies = tables_of(PAGE, &renamed);
+    assert_eq!((tallies.headers.good, tallies.cells.good), (5, 4));
 }
