@@ -6,7 +6,7 @@
 //! Not here: opening a target. Nothing in the program does.
 
 use super::run::{Gap, Run, Shape};
-use super::{Block, Document, Link};
+use super::{Block, Document, Link, List};
 use crate::base::clean_line;
 
 /// Links noted in one document; those beyond say little and cost memory.
@@ -184,8 +184,15 @@ fn holds(block: &Block, text: &str) -> bool {
             let cells = table.rows.iter().flatten().chain(&table.header).chain(&table.caption).chain(&table.footer);
             cells.into_iter().any(|cell| cell.contains(text))
         }
-        _ => false,
+        Block::Heading { text: heading, .. } => heading.contains(text),
+        Block::List(list) => has_item(list, text),
+        Block::Page(_) => false,
     }
+}
+
+/// Lists nest at most `builder::DEEPEST_LIST` deep.
+fn has_item(list: &List, text: &str) -> bool {
+    list.items.iter().any(|item| item.text.contains(text) || item.nested.iter().any(|inner| has_item(inner, text)))
 }
 
 impl Document {

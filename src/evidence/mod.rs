@@ -3,21 +3,32 @@
 //! RAGonite, Sec. 4: text in tables is a table, text in lists is a list, each span of the remaining text between
 //! headings is one passage; every table also gives one evidence per row, verbalized. Context is title, heading, and the
 //! evidence before and after, each kept apart so that any of them can be left out or dimmed.
-//! Invariants: no text of the document is lost; a row's context never holds its neighbouring rows.
+//! Invariants: no text of the document is lost; no evidence is empty; a row's context never holds its neighbouring rows;
+//! the pages above a document are told in the location only, never embedded: a page that moves keeps its evidences.
 //! Not here: reading files (`document`), embedding and storing (`index`).
 
 mod context;
+mod linearize;
+mod links;
+mod list;
+mod measure;
+mod outline;
+mod pack;
 mod sentence;
 mod settings;
 mod split;
+mod table;
 mod verbalize;
 
+#[cfg(test)]
+mod shape_tests;
 #[cfg(test)]
 mod tests;
 
 pub use context::{Context, ContextParts};
+pub use measure::CountTokens;
 pub use settings::{EvidenceSettings, Linearizer, TableEvidence};
-pub use split::{CountTokens, split};
+pub use split::split;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,11 +72,11 @@ pub struct Evidence {
     pub context: Context,
     /// Number of the table on its page, from 1; for tables and rows.
     pub table: Option<u32>,
-    /// Number of the row in its table, from 1; for rows.
+    /// Number of the row in its table, from 1; for rows. A row without text gives no evidence but counts.
     pub row: Option<u32>,
-    /// Where it is in the document, for people: `Agenda, list 1`, `Table 1, row 2`.
+    /// Where it is, for people: `Agenda, list 1`, `page 3, Table 1, row 2`, `Agenda, text 1 (in Projects › RAG)`.
     pub location: String,
-    /// Links in its content, in reading order.
+    /// Links in its content, in reading order; for a table those of its caption and header first.
     #[serde(default)]
     pub links: Vec<EvidenceLink>,
 }

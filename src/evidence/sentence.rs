@@ -1,14 +1,23 @@
 //! Sentences: where a long passage may be cut, and how much of a neighbour is taken over as context.
 //!
 //! Takes text, gives pieces of it that end at sentence borders.
-//! Invariant: pieces together hold every word of the text.
+//! Invariants: parts together hold every word of the text; a neighbour has at most as many tokens as asked for.
+
+use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Words that end in a full stop without ending a sentence.
+use super::measure::Measure;
+use super::pack::pack;
+
+/// Words that end in a full stop without ending a sentence. Where one may do both, a cut less is the lesser harm.
 const ABBREVIATIONS: &[&str] = &[
-    "e.g.", "i.e.", "cf.", "vs.", "approx.", "resp.", "incl.", "no.", "fig.", "sec.", "mr.", "mrs.", "ms.", "dr.",
-    "prof.", "z.b.", "d.h.", "u.a.", "bzw.", "ca.", "ggf.", "inkl.", "evtl.", "vgl.", "nr.", "abs.", "abb.", "usw.",
+    "e.g.", "i.e.", "cf.", "vs.", "approx.", "resp.", "incl.", "excl.", "no.", "nos.", "fig.", "figs.", "sec.", "eq.",
+    "ch.", "ed.", "eds.", "pp.", "vol.", "al.", "mr.", "mrs.", "ms.", "dr.", "prof.", "st.", "jr.", "sr.", "inc.",
+    "ltd.", "corp.", "dept.", "min.", "max.", "jan.", "feb.", "apr.", "aug.", "sept.", "oct.", "nov.", "dec.", "u.s.",
+    "z.b.", "d.h.", "u.a.", "i.d.r.", "v.a.", "o.ä.", "u.ä.", "bzw.", "ca.", "ggf.", "inkl.", "exkl.", "zzgl.",
+    "evtl.", "vgl.", "nr.", "abs.", "abb.", "tab.", "kap.", "art.", "usw.", "bspw.", "sog.", "insb.", "mind.", "mio.",
+    "mrd.", "tel.", "str.", "gem.", "lt.", "hrsg.", "okt.", "dez.",
 ];
 
 /// The sentences of a text, each with the white space that follows it. Line ends are borders too, unless the next
@@ -47,105 +56,143 @@ fn is_open(text: &str) -> bool {
     }
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     let initial = letters == 1 && word.chars().count() == 2;
-    // The number of a list item or of a day.
-    let number = word.len() <= 3 && word.trim_end_matches('.').chars().all(|c| c.is_ascii_digit());
-    initial || number || ABBREVIATIONS.contains(&word.to_lowercase().trim_start_matches(['(', '"', '„', '“']))
+    is_number(word) || initial || ABBREVIATIONS.contains(&word.to_lowercase().trim_start_matches(['(', '"', '„', '“']))
 }
 
-/// Cuts a text into pieces of at most `longest` characters at sentence borders, or at line ends where a sentence is
-/// longer than that, as in code. A single longer line stays whole.
-pub(super) fn cut(text: &str, longest: usize) -> Vec<String> {
-    if text.chars().count() <= longest {
-        return vec![text.to_owned()];
+/// The number of a list item, of a section or of a day: `3.`, `2.1.`. A year ends its sentence.
+fn is_number(word: &str) -> bool {
+    let number = word.trim_start_matches('(').trim_end_matches('.');
+    let parts = number.split('.').count();
+    number.split('.').all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()))
+        && parts <= 4
+}
+
+/// Cuts a text into parts of at most `longest` tokens at sentence borders, or at line ends where a sentence is longer
+/// than that, as in code. A single longer line stays whole. Gives byte ranges.
+pub(super) fn cut(text: &str, longest: usize, measure: &Measure<'_>) -> Vec<Range<usize>> {
+    let at = |piece: &str| piece.as_ptr().addr() - text.as_ptr().addr();
+    let trimmed = |range: Range<usize>| {
+        let piece = text[range].trim_end().trim_start_matches('\n');
+        at(piece)..at(piece) + piece.len()
+    };
+    if measure.fits(text, longest) {
+        return vec![trimmed(0..text.len())];
     }
-    let mut pieces: Vec<String> = Vec::new();
-    let mut length = 0;
+    let mut pieces: Vec<&str> = Vec::new();
+    let mut lengths = Vec::new();
     for sentence in sentences(text) {
-        let parts: Vec<&str> =
-            if sentence.chars().count() > longest { sentence.split_inclusive('\n').collect() } else { vec![sentence] };
-        for part in parts {
-            let count = part.chars().count();
-            match pieces.last_mut() {
-                Some(piece) if length + count <= longest => {
-                    piece.push_str(part);
-                    length += count;
-                }
-                _ => {
-                    pieces.push(part.to_owned());
-                    length = count;
-                }
+        let length = measure.count(sentence);
+        if length > longest && sentence.trim_end().contains('\n') {
+            let lines = sentence.split_inclusive('\n').filter(|line| !line.trim().is_empty());
+            for line in lines {
+                pieces.push(line);
+                lengths.push(measure.count(line));
             }
+        } else {
+            pieces.push(sentence);
+            lengths.push(length);
         }
     }
-    pieces
-        .iter()
-        .map(|piece| piece.trim_end().trim_matches('\n').to_owned())
-        .filter(|piece| !piece.is_empty())
-        .collect()
+    let parts = pack(&lengths, longest).into_iter();
+    let bounds = parts.filter_map(|part| {
+        let (first, last) = (pieces.get(part.start)?, pieces.get(part.end - 1)?);
+        Some(trimmed(at(first)..at(last) + last.len()))
+    });
+    bounds.collect()
 }
 
-/// The last sentences of a text, as many as fit into `longest` characters.
-pub(super) fn tail(text: &str, longest: usize) -> String {
+/// The last sentences of a text, as many as fit into `longest` tokens.
+pub(super) fn tail(text: &str, longest: usize, measure: &Measure<'_>) -> String {
     let text = text.trim();
-    let window =
-        window(longest).and_then(|back| text.char_indices().nth_back(back)).map_or(text, |(at, _)| &text[at..]);
-    // The first sentence of a part of the text may have lost its beginning.
-    let torn = usize::from(window.len() < text.len());
+    let window = text.char_indices().nth_back(window(longest)).map_or(text, |(at, _)| &text[at..]);
+    let torn = window.len() < text.len();
+    if !torn && measure.fits(window, longest) {
+        return text.to_owned();
+    }
     let mut start = window.len();
-    let mut length = 0;
-    for sentence in sentences(window).into_iter().skip(torn).rev() {
-        length += sentence.chars().count();
-        if length > longest {
-            break;
-        }
+    let mut left = longest;
+    // The first sentence of a part of the text may have lost its beginning.
+    for sentence in sentences(window).into_iter().skip(usize::from(torn)).rev() {
+        let Some(rest) = left.checked_sub(measure.count(sentence)) else { break };
+        left = rest;
         start = sentence.as_ptr().addr() - window.as_ptr().addr();
     }
     let kept = window[start..].trim();
-    if kept.is_empty() { last_words(text, longest) } else { kept.to_owned() }
+    if !kept.is_empty() {
+        return kept.to_owned();
+    }
+    some_words(window, longest, measure, |words, kept| {
+        let from = words.len() - kept;
+        // The first word of a part of the text may be torn too.
+        let from = if torn { from.max(1) } else { from };
+        words.get(from..).unwrap_or_default()
+    })
+    .map_or_else(String::new, |words| format!("… {words}"))
 }
 
-/// The first sentences of a text, as many as fit into `longest` characters.
-pub(super) fn head(text: &str, longest: usize) -> String {
+/// The first sentences of a text, as many as fit into `longest` tokens.
+pub(super) fn head(text: &str, longest: usize, measure: &Measure<'_>) -> String {
     let text = text.trim();
-    let window = window(longest).and_then(|count| text.char_indices().nth(count)).map_or(text, |(at, _)| &text[..at]);
+    let window = text.char_indices().nth(window(longest)).map_or(text, |(at, _)| &text[..at]);
+    let torn = window.len() < text.len();
+    if !torn && measure.fits(window, longest) {
+        return text.to_owned();
+    }
     let mut pieces = sentences(window);
-    if window.len() < text.len() {
+    if torn {
         pieces.pop();
     }
-    let mut kept = String::new();
-    let mut length = 0;
+    let mut end = 0;
+    let mut left = longest;
     for sentence in pieces {
-        if length + sentence.trim_end().chars().count() > longest {
-            break;
-        }
-        length += sentence.chars().count();
-        kept.push_str(sentence);
+        let Some(rest) = left.checked_sub(measure.count(sentence)) else { break };
+        left = rest;
+        end = sentence.as_ptr().addr() - window.as_ptr().addr() + sentence.len();
     }
-    let kept = kept.trim();
-    if kept.is_empty() { first_words(text, longest) } else { kept.to_owned() }
+    let kept = window[..end].trim();
+    if !kept.is_empty() {
+        return kept.to_owned();
+    }
+    some_words(window, longest, measure, |words, kept| {
+        let kept = if torn { kept.min(words.len().saturating_sub(1)) } else { kept };
+        words.get(..kept).unwrap_or_default()
+    })
+    .map_or_else(String::new, |words| format!("{words} …"))
+}
+
+/// The last sentence of a text in at most `most` tokens: what introduces a list.
+pub(super) fn last_sentence<'t>(text: &'t str, most: usize, measure: &Measure<'_>) -> Option<&'t str> {
+    let text = text.trim();
+    let window = text.char_indices().nth_back(window(most)).map_or(text, |(at, _)| &text[at..]);
+    let pieces = sentences(window);
+    let whole = pieces.len() > usize::from(window.len() < text.len());
+    pieces.last().copied().filter(|sentence| whole && measure.fits(sentence, most))
 }
 
 /// How many characters of a text are looked at for a neighbour: a table beside an evidence may have megabytes.
-fn window(longest: usize) -> Option<usize> {
-    longest.checked_mul(4)?.checked_add(64)
+pub(super) fn window(longest: usize) -> usize {
+    longest.saturating_mul(12).saturating_add(64)
 }
 
-/// The end of a text that is too long for a neighbour, from a word border on.
-fn last_words(text: &str, longest: usize) -> String {
-    // The mark takes two characters.
-    let Some(back) = longest.checked_sub(3) else { return String::new() };
-    let Some((at, _)) = text.char_indices().nth_back(back) else { return text.to_owned() };
-    let rest = &text[at..];
-    let rest = rest.split_once(char::is_whitespace).map_or(rest, |(_, words)| words);
-    format!("… {}", rest.trim())
-}
-
-fn first_words(text: &str, longest: usize) -> String {
-    let Some(count) = longest.checked_sub(2) else { return String::new() };
-    let Some((at, _)) = text.char_indices().nth(count) else { return text.to_owned() };
-    let rest = &text[..at];
-    let rest = rest.rsplit_once(char::is_whitespace).map_or(rest, |(words, _)| words);
-    format!("{} …", rest.trim())
+/// Some words of a text that has no sentence of the right length; none where not even one word fits.
+fn some_words<'t>(
+    text: &'t str,
+    longest: usize,
+    measure: &Measure<'_>,
+    choose: impl for<'w> Fn(&'w [&'t str], usize) -> &'w [&'t str],
+) -> Option<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    // The mark takes a token.
+    let room = longest.checked_sub(1)?;
+    let mut kept = words.len().min(room);
+    while kept > 0 {
+        let some = choose(&words, kept).join(" ");
+        if !some.is_empty() && measure.fits(&some, room) {
+            return Some(some);
+        }
+        kept = kept * 4 / 5;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -154,46 +201,78 @@ mod tests {
 
     use super::*;
 
+    /// A character is a token.
+    fn characters(text: &str) -> usize {
+        text.chars().count()
+    }
+
+    fn parts(text: &str, longest: usize) -> Vec<&str> {
+        cut(text, longest, &Measure::new(&characters)).into_iter().map(|part| &text[part]).collect()
+    }
+
     #[test]
-    fn abbreviations_and_wrapped_lines_end_no_sentence() {
-        let text = "We use it, e.g. Bob does. A line\ngoes on here.\n1. Next one. Siehe z.B. Nr. 5.";
+    fn abbreviations_dates_and_wrapped_lines_end_no_sentence() {
+        let text = "We use it, e.g. Bob does. A line\ngoes on here.\n1. Next one. Siehe z.B. Nr. 5.\nAm 3. März um 9. \
+                    See 2.1. Then 2024. It is z. B. Prof. A. Müller. See http://a.b/c?d=E.F for it. So it is, U.S. law.";
         let trimmed: Vec<_> = sentences(text).iter().map(|s| s.trim()).collect();
-        assert_eq!(
-            trimmed,
-            ["We use it, e.g. Bob does.", "A line\ngoes on here.", "1. Next one.", "Siehe z.B. Nr. 5."]
-        );
+        let expected = [
+            "We use it, e.g. Bob does.",
+            "A line\ngoes on here.",
+            "1. Next one.",
+            "Siehe z.B. Nr. 5.",
+            "Am 3. März um 9. See 2.1. Then 2024.",
+            "It is z. B. Prof. A. Müller.",
+            "See http://a.b/c?d=E.F for it.",
+            "So it is, U.S. law.",
+        ];
+        assert_eq!(trimmed, expected);
     }
 
     #[test]
     fn neighbours_are_cut_at_sentences_and_only_then_at_words() {
+        let measure = Measure::new(&characters);
         let text = "First one. Second one. Third one.";
-        assert_eq!(tail(text, 22), "Second one. Third one.");
-        assert_eq!(head(text, 23), "First one. Second one.");
-        assert_eq!(tail("one two three four five", 12), "… four five");
-        assert_eq!(head("one two three four five", 12), "one two …");
-        assert_eq!(tail(text, 0), "");
+        assert_eq!(tail(text, 22, &measure), "Second one. Third one.");
+        assert_eq!(head(text, 23, &measure), "First one. Second one.");
+        assert_eq!(tail("one two three four five", 12, &measure), "… four five");
+        assert_eq!(head("one two three four five", 12, &measure), "one two …");
+        assert_eq!(tail(text, 0, &measure), "");
+        assert_eq!(head("onelongword", 5, &measure), "");
     }
 
     #[test]
     fn a_long_sentence_stays_whole() {
         let long = format!("Long {}", "word ".repeat(50));
-        let text = format!("Short. {long}end. Short again.");
-        let pieces = cut(&text, 40);
-        assert_eq!(pieces, ["Short.".to_owned(), format!("{long}end."), "Short again.".to_owned()]);
+        let text = format!("Short it is. {long}end. Short again.");
+        assert_eq!(parts(&text, 40), ["Short it is.".to_owned(), format!("{long}end."), "Short again.".to_owned()]);
+    }
+
+    #[test]
+    fn code_is_cut_at_its_lines() {
+        let code = "x = 1\ny = 2\nif z:\n    a()\nb()\nc()";
+        assert_eq!(parts(code, 12), ["x = 1\ny = 2", "if z:", "    a()\nb()", "c()"]);
+    }
+
+    #[test]
+    fn parts_of_a_passage_are_of_about_equal_length() {
+        let text = "Nine here. ".repeat(7);
+        let lengths: Vec<_> = parts(&text, 66).iter().map(|part| part.split_whitespace().count() / 2).collect();
+        assert_eq!(lengths, [4, 3]);
     }
 
     proptest! {
         #[test]
         fn cutting_loses_no_word(text in "[a-zß .!?\n€]{0,200}", longest in 0usize..60) {
             let words = |text: &str| text.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>();
-            let joined = cut(&text, longest).join("\n");
+            let joined = parts(&text, longest).join("\n");
             prop_assert_eq!(words(&joined), words(&text));
         }
 
         #[test]
         fn neighbours_keep_to_their_length(text in any::<String>(), longest in 0usize..60) {
-            prop_assert!(tail(&text, longest).chars().count() <= longest);
-            prop_assert!(head(&text, longest).chars().count() <= longest);
+            let measure = Measure::new(&characters);
+            prop_assert!(characters(&tail(&text, longest, &measure)) <= longest + 1);
+            prop_assert!(characters(&head(&text, longest, &measure)) <= longest + 1);
         }
     }
 }

@@ -9,13 +9,13 @@ pub enum Linearizer {
     /// `Row 2 in Table 1: Member is Alice, and Task is …`.
     #[default]
     Verbalized,
-    /// Cells between bars.
+    /// Column names and cells, between bars.
     Piped,
     /// A Markdown table.
     Markdown,
     /// An HTML table.
     Html,
-    /// Cells beside each other.
+    /// Column names and cells, beside each other.
     Plain,
 }
 
@@ -23,7 +23,7 @@ pub enum Linearizer {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableEvidence {
-    /// One per row.
+    /// One per row; the table itself only where it has no rows.
     Row,
     /// The table.
     Table,
@@ -36,11 +36,14 @@ pub enum TableEvidence {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EvidenceSettings {
-    /// A passage beyond this length is split at sentence borders. A single longer sentence stays whole.
+    /// A passage beyond this length is split at sentence borders into parts of about equal length. A single longer
+    /// sentence stays whole, and a part may be an eighth longer where a few words would be left over.
     pub longest_passage: usize,
-    /// The most that an evidence takes over from the text before it, and from the text after it.
+    /// The most that an evidence takes over from the text before it, and from the text after it. The sentence that
+    /// introduces a list may take twice as much.
     pub longest_neighbour: usize,
-    /// A table beyond this length becomes several evidences, each with its header.
+    /// A table beyond this length becomes several evidences, each with its caption and header; a longer list is cut
+    /// between its outermost items. A single longer row or item stays whole.
     pub longest_table: usize,
     /// How tables and rows are written.
     pub linearizer: Linearizer,

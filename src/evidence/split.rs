@@ -1,271 +1,206 @@
 //! Splits a document into evidences and gives each its context (RAGonite, Sec. 4).
 //!
-//! Takes a document's blocks in reading order. A passage is an unbroken span of text between headings, lists and
-//! tables; a list and a table are one evidence each, and each row of a table is one more.
+//! Takes a document, gives a passage for each span of text, one evidence for each list and table, and one for each row.
+//! What is too long becomes several evidences with the same context: passages at sentences, lists at their outermost
+//! items, tables at rows.
 //! Invariants: rows follow their table; a neighbour is the text beside an evidence, whatever its kind, but never a row;
-//! a heading with nothing under it is a passage of its own, so that no words are lost.
+//! no evidence is empty.
+//! Not here: what a piece is (`outline`), tables (`table`).
 
-use super::sentence::{cut, head, tail};
-use super::verbalize::{column_names, draw_list, verbalize_row, verbalize_table};
-use super::{Context, Evidence, EvidenceSettings, Kind, Split, TableGrid};
-use crate::document::{Block, Document, Table};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
-/// How many tokens of the embedder a text has.
-pub type CountTokens<'a> = dyn Fn(&str) -> usize + 'a;
+use super::links::{Located, locate, within};
+use super::measure::{CountTokens, Measure};
+use super::outline::{Body, Passage, Piece, pieces, shortened};
+use super::sentence::{cut, head, last_sentence, tail};
+use super::table::{Around, Bounds};
+use super::{Context, Evidence, EvidenceSettings, Kind, Split};
+use crate::document::{Document, Link};
 
-/// Splits a document.
-pub fn split(document: &Document, settings: &EvidenceSettings, _tokens: &CountTokens<'_>) -> Split {
-    let mut outline = Outline::default();
-    let mut pieces = Vec::new();
-    let mut paragraphs: Vec<&str> = Vec::new();
-    for block in &document.blocks {
-        if let Block::Text(text) = block {
-            paragraphs.push(text);
-            continue;
-        }
-        outline.add_passage(&mut paragraphs, &mut pieces);
-        match block {
-            Block::Heading { level, text } => outline.enter(*level, text, &mut pieces),
-            Block::List(list) => outline.add(Kind::List, Body::Text(draw_list(list)), &mut pieces),
-            Block::Table(table) => outline.add_table(table, &mut pieces),
-            Block::Text(_) | Block::Page(_) => {}
-        }
+/// A sentence that introduces a list is kept whole up to this many times the length of a neighbour.
+const INTRODUCTION: usize = 2;
+/// More of the pages above, in characters, is not shown.
+const LONGEST_ANCESTRY: usize = 200;
+
+/// Splits a document. `tokens` tells how many tokens of the embedder a text has.
+pub fn split(document: &Document, settings: &EvidenceSettings, tokens: &CountTokens<'_>) -> Split {
+    let measure = Measure::new(tokens);
+    let pieces = pieces(document);
+    let mut links: HashMap<usize, Vec<&Link>> = HashMap::new();
+    for link in &document.links {
+        links.entry(link.block).or_default().push(link);
     }
-    outline.add_passage(&mut paragraphs, &mut pieces);
-    outline.leave(1, &mut pieces);
-    outline.add_bare(&mut pieces);
-    contextualize(&document.title, &pieces, settings)
-}
-
-/// An evidence before it knows its neighbours.
-struct Piece<'a> {
-    kind: Kind,
-    heading_path: Vec<String>,
-    location: String,
-    body: Body<'a>,
-}
-
-enum Body<'a> {
-    Text(String),
-    Table { table: &'a Table, grid: TableGrid, text: String },
-}
-
-impl Body<'_> {
-    fn text(&self) -> &str {
-        match self {
-            Self::Text(text) | Self::Table { text, .. } => text,
-        }
-    }
-}
-
-/// The headings above the current place, and what was counted under them.
-#[derive(Default)]
-struct Outline {
-    headings: Vec<Heading>,
-    /// Headings that stood alone, waiting to become one passage, and the path they stood under.
-    bare: Vec<String>,
-    bare_path: Vec<String>,
-    /// Passages and lists since the last heading.
-    texts: usize,
-    lists: usize,
-    tables: u32,
-}
-
-struct Heading {
-    level: u8,
-    text: String,
-    /// Whether anything stood under it, also a deeper heading.
-    used: bool,
-}
-
-impl Outline {
-    fn path(&self) -> Vec<String> {
-        self.headings.iter().map(|heading| heading.text.clone()).collect()
-    }
-
-    fn enter(&mut self, level: u8, text: &str, pieces: &mut Vec<Piece<'_>>) {
-        self.leave(level, pieces);
-        if let Some(above) = self.headings.last_mut() {
-            above.used = true;
-        }
-        self.headings.push(Heading { level, text: text.to_owned(), used: false });
-        (self.texts, self.lists) = (0, 0);
-    }
-
-    /// Ends the headings of this level and deeper.
-    fn leave(&mut self, level: u8, pieces: &mut Vec<Piece<'_>>) {
-        while self.headings.last().is_some_and(|heading| heading.level >= level) {
-            let Some(left) = self.headings.pop() else { return };
-            if left.used {
-                continue;
-            }
-            let path = self.path();
-            if self.bare_path != path {
-                self.add_bare(pieces);
-            }
-            self.bare_path = path;
-            self.bare.push(left.text);
-        }
-    }
-
-    fn add_bare(&mut self, pieces: &mut Vec<Piece<'_>>) {
-        if self.bare.is_empty() {
-            return;
-        }
-        let text = std::mem::take(&mut self.bare).join("\n");
-        let heading_path = std::mem::take(&mut self.bare_path);
-        let location = within(&heading_path, "headings");
-        pieces.push(Piece { kind: Kind::Passage, heading_path, location, body: Body::Text(text) });
-    }
-
-    fn add_passage(&mut self, paragraphs: &mut Vec<&str>, pieces: &mut Vec<Piece<'_>>) {
-        let text = std::mem::take(paragraphs).join("\n");
-        if !text.trim().is_empty() {
-            self.add(Kind::Passage, Body::Text(text), pieces);
-        }
-    }
-
-    fn add<'a>(&mut self, kind: Kind, body: Body<'a>, pieces: &mut Vec<Piece<'a>>) {
-        self.add_bare(pieces);
-        if let Some(heading) = self.headings.last_mut() {
-            heading.used = true;
-        }
-        let heading_path = self.path();
-        let location = match kind {
-            Kind::Passage => {
-                self.texts += 1;
-                within(&heading_path, &format!("text {}", self.texts))
-            }
-            Kind::List => {
-                self.lists += 1;
-                within(&heading_path, &format!("list {}", self.lists))
-            }
-            Kind::Table | Kind::Row => format!("Table {}", self.tables),
-        };
-        pieces.push(Piece { kind, heading_path, location, body });
-    }
-
-    fn add_table<'a>(&mut self, table: &'a Table, pieces: &mut Vec<Piece<'a>>) {
-        self.tables += 1;
-        let grid = TableGrid {
-            number: self.tables,
-            caption: table.caption.clone().unwrap_or_default(),
-            header: column_names(table),
-            rows: table.rows.clone(),
-        };
-        let text = verbalize_table(table, &grid);
-        self.add(Kind::Table, Body::Table { table, grid, text }, pieces);
-    }
-}
-
-/// `Agenda, list 1`, or `List 1` above the first heading.
-fn within(heading_path: &[String], place: &str) -> String {
-    if let Some(heading) = heading_path.last() {
-        return format!("{heading}, {place}");
-    }
-    let mut letters = place.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-fn contextualize(title: &str, pieces: &[Piece<'_>], settings: &EvidenceSettings) -> Split {
+    let splitter = Splitter {
+        title: shortened(&document.title),
+        ancestry: ancestry(&document.ancestors),
+        beside: Beside::of(&pieces),
+        pieces: &pieces,
+        links,
+        bounds: Bounds { settings, measure: &measure },
+    };
     let mut split = Split::default();
-    let longest = settings.longest_neighbour * 4;
-    let beside = |at: Option<usize>| at.and_then(|at| pieces.get(at)).map_or("", |piece| piece.body.text());
-    for (at, piece) in pieces.iter().enumerate() {
-        let context = Context {
-            title: title.to_owned(),
-            heading_path: piece.heading_path.clone(),
-            before: tail(beside(at.checked_sub(1)), longest),
-            after: head(beside(Some(at + 1)), longest),
-        };
-        match &piece.body {
-            Body::Text(text) if piece.kind == Kind::Passage => {
-                add_passage_parts(piece, text, &context, (&mut split, settings));
-            }
-            body => split.evidences.push(evidence(piece, body.text(), context.clone())),
-        }
-        if let Body::Table { table, grid, .. } = &piece.body {
-            let (above, below) = around_table(pieces, at);
-            let context = Context { before: tail(above, longest), after: head(below, longest), ..context };
-            let caption = tail(&grid.caption, longest);
-            add_rows(table, grid, with_caption(context, grid.number, &caption), &mut split);
-            split.tables.push(grid.clone());
-        }
+    for at in 0..pieces.len() {
+        splitter.add(at, &mut split);
     }
     split
 }
 
-fn evidence(piece: &Piece<'_>, content: &str, context: Context) -> Evidence {
-    let table = match &piece.body {
-        Body::Table { grid, .. } => Some(grid.number),
-        Body::Text(_) => None,
-    };
-    let content = content.to_owned();
-    Evidence {
-        kind: piece.kind,
-        content,
-        context,
-        table,
-        row: None,
-        location: piece.location.clone(),
-        links: Vec::new(),
+/// The pages above a document, for people: ` (in Projects › RAG)`.
+fn ancestry(ancestors: &[String]) -> String {
+    let path = ancestors.iter().map(String::as_str).filter(|title| !title.is_empty()).collect::<Vec<_>>().join(" › ");
+    match path.char_indices().nth_back(LONGEST_ANCESTRY) {
+        // The nearest pages say most.
+        Some((at, _)) => format!(" (in … {})", path[at..].trim_start()),
+        None if path.is_empty() => path,
+        None => format!(" (in {path})"),
     }
 }
 
-/// A long passage becomes several, each with the context of the whole.
-fn add_passage_parts(
-    piece: &Piece<'_>,
-    text: &str,
+struct Splitter<'a> {
+    title: String,
+    ancestry: String,
+    pieces: &'a [Piece<'a>],
+    beside: Beside,
+    links: HashMap<usize, Vec<&'a Link>>,
+    bounds: Bounds<'a>,
+}
+
+impl Splitter<'_> {
+    fn add(&self, at: usize, split: &mut Split) {
+        let Some(piece) = self.pieces.get(at) else { return };
+        let context = self.context(at, piece);
+        match &piece.body {
+            Body::Passage(passage) => self.add_passage(piece, passage, &context, split),
+            Body::List { drawn, block, page } => {
+                let links = locate(&drawn.text, self.links_of(*block));
+                let parts = drawn.parts(self.bounds.settings.longest_table, self.bounds.measure);
+                let several = parts.len() > 1;
+                for part in parts {
+                    let place = match part.numbers {
+                        (first, last) if several && first == last => format!("{}, item {first}", piece.place),
+                        (first, last) if several => format!("{}, items {first}-{last}", piece.place),
+                        _ => piece.place.clone(),
+                    };
+                    let location = self.location(piece, page.map(|page| (page, page)), &place);
+                    let links = within(&links, &part.text);
+                    let content = drawn.text[part.text].to_owned();
+                    split.evidences.push(text_evidence(Kind::List, content, &context, (location, links)));
+                }
+            }
+            Body::Table { table, block, page } => {
+                split.tables.push(table.grid());
+                let place = |place: &str| self.location(piece, page.map(|page| (page, page)), place);
+                let (above, below) = self.around(at, piece);
+                let around = Around { whole: context, above, below };
+                split.evidences.extend(table.evidences(around, self.links_of(*block), self.bounds, &place));
+            }
+        }
+    }
+
+    /// A long passage becomes several, each with the context of the whole.
+    fn add_passage(&self, piece: &Piece<'_>, passage: &Passage, context: &Context, split: &mut Split) {
+        let mut links: Vec<Located<'_>> = Vec::new();
+        for (block, range) in passage.blocks() {
+            let found = locate(&passage.text[range.clone()], self.links_of(block)).into_iter();
+            links.extend(found.map(|found| Located { at: range.start + found.at, ..found }));
+        }
+        let parts = cut(&passage.text, self.bounds.settings.longest_passage, self.bounds.measure);
+        let several = parts.len() > 1;
+        for (number, part) in (1..).zip(parts) {
+            let place = if several { format!("{}, part {number}", piece.place) } else { piece.place.clone() };
+            let location = self.location(piece, passage.pages(&part), &place);
+            let links = within(&links, &part);
+            let content = passage.text[part].to_owned();
+            split.evidences.push(text_evidence(Kind::Passage, content, context, (location, links)));
+        }
+    }
+
+    fn location(&self, piece: &Piece<'_>, pages: Option<(u32, u32)>, place: &str) -> String {
+        piece.location(pages, place) + &self.ancestry
+    }
+
+    fn links_of(&self, block: usize) -> &[&Link] {
+        self.links.get(&block).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn context(&self, at: usize, piece: &Piece<'_>) -> Context {
+        let Bounds { settings, measure } = self.bounds;
+        let longest = settings.longest_neighbour;
+        let before = at.checked_sub(1).map(|at| self.text(at, Side::Before)).unwrap_or_default();
+        let mut kept = tail(&before, longest, measure);
+        if kept.starts_with('…') && matches!(piece.body, Body::List { .. }) {
+            // What a list is about stands in the sentence above it.
+            let introduction = last_sentence(&before, longest.saturating_mul(INTRODUCTION), measure);
+            kept = introduction.map_or(kept, |sentence| sentence.trim().to_owned());
+        }
+        Context {
+            title: self.title.clone(),
+            heading_path: piece.heading_path.clone(),
+            before: kept,
+            after: head(&self.text(at + 1, Side::After), longest, measure),
+        }
+    }
+
+    /// The text of a piece as its neighbour sees it.
+    fn text(&self, at: usize, side: Side) -> Cow<'_, str> {
+        match (self.pieces.get(at).map(|piece| &piece.body), side) {
+            (None, _) => Cow::Borrowed(""),
+            (Some(Body::Passage(passage)), _) => Cow::Borrowed(&passage.text),
+            (Some(Body::List { drawn, .. }), _) => Cow::Borrowed(&drawn.text),
+            (Some(Body::Table { table, .. }), Side::Before) => Cow::Owned(table.ending(self.bounds)),
+            (Some(Body::Table { table, .. }), Side::After) => Cow::Owned(table.beginning(self.bounds)),
+        }
+    }
+
+    /// The text above and below a table, for its rows: the nearest that is no table, in the table's own section unless it
+    /// stands right beside the table. Rows of another table would pass for facts of this one.
+    fn around(&self, at: usize, table: &Piece<'_>) -> (String, String) {
+        let text = |nearest: Option<usize>, side: Side| {
+            let near = nearest.filter(|near| {
+                near.abs_diff(at) == 1
+                    || self.pieces.get(*near).is_some_and(|piece| piece.heading_path == table.heading_path)
+            });
+            near.map(|near| self.text(near, side).into_owned()).unwrap_or_default()
+        };
+        let (above, below) = self.beside.0.get(at).copied().unwrap_or_default();
+        (text(above, Side::Before), text(below, Side::After))
+    }
+}
+
+/// On which side of an evidence its neighbour stands.
+#[derive(Clone, Copy)]
+enum Side {
+    Before,
+    After,
+}
+
+/// For every piece the nearest ones above and below that are no tables.
+struct Beside(Vec<(Option<usize>, Option<usize>)>);
+
+impl Beside {
+    fn of(pieces: &[Piece<'_>]) -> Self {
+        let is_text = |at: &usize| pieces.get(*at).is_some_and(|piece| !matches!(piece.body, Body::Table { .. }));
+        let mut beside = vec![(None, None); pieces.len()];
+        let mut near = None;
+        for (at, (above, _)) in beside.iter_mut().enumerate() {
+            *above = near;
+            near = Some(at).filter(is_text).or(near);
+        }
+        near = None;
+        for (at, (_, below)) in beside.iter_mut().enumerate().rev() {
+            *below = near;
+            near = Some(at).filter(is_text).or(near);
+        }
+        Self(beside)
+    }
+}
+
+fn text_evidence(
+    kind: Kind,
+    content: String,
     context: &Context,
-    (split, settings): (&mut Split, &EvidenceSettings),
-) {
-    let parts = cut(text, settings.longest_passage * 8);
-    let several = parts.len() > 1;
-    for (number, part) in (1..).zip(parts) {
-        let mut part = evidence(piece, &part, context.clone());
-        if several {
-            part.location = format!("{}, part {number}", part.location);
-        }
-        split.evidences.push(part);
-    }
-}
-
-/// The text above and below a table, for its rows: the nearest that is no table, in the table's own section unless it
-/// stands right beside the table. Rows of another table would pass for facts of this one.
-fn around_table<'p>(pieces: &'p [Piece<'_>], at: usize) -> (&'p str, &'p str) {
-    let section = &pieces[at].heading_path;
-    let nearest = |mut beside: Box<dyn Iterator<Item = &'p Piece<'_>> + 'p>| {
-        let first = beside.next()?;
-        if first.kind != Kind::Table {
-            return Some(first.body.text());
-        }
-        let text = beside.find(|piece| piece.kind != Kind::Table)?;
-        (text.heading_path == *section).then(|| text.body.text())
-    };
-    let above = nearest(Box::new(pieces[..at].iter().rev()));
-    let below = nearest(Box::new(pieces[at + 1..].iter()));
-    (above.unwrap_or_default(), below.unwrap_or_default())
-}
-
-/// A table's caption is the nearest text before its rows.
-fn with_caption(mut context: Context, number: u32, caption: &str) -> Context {
-    if !caption.is_empty() {
-        let border = if context.before.is_empty() { "" } else { "\n" };
-        context.before = format!("{}{border}Table {number}: {caption}", context.before);
-    }
-    context
-}
-
-fn add_rows(table: &Table, grid: &TableGrid, context: Context, split: &mut Split) {
-    for (row, number) in (0..grid.rows.len()).zip(1u32..) {
-        split.evidences.push(Evidence {
-            kind: Kind::Row,
-            content: verbalize_row(table, grid, row),
-            context: context.clone(),
-            table: Some(grid.number),
-            row: Some(number),
-            location: format!("Table {}, row {number}", grid.number),
-            links: Vec::new(),
-        });
-    }
+    (location, links): (String, Vec<super::EvidenceLink>),
+) -> Evidence {
+    Evidence { kind, content, context: context.clone(), table: None, row: None, location, links }
 }

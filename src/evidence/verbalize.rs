@@ -1,12 +1,115 @@
-//! Tables and lists as text (RAGonite, Sec. 4).
+//! Rows as sentences (RAGonite, Sec. 4).
 //!
-//! Takes a table or list, gives the text that is embedded and shown to the model.
-//! Invariant: every cell that is not empty is in the text of its row, every item in the text of its list.
+//! Takes a table, gives `Row 2 in Table 1: Member is Alice, and Task is Similarity function`.
+//! Invariants: every cell that is not empty is in the text of its row; a row is one line.
+//! Not here: other ways to write a table (`linearize`), which rows go together (`table`).
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
-use super::TableGrid;
-use crate::document::{List, Ordering, Table};
+use crate::document::Table;
+
+/// Bytes of column names in all rows of one table; beyond it the names are shortened. A hostile table may have names
+/// as long as a book and fifty thousand rows that would each repeat them.
+pub(super) const MOST_REPEATED: usize = 64 << 20;
+/// Names are never shortened to fewer bytes.
+const SHORTEST_NAME: usize = 24;
+/// A value of so many words that stands twice side by side in a row without column names was merged there.
+const MERGED_WORDS: usize = 4;
+
+/// What tells the meaning of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// The name of its column.
+    Column,
+    /// The cell to its left: two columns, key and value.
+    Key,
+    /// So many leading cells of its row.
+    Leading(usize),
+    /// Nothing, and there is only one.
+    Alone,
+}
+
+/// Writes the rows of one table.
+pub(super) struct Verbalizer<'a> {
+    table: &'a Table,
+    number: u32,
+    names: Vec<String>,
+    meaning: Meaning,
+    full_width: HashSet<usize>,
+}
+
+impl<'a> Verbalizer<'a> {
+    pub(super) fn new(table: &'a Table, number: u32) -> Self {
+        let mut names = column_names(table);
+        let is_named = table.header.iter().any(|name| !name.is_empty());
+        let meaning = match names.len() {
+            _ if is_named => Meaning::Column,
+            0 | 1 => Meaning::Alone,
+            2 => Meaning::Key,
+            width if (1..width).contains(&table.row_headers) => Meaning::Leading(table.row_headers),
+            _ => Meaning::Column,
+        };
+        let repeated = names.iter().map(String::len).sum::<usize>().saturating_mul(table.rows.len());
+        if repeated > MOST_REPEATED {
+            let longest = (MOST_REPEATED / (names.len() * table.rows.len()).max(1)).max(SHORTEST_NAME);
+            for name in &mut names {
+                let end = (0..=longest.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
+                name.truncate(end.unwrap_or(0));
+            }
+        }
+        Self { table, number, names, meaning, full_width: table.full_width.iter().copied().collect() }
+    }
+
+    /// Whether a row says anything.
+    pub(super) fn is_filled(&self, row: usize) -> bool {
+        self.cells(row).iter().any(|cell| !cell.trim().is_empty())
+    }
+
+    /// Whether a row was one cell across the whole table.
+    pub(super) fn is_full_width(&self, row: usize) -> bool {
+        self.full_width.contains(&row)
+    }
+
+    fn cells(&self, row: usize) -> &'a [String] {
+        self.table.rows.get(row).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// A row as a sentence. `row` counts from 0.
+    pub(super) fn row(&self, row: usize) -> String {
+        format!("Row {} in Table {}: {}", row + 1, self.number, self.facts(row))
+    }
+
+    fn facts(&self, row: usize) -> String {
+        let cells = self.cells(row);
+        if self.is_full_width(row) {
+            return without_repetition(cells, 1).join(", and ");
+        }
+        match self.meaning {
+            Meaning::Column => self.named(cells),
+            Meaning::Key => keyed(cells, 1),
+            Meaning::Leading(leading) => keyed(cells, leading),
+            Meaning::Alone => without_repetition(cells, usize::MAX).join(", and "),
+        }
+    }
+
+    fn named(&self, cells: &[String]) -> String {
+        let filled = cells.iter().enumerate().filter(|(_, cell)| !cell.trim().is_empty());
+        let facts: Vec<String> = filled
+            .map(|(column, cell)| {
+                let cell = line(cell);
+                let named = self.table.header.get(column).is_some_and(|name| !name.is_empty());
+                match self.names.get(column) {
+                    // A cell that names its row needs no number of a column.
+                    _ if !named && column < self.table.row_headers => cell.into_owned(),
+                    Some(name) => format!("{} is {cell}", line(name)),
+                    None => format!("Column {} is {cell}", column + 1),
+                }
+            })
+            .collect();
+        facts.join(", and ")
+    }
+}
 
 /// Names of a table's columns; `Column n` where the source has none.
 pub(super) fn column_names(table: &Table) -> Vec<String> {
@@ -18,68 +121,35 @@ pub(super) fn column_names(table: &Table) -> Vec<String> {
     (0..width).map(name).collect()
 }
 
-/// A row as a sentence: `Row 2 in Table 1: Member is Alice, and Task is Similarity function`. `row` counts from 0.
-pub(super) fn verbalize_row(table: &Table, grid: &TableGrid, row: usize) -> String {
-    let cells = grid.rows.get(row).map(Vec::as_slice).unwrap_or_default();
-    let prefix = format!("Row {} in Table {}: ", row + 1, grid.number);
-    let filled = || cells.iter().filter(|cell| !cell.is_empty());
-    if table.full_width.contains(&row) {
-        return prefix + cells.first().map_or("", String::as_str);
+/// `key is v1, and v2`. Half a pair says what it says; a column number would add nothing.
+fn keyed(cells: &[String], leading: usize) -> String {
+    let (keys, values) = cells.split_at(leading.min(cells.len()));
+    let key = without_repetition(keys, 1).join(" / ");
+    let values = without_repetition(values, MERGED_WORDS).join(", and ");
+    match (key.trim_end_matches([':', ' ']), values.as_str()) {
+        ("", _) => key + &values,
+        (_, "") => key,
+        (key, _) => format!("{key} is {values}"),
     }
-    if table.header.is_empty() {
-        match (grid.header.len(), cells) {
-            (1, [only]) => return prefix + only,
-            (2, [key, value]) if !key.is_empty() && !value.is_empty() => {
-                return format!("{prefix}{} is {value}", key.trim_end_matches([':', ' ']));
-            }
-            // Half a pair says what it says; a column number would add nothing.
-            (2, _) => return filled().fold(prefix, |text, cell| text + cell),
-            _ => {}
-        }
-    }
-    let facts = grid.header.iter().zip(cells).filter(|(_, cell)| !cell.is_empty());
-    let facts: Vec<String> = facts.map(|(name, cell)| format!("{name} is {cell}")).collect();
-    prefix + &facts.join(", and ")
 }
 
-/// A whole table: its number and caption, its columns, and each row on a line.
-pub(super) fn verbalize_table(table: &Table, grid: &TableGrid) -> String {
-    let mut lines = vec![match &table.caption {
-        Some(caption) => format!("Table {}: {caption}", grid.number),
-        None => format!("Table {}", grid.number),
-    }];
-    if !table.header.is_empty() {
-        let names: Vec<&str> = table.header.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
-        lines.push(format!("Columns: {}", names.join(", ")));
-    }
-    lines.extend((0..grid.rows.len()).map(|row| verbalize_row(table, grid, row)));
-    lines.extend(table.footer.clone());
-    lines.join("\n")
-}
-
-/// A whole list, nesting drawn by indentation.
-pub(super) fn draw_list(list: &List) -> String {
-    let mut text = String::new();
-    draw(list, 0, &mut text);
-    text.truncate(text.trim_end().len());
-    text
-}
-
-fn draw(list: &List, indent: usize, text: &mut String) {
-    for (number, item) in (1..).zip(&list.items) {
-        let mark = match list.ordered {
-            Ordering::Unordered => "- ".to_owned(),
-            Ordering::Ordered => format!("{number}. "),
-        };
-        let mut lines = item.text.lines();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{:indent$}{mark}{}", "", lines.next().unwrap_or_default());
-        let inner = indent + mark.len();
-        for line in lines {
-            let _ = writeln!(text, "{:inner$}{line}", "");
-        }
-        for nested in &item.nested {
-            draw(nested, inner, text);
+/// The cells with text; one of at least so many words that equals the one before it is left out.
+fn without_repetition(cells: &[String], words: usize) -> Vec<Cow<'_, str>> {
+    let mut kept: Vec<Cow<'_, str>> = Vec::new();
+    for cell in cells.iter().map(|cell| line(cell)).filter(|cell| !cell.is_empty()) {
+        let repeated = kept.last() == Some(&cell) && cell.split_whitespace().nth(words.saturating_sub(1)).is_some();
+        if !repeated {
+            kept.push(cell);
         }
     }
+    kept
+}
+
+/// A cell on one line.
+pub(super) fn line(cell: &str) -> Cow<'_, str> {
+    let cell = cell.trim();
+    if !cell.contains('\n') {
+        return Cow::Borrowed(cell);
+    }
+    Cow::Owned(cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "))
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod package;
 #[cfg(test)]
 mod program;
