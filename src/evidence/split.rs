@@ -201,7 +201,15 @@ fn evidence(piece: &Piece<'_>, content: &str, context: Context) -> Evidence {
         Body::Text(_) => None,
     };
     let content = content.to_owned();
-    Evidence { kind: piece.kind, content, context, table, row: None, location: piece.location.clone(), links: Vec::new() }
+    Evidence {
+        kind: piece.kind,
+        content,
+        context,
+        table,
+        row: None,
+        location: piece.location.clone(),
+        links: Vec::new(),
+    }
 }
 
 /// A long passage becomes several, each with the context of the whole.

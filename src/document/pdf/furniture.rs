@@ -1,0 +1,113 @@
+//! Running headers, footers and page numbers.
+//!
+//! Takes all pages, takes out lines at the top and bottom edge that most pages, or every second page, repeat.
+//! Invariants: a line goes only where it stands apart from the text, and its like stands at the same height of other
+//! pages; digits do not count, so page numbers are alike.
+
+use std::collections::HashMap;
+
+use super::sheet::{Piece, Placed, Sheet};
+
+/// Lines at each edge that are looked at.
+const EDGE: usize = 3;
+/// Heights differ by less than this between pages, in points.
+const NEAR: f64 = 8.0;
+/// The part of a page at its top and at its bottom in which running lines stand.
+const MARGIN: f64 = 0.16;
+
+type Key = (String, i64);
+
+/// Removes running lines from all pages.
+pub(super) fn remove(sheets: &mut [Sheet]) {
+    let pages = sheets.iter().filter(|sheet| !sheet.pieces.is_empty()).count();
+    if pages < 2 {
+        return;
+    }
+    let mut seen: HashMap<Key, usize> = HashMap::new();
+    for sheet in sheets.iter() {
+        let mut keys: Vec<Key> = edge_lines(sheet).into_iter().flat_map(|(_, key)| both(key)).collect();
+        keys.sort();
+        keys.dedup();
+        for key in keys {
+            *seen.entry(key).or_default() += 1;
+        }
+    }
+    // Left and right pages may have their own; of two pages both must have it.
+    let enough = (pages * 2).div_ceil(5).max(2);
+    for sheet in sheets.iter_mut() {
+        let running = |key: Key| both(key).iter().any(|key| seen.get(key).is_some_and(|count| *count >= enough));
+        let mut gone: Vec<usize> =
+            edge_lines(sheet).into_iter().filter(|(_, key)| running(key.clone())).map(|(at, _)| at).collect();
+        gone.sort_unstable();
+        gone.dedup();
+        for at in gone.into_iter().rev() {
+            sheet.pieces.remove(at);
+        }
+    }
+}
+
+/// A key and the one beside it, so that heights that differ by little still meet.
+fn both((text, height): Key) -> [Key; 2] {
+    [(text.clone(), height), (text, height + 1)]
+}
+
+/// Lines at the top and the bottom that stand apart, with what makes them alike.
+fn edge_lines(sheet: &Sheet) -> Vec<(usize, Key)> {
+    let lines = || sheet.pieces.iter().enumerate().filter_map(|(at, piece)| Some((at, line_of(piece)?)));
+    let mut tops: Vec<(usize, &Placed)> = lines().filter(|(_, line)| line.line.base < MARGIN * sheet.height).collect();
+    let mut bottoms: Vec<(usize, &Placed)> =
+        lines().filter(|(_, line)| line.line.base > (1.0 - MARGIN) * sheet.height).collect();
+    tops.sort_by(|a, b| a.1.line.base.total_cmp(&b.1.line.base));
+    bottoms.sort_by(|a, b| b.1.line.base.total_cmp(&a.1.line.base));
+    let mut found = Vec::new();
+    for edge in [tops, bottoms] {
+        let apart = apart(sheet, &edge);
+        found.extend(edge.into_iter().take(apart).map(|(at, line)| (at, key(line))));
+    }
+    found
+}
+
+/// How many of these lines, from the edge inwards, have a gap before what follows them.
+fn apart(sheet: &Sheet, edge: &[(usize, &Placed)]) -> usize {
+    let mut count = 0;
+    for (at, (_, placed)) in edge.iter().enumerate().take(EDGE) {
+        let base = placed.line.base;
+        let nearest = sheet
+            .pieces
+            .iter()
+            .enumerate()
+            .filter(|(piece, _)| !edge[..=at].iter().any(|(earlier, _)| earlier == piece))
+            .map(|(_, piece)| match piece {
+                Piece::Line(other) => (other.line.base - base).abs(),
+                Piece::Table(table) => (table.area.y0 - base).abs().min((table.area.y1 - base).abs()),
+            })
+            .fold(f64::INFINITY, f64::min);
+        if nearest > 1.55 * placed.line.size {
+            count = at + 1;
+        }
+    }
+    count
+}
+
+fn line_of(piece: &Piece) -> Option<&Placed> {
+    match piece {
+        Piece::Line(line) if line.main => Some(line),
+        _ => None,
+    }
+}
+
+fn key(placed: &Placed) -> Key {
+    let mut text = String::new();
+    for c in placed.line.text().chars().flat_map(char::to_lowercase).filter(|c| !c.is_whitespace()) {
+        if !c.is_ascii_digit() {
+            text.push(c);
+        } else if !text.ends_with('#') {
+            text.push('#');
+        }
+    }
+    // Page numbers written with Roman digits.
+    if !text.is_empty() && text.chars().all(|c| matches!(c, 'i' | 'v' | 'x' | 'l')) {
+        text = "#".to_owned();
+    }
+    (text, (placed.line.base / NEAR).floor() as i64)
+}
