@@ -156,7 +156,7 @@ impl Composer<'_> {
         self.table = None;
         let text = clean_line(&placed.line.text());
         let begins = self.paragraph.as_ref().is_none_or(|open| begins_paragraph(open, placed, pitch));
-        if let Some((sign, rest)) = marker(&text)
+        if let Some((sign, rest)) = marker(&text).or_else(|| bare_number(&placed.line, &text))
             && self.may_be_item(&sign, placed, begins)
         {
             self.end_paragraph();
@@ -251,6 +251,15 @@ impl Paragraph {
         }
         self.last = placed.clone();
     }
+}
+
+/// A number without a full stop is a marker where a gap sets it off.
+fn bare_number<'t>(line: &Line, text: &'t str) -> Option<(Marker, &'t str)> {
+    let [first, second, ..] = line.words.as_slice() else { return None };
+    let (number, rest) = text.split_once(' ')?;
+    let apart = second.left - first.right > 0.6 * line.size && first.text == number && number.len() <= 3;
+    apart.then_some(())?;
+    Some((Marker::Number(number.to_owned(), number.parse().ok()?), rest))
 }
 
 /// Whether wide gaps part the line: a row of something, not running text.

@@ -34,10 +34,14 @@ pub(super) fn remove(sheets: &mut [Sheet]) {
     }
     // Left and right pages may have their own; of two pages both must have it.
     let enough = (pages * 2).div_ceil(5).max(2);
-    for sheet in sheets.iter_mut() {
+    for (page, sheet) in sheets.iter_mut().enumerate() {
+        let is_number = |at: usize| line_of(&sheet.pieces[at]).is_some_and(|placed| says_page(placed, page + 1));
         let running = |key: Key| both(key).iter().any(|key| seen.get(key).is_some_and(|count| *count >= enough));
-        let mut gone: Vec<usize> =
-            edge_lines(sheet).into_iter().filter(|(_, key)| running(key.clone())).map(|(at, _)| at).collect();
+        let mut gone: Vec<usize> = edge_lines(sheet)
+            .into_iter()
+            .filter(|(at, key)| running(key.clone()) || is_number(*at))
+            .map(|(at, _)| at)
+            .collect();
         gone.sort_unstable();
         gone.dedup();
         for at in gone.into_iter().rev() {
@@ -87,6 +91,13 @@ fn apart(sheet: &Sheet, edge: &[(usize, &Placed)]) -> usize {
         }
     }
     count
+}
+
+/// Whether a line is nothing but the number of its page.
+fn says_page(placed: &Placed, page: usize) -> bool {
+    let text = placed.line.text();
+    let number = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | '—' | '[' | ']'));
+    number.parse() == Ok(page)
 }
 
 fn line_of(piece: &Piece) -> Option<&Placed> {

@@ -31,7 +31,14 @@ impl Headings {
     pub(super) fn learn(sheets: &[Sheet], skip: &[(usize, usize)]) -> Self {
         let mut letters: BTreeMap<i64, usize> = BTreeMap::new();
         let (mut bold, mut all) = (0, 0);
-        for placed in sheets.iter().flat_map(|sheet| &sheet.pieces).filter_map(line_of) {
+        for piece in sheets.iter().flat_map(|sheet| &sheet.pieces) {
+            let placed = match piece {
+                Piece::Line(placed) => placed,
+                Piece::Table(table) => {
+                    *letters.entry(half_points(table.size)).or_default() += table.letters();
+                    continue;
+                }
+            };
             for word in &placed.line.words {
                 let count = word.text.chars().count();
                 *letters.entry(half_points(word.size)).or_default() += count;

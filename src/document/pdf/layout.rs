@@ -118,7 +118,8 @@ fn both_go_on(left: &[&Word], right: &[&Word], size: f64) -> bool {
     b.min(d) - a.max(c) > 2.5 * size
 }
 
-fn usual_size(words: &[Word]) -> f64 {
+/// The size of the word in the middle.
+pub(super) fn usual_size(words: &[Word]) -> f64 {
     let mut sizes: Vec<f64> = words.iter().filter(|word| word.table.is_none()).map(|word| word.size).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.get(sizes.len() / 2).copied().unwrap_or(10.0)

@@ -6,6 +6,7 @@
 
 use hayro_font::kurbo::Rect;
 
+use super::layout::usual_size;
 use super::line::Word;
 use super::table::{Cell, Draft};
 
@@ -145,7 +146,7 @@ impl Frame {
             places.map(|at| Cell::new(texts[at].clone(), owner[at].1, owner[at].2)).collect()
         };
         let area = Rect::new(self.xs[0], self.ys[0], self.xs[columns], self.ys[rows]);
-        Some(Draft { rows: (0..rows).map(row).collect(), area, edges: self.xs.clone() })
+        Some(Draft { rows: (0..rows).map(row).collect(), area, edges: self.xs.clone(), size: usual_size(words) })
     }
 
     /// For each place the first place of the cell that covers it, with the cell's columns and rows.

@@ -31,6 +31,8 @@ pub(super) struct Draft {
     pub area: Rect,
     /// Where its columns begin.
     pub edges: Vec<f64>,
+    /// The size of its letters.
+    pub size: f64,
 }
 
 impl Cell {
@@ -46,6 +48,11 @@ impl Draft {
     pub(super) fn goes_on(&self, next: &Self) -> bool {
         let near = |(a, b): (&f64, &f64)| (a - b).abs() < 6.0;
         self.edges.len() == next.edges.len() && self.edges.iter().zip(&next.edges).all(near)
+    }
+
+    /// How many letters it has.
+    pub(super) fn letters(&self) -> usize {
+        self.rows.iter().flatten().map(|cell| cell.text.chars().count()).sum()
     }
 
     /// The blocks that the builder makes of it.
@@ -193,7 +200,8 @@ fn draft(rows: &[Vec<Line>], columns: &[(f64, f64)]) -> Option<Draft> {
     let (first, last) = (rows.first()?.first()?, rows.last()?.first()?);
     let area = Rect::new(columns[0].0, first.base - first.size, columns[columns.len() - 1].1, last.base);
     let edges = columns.iter().map(|column| column.0).collect();
-    Some(Draft { rows: table.into_iter().map(row).collect(), area, edges })
+    let size = first.size;
+    Some(Draft { rows: table.into_iter().map(row).collect(), area, edges, size })
 }
 
 /// The usual distance between two lines that both begin in the first column.

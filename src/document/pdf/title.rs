@@ -12,6 +12,9 @@ use crate::base::clean_line;
 
 /// Longer titles are text.
 const LONGEST: usize = 200;
+/// Lines that a title takes, and lines that may stand before it.
+const LINES_OF_TITLE: usize = 4;
+const LINES_BEFORE: usize = 5;
 /// The part of the first page in which a title begins.
 const UPPER: f64 = 0.6;
 /// Titles that programs make up begin or end so.
@@ -26,7 +29,10 @@ pub(super) fn find(metadata: &Metadata, sheets: &[Sheet]) -> (String, Vec<(usize
     let shown = largest(sheets);
     match (written, shown) {
         (Some(title), Some((text, lines))) if alike(&title, &text) => (title, lines),
-        (Some(title), _) => (title, Vec::new()),
+        (Some(title), _) => {
+            let lines = opening(&title, sheets);
+            (title, lines)
+        }
         (None, Some((text, lines))) => (text, lines),
         (None, None) => (String::new(), Vec::new()),
     }
@@ -56,6 +62,24 @@ fn alike(a: &str, b: &str) -> bool {
     let letters =
         |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
     letters(a) == letters(b)
+}
+
+/// The lines that say the title where a document opens with it.
+fn opening(title: &str, sheets: &[Sheet]) -> Vec<(usize, usize)> {
+    let Some((page, sheet)) = sheets.iter().enumerate().find(|(_, sheet)| !sheet.pieces.is_empty()) else {
+        return Vec::new();
+    };
+    for first in 0..sheet.pieces.len().min(LINES_BEFORE) {
+        let mut text = String::new();
+        for (at, piece) in sheet.pieces.iter().enumerate().skip(first).take(LINES_OF_TITLE) {
+            let Piece::Line(placed) = piece else { break };
+            append(&mut text, &placed.line.text());
+            if alike(title, &text) {
+                return (first..=at).map(|at| (page, at)).collect();
+            }
+        }
+    }
+    Vec::new()
 }
 
 /// The largest line in the upper part of the first page that has text, with those that go on with it.
