@@ -264,7 +264,7 @@ fn bare_number<'t>(line: &Line, text: &'t str) -> Option<(Marker, &'t str)> {
 
 /// Whether wide gaps part the line: a row of something, not running text.
 fn is_ragged(line: &Line) -> bool {
-    line.cells().len() > 1
+    line.has_leader() || line.cells().len() > 1
 }
 
 /// Whether a line begins a new paragraph after the open one.

@@ -13,7 +13,7 @@ use hayro_syntax::object::{Array, Dict, Name};
 /// Names of bold fonts hold one of these.
 const BOLD: &[&str] = &["bold", "black", "heavy", "demi", "cmbx", "sfbx", "lmbx", "-bd", "nimbussanl-bol"];
 /// Names of fonts in which all letters are equally wide hold one of these.
-const FIXED: &[&str] = &["courier", "mono", "cmtt", "sftt", "lmtt", "consol", "typewriter"];
+const FIXED: &[&str] = &["courier", "mono", "nimbusmon", "cmtt", "sftt", "lmtt", "consol", "typewriter"];
 const FLAG_FIXED: u32 = 1;
 const FLAG_FORCE_BOLD: u32 = 1 << 18;
 

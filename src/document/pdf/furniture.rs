@@ -24,8 +24,9 @@ pub(super) fn remove(sheets: &mut [Sheet]) {
         return;
     }
     let mut seen: HashMap<Key, usize> = HashMap::new();
-    for sheet in sheets.iter() {
-        let mut keys: Vec<Key> = edge_lines(sheet).into_iter().flat_map(|(_, key)| both(key)).collect();
+    for (page, sheet) in sheets.iter().enumerate() {
+        let lines = edge_lines(sheet);
+        let mut keys: Vec<Key> = lines.iter().flat_map(|(at, key)| keys(sheet, page, *at, key)).collect();
         keys.sort();
         keys.dedup();
         for key in keys {
@@ -35,11 +36,11 @@ pub(super) fn remove(sheets: &mut [Sheet]) {
     // Left and right pages may have their own; of two pages both must have it.
     let enough = (pages * 2).div_ceil(5).max(2);
     for (page, sheet) in sheets.iter_mut().enumerate() {
+        let often = |key: &Key| seen.get(key).is_some_and(|count| *count >= enough);
         let is_number = |at: usize| line_of(&sheet.pieces[at]).is_some_and(|placed| says_page(placed, page + 1));
-        let running = |key: Key| both(key).iter().any(|key| seen.get(key).is_some_and(|count| *count >= enough));
         let mut gone: Vec<usize> = edge_lines(sheet)
             .into_iter()
-            .filter(|(at, key)| running(key.clone()) || is_number(*at))
+            .filter(|(at, key)| is_number(*at) || keys(sheet, page, *at, key).iter().any(often))
             .map(|(at, _)| at)
             .collect();
         gone.sort_unstable();
@@ -50,9 +51,18 @@ pub(super) fn remove(sheets: &mut [Sheet]) {
     }
 }
 
-/// A key and the one beside it, so that heights that differ by little still meet.
-fn both((text, height): Key) -> [Key; 2] {
-    [(text.clone(), height), (text, height + 1)]
+/// What makes a line like those of other pages: its words, or a number that grows with the pages, both with its
+/// height and the one beside it, so that heights that differ by little still meet.
+fn keys(sheet: &Sheet, page: usize, at: usize, (text, height): &Key) -> Vec<Key> {
+    let mut keys = vec![(text.clone(), *height), (text.clone(), height + 1)];
+    let line = line_of(&sheet.pieces[at]).map(|placed| placed.line.text()).unwrap_or_default();
+    for word in [line.split_whitespace().next(), line.split_whitespace().next_back()].into_iter().flatten() {
+        if let Ok(number) = word.parse::<i64>() {
+            let counted = format!("page{}", number - page as i64);
+            keys.extend([(counted.clone(), *height), (counted, height + 1)]);
+        }
+    }
+    keys
 }
 
 /// Lines at the top and the bottom that stand apart, with what makes them alike.

@@ -82,7 +82,7 @@ impl Headings {
         let text = line.text();
         let letters = text.chars().count();
         let says = text.chars().filter(|c| c.is_alphabetic()).count() >= 2;
-        if !says || letters > LONGEST || line.look.fixed || text.ends_with([',', ';']) {
+        if !says || letters > LONGEST || line.has_leader() || line.look.fixed || text.ends_with([',', ';']) {
             return false;
         }
         if line.size >= LARGER * self.body {

@@ -65,7 +65,13 @@ fn best_cut(words: &[Word]) -> Option<Cut> {
             let right: Vec<&Word> = inside().filter(|word| middle(word) >= x).collect();
             let score = left.len() + right.len();
             let better = best.as_ref().is_none_or(|(most, _)| score > *most);
-            if better && reads_as_column(&left) && reads_as_column(&right) && both_go_on(&left, &right, size) {
+            let fewer = left.len().min(right.len());
+            if better
+                && fewer >= FEWEST_LINES
+                && both_go_on(&left, &right, size)
+                && reads_as_column(&left)
+                && reads_as_column(&right)
+            {
                 best = Some((score, Cut { x, top, bottom }));
             }
         }

@@ -14,6 +14,11 @@ const CELL_GAP: f64 = 0.95;
 /// Glyphs nearer than this, in heights of the font, are one that is drawn again.
 const SAME_PLACE: f64 = 0.15;
 
+/// Fewer dots in a row are punctuation.
+const FEWEST_DOTS: usize = 4;
+/// What stands for the dots between an entry and its page number.
+const LEADER: &str = " … ";
+
 /// A word, or any piece of text that stands by itself.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Word {
@@ -156,7 +161,12 @@ impl Line {
     }
 
     pub(super) fn text(&self) -> String {
-        join(&self.words)
+        without_leaders(join(&self.words))
+    }
+
+    /// Whether dots lead from a word to a page number, as in a table of contents.
+    pub(super) fn has_leader(&self) -> bool {
+        self.text().contains(LEADER)
     }
 
     /// Its words in groups that wide gaps separate.
@@ -171,6 +181,27 @@ impl Line {
         }
         groups.into_iter().map(Line::new).collect()
     }
+}
+
+/// Dots that lead the eye to a number become one sign.
+fn without_leaders(text: String) -> String {
+    let dots = |text: &str| text.chars().take_while(|c| matches!(c, '.' | ' ' | '…')).filter(|c| *c == '.').count();
+    if !text.contains("....") && !text.contains(". . .") {
+        return text;
+    }
+    let mut short = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(c) = rest.chars().next() {
+        if c == '.' && dots(rest) >= FEWEST_DOTS {
+            short.truncate(short.trim_end().len());
+            short.push_str(LEADER);
+            rest = rest.trim_start_matches(['.', ' ', '…']);
+        } else {
+            short.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    short
 }
 
 /// The same word again at nearly the same place.

@@ -98,7 +98,8 @@ pub(super) fn aligned(lines: &[Line]) -> Option<(usize, Draft)> {
         let apart = at > 0 && line.base - lines[at - 1].base > 2.6 * line.size.max(first.size);
         let cells = line.cells();
         let list = marker(&line.text()).is_some() && cells.len() <= 2;
-        let other = line.size > 1.2 * first.size || line.words.iter().any(|word| word.table.is_some());
+        let other =
+            line.size > 1.2 * first.size || line.has_leader() || line.words.iter().any(|word| word.table.is_some());
         if apart || list || other {
             break;
         }
