@@ -22,7 +22,7 @@ pub enum PdfError {
     #[error("it is damaged and no page can be read; open it in a PDF viewer and save it anew")]
     Broken,
     /// It would take more memory or time than any real document.
-    #[error("it unpacks to more than {limit} {unit}, as no real document does")]
+    #[error("it takes more than {limit} {unit}, as no real document does; it is not read")]
     TooLarge {
         /// The limit.
         limit: usize,

@@ -9,7 +9,7 @@ use super::line::{Word, lines};
 /// Cuts of one page; more is no page that anybody reads.
 const MOST_CUTS: usize = 24;
 /// Pages with more words are not cut.
-const MOST_WORDS: usize = 12_000;
+const MOST_WORDS: usize = 5_000;
 /// Places at which a cut is tried.
 const MOST_TRIES: usize = 240;
 /// Fewer lines on a side are no column.

@@ -35,6 +35,7 @@ mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::Instant;
 
 use hayro_syntax::page::Page;
 use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
@@ -52,6 +53,10 @@ use super::Document;
 const MOST_PAGES: usize = 20_000;
 /// Characters of a document; more are no document.
 const MOST_LETTERS: usize = 40_000_000;
+/// Links of a document; the rest is left out.
+const MOST_LINKS: usize = 20_000;
+/// Seconds in which all pages must be read. A page takes some milliseconds.
+const MOST_SECONDS: usize = 600;
 
 /// Whether these bytes are a PDF. Some files that are named so have a few lines before it begins.
 pub(super) fn is_pdf(name: &Path, bytes: &[u8]) -> bool {
@@ -102,6 +107,7 @@ fn read_pages(pages: &[Page<'_>]) -> Result<(Vec<Sheet>, Vec<PageLink>), PdfErro
     let mut sheets = Vec::with_capacity(pages.len());
     let mut links = Vec::new();
     let mut letters = 0;
+    let began = Instant::now();
     for (at, page) in pages.iter().enumerate() {
         let read = catch_unwind(AssertUnwindSafe(|| {
             let content = read_page(page, &fonts, &mut budget);
@@ -114,6 +120,9 @@ fn read_pages(pages: &[Page<'_>]) -> Result<(Vec<Sheet>, Vec<PageLink>), PdfErro
             sheets.push(Sheet::default());
             continue;
         };
+        if began.elapsed().as_secs() > MOST_SECONDS as u64 {
+            return Err(PdfError::TooLarge { limit: MOST_SECONDS, unit: "seconds of work" });
+        }
         letters += sheet.letters;
         if letters > MOST_LETTERS {
             return Err(PdfError::TooLarge { limit: MOST_LETTERS, unit: "letters" });
@@ -122,7 +131,7 @@ fn read_pages(pages: &[Page<'_>]) -> Result<(Vec<Sheet>, Vec<PageLink>), PdfErro
             return Err(PdfError::TooLarge { limit: content::MOST_INSTRUCTIONS, unit: "instructions" });
         }
         sheets.push(sheet);
-        links.extend(found);
+        links.extend(found.into_iter().take(MOST_LINKS - links.len()));
     }
     Ok((sheets, links))
 }

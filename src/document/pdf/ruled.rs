@@ -16,6 +16,8 @@ const NEAR: f64 = 3.0;
 const SHORTEST: f64 = 6.0;
 /// More lines than this on a page are a drawing.
 const MOST_RULES: usize = 3_000;
+/// Tables of one page.
+const MOST_TABLES: usize = 60;
 const MOST_COLUMNS: usize = 64;
 const MOST_CELLS: usize = 20_000;
 
@@ -58,7 +60,8 @@ fn connected(rules: &[Rect]) -> Vec<Vec<Rect>> {
         groups.entry(root(&group, at)).or_default().push(*rule);
     }
     let mut groups: Vec<Vec<Rect>> = groups.into_values().filter(|group| group.len() >= 4).collect();
-    groups.sort_by(|a, b| b.len().cmp(&a.len()));
+    groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+    groups.truncate(MOST_TABLES);
     groups
 }
 

@@ -11,6 +11,9 @@ use super::line::{Line, Word, lines, words};
 use super::table::{Draft, aligned};
 use super::{layout, ruled};
 
+/// A column with more lines is not searched for tables.
+const MOST_LINES: usize = 1_000;
+
 /// A line or a table.
 #[derive(Debug, Clone)]
 pub(super) enum Piece {
@@ -105,7 +108,7 @@ fn add_direction(sheet: &mut Sheet, words: Vec<Word>, rules: &[Rect], regions: &
             if let Some(table) = line.words.first().and_then(|word| word.table) {
                 sheet.pieces.push(Piece::Table(std::mem::take(&mut drafts[table])));
                 at += 1;
-            } else if let Some((count, draft)) = aligned(&lines[at..]) {
+            } else if let Some((count, draft)) = table_at(&lines, at) {
                 sheet.pieces.push(Piece::Table(draft));
                 at += count;
             } else {
@@ -116,4 +119,8 @@ fn add_direction(sheet: &mut Sheet, words: Vec<Word>, rules: &[Rect], regions: &
         }
         *regions += 1;
     }
+}
+
+fn table_at(lines: &[Line], at: usize) -> Option<(usize, Draft)> {
+    if lines.len() > MOST_LINES { None } else { aligned(&lines[at..]) }
 }

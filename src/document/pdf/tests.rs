@@ -104,6 +104,12 @@ fn text_layers_and_sideways_pages_are_read() {
 }
 
 #[test]
+fn a_font_that_is_only_named_is_read_and_its_lines_join_without_spaces() {
+    let text = Block::Text("港の記録は毎朝書かれ、正午に台帳へ写される。".into());
+    assert_eq!(document("japanese.pdf").blocks, [Block::Page(1), text]);
+}
+
+#[test]
 fn a_pdf_without_text_says_what_to_do() {
     let error = parse(Path::new("scanned.pdf"), &bytes("scanned.pdf")).unwrap_err();
     assert!(matches!(&error, DocumentError::Pdf { source: PdfError::NoText { pages: 2 }, .. }));
