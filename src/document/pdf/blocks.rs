@@ -25,6 +25,13 @@ struct Paragraph {
     listing: bool,
 }
 
+/// Whether a line begins a paragraph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Begins,
+    GoesOn,
+}
+
 /// The blocks so far, and what is open.
 struct Composer<'h> {
     blocks: Vec<Block>,
@@ -56,7 +63,7 @@ pub(super) fn compose(sheets: &[Sheet], headings: &Headings, skip: &[(usize, usi
         for (at, piece) in sheet.pieces.iter().enumerate() {
             match piece {
                 _ if skip.contains(&(page, at)) => {}
-                Piece::Table(draft) => composer.add_table(draft, number, sheet.pieces.get(at + 1), at == 0),
+                Piece::Table(draft) => composer.add_table(draft, number, sheet.pieces.get(at + 1), at),
                 Piece::Line(placed) if headings.is_heading(&sheet.pieces, at) => composer.add_heading(placed, number),
                 Piece::Line(placed) => composer.add_line(placed, number, pitches[placed.region]),
             }
@@ -155,9 +162,9 @@ impl Composer<'_> {
         self.end_heading();
         self.table = None;
         let text = clean_line(&placed.line.text());
-        let begins = self.paragraph.as_ref().is_none_or(|open| begins_paragraph(open, placed, pitch));
+        let flow = self.paragraph.as_ref().map_or(Flow::Begins, |open| flow(open, placed, pitch));
         if let Some((sign, rest)) = marker(&text).or_else(|| bare_number(&placed.line, &text))
-            && self.may_be_item(&sign, placed, begins)
+            && self.may_be_item(&sign, placed, flow)
         {
             self.end_paragraph();
             if self.items.is_empty() {
@@ -173,7 +180,7 @@ impl Composer<'_> {
             return;
         }
         self.end_list();
-        if begins {
+        if flow == Flow::Begins {
             self.end_paragraph();
             let listing = placed.line.look.fixed || is_ragged(&placed.line);
             self.paragraph = Some(Paragraph { text, last: placed.clone(), page, listing });
@@ -183,18 +190,20 @@ impl Composer<'_> {
     }
 
     /// Whether a marker begins an item here. Dashes and numbers also stand at the start of lines by chance.
-    fn may_be_item(&self, sign: &Marker, placed: &Placed, begins: bool) -> bool {
+    fn may_be_item(&self, sign: &Marker, placed: &Placed, flow: Flow) -> bool {
         let beside = self.items.last().is_some_and(|item| item.is_beside(placed));
         let announced = self.paragraph.as_ref().is_some_and(|open| open.text.trim_end().ends_with(':'));
         let indented =
             self.paragraph.as_ref().is_some_and(|open| placed.line.left > open.last.left + 0.8 * placed.line.size);
         match sign {
             Marker::Bullet | Marker::Task(_) => true,
-            Marker::Dash | Marker::Number(..) => begins || beside || announced || indented || !self.items.is_empty(),
+            Marker::Dash | Marker::Number(..) => {
+                flow == Flow::Begins || beside || announced || indented || !self.items.is_empty()
+            }
         }
     }
 
-    fn add_table(&mut self, draft: &Draft, page: u32, next: Option<&Piece>, first: bool) {
+    fn add_table(&mut self, draft: &Draft, page: u32, next: Option<&Piece>, at: usize) {
         self.end_list();
         self.end_heading();
         let caption = self.caption_above();
@@ -205,7 +214,7 @@ impl Composer<'_> {
         });
         let mut draft = draft.clone();
         if let Some((last, on)) = self.table.take()
-            && first
+            && at == 0
             && on + 1 == page
             && last.goes_on(&draft)
             && let (Some(names), Some(row)) = (last.rows.first(), draft.rows.first())
@@ -268,7 +277,11 @@ fn is_ragged(line: &Line) -> bool {
 }
 
 /// Whether a line begins a new paragraph after the open one.
-fn begins_paragraph(open: &Paragraph, placed: &Placed, pitch: f64) -> bool {
+fn flow(open: &Paragraph, placed: &Placed, pitch: f64) -> Flow {
+    if begins(open, placed, pitch) { Flow::Begins } else { Flow::GoesOn }
+}
+
+fn begins(open: &Paragraph, placed: &Placed, pitch: f64) -> bool {
     let (last, line) = (&open.last.line, &placed.line);
     let text = open.text.trim_end();
     let ends = text.ends_with(['.', '!', '?', ':', '。', '”', '"', '»', '“']);

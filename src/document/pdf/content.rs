@@ -363,8 +363,9 @@ impl<'a> Reader<'_, 'a> {
                     self.line_to(start + corner);
                 }
             }
-            Op::StrokePath(_) | Op::CloseAndStrokePath(_) => self.paint(),
-            Op::FillPathNonZero(_)
+            Op::StrokePath(_)
+            | Op::CloseAndStrokePath(_)
+            | Op::FillPathNonZero(_)
             | Op::FillPathNonZeroCompatibility(_)
             | Op::FillPathEvenOdd(_)
             | Op::FillAndStrokeNonZero(_)

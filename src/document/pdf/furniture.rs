@@ -128,7 +128,7 @@ fn key(placed: &Placed) -> Key {
     }
     // Page numbers written with Roman digits.
     if !text.is_empty() && text.chars().all(|c| matches!(c, 'i' | 'v' | 'x' | 'l')) {
-        text = "#".to_owned();
+        "#".clone_into(&mut text);
     }
     (text, (placed.line.base / NEAR).floor() as i64)
 }

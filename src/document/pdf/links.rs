@@ -45,9 +45,8 @@ pub(super) fn on_page(page: &Page<'_>, number: u32, glyphs: &[Glyph]) -> Vec<Pag
                 last.text.push(' ');
                 last.text.push_str(&text);
             }
-            Some(_) => {}
             None if !target.is_empty() && !text.is_empty() => links.push(PageLink { page: number, text, target }),
-            None => {}
+            _ => {}
         }
     }
     links

@@ -88,17 +88,14 @@ pub(super) fn lists(items: &[Item]) -> Vec<Block> {
                 builder.close(list.list);
             }
         }
-        match open.last_mut().filter(|list| item.left <= list.left + NEAR) {
-            Some(list) => {
-                builder.close(list.item);
-                list.left = item.left;
-                list.item = builder.open(Part::Item);
-            }
-            None => {
-                let ordered = ordering(&items[at..]);
-                let list = builder.open(Part::List(ordered));
-                open.push(Open { left: item.left, ordered, list, item: builder.open(Part::Item) });
-            }
+        if let Some(list) = open.last_mut().filter(|list| item.left <= list.left + NEAR) {
+            builder.close(list.item);
+            list.left = item.left;
+            list.item = builder.open(Part::Item);
+        } else {
+            let ordered = ordering(&items[at..]);
+            let list = builder.open(Part::List(ordered));
+            open.push(Open { left: item.left, ordered, list, item: builder.open(Part::Item) });
         }
         let counted = open.last().is_some_and(|list| list.ordered == Ordering::Ordered);
         let text = if counted { item.text.clone() } else { item.written() };
@@ -115,14 +112,12 @@ pub(super) fn lists(items: &[Item]) -> Vec<Block> {
 fn ordering(items: &[Item]) -> Ordering {
     let left = items.first().map_or(0.0, |item| item.left);
     let siblings = items.iter().take_while(|item| item.left > left - NEAR).filter(|item| item.left <= left + NEAR);
-    let mut expected = 1;
-    for item in siblings {
+    for (expected, item) in (1..).zip(siblings) {
         let digits = matches!(&item.marker, Marker::Number(word, number)
             if *number == expected && word.starts_with(|c: char| c.is_ascii_digit()));
         if !digits {
             return Ordering::Unordered;
         }
-        expected += 1;
     }
     Ordering::Ordered
 }

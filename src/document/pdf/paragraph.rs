@@ -46,9 +46,7 @@ pub(super) fn marker(text: &str) -> Option<(Marker, &str)> {
     let bracket = word.ends_with(')');
     let inner = inner.strip_prefix('(').unwrap_or(inner);
     let number = match inner.as_bytes() {
-        [digits @ ..] if (1..=3).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) => {
-            inner.parse().ok()?
-        }
+        digits if (1..=3).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) => inner.parse().ok()?,
         [letter] if bracket && letter.is_ascii_alphabetic() => u32::from(letter.to_ascii_lowercase() - b'a' + 1),
         _ => return None,
     };
@@ -80,15 +78,14 @@ pub(super) fn append(text: &mut String, next: &str) {
     let word = text.trim_end_matches(['-', '\u{2010}', '\u{ad}']);
     let divided = word.ends_with(char::is_alphabetic);
     let last = word.rsplit(' ').next().unwrap_or_default();
+    let hyphenated_name = hard && divided && !lower && last.chars().all(char::is_alphanumeric);
     if soft || (hard && divided && lower && !AFTER_OPEN_HYPHEN.contains(&first)) {
         // A word that has another hyphen, as "state-of-the-art", is divided at its own one.
         let own = !soft && last.contains('-');
         if !own {
             text.truncate(word.len());
         }
-    } else if !(hard && divided && !lower && last.chars().all(char::is_alphanumeric) && !next.starts_with(' '))
-        && !both_east_asian(text, &next)
-    {
+    } else if !(hyphenated_name || both_east_asian(text, &next)) {
         text.push(' ');
     }
     text.push_str(&next);

@@ -71,7 +71,7 @@ pub(super) fn order(mut content: Content) -> Sheet {
         } else {
             Vec::new()
         };
-        add_direction(&mut sheet, words(&glyphs), &rules, &mut regions, at == 0);
+        add_direction(&mut sheet, words(&glyphs), &rules, &mut regions, at);
     }
     sheet
 }
@@ -86,7 +86,8 @@ fn turned(point: Point, turn: u8, content: &Content) -> Point {
     }
 }
 
-fn add_direction(sheet: &mut Sheet, words: Vec<Word>, rules: &[Rect], regions: &mut usize, main: bool) {
+/// Adds the text of one direction; rank 0 is the page's main direction.
+fn add_direction(sheet: &mut Sheet, words: Vec<Word>, rules: &[Rect], regions: &mut usize, rank: usize) {
     let (mut drafts, mut rest) = ruled::find(rules, words);
     let stands_for = |(at, draft): (usize, &Draft)| Word {
         left: draft.area.x0,
@@ -112,7 +113,7 @@ fn add_direction(sheet: &mut Sheet, words: Vec<Word>, rules: &[Rect], regions: &
                 sheet.pieces.push(Piece::Table(draft));
                 at += count;
             } else {
-                let placed = Placed { line: line.clone(), left, right, region: *regions, main };
+                let placed = Placed { line: line.clone(), left, right, region: *regions, main: rank == 0 };
                 sheet.pieces.push(Piece::Line(placed));
                 at += 1;
             }
