@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::PdfError;
+
 /// Why a file gave no document.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
@@ -16,7 +18,9 @@ pub enum DocumentError {
         source: io::Error,
     },
     /// Neither the content nor the name tells a format that is understood.
-    #[error("`{path}` is in no format that can be read (HTML, Confluence storage format, Markdown, JSON pages, text)")]
+    #[error(
+        "`{path}` is in no format that can be read (HTML, Confluence storage format, Markdown, PDF, JSON pages, text)"
+    )]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -29,6 +33,15 @@ pub enum DocumentError {
         /// Where it differs.
         #[source]
         source: serde_json::Error,
+    },
+    /// A PDF that gives no text.
+    #[error("reading the PDF `{path}`")]
+    Pdf {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: PdfError,
     },
     /// The file holds no text at all.
     #[error("`{path}` has no text")]

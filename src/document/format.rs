@@ -15,6 +15,8 @@ pub enum Format {
     Markdown,
     /// A JSON object with `title` and `content`.
     Json,
+    /// PDF.
+    Pdf,
     /// Plain text.
     Text,
 }
@@ -30,6 +32,7 @@ impl Format {
             "html" | "htm" | "xhtml" => Self::Html,
             "md" | "markdown" => Self::Markdown,
             "json" => Self::Json,
+            "pdf" => Self::Pdf,
             "txt" | "text" => Self::Text,
             "storage" => Self::Confluence,
             _ => return None,

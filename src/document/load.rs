@@ -7,7 +7,7 @@ use std::path::Path;
 use super::format::Format;
 use super::markup::Dialect;
 use super::page::Envelope;
-use super::{Block, Document, DocumentError, html, markdown};
+use super::{Block, Document, DocumentError, html, markdown, pdf};
 use crate::base::{clean_line, clean_text};
 
 /// The largest file that is read, in bytes. Everything is parsed in memory, at several times its size.
@@ -56,17 +56,10 @@ pub fn load(path: &Path) -> Result<Document, DocumentError> {
 /// # Errors
 /// As [`load`].
 pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
-    let unknown = || DocumentError::UnknownFormat { path: name.to_owned() };
-    let text = decode(bytes).ok_or_else(unknown)?;
-    let mut document = match Format::of(name, &text).ok_or_else(unknown)? {
-        Format::Html => html::read_page(&text),
-        Format::Confluence => html::read_fragment(&text, Dialect::Storage),
-        Format::Markdown => markdown::read(&text),
-        Format::Json => {
-            let page = Envelope::read(&text);
-            page.map_err(|source| DocumentError::NoPage { path: name.to_owned(), source })?.into_document()
-        }
-        Format::Text => Document { blocks: paragraphs(&text), ..Document::default() },
+    let mut document = if pdf::is_pdf(name, bytes) {
+        pdf::read(bytes).map_err(|source| DocumentError::Pdf { path: name.to_owned(), source })?
+    } else {
+        parse_text(name, bytes)?
     };
     if document.blocks.is_empty() {
         return Err(DocumentError::Empty { path: name.to_owned() });
@@ -79,11 +72,28 @@ pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
     Ok(document)
 }
 
+/// Parses a format that is text.
+fn parse_text(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
+    let unknown = || DocumentError::UnknownFormat { path: name.to_owned() };
+    let text = decode(bytes).ok_or_else(unknown)?;
+    Ok(match Format::of(name, &text).ok_or_else(unknown)? {
+        Format::Html => html::read_page(&text),
+        Format::Confluence => Document { blocks: html::read_fragment(&text, Dialect::Storage), ..Document::default() },
+        Format::Markdown => markdown::read(&text),
+        Format::Json => {
+            let page = Envelope::read(&text);
+            page.map_err(|source| DocumentError::NoPage { path: name.to_owned(), source })?.into_document()
+        }
+        Format::Text => Document { blocks: paragraphs(&text), ..Document::default() },
+        Format::Pdf => return Err(unknown()),
+    })
+}
+
 /// A first heading that says the title again is no section of the page.
 fn drop_title_heading(document: &mut Document) {
     let says_title = |block: &Block| matches!(block, Block::Heading { level: 1, text } if *text == document.title);
     if document.blocks.len() > 1 && document.blocks.first().is_some_and(says_title) {
-        document.remove_blocks(&[0]);
+        document.blocks.remove(0);
     }
 }
 

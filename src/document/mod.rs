@@ -24,6 +24,7 @@ mod load;
 mod markdown;
 mod markup;
 mod page;
+mod pdf;
 mod run;
 mod table;
 
@@ -36,6 +37,7 @@ pub use discover::{Found, Skipped, discover};
 pub use error::DocumentError;
 pub use format::Format;
 pub use load::{LARGEST_FILE, Member, load, parse, read};
+pub use pdf::PdfError;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,32 @@
+//! Why a PDF gives no document.
+
+/// What is wrong with a PDF, and what to do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PdfError {
+    /// It opens only with a password.
+    #[error("it is protected by a password; save a copy without one and read that")]
+    Locked,
+    /// Its way of encryption is not known or damaged.
+    #[error("its encryption cannot be read; save a copy without it and read that")]
+    Encryption,
+    /// Pages without a word.
+    #[error("its {pages} pages hold no text (a scanned document?); run it through OCR first")]
+    NoText {
+        /// How many pages it has.
+        pages: usize,
+    },
+    /// Its fonts do not tell which characters they show.
+    #[error("its fonts do not tell which characters they show; print it to a new PDF or run it through OCR first")]
+    Unreadable,
+    /// It is no PDF, or damaged throughout.
+    #[error("it is damaged and no page can be read; open it in a PDF viewer and save it anew")]
+    Broken,
+    /// It would take more memory or time than any real document.
+    #[error("it takes more than {limit} {unit}, as no real document does; it is not read")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+        /// What is counted.
+        unit: &'static str,
+    },
+}

@@ -1,0 +1,137 @@
+//! PDF -> [`Document`].
+//!
+//! Takes the bytes of a file, gives its text in reading order with headings, lists, tables, page marks and links.
+//! A PDF holds glyphs in places and nothing else, so all structure is told from the look of the page:
+//!
+//! ```text
+//! content (glyphs, lines drawn) -> line (words) -> ruled, layout, table (columns, tables) -> sheet (reading order)
+//!   -> furniture (running lines out) -> heading (levels) -> blocks
+//! ```
+//!
+//! Invariants: pages, instructions, glyphs and unpacked bytes are bounded; a page that cannot be read loses nothing
+//! of the others. The parser (`hayro`) is not proved free of panics, so each page is read behind `catch_unwind`.
+//! Not here: the name of the file, which is the title where nothing else is.
+
+mod blocks;
+mod content;
+mod error;
+mod font;
+mod furniture;
+mod heading;
+mod layout;
+mod line;
+mod links;
+mod list;
+mod paragraph;
+mod ruled;
+mod sheet;
+mod string;
+mod table;
+mod title;
+mod unpack;
+
+#[cfg(test)]
+mod tests;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::Instant;
+
+use hayro_syntax::page::Page;
+use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
+
+pub use error::PdfError;
+
+use self::content::{Budget, read_page};
+use self::font::Fonts;
+use self::heading::Headings;
+use self::links::PageLink;
+use self::sheet::Sheet;
+use super::Document;
+
+/// More pages are no document.
+const MOST_PAGES: usize = 20_000;
+/// Characters of a document; more are no document.
+const MOST_LETTERS: usize = 40_000_000;
+/// Links of a document; the rest is left out.
+const MOST_LINKS: usize = 20_000;
+/// Seconds in which all pages must be read. A page takes some milliseconds.
+const MOST_SECONDS: usize = 600;
+
+/// Whether these bytes are a PDF. Some files that are named so have a few lines before it begins.
+pub(super) fn is_pdf(name: &Path, bytes: &[u8]) -> bool {
+    let named = name.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pdf"));
+    let start = &bytes[..bytes.len().min(1_024)];
+    bytes.starts_with(b"%PDF-") || (named && start.windows(5).any(|part| part == b"%PDF-"))
+}
+
+/// Reads a PDF.
+///
+/// # Errors
+/// Where it is locked, damaged throughout, holds no text, or would unpack to more than any document.
+pub(super) fn read(bytes: &[u8]) -> Result<Document, PdfError> {
+    unpack::check(bytes)?;
+    catch_unwind(AssertUnwindSafe(|| read_file(bytes))).unwrap_or(Err(PdfError::Broken))
+}
+
+fn read_file(bytes: &[u8]) -> Result<Document, PdfError> {
+    let pdf = Pdf::new(bytes.to_vec()).map_err(|error| match error {
+        LoadPdfError::Decryption(DecryptionError::PasswordProtected) => PdfError::Locked,
+        LoadPdfError::Decryption(_) => PdfError::Encryption,
+        LoadPdfError::Invalid => PdfError::Broken,
+    })?;
+    let pages = pdf.pages().len();
+    if pages > MOST_PAGES {
+        return Err(PdfError::TooLarge { limit: MOST_PAGES, unit: "pages" });
+    }
+    let (mut sheets, links) = read_pages(pdf.pages())?;
+    let letters: usize = sheets.iter().map(|sheet| sheet.letters).sum();
+    let unknown: usize = sheets.iter().map(|sheet| sheet.unknown).sum();
+    if letters == 0 {
+        return Err(if pages == 0 { PdfError::Broken } else { PdfError::NoText { pages } });
+    }
+    if unknown * 2 > letters {
+        return Err(PdfError::Unreadable);
+    }
+    furniture::remove(&mut sheets);
+    let (title, skip) = title::find(pdf.metadata(), &sheets);
+    let headings = Headings::learn(&sheets, &skip);
+    let blocks = blocks::compose(&sheets, &headings, &skip);
+    let links = links::place(links, &blocks);
+    Ok(Document { title, date: title::date(pdf.metadata()), blocks, links, ..Document::default() })
+}
+
+fn read_pages(pages: &[Page<'_>]) -> Result<(Vec<Sheet>, Vec<PageLink>), PdfError> {
+    let mut fonts = Fonts::new();
+    let mut budget = Budget::default();
+    let mut sheets = Vec::with_capacity(pages.len());
+    let mut links = Vec::new();
+    let mut letters = 0;
+    let began = Instant::now();
+    for (at, page) in pages.iter().enumerate() {
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            let content = read_page(page, &fonts, &mut budget);
+            let links = links::on_page(page, at as u32 + 1, &content.glyphs);
+            (sheet::order(content), links)
+        }));
+        let Ok((sheet, found)) = read else {
+            tracing::warn!(page = at + 1, "a page of a PDF cannot be read");
+            fonts = Fonts::new();
+            sheets.push(Sheet::default());
+            continue;
+        };
+        if began.elapsed().as_secs() > MOST_SECONDS as u64 {
+            return Err(PdfError::TooLarge { limit: MOST_SECONDS, unit: "seconds of work" });
+        }
+        letters += sheet.letters;
+        if letters > MOST_LETTERS {
+            return Err(PdfError::TooLarge { limit: MOST_LETTERS, unit: "letters" });
+        }
+        if budget.is_spent() {
+            return Err(PdfError::TooLarge { limit: content::MOST_INSTRUCTIONS, unit: "instructions" });
+        }
+        sheets.push(sheet);
+        links.extend(found.into_iter().take(MOST_LINKS - links.len()));
+    }
+    Ok((sheets, links))
+}

@@ -1,0 +1,101 @@
+//! Keeps streams that unpack to far more than they hold from being unpacked.
+//!
+//! Takes the bytes of a file, looks at its packed streams before anything reads them.
+//! Invariant: the check itself takes a fixed amount of memory. Streams of encrypted files cannot be looked into.
+
+use std::io::{self, Read};
+
+use flate2::read::ZlibDecoder;
+
+use super::error::PdfError;
+
+/// The largest stream, unpacked.
+const LARGEST: usize = 256 << 20;
+/// All streams that hold other objects, unpacked; they stay in memory.
+const LARGEST_OBJECTS: usize = 512 << 20;
+/// Packed data grows by less than this factor.
+const MOST_GROWTH: usize = 1_040;
+/// LZW data of no image that is larger than this is no real content.
+const LARGEST_LZW: usize = 1 << 20;
+/// How far before a stream its dictionary is looked at.
+const DICTIONARY: usize = 512;
+
+/// Checks all streams of a file.
+pub(super) fn check(bytes: &[u8]) -> Result<(), PdfError> {
+    let too_large = |limit: usize| PdfError::TooLarge { limit: limit >> 20, unit: "MiB" };
+    let mut objects = 0;
+    let mut at = 0;
+    while let Some(found) = find(&bytes[at..], b"stream") {
+        let start = at + found;
+        at = start + 6;
+        if bytes[..start].ends_with(b"end") {
+            continue;
+        }
+        let data = &bytes[at..];
+        let data = data.strip_prefix(b"\r\n").or_else(|| data.strip_prefix(b"\n")).unwrap_or(data);
+        let length = find(data, b"endstream").unwrap_or(data.len());
+        let before = &bytes[start.saturating_sub(DICTIONARY)..start];
+        let before = &before[rfind(before, b" obj").unwrap_or(0)..];
+        let packed = count(before, b"FlateDecode") + count(before, b"LZWDecode") + count(before, b"/Fl ");
+        let lzw = count(before, b"LZWDecode") > 0 && count(before, b"/Image") == 0 && length > LARGEST_LZW;
+        if packed > 1 && count(before, b"stream") == 0 || lzw {
+            return Err(too_large(LARGEST));
+        }
+        let holds_objects = count(before, b"ObjStm") + count(before, b"XRef") > 0;
+        if packed > 0 && (holds_objects || length > LARGEST / MOST_GROWTH) {
+            let size = unpacked(&data[..length]);
+            if size > LARGEST {
+                return Err(too_large(LARGEST));
+            }
+            objects += if holds_objects { size } else { 0 };
+            if objects > LARGEST_OBJECTS {
+                return Err(too_large(LARGEST_OBJECTS));
+            }
+        }
+        at += length.min(bytes.len() - at);
+    }
+    Ok(())
+}
+
+/// The size that data unpacks to, or a little over the limit.
+fn unpacked(data: &[u8]) -> usize {
+    let mut limited = ZlibDecoder::new(data).take(LARGEST as u64 + 1);
+    let mut sink = Count(0);
+    // Damaged data ends early; what came before counts.
+    let _ = io::copy(&mut limited, &mut sink);
+    sink.0
+}
+
+struct Count(usize);
+
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn find(bytes: &[u8], word: &[u8]) -> Option<usize> {
+    let first = *word.first()?;
+    let mut at = 0;
+    while let Some(found) = bytes.get(at..)?.iter().position(|byte| *byte == first) {
+        at += found;
+        if bytes[at..].starts_with(word) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+fn rfind(bytes: &[u8], word: &[u8]) -> Option<usize> {
+    bytes.windows(word.len()).rposition(|part| part == word)
+}
+
+fn count(bytes: &[u8], word: &[u8]) -> usize {
+    bytes.windows(word.len()).filter(|part| *part == word).count()
+}
