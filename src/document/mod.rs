@@ -6,28 +6,37 @@
 //! its header; one bad file gives an error that names it and never stops the others.
 //! Not here: what becomes evidence (`evidence`), where it is stored (`index`).
 
+mod archive;
 mod builder;
 mod confluence;
 mod discover;
 mod element;
+mod encoding;
 mod error;
+mod export_html;
+mod export_xml;
 mod format;
 mod grid;
 mod header;
 mod html;
 mod load;
+mod mail;
+mod mailbox;
 mod markdown;
 mod markup;
 mod page;
 mod run;
+mod text;
 
+#[cfg(test)]
+mod container_tests;
 #[cfg(test)]
 mod tests;
 
 pub use discover::{Found, Skipped, discover};
 pub use error::DocumentError;
 pub use format::Format;
-pub use load::{LARGEST_FILE, Member, load, parse, read};
+pub use load::{LARGEST_CONTAINER, LARGEST_FILE, Member, load, parse, read};
 
 use serde::{Deserialize, Serialize};
 
