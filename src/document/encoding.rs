@@ -93,12 +93,17 @@ fn declared(start: &[u8]) -> Option<&'static Encoding> {
 fn wide_without_mark(start: &[u8]) -> Option<&'static Encoding> {
     let zeros = |offset: usize| start.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd, half) = (zeros(0), zeros(1), start.len() / 2);
-    match () {
+    let found = match () {
         () if half < 2 => None,
         () if odd * 10 >= half * 4 && even * 50 <= half => Some(UTF_16LE),
         () if even * 10 >= half * 4 && odd * 50 <= half => Some(UTF_16BE),
         () => None,
-    }
+    };
+    // Small numbers in a binary file have their zeros in the same places.
+    found.filter(|encoding| {
+        let (text, broken) = encoding.decode_without_bom_handling(&start[..half * 2]);
+        !broken && !is_binary(text.as_bytes()) && !text.starts_with(char::is_control)
+    })
 }
 
 /// Text has next to no control characters.
@@ -148,6 +153,8 @@ mod tests {
         let wide: Vec<u8> = "Grüße aus Köln".encode_utf16().flat_map(u16::to_be_bytes).collect();
         assert_eq!(decode(&wide).unwrap(), "Grüße aus Köln");
         assert_eq!(decode(b"a\0b"), None);
+        assert_eq!(decode(b"\0\x01\x02\x03"), None);
+        assert_eq!(decode(b"\x01\0\x02\0\x07\0\x05\0\x04\0"), None);
     }
 
     #[test]

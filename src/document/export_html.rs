@@ -12,7 +12,7 @@ use ego_tree::NodeRef;
 use scraper::node::Element;
 use scraper::{ElementRef, Html, Node};
 
-use super::archive::{Archive, Names};
+use super::archive::{Archive, Entry, Names};
 use super::format::Format;
 use super::load::{Place, Walk, Within};
 use super::markup::{Dialect, prepare};
@@ -39,68 +39,80 @@ pub(super) fn read(
 ) -> Result<ControlFlow<()>, DocumentError> {
     let Some(index) = archive.find(INDEX).cloned() else { return archive.read(walk, place) };
     let folder = index.name.strip_suffix(INDEX).unwrap_or_default().to_owned();
-    let index = archive.bytes(&index, &place.member(&index.name), &mut walk.budget)?;
-    let index = Index::read(&encoding::decode(&index).unwrap_or_default());
-    let (mut pages, mut others) = (Vec::new(), Vec::new());
+    let bytes = archive.bytes(&index, &place.member(&index.name), &mut walk.budget)?;
+    let mut pages = Vec::new();
+    let mut files = Vec::new();
     for entry in std::mem::take(&mut archive.entries) {
         let Some(name) = entry.name.strip_prefix(&folder).map(ToOwned::to_owned) else { continue };
         if !name.contains('/') && has_ending_of_page(&name) && name != INDEX {
             pages.push((name, entry));
         } else if name.starts_with("attachments/") {
-            others.push((name, entry));
+            files.push((name, entry));
         }
     }
-    let mut attached = HashMap::new();
+    let index = Index::read(&encoding::decode(&bytes).unwrap_or_default());
+    let mut export = Export { walk, place, archive, index, attached: HashMap::new(), names: Names::default() };
     for (name, entry) in pages {
-        walk.take_member(place)?;
-        let member = place.member(&entry.name);
-        let page = archive.bytes(&entry, &member, &mut walk.budget).and_then(|bytes| {
+        if export.page(&name, &entry)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    for (name, entry) in files {
+        if export.file(&name, &entry)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+struct Export<'a, 'v> {
+    walk: &'a mut Walk<'v>,
+    place: &'a Place<'a>,
+    archive: Archive,
+    index: Index,
+    /// Path of an attached file -> its name and where its page stands.
+    attached: HashMap<String, (String, Within)>,
+    names: Names,
+}
+
+impl Export<'_, '_> {
+    fn page(&mut self, name: &str, entry: &Entry) -> Result<ControlFlow<()>, DocumentError> {
+        self.walk.take_member(self.place)?;
+        let member = self.place.member(&entry.name);
+        let page = self.archive.bytes(entry, &member, &mut self.walk.budget).and_then(|bytes| {
             let text = encoding::decode(&bytes);
             let text = text.ok_or_else(|| member.refused("binary data, whatever its name says", "export it again"))?;
-            Ok(Page::read(&text, &index, &name))
+            Ok(Page::read(&text, &self.index, name))
         });
         let document = page.map(|page| {
             let mut ancestors = page.document.ancestors.clone();
             ancestors.push(page.document.title.clone());
             let within = Within { space: page.document.space.clone(), ancestors };
             let files = page.attachments.into_iter().map(|file| (file.path, (file.name, within.clone())));
-            attached.extend(files);
+            self.attached.extend(files);
             page.document
         });
-        let flow = walk.give(&member, document);
-        if flow.is_break() {
-            return Ok(flow);
-        }
+        Ok(self.walk.give(&member, document))
     }
-    let mut names = Names::default();
-    for (path, entry) in others {
-        walk.take_member(place)?;
-        let member = place.member(&entry.name);
-        let bytes = match archive.bytes(&entry, &member, &mut walk.budget) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                if walk.give(&member, Err(error)).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-                continue;
-            }
-        };
-        // Pictures and the like are named by the page they are attached to.
-        let (name, within) = attached.remove(&path).unwrap_or_default();
+
+    /// Hands out an attached file where it is a document; pictures and the like are named by their page.
+    fn file(&mut self, path: &str, entry: &Entry) -> Result<ControlFlow<()>, DocumentError> {
+        self.walk.take_member(self.place)?;
+        let (name, within) = self.attached.remove(path).unwrap_or_default();
         let folder = entry.name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let name = if name.is_empty() { entry.name.clone() } else { format!("{folder}/{name}") };
-        let member = place.member(&names.unique(&name));
-        if Format::of(&member.own_name(), &bytes).is_err() {
-            continue;
-        }
-        walk.within = within;
-        let flow = walk.member(&member, bytes);
-        walk.within = Within::default();
-        if flow.is_break() {
-            return Ok(flow);
-        }
+        let member = self.place.member(&self.names.unique(&name));
+        Ok(match self.archive.bytes(entry, &member, &mut self.walk.budget) {
+            Ok(bytes) if Format::of(&member.own_name(), &bytes).is_err() => ControlFlow::Continue(()),
+            Ok(bytes) => {
+                self.walk.within = within;
+                let flow = self.walk.member(&member, bytes);
+                self.walk.within = Within::default();
+                flow
+            }
+            Err(error) => self.walk.give(&member, Err(error)),
+        })
     }
-    Ok(ControlFlow::Continue(()))
 }
 
 /// Reads one page of an export that was unpacked.
@@ -187,17 +199,23 @@ impl Page {
         let made = made.filter(|made| !made.is_empty());
         document.date = made.as_deref().and_then(date_in).or(document.date);
         let attachments = attachments(root);
-        if !attachments.is_empty() {
-            let names: Vec<&str> = attachments.iter().map(|file| file.name.as_str()).collect();
-            document.blocks.push(Block::Text(format!("Attachments: {}", names.join(", "))));
-        }
+        let names: Vec<&str> = attachments.iter().map(|file| file.name.as_str()).collect();
         // A page without any content of its own is reported as such, whoever made it.
-        if let (Some(made), false) = (made, document.blocks.is_empty()) {
-            document.blocks.push(Block::Text(made));
-        }
+        let made = made.filter(|_| !document.blocks.is_empty());
+        document.blocks.append(&mut about(made, &names));
         document.blocks.append(&mut comments(root));
         Self { document, attachments }
     }
+}
+
+/// What is known of a page besides its content.
+pub(super) fn about(made: Option<String>, attached: &[&str]) -> Vec<Block> {
+    let attached = (!attached.is_empty()).then(|| format!("Attachments: {}", attached.join(", ")));
+    let mut blocks: Vec<Block> = made.into_iter().chain(attached).map(Block::Text).collect();
+    if !blocks.is_empty() {
+        blocks.insert(0, Block::Heading { level: 1, text: "About this page".to_owned() });
+    }
+    blocks
 }
 
 /// `Created by A, last modified by B on Oct 21, 2020`, in the language of the space.
@@ -228,7 +246,7 @@ fn comments(root: NodeRef<'_, Node>) -> Vec<Block> {
         blocks.append(&mut html::read_fragment(&cell.inner_html(), Dialect::Html));
     }
     if !blocks.is_empty() {
-        blocks.insert(0, Block::Heading { level: 2, text: "Comments".to_owned() });
+        blocks.insert(0, Block::Heading { level: 1, text: "Comments".to_owned() });
     }
     blocks
 }

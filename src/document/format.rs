@@ -244,11 +244,12 @@ fn of_json(named: Option<Format>, start: &str) -> Option<Format> {
     Some(if start.starts_with('[') || one_a_line { Format::JsonPages } else { Format::Json })
 }
 
+/// An export marks its pages in ways that a page saved from a browser, which has `ajs-` fields, does not.
 fn is_exported_page(start: &str) -> bool {
+    let marks = ["id=\"breadcrumb", "class=\"page-metadata\"", "class=\"pageSectionTitle\""];
     start.contains("id=\"title-text\"")
-        && (start.contains("id=\"breadcrumb") || start.contains("class=\"page-metadata\""))
         && !start.contains("name=\"ajs-")
-        || start.contains("id=\"space-details\"") && start.contains("pageSection")
+        && marks.iter().any(|mark| start.contains(mark))
 }
 
 /// A mailbox starts with a separator, and a header follows.

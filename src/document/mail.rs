@@ -108,8 +108,11 @@ fn attachments<'a>(message: &'a Message<'a>) -> Vec<Attachment<'a>> {
     let mut found = Vec::new();
     for part in parts {
         let given = part.attachment_name().map(clean_line);
-        let subject =
-            part.message().filter(|inner| !inner.parts.is_empty()).and_then(Message::subject).map(|subject| format!("{}.eml", clean_line(subject)));
+        let subject = part
+            .message()
+            .filter(|inner| !inner.parts.is_empty())
+            .and_then(Message::subject)
+            .map(|subject| format!("{}.eml", clean_line(subject)));
         let given = given.or(subject).map(|name| name.replace(['/', '\\'], "_")).filter(|name| !name.is_empty());
         let is_named = given.is_some();
         let plain = || match &part.body {

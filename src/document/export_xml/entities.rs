@@ -11,6 +11,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::super::DocumentError;
 use super::super::load::{LARGEST_FILE, Place};
+use crate::base::clean_line;
 
 /// Properties that mean something here; all others are passed over.
 const WANTED: &[&str] = &[
@@ -57,6 +58,11 @@ impl Entity {
         let value = self.values.iter().find(|value| value.name == name)?;
         let text = value.text.trim();
         (!text.is_empty()).then_some(text)
+    }
+
+    /// A property as one clean line.
+    pub(super) fn line(&self, name: &str) -> Option<String> {
+        self.get(name).map(clean_line).filter(|line| !line.is_empty())
     }
 
     /// The id of the object that a property refers to, where it is of the class.

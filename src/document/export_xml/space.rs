@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 
+use super::super::export_html::about;
 use super::super::markup::Dialect;
 use super::super::text::paragraphs;
 use super::super::{Block, Document, DocumentError, html};
 use super::entities::{Entities, Entity};
-use crate::base::clean_line;
 
 /// What comments may take of memory, in bytes. Later ones are counted, not read.
 pub(super) const MOST_COMMENTED: usize = 64 << 20;
@@ -72,46 +72,29 @@ impl Space {
     }
 
     fn take(&mut self, mut entity: Entity) {
-        let line = |name: &str| entity.get(name).map(clean_line);
         match entity.class.as_str() {
             "Page" | "BlogPost" if is_current(&entity) => {
+                let changed = entity.line("lastModificationDate").or_else(|| entity.line("creationDate"));
                 let page = Page {
-                    title: line("title").unwrap_or_default(),
-                    parent: line("parent"),
-                    space: line("space"),
-                    date: line("lastModificationDate").or_else(|| line("creationDate")).map(without_fraction),
+                    title: entity.line("title").unwrap_or_default(),
+                    parent: entity.line("parent"),
+                    space: entity.line("space"),
+                    date: changed.map(without_fraction),
                 };
                 self.pages.insert(entity.id, page);
             }
             "Space" => {
-                if let Some(name) = line("name").or_else(|| line("key")) {
+                if let Some(name) = entity.line("name").or_else(|| entity.line("key")) {
                     self.names.insert(entity.id, name);
                 }
             }
             "ConfluenceUserImpl" => {
-                if let Some(name) = line("name") {
+                if let Some(name) = entity.line("name") {
                     self.users.insert(entity.id, name);
                 }
             }
-            "Attachment" if is_current(&entity) => {
-                let page = entity.get("containerContent").or_else(|| entity.get("content"));
-                let name = line("title").or_else(|| line("fileName"));
-                if let (Some(page), Some(name)) = (page, name) {
-                    let version = line("version").or_else(|| line("attachmentVersion")).unwrap_or_default();
-                    let attachment = Attachment { name: name.replace('/', "_"), version };
-                    self.attachments.entry(page.to_owned()).or_default().insert(entity.id, attachment);
-                }
-            }
-            "Comment" if is_current(&entity) => {
-                if let Some(page) = entity.get("containerContent").or_else(|| entity.get("owner")) {
-                    let comment = Comment {
-                        id: entity.id.clone(),
-                        author: line("creator").or_else(|| line("creatorName")),
-                        date: line("creationDate").map(without_fraction),
-                    };
-                    self.comments.entry(page.to_owned()).or_default().push(comment);
-                }
-            }
+            "Attachment" if is_current(&entity) => self.take_attachment(entity),
+            "Comment" if is_current(&entity) => self.take_comment(entity),
             "BodyContent" => {
                 let comment = entity.reference("content", &["Comment"]).map(ToOwned::to_owned);
                 if let (Some(comment), Some(body)) = (comment, entity.take("body"))
@@ -122,6 +105,24 @@ impl Space {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn take_attachment(&mut self, entity: Entity) {
+        let page = entity.line("containerContent").or_else(|| entity.line("content"));
+        let name = entity.line("title").or_else(|| entity.line("fileName"));
+        if let (Some(page), Some(name)) = (page, name) {
+            let version = entity.line("version").or_else(|| entity.line("attachmentVersion")).unwrap_or_default();
+            let attachment = Attachment { name: name.replace('/', "_"), version };
+            self.attachments.entry(page).or_default().insert(entity.id, attachment);
+        }
+    }
+
+    fn take_comment(&mut self, entity: Entity) {
+        if let Some(page) = entity.line("containerContent").or_else(|| entity.line("owner")) {
+            let author = entity.line("creator").or_else(|| entity.line("creatorName"));
+            let date = entity.line("creationDate").map(without_fraction);
+            self.comments.entry(page).or_default().push(Comment { id: entity.id, author, date });
         }
     }
 
@@ -148,9 +149,7 @@ impl Space {
         let files = self.attachments.get(&id).into_iter().flat_map(BTreeMap::values);
         let mut files: Vec<&str> = files.map(|file| file.name.as_str()).collect();
         files.sort_unstable();
-        if !files.is_empty() {
-            document.blocks.push(Block::Text(format!("Attachments: {}", files.join(", "))));
-        }
+        document.blocks.append(&mut about(None, &files));
         document.blocks.append(&mut self.comments(&id));
         let title = if page.title.is_empty() { id } else { page.title.clone() };
         Some((title, document))
@@ -171,7 +170,7 @@ impl Space {
             blocks.push(Block::Text(format!("{unread} more comments are not in the export or too long to be read.")));
         }
         if !blocks.is_empty() {
-            blocks.insert(0, Block::Heading { level: 2, text: "Comments".to_owned() });
+            blocks.insert(0, Block::Heading { level: 1, text: "Comments".to_owned() });
         }
         blocks
     }
@@ -233,5 +232,8 @@ fn signed(mut blocks: Vec<Block>, signature: &str) -> Vec<Block> {
 }
 
 fn without_fraction(date: String) -> String {
-    date.split_once('.').map(|(date, _)| date.to_owned()).unwrap_or(date)
+    match date.split_once('.') {
+        Some((date, _)) => date.to_owned(),
+        None => date,
+    }
 }
