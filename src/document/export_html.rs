@@ -194,7 +194,7 @@ impl Page {
         let shown = by_id(root, "title-text").map(text_of).filter(|title| !title.is_empty());
         let shown = shown.unwrap_or_else(|| document.title.clone());
         let title = document.space.as_ref().and_then(|space| shown.strip_prefix(space)?.strip_prefix(AFTER_SPACE));
-        document.title = title.unwrap_or(&shown).to_owned();
+        title.unwrap_or(&shown).clone_into(&mut document.title);
         let made = elements(root, |element| has_class(element, "page-metadata")).next().map(text_of);
         let made = made.filter(|made| !made.is_empty());
         document.date = made.as_deref().and_then(date_in).or(document.date);
@@ -258,7 +258,7 @@ fn section<'a>(root: NodeRef<'a, Node>, id: &str) -> Option<NodeRef<'a, Node>> {
     headings.last()?.ancestors().find(|node| node.value().as_element().is_some_and(|e| has_class(e, "pageSection")))
 }
 
-fn elements<'a>(root: NodeRef<'a, Node>, accept: impl Fn(&Element) -> bool) -> impl Iterator<Item = NodeRef<'a, Node>> {
+fn elements(root: NodeRef<'_, Node>, accept: impl Fn(&Element) -> bool) -> impl Iterator<Item = NodeRef<'_, Node>> {
     root.descendants().filter(move |node| node.value().as_element().is_some_and(&accept))
 }
 

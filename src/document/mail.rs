@@ -201,7 +201,7 @@ fn is_saved_page(message: &Message<'_>) -> bool {
     let saved = message.header("Snapshot-Content-Location").is_some();
     !sent
         && (related || saved)
-        && message.html_body.iter().any(|id| message.part(*id).is_some_and(|part| part.is_text_html()))
+        && message.html_body.iter().any(|id| message.part(*id).is_some_and(MessagePart::is_text_html))
 }
 
 fn saved_page(message: &Message<'_>) -> Document {

@@ -54,23 +54,24 @@ pub(super) fn read_mail(text: &str) -> Vec<Block> {
     for line in text.lines() {
         let is_quote = line.starts_with('>');
         if is_quote != quoted && !(line.trim().is_empty() && quoted) {
-            mail_run(&run, quoted, &mut blocks);
-            run.clear();
+            let ended = read(&std::mem::take(&mut run).join("\n"));
+            blocks.extend(if quoted { marked(ended) } else { ended });
             quoted = is_quote;
         }
         run.push(if is_quote { line.trim_start_matches(['>', ' ']) } else { line });
     }
-    mail_run(&run, quoted, &mut blocks);
+    let ended = read(&run.join("\n"));
+    blocks.extend(if quoted { marked(ended) } else { ended });
     blocks
 }
 
-fn mail_run(lines: &[&str], quoted: bool, blocks: &mut Vec<Block>) {
-    for mut block in read(&lines.join("\n")) {
-        if let (true, Block::Text(text) | Block::Heading { text, .. }) = (quoted, &mut block) {
-            block = Block::Text(format!("{QUOTED}{text}"));
-        }
-        blocks.push(block);
-    }
+/// Blocks of an earlier message. Its headings are none of this one.
+fn marked(blocks: Vec<Block>) -> Vec<Block> {
+    let mark = |block| match block {
+        Block::Text(text) | Block::Heading { text, .. } => Block::Text(format!("{QUOTED}{text}")),
+        other => other,
+    };
+    blocks.into_iter().map(mark).collect()
 }
 
 /// The level of the heading that `next` underlines.
