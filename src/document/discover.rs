@@ -1,5 +1,6 @@
 //! Files and folders as named by the user -> the files to read.
 //!
+//! A file of a known ending is taken unseen; any other where a look at its beginning tells a format.
 //! Invariants: the order depends on names only; a folder's hidden files are passed over and links in it never lead
 //! outside; a file that the user names is always taken.
 
@@ -10,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::{DocumentError, Format};
+use super::format::ToldBy;
+use super::{DocumentError, Format, load};
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -62,20 +64,41 @@ fn walk(folder: &Path, found: &mut Found, seen: &mut HashSet<PathBuf>) {
         };
         let kind = entry.file_type();
         let path = entry.path();
-        let reason = if kind.is_dir() || seen.contains(path) {
+        if kind.is_dir() || seen.contains(path) {
             continue;
-        } else if kind.is_symlink() {
-            "symbolic link"
+        }
+        let taken = if kind.is_symlink() {
+            Err("a symbolic link; name its target to read it".to_owned())
         } else if !kind.is_file() {
-            "no regular file"
-        } else if Format::of_name(path).is_none() {
-            "unknown file ending"
+            Err("no regular file".to_owned())
         } else {
-            seen.insert(path.to_owned());
-            found.documents.push(path.to_owned());
-            continue;
+            is_document(path)
         };
-        found.skipped.push(Skipped { path: path.to_owned(), reason: reason.to_owned() });
+        match taken {
+            Ok(()) => {
+                seen.insert(path.to_owned());
+                found.documents.push(path.to_owned());
+            }
+            Err(reason) => found.skipped.push(Skipped { path: path.to_owned(), reason }),
+        }
+    }
+}
+
+/// Whether a file in a folder is taken, or why not.
+fn is_document(path: &Path) -> Result<(), String> {
+    if Format::of_name(path).is_some() {
+        return Ok(());
+    }
+    match load::look(path) {
+        Ok((_, ToldBy::Content)) => Ok(()),
+        Ok((Format::Text, ToldBy::Name)) if path.extension().is_none() => Ok(()),
+        Ok((_, ToldBy::Name)) | Err(DocumentError::UnknownFormat { .. }) => Err(format!(
+            "unknown file ending; if it is a document, name it on the command line or give it an ending such as {}",
+            "`.txt` or `.zip`"
+        )),
+        Err(DocumentError::Refused { what, remedy, .. }) => Err(format!("{what}; {remedy}")),
+        Err(DocumentError::Empty { .. }) => Err("an empty file".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -92,15 +115,40 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("b/.git")).unwrap();
-        for name in ["b/z.md", "a.html", "b/photo.png", "b/.hidden.md", "b/.git/x.md", "notes"] {
+        for name in ["b/z.md", "a.html", "b/code.xyz", "b/.hidden.md", "b/.git/x.md", "notes.xyz"] {
             fs::write(at(name), "text").unwrap();
         }
-        let named = at("notes");
+        let named = at("notes.xyz");
         let found = discover(&[named.clone(), folder.path().to_owned()]).unwrap();
         assert_eq!(found.documents, [named, at("a.html"), at("b/z.md")]);
         assert_eq!(found.skipped.len(), 1);
-        assert_eq!(found.skipped[0].path, at("b/photo.png"));
+        assert_eq!(found.skipped[0].path, at("b/code.xyz"));
         assert!(discover(&[at("missing")]).is_err());
+    }
+
+    #[test]
+    fn files_of_unknown_endings_are_taken_where_their_content_tells_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let files: [(&str, &[u8]); 7] = [
+            ("README", b"text without an ending"),
+            ("archive.bak", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+            ("mail.1", b"Message-ID: <1@a>\nFrom: a@b\n\nHello"),
+            ("nothing.xyz", b""),
+            ("page.aspx", b"<!DOCTYPE html><p>a"),
+            ("photo.png", b"\x89PNG\r\n\x1a\n\0"),
+            ("program", b"\x7fELF\0\0"),
+        ];
+        for (name, content) in files {
+            fs::write(at(name), content).unwrap();
+        }
+        let found = discover(&[folder.path().to_owned()]).unwrap();
+        assert_eq!(found.documents, [at("README"), at("mail.1"), at("page.aspx")]);
+        let reasons: Vec<&str> = found.skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
+        assert_eq!(reasons.len(), 4);
+        assert!(reasons[0].starts_with("unknown file ending"), "{}", reasons[0]);
+        assert_eq!(reasons[1], "an empty file");
+        assert!(reasons[2].starts_with("a PNG image; ") && reasons[3].starts_with("a program; "));
     }
 
     #[cfg(unix)]

@@ -318,7 +318,7 @@ fn is_skip_or_anchor(node: NodeRef<'_, Node>, element: &Element) -> bool {
 /// The parts of the tree that hold what the page is about, where the page says so.
 pub(super) fn main_parts(root: NodeRef<'_, Node>) -> Vec<NodeRef<'_, Node>> {
     let mut named: Vec<Vec<NodeRef<'_, Node>>> = vec![Vec::new(); CONTENT.len()];
-    let (mut mains, mut articles, mut sections) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut mains, mut articles) = (Vec::new(), Vec::new());
     for node in root.descendants() {
         let Some(element) = node.value().as_element() else { continue };
         if element.name() == "main" || element.attr("role") == Some("main") {
@@ -333,9 +333,6 @@ pub(super) fn main_parts(root: NodeRef<'_, Node>) -> Vec<NodeRef<'_, Node>> {
             if let Some(at) = CONTENT.iter().position(|known| *known == name) {
                 named[at].push(node);
             }
-            if name == "pageSection" {
-                sections.push(node);
-            }
         }
     }
     let says_something = |node: &NodeRef<'_, Node>| node.descendants().any(has_words);
@@ -344,9 +341,7 @@ pub(super) fn main_parts(root: NodeRef<'_, Node>) -> Vec<NodeRef<'_, Node>> {
         let elsewhere =
             *name == MAIN_CONTENT && !mains.is_empty() && !mains.contains(node) && !is_inside(*node, &mains);
         if !elsewhere && says_something(node) {
-            // Exported wiki pages list their attachments and comments below the text.
-            let below = sections.into_iter().filter(|_| *name == MAIN_CONTENT);
-            return std::iter::once(*node).chain(below).collect();
+            return vec![*node];
         }
     }
     if mains.len() > 1 {

@@ -196,6 +196,13 @@ fn has_item(list: &List, text: &str) -> bool {
 }
 
 impl Document {
+    /// Adds the content of another document at the end.
+    pub(super) fn append(&mut self, other: Self) {
+        let first = self.blocks.len();
+        self.blocks.extend(other.blocks);
+        self.links.extend(other.links.into_iter().map(|link| Link { block: link.block + first, ..link }));
+    }
+
     /// Takes blocks out, given by number in rising order; the links in the others stay with their blocks.
     pub(super) fn remove_blocks(&mut self, gone: &[usize]) {
         let mut index = 0;

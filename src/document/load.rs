@@ -1,28 +1,47 @@
-//! File -> [`Document`].
+//! File -> [`Document`]s: one, or one for each member of a container.
+//!
+//! Takes a path or bytes, tells the format and hands the content to its reader; `leaf` is the list of readers.
+//! Invariants: one document is in memory at a time; containers nest at most [`DEEPEST`] deep; what a file unpacks to
+//! is bounded by a [`Budget`]; a bad member is an error of that member and never ends the reading.
+//! Not here: what is in a container (`archive`, `mail`, `mailbox`, `export_html`, `export_xml`, `page`).
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::format::Format;
+use super::archive::Archive;
+use super::format::{Format, LOOK, NoFormat, ToldBy};
 use super::markup::Dialect;
-use super::page::Envelope;
-use super::{Block, Document, DocumentError, html, markdown, pdf};
-use crate::base::{clean_line, clean_text};
+use super::page::{self, Envelope, is_storage};
+use super::{Block, Document, DocumentError, encoding, export_html, export_xml, html, mail, mailbox, markdown, pdf, text};
+use crate::base::clean_line;
 
-/// The largest file that is read, in bytes. Everything is parsed in memory, at several times its size.
+/// The largest single document that is read, in bytes. It is parsed in memory, at several times its size.
 pub const LARGEST_FILE: u64 = 64 << 20;
 
-/// Windows-1252 where it differs from Latin-1; zero where it has no character.
-const WINDOWS_1252: [u16; 32] = [
-    0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0, 0,
-    0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178,
-];
+/// The largest container that is read, in bytes. It is streamed.
+pub const LARGEST_CONTAINER: u64 = 4 << 30;
+
+/// How deep containers are opened: an archive in an archive in an archive.
+const DEEPEST: usize = 3;
+
+/// What a small file may unpack to, in bytes.
+const LEAST_BUDGET: u64 = 256 << 20;
+
+/// How many times its own size a file may unpack to. Wiki markup packs at most thirtyfold.
+const BUDGET_PER_BYTE: u64 = 100;
+
+/// The most that any file may unpack to, in bytes.
+const LARGEST_BUDGET: u64 = 64 << 30;
+
+/// The most members that a file may have, those of inner archives counted.
+const MOST_MEMBERS: u64 = 200_000;
 
 /// What a file holds: one document, or one of several where the file is an archive, a mailbox or an export.
 #[derive(Debug)]
 pub struct Member {
-    /// Its name inside the file; none where the file is the document.
+    /// Its name inside the file, `!/` between the levels of nested containers; none where the file is the document.
     pub name: Option<String>,
     /// The document, or why it cannot be read.
     pub content: Result<Document, DocumentError>,
@@ -33,22 +52,16 @@ pub struct Member {
 /// # Errors
 /// Where the file as a whole cannot be read; a bad member is handed out as such and does not end the reading.
 pub fn read(path: &Path, visit: &mut dyn FnMut(Member) -> ControlFlow<()>) -> Result<(), DocumentError> {
-    let document = load(path)?;
-    let _ = visit(Member { name: None, content: Ok(document) });
-    Ok(())
+    let source = Source::open(path)?;
+    Walk::new(source.size(), visit).all(path, source)
 }
 
-/// Reads and parses a file.
+/// Reads the document in a file; of a container, the first.
 ///
 /// # Errors
 /// Where the file cannot be read, is too large, is in no known format or holds no text.
 pub fn load(path: &Path) -> Result<Document, DocumentError> {
-    let failed = |source| DocumentError::Read { path: path.to_owned(), source };
-    let bytes = fs::metadata(path).map_err(failed)?.len();
-    if bytes > LARGEST_FILE {
-        return Err(DocumentError::TooLarge { path: path.to_owned(), bytes, limit: LARGEST_FILE });
-    }
-    parse(path, &fs::read(path).map_err(failed)?)
+    first(path, |visit| read(path, visit))
 }
 
 /// Parses a file's content; `name` tells the format where the content does not, and the title where nothing else does.
@@ -56,15 +69,348 @@ pub fn load(path: &Path) -> Result<Document, DocumentError> {
 /// # Errors
 /// As [`load`].
 pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
-    let mut document = if pdf::is_pdf(name, bytes) {
-        pdf::read(bytes).map_err(|source| DocumentError::Pdf { path: name.to_owned(), source })?
-    } else {
-        parse_text(name, bytes)?
-    };
-    if document.blocks.is_empty() {
-        return Err(DocumentError::Empty { path: name.to_owned() });
+    first(name, |visit| Walk::new(bytes.len() as u64, visit).all(name, Source::Bytes(Cursor::new(bytes.to_vec()))))
+}
+
+fn first(
+    path: &Path,
+    read: impl FnOnce(&mut dyn FnMut(Member) -> ControlFlow<()>) -> Result<(), DocumentError>,
+) -> Result<Document, DocumentError> {
+    let mut found = None;
+    read(&mut |member| {
+        found = Some(member.content);
+        ControlFlow::Break(())
+    })?;
+    found.unwrap_or_else(|| Err(DocumentError::Empty { path: path.to_owned() }))
+}
+
+/// The format of a file, by a look at its beginning and, in an archive, its list of members.
+pub(super) fn look(path: &Path) -> Result<(Format, ToldBy), DocumentError> {
+    let place = Place::of(path);
+    let mut source = Source::open(path)?;
+    match format_of(&place, &mut source)? {
+        (Format::Zip, _) => {
+            let mut archive = Archive::open(&place, source)?;
+            let format = archive.format(&place)?;
+            let told_by = if format == Format::Zip { ToldBy::Name } else { ToldBy::Content };
+            Ok((format, told_by))
+        }
+        found => Ok(found),
     }
+}
+
+fn format_of(place: &Place<'_>, source: &mut Source) -> Result<(Format, ToldBy), DocumentError> {
+    let start = source.start().map_err(|error| place.unreadable(error))?;
+    if start.is_empty() {
+        return Err(DocumentError::Empty { path: place.shown() });
+    }
+    Format::of(&place.own_name(), &start).map_err(|why| place.no_format(why))
+}
+
+/// Where a document stands: in a file, or in containers in a file.
+#[derive(Debug, Clone)]
+pub(super) struct Place<'a> {
+    file: &'a Path,
+    inner: Vec<String>,
+}
+
+impl<'a> Place<'a> {
+    fn of(file: &'a Path) -> Self {
+        Self { file, inner: Vec::new() }
+    }
+
+    /// A member of the container at this place.
+    pub(super) fn member(&self, name: &str) -> Self {
+        let mut inner = self.inner.clone();
+        inner.push(name.to_owned());
+        Self { file: self.file, inner }
+    }
+
+    /// The path as people are told it.
+    pub(super) fn shown(&self) -> PathBuf {
+        let mut path = self.file.as_os_str().to_owned();
+        for name in &self.inner {
+            path.push("!/");
+            path.push(name);
+        }
+        path.into()
+    }
+
+    fn name(&self) -> Option<String> {
+        (!self.inner.is_empty()).then(|| self.inner.join("!/"))
+    }
+
+    /// The name in the innermost container.
+    pub(super) fn own_name(&self) -> PathBuf {
+        self.inner.last().map_or_else(|| self.file.to_owned(), PathBuf::from)
+    }
+
+    pub(super) fn unreadable(&self, source: io::Error) -> DocumentError {
+        DocumentError::Read { path: self.shown(), source }
+    }
+
+    pub(super) fn refused(&self, what: impl Into<String>, remedy: &'static str) -> DocumentError {
+        DocumentError::Refused { path: self.shown(), what: what.into().into(), remedy: remedy.into() }
+    }
+
+    pub(super) fn no_format(&self, why: NoFormat) -> DocumentError {
+        match why {
+            NoFormat::Unknown => DocumentError::UnknownFormat { path: self.shown() },
+            NoFormat::Refused { what, remedy } => DocumentError::Refused { path: self.shown(), what, remedy },
+        }
+    }
+}
+
+/// A content that is read: a file, or what a container unpacked.
+#[derive(Debug)]
+pub(super) enum Source {
+    File(BufReader<File>, u64),
+    Bytes(Cursor<Vec<u8>>),
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, DocumentError> {
+        let place = Place::of(path);
+        let failed = |source| place.unreadable(source);
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(place.refused("no regular file", "name a file or a folder of files"));
+        }
+        Ok(Self::File(BufReader::new(File::open(path).map_err(failed)?), metadata.len()))
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        match self {
+            Self::File(_, bytes) => *bytes,
+            Self::Bytes(bytes) => bytes.get_ref().len() as u64,
+        }
+    }
+
+    /// The first bytes; reading goes on at the beginning.
+    fn start(&mut self) -> io::Result<Vec<u8>> {
+        let mut start = Vec::new();
+        self.by_ref().take(LOOK as u64).read_to_end(&mut start)?;
+        self.rewind()?;
+        Ok(start)
+    }
+
+    /// Begins anew.
+    pub(super) fn restart(&mut self) -> io::Result<()> {
+        self.rewind()
+    }
+
+    /// All of a document.
+    pub(super) fn into_bytes(self, place: &Place<'_>) -> Result<Vec<u8>, DocumentError> {
+        place.check_size(self.size(), LARGEST_FILE)?;
+        match self {
+            Self::Bytes(bytes) => Ok(bytes.into_inner()),
+            Self::File(file, _) => {
+                let mut bytes = Vec::new();
+                file.take(LARGEST_FILE).read_to_end(&mut bytes).map_err(|error| place.unreadable(error))?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+impl Place<'_> {
+    fn check_size(&self, bytes: u64, limit: u64) -> Result<(), DocumentError> {
+        if bytes <= limit { Ok(()) } else { Err(DocumentError::TooLarge { path: self.shown(), bytes, limit }) }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file, _) => file.read(buffer),
+            Self::Bytes(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+impl BufRead for Source {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Self::File(file, _) => file.fill_buf(),
+            Self::Bytes(bytes) => bytes.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        match self {
+            Self::File(file, _) => file.consume(amount),
+            Self::Bytes(bytes) => bytes.consume(amount),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file, _) => file.seek(position),
+            Self::Bytes(bytes) => bytes.seek(position),
+        }
+    }
+}
+
+/// What may still be unpacked from a file.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// Bytes.
+    pub(super) bytes: u64,
+    /// Members.
+    pub(super) members: u64,
+}
+
+/// What a container knows of the documents in it, where they do not know it themselves.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Within {
+    pub(super) space: Option<String>,
+    pub(super) ancestors: Vec<String>,
+}
+
+/// One reading of one file.
+pub(super) struct Walk<'v> {
+    visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>,
+    pub(super) budget: Budget,
+    pub(super) within: Within,
+}
+
+impl<'v> Walk<'v> {
+    fn new(bytes: u64, visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>) -> Self {
+        let bytes = bytes.saturating_mul(BUDGET_PER_BYTE).clamp(LEAST_BUDGET, LARGEST_BUDGET);
+        Self { visit, budget: Budget { bytes, members: MOST_MEMBERS }, within: Within::default() }
+    }
+
+    fn all(mut self, path: &Path, source: Source) -> Result<(), DocumentError> {
+        let _ = self.open(&Place::of(path), source)?;
+        Ok(())
+    }
+
+    /// Hands out a document, or why there is none.
+    pub(super) fn give(&mut self, place: &Place<'_>, content: Result<Document, DocumentError>) -> ControlFlow<()> {
+        let content = content.and_then(|document| finished(place, document)).map(|mut document| {
+            document.space = document.space.or_else(|| self.within.space.clone());
+            if document.ancestors.is_empty() {
+                document.ancestors.clone_from(&self.within.ancestors);
+            }
+            document
+        });
+        (self.visit)(Member { name: place.name(), content })
+    }
+
+    /// Reads a member of a container; where that fails the member is handed out as bad.
+    pub(super) fn member(&mut self, place: &Place<'_>, bytes: Vec<u8>) -> ControlFlow<()> {
+        match self.open(place, Source::Bytes(Cursor::new(bytes))) {
+            Ok(flow) => flow,
+            Err(error) => self.give(place, Err(error)),
+        }
+    }
+
+    fn open(&mut self, place: &Place<'_>, mut source: Source) -> Result<ControlFlow<()>, DocumentError> {
+        match format_of(place, &mut source)? {
+            (Format::Zip, _) => {
+                place.check_size(source.size(), LARGEST_CONTAINER)?;
+                self.archive(place, Archive::open(place, source)?)
+            }
+            (format, _) if holds_several(format) => {
+                check_depth(place)?;
+                place.check_size(source.size(), LARGEST_CONTAINER)?;
+                match format {
+                    Format::Mailbox => mailbox::read(self, place, source),
+                    Format::JsonPages => page::read_several(self, place, source),
+                    Format::ConfluenceEntities => export_xml::read_entities(self, place, source),
+                    _ => mail::read(self, place, &source.into_bytes(place)?),
+                }
+            }
+            (format, _) => self.leaf(place, format, source),
+        }
+    }
+
+    fn archive(&mut self, place: &Place<'_>, mut archive: Archive) -> Result<ControlFlow<()>, DocumentError> {
+        let format = archive.format(place)?;
+        match format {
+            Format::Zip | Format::ConfluenceHtmlExport | Format::ConfluenceXmlExport => check_depth(place)?,
+            _ => {}
+        }
+        match format {
+            Format::Zip => archive.read(self, place),
+            Format::ConfluenceHtmlExport => export_html::read(self, place, archive),
+            Format::ConfluenceXmlExport => export_xml::read(self, place, archive),
+            _ => self.leaf(place, format, archive.into_source(place)?),
+        }
+    }
+
+    fn leaf(&mut self, place: &Place<'_>, format: Format, source: Source) -> Result<ControlFlow<()>, DocumentError> {
+        let document = leaf(place, format, &source.into_bytes(place)?)?;
+        // What has no text is refused as a whole, not handed out as a bad member of itself.
+        check_text(place, &document)?;
+        Ok(self.give(place, Ok(document)))
+    }
+}
+
+fn holds_several(format: Format) -> bool {
+    matches!(format, Format::Mail | Format::Mailbox | Format::JsonPages | Format::ConfluenceEntities)
+}
+
+/// Whether a container may be opened at this place.
+pub(super) fn check_depth(place: &Place<'_>) -> Result<(), DocumentError> {
+    if place.inner.len() < DEEPEST {
+        return Ok(());
+    }
+    Err(place.refused("in an archive in an archive in an archive", "unpack the outer ones and ingest the folder"))
+}
+
+/// The readers: one line for each format that is one document.
+fn leaf(place: &Place<'_>, format: Format, bytes: &[u8]) -> Result<Document, DocumentError> {
+    let text = || encoding::decode(bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY));
+    Ok(match format {
+        Format::Html => read_html(&text()?),
+        Format::Confluence => {
+            html::read_fragment(&text()?, Dialect::Storage)
+        }
+        Format::ConfluencePage => export_html::read_page(place, &text()?)?,
+        Format::Markdown => markdown::read(&text()?),
+        Format::Json => {
+            let page = Envelope::read(text()?.trim_start());
+            page.map_err(|source| DocumentError::NoPage { path: place.shown(), source })?.into_document()
+        }
+        Format::Text => Document { blocks: text::read(&text()?), ..Document::default() },
+        Format::Docx => return Err(place.refused("a Word document, which cannot be read yet", REMEDY)),
+        Format::Workbook => return Err(place.refused("a spreadsheet, which cannot be read yet", REMEDY)),
+        Format::Delimited => return Err(place.refused("a CSV file, which cannot be read yet", REMEDY)),
+        Format::Pdf => pdf::read(bytes).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?,
+        Format::JsonPages
+        | Format::Mail
+        | Format::Mailbox
+        | Format::Zip
+        | Format::ConfluenceHtmlExport
+        | Format::ConfluenceXmlExport
+        | Format::ConfluenceEntities => return Err(DocumentError::UnknownFormat { path: place.shown() }),
+    })
+}
+
+const REMEDY: &str = "save it as HTML or text";
+
+/// A page; storage format is now and then saved under a name of HTML.
+fn read_html(text: &str) -> Document {
+    let start: String = text.chars().take(LOOK).collect::<String>().to_ascii_lowercase();
+    if is_storage(text) && !start.contains("<html") && !start.contains("<!doctype") {
+        return html::read_fragment(text, Dialect::Storage);
+    }
+    html::read_page(text)
+}
+
+fn check_text(place: &Place<'_>, document: &Document) -> Result<(), DocumentError> {
+    let none = document.blocks.iter().all(|block| matches!(block, Block::Page(_)));
+    if none { Err(DocumentError::Empty { path: place.shown() }) } else { Ok(()) }
+}
+
+/// A document with a title and with text, or the reason why it is none.
+fn finished(place: &Place<'_>, mut document: Document) -> Result<Document, DocumentError> {
+    check_text(place, &document)?;
     if document.title.is_empty() {
+        let name = place.own_name();
         let stem = name.file_stem().unwrap_or(name.as_os_str());
         document.title = clean_line(&stem.to_string_lossy());
     }
@@ -72,81 +418,10 @@ pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
     Ok(document)
 }
 
-/// Parses a format that is text.
-fn parse_text(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
-    let unknown = || DocumentError::UnknownFormat { path: name.to_owned() };
-    let text = decode(bytes).ok_or_else(unknown)?;
-    Ok(match Format::of(name, &text).ok_or_else(unknown)? {
-        Format::Html => html::read_page(&text),
-        Format::Confluence => Document { blocks: html::read_fragment(&text, Dialect::Storage), ..Document::default() },
-        Format::Markdown => markdown::read(&text),
-        Format::Json => {
-            let page = Envelope::read(&text);
-            page.map_err(|source| DocumentError::NoPage { path: name.to_owned(), source })?.into_document()
-        }
-        Format::Text => Document { blocks: paragraphs(&text), ..Document::default() },
-        Format::Pdf => return Err(unknown()),
-    })
-}
-
 /// A first heading that says the title again is no section of the page.
 fn drop_title_heading(document: &mut Document) {
     let says_title = |block: &Block| matches!(block, Block::Heading { level: 1, text } if *text == document.title);
     if document.blocks.len() > 1 && document.blocks.first().is_some_and(says_title) {
-        document.blocks.remove(0);
-    }
-}
-
-/// Text split at empty lines.
-pub(super) fn paragraphs(text: &str) -> Vec<Block> {
-    let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
-    let mut paragraphs: Vec<String> = Vec::new();
-    let mut open = false;
-    for line in text.lines().map(str::trim_end) {
-        match (line.is_empty(), paragraphs.last_mut()) {
-            (true, _) => open = false,
-            (false, Some(paragraph)) if open => {
-                paragraph.push('\n');
-                paragraph.push_str(line);
-            }
-            (false, _) => {
-                paragraphs.push(line.to_owned());
-                open = true;
-            }
-        }
-    }
-    paragraphs.into_iter().map(Block::Text).collect()
-}
-
-/// Bytes as text; nothing for a binary file.
-fn decode(bytes: &[u8]) -> Option<String> {
-    if let Some(rest) = bytes.strip_prefix(b"\xff\xfe") {
-        return Some(decode_wide(rest, u16::from_le_bytes));
-    }
-    if let Some(rest) = bytes.strip_prefix(b"\xfe\xff") {
-        return Some(decode_wide(rest, u16::from_be_bytes));
-    }
-    if bytes.starts_with(b"%PDF") || bytes.starts_with(b"PK\x03\x04") || bytes.contains(&0) {
-        return None;
-    }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    Some(match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => bytes.iter().map(|byte| windows_1252(*byte)).collect(),
-    })
-}
-
-fn decode_wide(bytes: &[u8], unit: impl Fn([u8; 2]) -> u16) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-    char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-}
-
-fn windows_1252(byte: u8) -> char {
-    match byte {
-        0x80..=0x9f => match WINDOWS_1252[usize::from(byte - 0x80)] {
-            0 => char::REPLACEMENT_CHARACTER,
-            code => char::from_u32(code.into()).unwrap_or(char::REPLACEMENT_CHARACTER),
-        },
-        _ => char::from(byte),
+        document.remove_blocks(&[0]);
     }
 }

@@ -7,13 +7,17 @@
 //! Not here: what becomes evidence (`evidence`), where it is stored (`index`).
 
 mod admonition;
+mod archive;
 mod builder;
 mod cell;
 mod confluence;
 mod contents;
 mod discover;
 mod element;
+mod encoding;
 mod error;
+mod export_html;
+mod export_xml;
 mod format;
 mod furniture;
 mod grid;
@@ -21,13 +25,18 @@ mod header;
 mod html;
 mod links;
 mod load;
+mod mail;
+mod mailbox;
 mod markdown;
 mod markup;
 mod page;
 mod pdf;
 mod run;
 mod table;
+mod text;
 
+#[cfg(test)]
+mod container_tests;
 #[cfg(test)]
 mod markup_tests;
 #[cfg(test)]
@@ -36,7 +45,7 @@ mod tests;
 pub use discover::{Found, Skipped, discover};
 pub use error::DocumentError;
 pub use format::Format;
-pub use load::{LARGEST_FILE, Member, load, parse, read};
+pub use load::{LARGEST_CONTAINER, LARGEST_FILE, Member, load, parse, read};
 pub use pdf::PdfError;
 
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,19 @@
 //! JSON envelopes: a wiki page as `{title, url, content, date?, space?}`, content in storage format or HTML.
+//!
+//! A file holds one, a list of them, or one a line. Lines are read one at a time, so such a file may be large.
+
+use std::io::{BufRead, Read as _};
+use std::ops::ControlFlow;
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::Document;
-use super::html;
-use super::load::paragraphs;
+use super::archive::Names;
+use super::load::{LARGEST_FILE, Place, Source, Walk};
+
 use super::markup::Dialect;
+use super::text::paragraphs;
+use super::{Document, DocumentError, encoding, html};
 use crate::base::clean_line;
 
 /// A page as exported. Other fields are ignored.
@@ -35,6 +43,79 @@ impl Envelope {
             space: self.space.map(|space| clean_line(&space)).filter(|space| !space.is_empty()),
             ..read_content(&self.content)
         }
+    }
+}
+
+/// Reads a list of envelopes, or one a line.
+pub(super) fn read_several(
+    walk: &mut Walk<'_>,
+    place: &Place<'_>,
+    mut source: Source,
+) -> Result<ControlFlow<()>, DocumentError> {
+    let mut pages = Pages { walk, place, names: Names::default(), number: 0 };
+    let start = source.fill_buf().map_err(|error| place.unreadable(error))?;
+    let is_list = start.trim_ascii_start().starts_with(b"[");
+    let is_wide =
+        start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") || start.starts_with(b"\xef\xbb\xbf");
+    let flow = if is_list || is_wide {
+        let bytes = source.into_bytes(place)?;
+        let text = encoding::decode(&bytes).unwrap_or_default();
+        if text.trim_start().starts_with('[') { pages.list(&text)? } else { pages.lines(text.as_bytes())? }
+    } else {
+        pages.lines(source)?
+    };
+    if pages.number == 0 { Err(DocumentError::Empty { path: place.shown() }) } else { Ok(flow) }
+}
+
+struct Pages<'a, 'v> {
+    walk: &'a mut Walk<'v>,
+    place: &'a Place<'a>,
+    names: Names,
+    number: usize,
+}
+
+impl Pages<'_, '_> {
+    fn list(&mut self, text: &str) -> Result<ControlFlow<()>, DocumentError> {
+        let pages: Vec<Value> =
+            serde_json::from_str(text).map_err(|source| DocumentError::NoPage { path: self.place.shown(), source })?;
+        for page in pages {
+            self.number += 1;
+            let flow = self.give(serde_json::from_value(page));
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn lines(&mut self, mut source: impl BufRead) -> Result<ControlFlow<()>, DocumentError> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = source.by_ref().take(LARGEST_FILE).read_until(b'\n', &mut line);
+            if read.map_err(|error| self.place.unreadable(error))? == 0 {
+                return Ok(ControlFlow::Continue(()));
+            }
+            self.number += 1;
+            let text = encoding::decode(&line).unwrap_or_default();
+            if text.trim().is_empty() {
+                continue;
+            }
+            let flow = self.give(Envelope::read(text.trim()));
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+    }
+
+    /// Hands out a page by its title; a bad one by its place in the file.
+    fn give(&mut self, page: Result<Envelope, serde_json::Error>) -> ControlFlow<()> {
+        let document = page.map(Envelope::into_document);
+        let title = document.as_ref().ok().map(|page| page.title.clone()).filter(|title| !title.is_empty());
+        let name = title.unwrap_or_else(|| format!("page {}", self.number));
+        let place = self.place.member(&self.names.unique(&name));
+        let content = document.map_err(|source| DocumentError::NoPage { path: place.shown(), source });
+        self.walk.give(&place, content)
     }
 }
 

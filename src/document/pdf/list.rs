@@ -105,7 +105,7 @@ pub(super) fn lists(items: &[Item]) -> Vec<Block> {
         builder.close(list.item);
         builder.close(list.list);
     }
-    builder.finish()
+    builder.finish().blocks
 }
 
 /// Whether the items beside the first one are numbered 1, 2, 3.

@@ -34,7 +34,6 @@ mod unpack;
 mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::time::Instant;
 
 use hayro_syntax::page::Page;
@@ -57,13 +56,6 @@ const MOST_LETTERS: usize = 40_000_000;
 const MOST_LINKS: usize = 20_000;
 /// Seconds in which all pages must be read. A page takes some milliseconds.
 const MOST_SECONDS: usize = 600;
-
-/// Whether these bytes are a PDF. Some files that are named so have a few lines before it begins.
-pub(super) fn is_pdf(name: &Path, bytes: &[u8]) -> bool {
-    let named = name.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pdf"));
-    let start = &bytes[..bytes.len().min(1_024)];
-    bytes.starts_with(b"%PDF-") || (named && start.windows(5).any(|part| part == b"%PDF-"))
-}
 
 /// Reads a PDF.
 ///

@@ -72,7 +72,7 @@ impl Draft {
             builder.close(part);
         }
         builder.close(table);
-        builder.finish()
+        builder.finish().blocks
     }
 }
 

@@ -1,0 +1,321 @@
+//! ZIP archives: what is in them, and each member unpacked in memory, one at a time.
+//!
+//! Takes a source, gives its list of members and their bytes; `read` hands every document in it to the walk.
+//! Invariants: nothing is ever written to disk, names are only shown; what is unpacked is bounded by member, by ratio
+//! and by the budget of the walk, whatever sizes the archive claims; hidden members and those that only a file manager
+//! wrote are passed over.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use super::format::{Format, NoFormat, refused};
+use super::load::{Budget, LARGEST_FILE, Place, Source, Walk};
+use super::{DocumentError, export_html};
+use crate::base::clean_line;
+
+/// The most members that an archive is opened with. Its list is held in memory.
+const MOST_LISTED: u64 = 200_000;
+
+/// No document packs so well; what does is made to fill memory or disk.
+const HIGHEST_RATIO: u64 = 500;
+
+/// Small members may pack as well as they like, in bytes.
+const RATIO_FROM: u64 = 8 << 20;
+
+/// How much of an index page is looked at, in bytes.
+const INDEX_LOOK: u64 = 1 << 20;
+
+/// Names that file managers leave behind.
+const LITTER: &[&str] = &["__MACOSX", "Thumbs.db", "desktop.ini"];
+
+const UNTRUSTED: &str = "if you trust it, unpack it yourself and ingest the folder";
+
+/// A member as listed.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    at: usize,
+    /// Cleaned, so that it can be shown: no escapes, no way out of the folder.
+    pub(super) name: String,
+    packed: u64,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    Encrypted,
+    Link,
+}
+
+/// An open archive.
+pub(super) struct Archive {
+    zip: ZipArchive<Source>,
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Archive {
+    pub(super) fn open(place: &Place<'_>, mut source: Source) -> Result<Self, DocumentError> {
+        if listed_members(&mut source).is_some_and(|members| members > MOST_LISTED) {
+            let what = format!("an archive of more than {MOST_LISTED} members");
+            return Err(place.refused(what, "split it, or unpack it and ingest the folder"));
+        }
+        let failed = |source| DocumentError::Archive { path: place.shown(), source };
+        let zip = ZipArchive::new(source).map_err(failed)?;
+        let mut entries = Vec::with_capacity(zip.len());
+        for at in 0..zip.len() {
+            let entry = zip.by_index_data(at).map_err(failed)?;
+            let name = clean_name(entry.name_raw(), entry.name().ok().as_deref());
+            let hidden = name.split('/').any(|part| part.starts_with('.') || LITTER.contains(&part));
+            if entry.is_dir() || name.is_empty() || hidden {
+                continue;
+            }
+            let kind = match () {
+                () if entry.is_symlink() => Kind::Link,
+                () if entry.encrypted() => Kind::Encrypted,
+                () => Kind::Plain,
+            };
+            entries.push(Entry { at, name, packed: entry.compressed_size(), kind });
+        }
+        Ok(Self { zip, entries })
+    }
+
+    /// What the archive is, by its members.
+    pub(super) fn format(&mut self, place: &Place<'_>) -> Result<Format, DocumentError> {
+        let has = |name: &str| self.entries.iter().any(|entry| entry.name == name);
+        let media = |archive: &mut Self| archive.start_of("mimetype", 100).unwrap_or_default();
+        let office = "save it as PDF, or copy its text into a document";
+        let found = match () {
+            () if has("word/document.xml") => Ok(Format::Docx),
+            () if has("xl/workbook.xml") || has("xl/workbook.bin") => Ok(Format::Workbook),
+            () if has("ppt/presentation.xml") => Err(refused("a presentation", "save it as PDF")),
+            () if has("Index/Document.iwa") => Err(refused("an Apple iWork document", "save it as DOCX or PDF")),
+            () if has("EncryptedPackage") => Err(refused("encrypted", "remove its password")),
+            () if has("mimetype") => match media(self).trim_ascii() {
+                b"application/vnd.oasis.opendocument.spreadsheet" => Ok(Format::Workbook),
+                b"application/vnd.oasis.opendocument.text" => Err(refused("an OpenDocument text", "save it as DOCX")),
+                b"application/epub+zip" => Err(refused("an e-book", "save it as PDF or HTML")),
+                media if media.starts_with(b"application/vnd.oasis") => Err(refused("an OpenDocument file", office)),
+                _ => Ok(Format::Zip),
+            },
+            () if has("META-INF/MANIFEST.MF") => Err(refused("a Java program", "only documents are read")),
+            () if self.find("entities.xml").is_some() => Ok(Format::ConfluenceXmlExport),
+            () if self.is_html_export() => Ok(Format::ConfluenceHtmlExport),
+            () => Ok(Format::Zip),
+        };
+        found.map_err(|why: NoFormat| place.no_format(why))
+    }
+
+    fn is_html_export(&mut self) -> bool {
+        let Some(index) = self.find("index.html").map(|entry| entry.name.clone()) else { return false };
+        let folder = index.strip_suffix("index.html").unwrap_or_default();
+        let styled = format!("{folder}styles/site.css");
+        self.entries.iter().any(|entry| entry.name == styled)
+            && self.start_of(&index, INDEX_LOOK).is_some_and(|start| export_html::is_index(&start))
+    }
+
+    /// The member of this name, at the top or in the one folder that holds everything.
+    pub(super) fn find(&self, name: &str) -> Option<&Entry> {
+        let is_it = |entry: &&Entry| match entry.name.split_once('/') {
+            None => entry.name == name,
+            Some((_, rest)) => rest == name,
+        };
+        self.entries.iter().find(|entry| entry.name == name).or_else(|| self.entries.iter().find(is_it))
+    }
+
+    fn start_of(&mut self, name: &str, bytes: u64) -> Option<Vec<u8>> {
+        let at = self.entries.iter().find(|entry| entry.name == name)?.at;
+        let mut start = Vec::new();
+        let member = self.zip.by_index(at).ok()?;
+        // Damage behind the beginning shows when the member is read.
+        let _ = member.take(bytes).read_to_end(&mut start);
+        Some(start)
+    }
+
+    /// Hands every document in the archive to the walk.
+    pub(super) fn read(mut self, walk: &mut Walk<'_>, place: &Place<'_>) -> Result<ControlFlow<()>, DocumentError> {
+        let repeated = self.zip.has_duplicate_names();
+        let mut names = Names::default();
+        let mut given = false;
+        for entry in std::mem::take(&mut self.entries) {
+            let member = place.member(&names.unique(&entry.name));
+            walk.take_member(place)?;
+            given = true;
+            let flow = match self.bytes(&entry, &member, &mut walk.budget) {
+                Ok(bytes) => walk.member(&member, bytes),
+                Err(error) => walk.give(&member, Err(error)),
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        if repeated {
+            let names = place.member("(repeated names)");
+            let error = place.refused("an archive with several files of one name", "the last of each was read");
+            return Ok(walk.give(&names, Err(error)));
+        }
+        if given { Ok(ControlFlow::Continue(())) } else { Err(DocumentError::Empty { path: place.shown() }) }
+    }
+
+    /// Unpacks a member.
+    pub(super) fn bytes(
+        &mut self,
+        entry: &Entry,
+        place: &Place<'_>,
+        budget: &mut Budget,
+    ) -> Result<Vec<u8>, DocumentError> {
+        let (member, _) = self.member(entry, place)?;
+        let limit = LARGEST_FILE.min(budget.bytes);
+        let mut bytes = Vec::new();
+        let read = member.take(limit + 1).read_to_end(&mut bytes);
+        let unpacked = bytes.len() as u64;
+        budget.bytes = budget.bytes.saturating_sub(unpacked);
+        if unpacked > RATIO_FROM && unpacked / HIGHEST_RATIO > entry.packed {
+            let what = format!("a member that unpacks to more than {HIGHEST_RATIO} times its size, as in a ZIP bomb");
+            return Err(place.refused(what, UNTRUSTED));
+        }
+        if unpacked > LARGEST_FILE {
+            return Err(place.refused(
+                format!("a member of more than {LARGEST_FILE} bytes"),
+                "unpack the archive and split what is too large",
+            ));
+        }
+        if unpacked > limit {
+            return Err(exhausted(place));
+        }
+        read.map_err(|source| DocumentError::Archive { path: place.shown(), source: ZipError::Io(source) })?;
+        Ok(bytes)
+    }
+
+    /// A member as a stream of at most so many bytes, and no more than it can hold in honesty.
+    pub(super) fn stream(
+        &mut self,
+        entry: &Entry,
+        place: &Place<'_>,
+        bytes: u64,
+    ) -> Result<impl BufRead, DocumentError> {
+        let (member, packed) = self.member(entry, place)?;
+        let limit = bytes.min(packed.saturating_mul(HIGHEST_RATIO).max(RATIO_FROM));
+        Ok(BufReader::new(member.take(limit)))
+    }
+
+    fn member(&mut self, entry: &Entry, place: &Place<'_>) -> Result<(impl Read, u64), DocumentError> {
+        match entry.kind {
+            Kind::Link => return Err(place.refused("a symbolic link", "only real files in an archive are read")),
+            Kind::Encrypted => {
+                return Err(place.refused("encrypted", "unpack the archive with its password and ingest the folder"));
+            }
+            Kind::Plain => {}
+        }
+        let failed = |source| DocumentError::Archive { path: place.shown(), source };
+        Ok((self.zip.by_index(entry.at).map_err(failed)?, entry.packed))
+    }
+
+    /// The archive's own bytes, for a document that is a ZIP archive inside.
+    pub(super) fn into_source(self, place: &Place<'_>) -> Result<Source, DocumentError> {
+        let mut source = self.zip.into_inner();
+        source.rewind().map_err(|error| place.unreadable(error))?;
+        Ok(source)
+    }
+}
+
+impl Walk<'_> {
+    /// Counts a member that is about to be read.
+    pub(super) fn take_member(&mut self, place: &Place<'_>) -> Result<(), DocumentError> {
+        if self.budget.bytes == 0 {
+            return Err(exhausted(place));
+        }
+        match self.budget.members.checked_sub(1) {
+            Some(left) => self.budget.members = left,
+            None => return Err(place.refused("an archive of too many members, as in a ZIP bomb", UNTRUSTED)),
+        }
+        Ok(())
+    }
+}
+
+fn exhausted(place: &Place<'_>) -> DocumentError {
+    place.refused("in a file that unpacks to far more than its size, as in a ZIP bomb", UNTRUSTED)
+}
+
+/// How many members the archive's end claims; reading goes on at the beginning.
+fn listed_members(source: &mut Source) -> Option<u64> {
+    const END: &[u8] = b"PK\x05\x06";
+    const END_64: &[u8] = b"PK\x06\x06";
+    let from = source.size().saturating_sub(128 << 10);
+    source.seek(SeekFrom::Start(from)).ok()?;
+    let mut tail = Vec::new();
+    source.take(128 << 10).read_to_end(&mut tail).ok()?;
+    source.rewind().ok()?;
+    let last = |mark: &[u8]| tail.windows(4).rposition(|four| four == mark);
+    if let Some(count) = last(END_64).and_then(|at| tail.get(at + 32..at + 40)) {
+        return Some(u64::from_le_bytes(count.try_into().ok()?));
+    }
+    let count = last(END).and_then(|at| tail.get(at + 10..at + 12))?;
+    Some(u16::from_le_bytes(count.try_into().ok()?).into())
+}
+
+/// A name that can be shown: `/` between folders, nothing that leads out of the archive.
+fn clean_name(raw: &[u8], decoded: Option<&str>) -> String {
+    // Many programs write UTF-8 and do not say so.
+    let name = std::str::from_utf8(raw).ok().or(decoded).map_or_else(|| String::from_utf8_lossy(raw), Into::into);
+    let name = name.replace('\\', "/");
+    let parts = name.split('/').map(clean_line);
+    let kept = parts.filter(|part| !part.is_empty() && part != "." && part != ".." && !is_drive(part));
+    kept.collect::<Vec<_>>().join("/")
+}
+
+fn is_drive(part: &str) -> bool {
+    part.len() == 2 && part.ends_with(':')
+}
+
+/// Names that are given once.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Each name with the number its next repetition is tried with.
+    given: HashMap<String, usize>,
+}
+
+impl Names {
+    /// The name, with a number behind it where it was given before.
+    pub(super) fn unique(&mut self, name: &str) -> String {
+        let mut number = self.given.get(name).copied().unwrap_or(1);
+        let mut unique = name.to_owned();
+        while number > 1 || self.given.contains_key(name) {
+            number = number.max(2);
+            unique = format!("{name} ({number})");
+            number += 1;
+            if !self.given.contains_key(&unique) {
+                self.given.insert(name.to_owned(), number);
+                break;
+            }
+        }
+        self.given.insert(unique.clone(), 2);
+        unique
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_without_a_way_out_of_the_archive() {
+        let clean = |name: &[u8]| clean_name(name, None);
+        assert_eq!(clean(b"../../etc/passwd.txt"), "etc/passwd.txt");
+        assert_eq!(clean(b"C:\\Users\\x\\notes.txt"), "Users/x/notes.txt");
+        assert_eq!(clean(b"/abs/./a//b.md"), "abs/a/b.md");
+        assert_eq!(clean(b"a\x1b[31m\n.txt"), "a .txt");
+        assert_eq!(clean("Übersicht.md".as_bytes()), "Übersicht.md");
+        assert_eq!(clean_name(b"\x9abersicht.md", Some("Übersicht.md")), "Übersicht.md");
+    }
+
+    #[test]
+    fn a_name_that_comes_again_gets_a_number() {
+        let mut names = Names::default();
+        let given: Vec<String> = ["a", "a", "a (2)", "a"].iter().map(|name| names.unique(name)).collect();
+        assert_eq!(given, ["a", "a (2)", "a (2) (2)", "a (3)"]);
+    }
+}

@@ -1,0 +1,280 @@
+//! Confluence spaces exported as HTML: an index page, a file for each page, the attachments.
+//!
+//! Takes the archive, gives a document for each page, then one for each attachment that is a document; a page on its
+//! own, from an archive that was unpacked, reads the same.
+//! Invariants: the index is no document; what the export adds to a page (space before the title, breadcrumbs, author,
+//! attachments, comments) becomes title, ancestors, date and blocks, never part of the content.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use ego_tree::NodeRef;
+use scraper::node::Element;
+use scraper::{ElementRef, Html, Node};
+
+use super::archive::{Archive, Entry, Names};
+use super::format::Format;
+use super::load::{Place, Walk, Within};
+use super::markup::{Dialect, prepare};
+use super::{Block, Document, DocumentError, encoding, html};
+use crate::base::clean_line;
+
+const INDEX: &str = "index.html";
+
+/// Between the space and the title of a page.
+const AFTER_SPACE: &str = " : ";
+
+/// Whether the start of an `index.html` is that of an export.
+pub(super) fn is_index(start: &[u8]) -> bool {
+    encoding::decode_start(start).is_some_and(|text| {
+        text.contains("confluence") || text.contains("Confluence") || text.contains("id=\"space-details\"")
+    })
+}
+
+/// Reads an export.
+pub(super) fn read(
+    walk: &mut Walk<'_>,
+    place: &Place<'_>,
+    mut archive: Archive,
+) -> Result<ControlFlow<()>, DocumentError> {
+    let Some(index) = archive.find(INDEX).cloned() else { return archive.read(walk, place) };
+    let folder = index.name.strip_suffix(INDEX).unwrap_or_default().to_owned();
+    let bytes = archive.bytes(&index, &place.member(&index.name), &mut walk.budget)?;
+    let mut pages = Vec::new();
+    let mut files = Vec::new();
+    for entry in std::mem::take(&mut archive.entries) {
+        let Some(name) = entry.name.strip_prefix(&folder).map(ToOwned::to_owned) else { continue };
+        if !name.contains('/') && has_ending_of_page(&name) && name != INDEX {
+            pages.push((name, entry));
+        } else if name.starts_with("attachments/") {
+            files.push((name, entry));
+        }
+    }
+    let index = Index::read(&encoding::decode(&bytes).unwrap_or_default());
+    let mut export = Export { walk, place, archive, index, attached: HashMap::new(), names: Names::default() };
+    for (name, entry) in pages {
+        if export.page(&name, &entry)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    for (name, entry) in files {
+        if export.file(&name, &entry)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+struct Export<'a, 'v> {
+    walk: &'a mut Walk<'v>,
+    place: &'a Place<'a>,
+    archive: Archive,
+    index: Index,
+    /// Path of an attached file -> its name and where its page stands.
+    attached: HashMap<String, (String, Within)>,
+    names: Names,
+}
+
+impl Export<'_, '_> {
+    fn page(&mut self, name: &str, entry: &Entry) -> Result<ControlFlow<()>, DocumentError> {
+        self.walk.take_member(self.place)?;
+        let member = self.place.member(&entry.name);
+        let page = self.archive.bytes(entry, &member, &mut self.walk.budget).and_then(|bytes| {
+            let text = encoding::decode(&bytes);
+            let text = text.ok_or_else(|| member.refused("binary data, whatever its name says", "export it again"))?;
+            Ok(Page::read(&text, &self.index, name))
+        });
+        let document = page.map(|page| {
+            let mut ancestors = page.document.ancestors.clone();
+            ancestors.push(page.document.title.clone());
+            let within = Within { space: page.document.space.clone(), ancestors };
+            let files = page.attachments.into_iter().map(|file| (file.path, (file.name, within.clone())));
+            self.attached.extend(files);
+            page.document
+        });
+        Ok(self.walk.give(&member, document))
+    }
+
+    /// Hands out an attached file where it is a document; pictures and the like are named by their page.
+    fn file(&mut self, path: &str, entry: &Entry) -> Result<ControlFlow<()>, DocumentError> {
+        self.walk.take_member(self.place)?;
+        let (name, within) = self.attached.remove(path).unwrap_or_default();
+        let folder = entry.name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let name = if name.is_empty() { entry.name.clone() } else { format!("{folder}/{name}") };
+        let member = self.place.member(&self.names.unique(&name));
+        Ok(match self.archive.bytes(entry, &member, &mut self.walk.budget) {
+            Ok(bytes) if Format::of(&member.own_name(), &bytes).is_err() => ControlFlow::Continue(()),
+            Ok(bytes) => {
+                self.walk.within = within;
+                let flow = self.walk.member(&member, bytes);
+                self.walk.within = Within::default();
+                flow
+            }
+            Err(error) => self.walk.give(&member, Err(error)),
+        })
+    }
+}
+
+/// Reads one page of an export that was unpacked.
+pub(super) fn read_page(place: &Place<'_>, text: &str) -> Result<Document, DocumentError> {
+    let name = place.own_name();
+    if name.file_name().is_some_and(|name| name == INDEX) {
+        return Err(place.refused("the index of an exported space", "its pages are read, it needs no reading itself"));
+    }
+    Ok(Page::read(text, &Index::default(), "").document)
+}
+
+fn has_ending_of_page(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
+}
+
+/// What the index says of the space and its pages.
+#[derive(Debug, Default)]
+struct Index {
+    space: Option<String>,
+    /// File of a page -> titles of the pages above it.
+    ancestors: HashMap<String, Vec<String>>,
+}
+
+impl Index {
+    fn read(text: &str) -> Self {
+        let tree = Html::parse_document(&prepare(text, Dialect::Html));
+        let root = tree.tree.root();
+        let mut index = Self { space: space_name(root), ancestors: HashMap::new() };
+        for link in elements(root, |element| element.name() == "a") {
+            let Some(file) = link.value().as_element().and_then(|element| element.attr("href")) else { continue };
+            // The items around the link's own are the pages above, each with its link first.
+            let above = link.ancestors().filter(|node| is(*node, "li")).skip(1).take(64);
+            let mut titles: Vec<String> = above.filter_map(first_link).collect();
+            titles.reverse();
+            index.ancestors.entry(file.to_owned()).or_insert(titles);
+        }
+        index
+    }
+}
+
+/// The space's name, from the table of its details.
+fn space_name(root: NodeRef<'_, Node>) -> Option<String> {
+    let mut rows = elements(root, |element| element.name() == "tr");
+    rows.find_map(|row| {
+        let mut cells = row.children().filter(|cell| is(*cell, "th") || is(*cell, "td")).map(text_of);
+        (cells.next()? == "Name").then(|| cells.next()).flatten()
+    })
+}
+
+fn first_link(item: NodeRef<'_, Node>) -> Option<String> {
+    item.children().find(|child| is(*child, "a")).map(text_of)
+}
+
+/// A page as exported.
+struct Page {
+    document: Document,
+    attachments: Vec<Attachment>,
+}
+
+struct Attachment {
+    /// Its path in the export.
+    path: String,
+    name: String,
+}
+
+impl Page {
+    fn read(text: &str, index: &Index, file: &str) -> Self {
+        let mut document = html::read_page(text);
+        let tree = Html::parse_document(&prepare(text, Dialect::Html));
+        let root = tree.tree.root();
+        let crumbs: Vec<String> = by_id(root, "breadcrumbs")
+            .map(|list| list.descendants().filter(|node| is(*node, "li")).map(text_of).collect())
+            .unwrap_or_default();
+        document.space = crumbs.first().cloned().or_else(|| index.space.clone());
+        document.ancestors = match crumbs.get(1..) {
+            Some(above) => above.to_vec(),
+            None => index.ancestors.get(file).cloned().unwrap_or_default(),
+        };
+        let shown = by_id(root, "title-text").map(text_of).filter(|title| !title.is_empty());
+        let shown = shown.unwrap_or_else(|| document.title.clone());
+        let title = document.space.as_ref().and_then(|space| shown.strip_prefix(space)?.strip_prefix(AFTER_SPACE));
+        title.unwrap_or(&shown).clone_into(&mut document.title);
+        let made = elements(root, |element| has_class(element, "page-metadata")).next().map(text_of);
+        let made = made.filter(|made| !made.is_empty());
+        document.date = made.as_deref().and_then(date_in).or(document.date);
+        let attachments = attachments(root);
+        let names: Vec<&str> = attachments.iter().map(|file| file.name.as_str()).collect();
+        // A page without any content of its own is reported as such, whoever made it.
+        let made = made.filter(|_| !document.blocks.is_empty());
+        document.blocks.append(&mut about(made, &names));
+        document.blocks.append(&mut comments(root));
+        Self { document, attachments }
+    }
+}
+
+/// What is known of a page besides its content.
+pub(super) fn about(made: Option<String>, attached: &[&str]) -> Vec<Block> {
+    let attached = (!attached.is_empty()).then(|| format!("Attachments: {}", attached.join(", ")));
+    let mut blocks: Vec<Block> = made.into_iter().chain(attached).map(Block::Text).collect();
+    if !blocks.is_empty() {
+        blocks.insert(0, Block::Heading { level: 1, text: "About this page".to_owned() });
+    }
+    blocks
+}
+
+/// `Created by A, last modified by B on Oct 21, 2020`, in the language of the space.
+fn date_in(made: &str) -> Option<String> {
+    let at = [" on ", " am ", " le ", " el "].iter().filter_map(|word| Some(made.rfind(word)? + word.len())).max()?;
+    let date = made[at..].trim();
+    date.contains(|c: char| c.is_ascii_digit()).then(|| date.to_owned())
+}
+
+fn attachments(root: NodeRef<'_, Node>) -> Vec<Attachment> {
+    let Some(section) = section(root, "attachments") else { return Vec::new() };
+    let links = section.descendants().filter(|node| is(*node, "a"));
+    let files = links.filter_map(|link| {
+        let path = link.value().as_element()?.attr("href")?.to_owned();
+        Some(Attachment { path, name: text_of(link).replace('/', "_") })
+    });
+    files.filter(|file| !file.name.is_empty()).collect()
+}
+
+fn comments(root: NodeRef<'_, Node>) -> Vec<Block> {
+    let Some(section) = section(root, "comments") else { return Vec::new() };
+    let mut blocks = Vec::new();
+    let cells = section.descendants().filter(|node| is(*node, "td"));
+    // A comment may hold a table of its own.
+    let outermost =
+        cells.filter(|cell| !cell.ancestors().take_while(|node| node.id() != section.id()).any(|node| is(node, "td")));
+    for cell in outermost.filter_map(ElementRef::wrap) {
+        blocks.append(&mut html::read_fragment(&cell.inner_html(), Dialect::Html).blocks);
+    }
+    if !blocks.is_empty() {
+        blocks.insert(0, Block::Heading { level: 1, text: "Comments".to_owned() });
+    }
+    blocks
+}
+
+/// The part of the page below a heading of the export.
+fn section<'a>(root: NodeRef<'a, Node>, id: &str) -> Option<NodeRef<'a, Node>> {
+    // The page's own headings may be called the same.
+    let headings = elements(root, |element| element.attr("id") == Some(id) && has_class(element, "pageSectionTitle"));
+    headings.last()?.ancestors().find(|node| node.value().as_element().is_some_and(|e| has_class(e, "pageSection")))
+}
+
+fn elements(root: NodeRef<'_, Node>, accept: impl Fn(&Element) -> bool) -> impl Iterator<Item = NodeRef<'_, Node>> {
+    root.descendants().filter(move |node| node.value().as_element().is_some_and(&accept))
+}
+
+fn by_id<'a>(root: NodeRef<'a, Node>, id: &str) -> Option<NodeRef<'a, Node>> {
+    elements(root, |element| element.attr("id") == Some(id)).next()
+}
+
+fn has_class(element: &Element, class: &str) -> bool {
+    element.attr("class").is_some_and(|classes| classes.split_whitespace().any(|one| one == class))
+}
+
+fn is(node: NodeRef<'_, Node>, name: &str) -> bool {
+    node.value().as_element().is_some_and(|element| element.name() == name)
+}
+
+fn text_of(node: NodeRef<'_, Node>) -> String {
+    let text: String = node.descendants().filter_map(|node| node.value().as_text().map(|text| &**text)).collect();
+    clean_line(&text)
+}

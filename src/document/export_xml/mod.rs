@@ -1,0 +1,109 @@
+//! Confluence spaces exported as XML: one `entities.xml` with everything, and the attached files.
+//!
+//! Takes the archive, gives a document for each current page, then one for each attachment that is a document.
+//! The file is read twice, since a body may stand before or after the page it belongs to: first titles, hierarchy,
+//! attachments and comments, then the bodies, one at a time.
+//! Invariants: historical versions, drafts and deleted pages are no documents; memory holds one body, the comments up
+//! to [`MOST_COMMENTED`] and a little for each page. The address of a page is not in the export.
+
+mod entities;
+mod space;
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use self::entities::Entities;
+use self::space::{Attachment, Space};
+use super::DocumentError;
+use super::archive::{Archive, Names};
+use super::format::Format;
+use super::load::{LARGEST_CONTAINER, Place, Source, Walk, Within};
+
+const ENTITIES: &str = "entities.xml";
+
+/// Reads an export.
+pub(super) fn read(
+    walk: &mut Walk<'_>,
+    place: &Place<'_>,
+    mut archive: Archive,
+) -> Result<ControlFlow<()>, DocumentError> {
+    let Some(entry) = archive.find(ENTITIES).cloned() else { return archive.read(walk, place) };
+    let folder = entry.name.strip_suffix(ENTITIES).unwrap_or_default().to_owned();
+    let inside = place.member(&entry.name);
+    let mut space = Space::default();
+    let stream = archive.stream(&entry, &inside, walk.budget.bytes)?;
+    let bytes = space.learn(&mut Entities::new(stream, &inside))?;
+    walk.budget.bytes = walk.budget.bytes.saturating_sub(bytes);
+    let stream = archive.stream(&entry, &inside, walk.budget.bytes)?;
+    let flow = give_pages(walk, place, &mut space, &mut Entities::new(stream, &inside))?;
+    walk.budget.bytes = walk.budget.bytes.saturating_sub(bytes);
+    if flow.is_break() {
+        return Ok(flow);
+    }
+    give_attachments(walk, place, &space, &mut archive, &folder)
+}
+
+/// Reads an `entities.xml` that was unpacked.
+pub(super) fn read_entities(
+    walk: &mut Walk<'_>,
+    place: &Place<'_>,
+    mut source: Source,
+) -> Result<ControlFlow<()>, DocumentError> {
+    let mut space = Space::default();
+    space.learn(&mut Entities::new(source.by_ref().take(LARGEST_CONTAINER), place))?;
+    source.restart().map_err(|error| place.unreadable(error))?;
+    give_pages(walk, place, &mut space, &mut Entities::new(source.take(LARGEST_CONTAINER), place))
+}
+
+fn give_pages<R: Read>(
+    walk: &mut Walk<'_>,
+    place: &Place<'_>,
+    space: &mut Space,
+    entities: &mut Entities<'_, R>,
+) -> Result<ControlFlow<()>, DocumentError> {
+    let mut names = Names::default();
+    let mut given = false;
+    while let Some(mut entity) = entities.next()? {
+        let Some((title, document)) = space.page(&mut entity) else { continue };
+        walk.take_member(place)?;
+        given = true;
+        let flow = walk.give(&place.member(&names.unique(&title)), Ok(document));
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+    if given { Ok(ControlFlow::Continue(())) } else { Err(DocumentError::Empty { path: place.shown() }) }
+}
+
+/// Hands out the attached files that are documents; the others are named by their pages.
+fn give_attachments(
+    walk: &mut Walk<'_>,
+    place: &Place<'_>,
+    space: &Space,
+    archive: &mut Archive,
+    folder: &str,
+) -> Result<ControlFlow<()>, DocumentError> {
+    let mut names = Names::default();
+    for entry in std::mem::take(&mut archive.entries) {
+        let path = entry.name.strip_prefix(folder).and_then(|name| name.strip_prefix("attachments/"));
+        let Some((Attachment { name, .. }, page)) = path.and_then(|path| space.attachment(path)) else { continue };
+        walk.take_member(place)?;
+        let member = place.member(&names.unique(&format!("attachments/{}/{name}", page.title.replace('/', "_"))));
+        let flow = match archive.bytes(&entry, &member, &mut walk.budget) {
+            Ok(bytes) if Format::of(&member.own_name(), &bytes).is_err() => continue,
+            Ok(bytes) => {
+                let mut ancestors = space.ancestors(page);
+                ancestors.push(page.title.clone());
+                walk.within = Within { space: space.name_of(page), ancestors };
+                let flow = walk.member(&member, bytes);
+                walk.within = Within::default();
+                flow
+            }
+            Err(error) => walk.give(&member, Err(error)),
+        };
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}

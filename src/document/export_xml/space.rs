@@ -1,0 +1,243 @@
+//! What an export says of its pages, and the documents made of it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Read;
+
+use super::super::export_html::about;
+use super::super::markup::Dialect;
+use super::super::text::paragraphs;
+use super::super::{Block, Document, DocumentError, html};
+use super::entities::{Entities, Entity};
+
+/// What comments may take of memory, in bytes. Later ones are counted, not read.
+pub(super) const MOST_COMMENTED: usize = 64 << 20;
+
+/// A hierarchy is no deeper; one that leads back to itself ends here.
+const DEEPEST_HIERARCHY: usize = 64;
+
+/// Classes that are pages.
+const PAGES: &[&str] = &["Page", "BlogPost"];
+
+/// Body written in wiki markup, as Confluence did before it had its storage format.
+const WIKI_MARKUP: &str = "0";
+
+/// All that is known before bodies are read.
+#[derive(Debug, Default)]
+pub(super) struct Space {
+    pages: HashMap<String, Page>,
+    /// Name of each space by its id.
+    names: HashMap<String, String>,
+    users: HashMap<String, String>,
+    /// Attachments by their page and id.
+    attachments: HashMap<String, BTreeMap<String, Attachment>>,
+    /// Comments by their page.
+    comments: HashMap<String, Vec<Comment>>,
+    /// Text of each comment; the comment itself may stand behind it.
+    bodies: HashMap<String, String>,
+    commented: usize,
+    /// Pages whose body was found, so that a second one is not taken for another page.
+    given: HashSet<String>,
+}
+
+/// A current page.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    pub(super) title: String,
+    parent: Option<String>,
+    space: Option<String>,
+    date: Option<String>,
+}
+
+/// A current attachment.
+#[derive(Debug)]
+pub(super) struct Attachment {
+    pub(super) name: String,
+    version: String,
+}
+
+#[derive(Debug)]
+struct Comment {
+    id: String,
+    author: Option<String>,
+    date: Option<String>,
+}
+
+impl Space {
+    /// Takes in everything but the bodies of pages; gives the number of bytes read.
+    pub(super) fn learn<R: Read>(&mut self, entities: &mut Entities<'_, R>) -> Result<u64, DocumentError> {
+        while let Some(entity) = entities.next()? {
+            self.take(entity);
+        }
+        Ok(entities.bytes())
+    }
+
+    fn take(&mut self, mut entity: Entity) {
+        match entity.class.as_str() {
+            "Page" | "BlogPost" if is_current(&entity) => {
+                let changed = entity.line("lastModificationDate").or_else(|| entity.line("creationDate"));
+                let page = Page {
+                    title: entity.line("title").unwrap_or_default(),
+                    parent: entity.line("parent"),
+                    space: entity.line("space"),
+                    date: changed.map(without_fraction),
+                };
+                self.pages.insert(entity.id, page);
+            }
+            "Space" => {
+                if let Some(name) = entity.line("name").or_else(|| entity.line("key")) {
+                    self.names.insert(entity.id, name);
+                }
+            }
+            "ConfluenceUserImpl" => {
+                if let Some(name) = entity.line("name") {
+                    self.users.insert(entity.id, name);
+                }
+            }
+            "Attachment" if is_current(&entity) => self.take_attachment(entity),
+            "Comment" if is_current(&entity) => self.take_comment(entity),
+            "BodyContent" => {
+                let comment = entity.reference("content", &["Comment"]).map(ToOwned::to_owned);
+                if let (Some(comment), Some(body)) = (comment, entity.take("body"))
+                    && self.commented + body.len() <= MOST_COMMENTED
+                {
+                    self.commented += body.len();
+                    self.bodies.insert(comment, body);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn take_attachment(&mut self, entity: Entity) {
+        let page = entity.line("containerContent").or_else(|| entity.line("content"));
+        let name = entity.line("title").or_else(|| entity.line("fileName"));
+        if let (Some(page), Some(name)) = (page, name) {
+            let version = entity.line("version").or_else(|| entity.line("attachmentVersion")).unwrap_or_default();
+            let attachment = Attachment { name: name.replace('/', "_"), version };
+            self.attachments.entry(page).or_default().insert(entity.id, attachment);
+        }
+    }
+
+    fn take_comment(&mut self, entity: Entity) {
+        if let Some(page) = entity.line("containerContent").or_else(|| entity.line("owner")) {
+            let author = entity.line("creator").or_else(|| entity.line("creatorName"));
+            let date = entity.line("creationDate").map(without_fraction);
+            self.comments.entry(page).or_default().push(Comment { id: entity.id, author, date });
+        }
+    }
+
+    /// The document of a body, with the title of its page, where the body is that of a current page.
+    pub(super) fn page(&mut self, entity: &mut Entity) -> Option<(String, Document)> {
+        if entity.class != "BodyContent" {
+            return None;
+        }
+        let id = entity.reference("content", PAGES)?.to_owned();
+        let page = self.pages.get(&id)?;
+        if !self.given.insert(id.clone()) {
+            return None;
+        }
+        let mut document = Document {
+            title: page.title.clone(),
+            date: page.date.clone(),
+            space: self.name_of(page),
+            ancestors: self.ancestors(page),
+            ..Document::default()
+        };
+        let is_wiki_markup = entity.get("bodyType") == Some(WIKI_MARKUP);
+        let body = entity.take("body").unwrap_or_default();
+        if is_wiki_markup {
+            document.blocks = paragraphs(&body);
+        } else {
+            document.append(storage(&body));
+        }
+        let files = self.attachments.get(&id).into_iter().flat_map(BTreeMap::values);
+        let mut files: Vec<&str> = files.map(|file| file.name.as_str()).collect();
+        files.sort_unstable();
+        document.blocks.append(&mut about(None, &files));
+        document.blocks.append(&mut self.comments(&id));
+        let title = if page.title.is_empty() { id } else { page.title.clone() };
+        Some((title, document))
+    }
+
+    fn comments(&self, page: &str) -> Vec<Block> {
+        let mut comments: Vec<&Comment> = self.comments.get(page).into_iter().flatten().collect();
+        comments.sort_unstable_by_key(|comment| (&comment.date, &comment.id));
+        let mut blocks = Vec::new();
+        let mut unread = 0_usize;
+        for comment in comments {
+            match self.bodies.get(&comment.id) {
+                Some(body) => blocks.append(&mut signed(storage(body).blocks, &self.signature(comment))),
+                None => unread += 1,
+            }
+        }
+        if unread > 0 {
+            blocks.push(Block::Text(format!("{unread} more comments are not in the export or too long to be read.")));
+        }
+        if !blocks.is_empty() {
+            blocks.insert(0, Block::Heading { level: 1, text: "Comments".to_owned() });
+        }
+        blocks
+    }
+
+    fn signature(&self, comment: &Comment) -> String {
+        let author = comment.author.as_ref().map(|author| self.users.get(author).unwrap_or(author).clone());
+        let parts: Vec<String> = author.into_iter().chain(comment.date.clone()).collect();
+        parts.join(", ")
+    }
+
+    pub(super) fn name_of(&self, page: &Page) -> Option<String> {
+        // An export is of one space; old ones do not say it of each page.
+        let only = || if self.names.len() == 1 { self.names.values().next() } else { None };
+        page.space.as_ref().and_then(|space| self.names.get(space)).or_else(only).cloned()
+    }
+
+    /// Titles of the pages above, outermost first.
+    pub(super) fn ancestors(&self, page: &Page) -> Vec<String> {
+        let above = std::iter::successors(self.parent(page), |above| self.parent(above));
+        let mut titles: Vec<String> = above.take(DEEPEST_HIERARCHY).map(|page| page.title.clone()).collect();
+        titles.reverse();
+        titles
+    }
+
+    fn parent(&self, page: &Page) -> Option<&Page> {
+        self.pages.get(page.parent.as_ref()?)
+    }
+
+    /// The attachment in a file at `page/attachment/version`.
+    pub(super) fn attachment(&self, path: &str) -> Option<(&Attachment, &Page)> {
+        let mut parts = path.split('/');
+        let (page, id, version) = (parts.next()?, parts.next()?, parts.next()?);
+        let attachment = self.attachments.get(page)?.get(id)?;
+        let current = attachment.version.is_empty() || attachment.version == version;
+        current.then_some(()).and(Some((attachment, self.pages.get(page)?)))
+    }
+}
+
+/// Neither a historical version nor a draft nor deleted.
+fn is_current(entity: &Entity) -> bool {
+    entity.get("contentStatus").is_none_or(|status| status == "current") && entity.get("originalVersion").is_none()
+}
+
+/// A body as it was before the export put it into CDATA, in which `]]>` cannot stand.
+fn storage(body: &str) -> Document {
+    html::read_fragment(&body.replace("]] >", "]]>"), Dialect::Storage)
+}
+
+/// A comment that says whose it is.
+fn signed(mut blocks: Vec<Block>, signature: &str) -> Vec<Block> {
+    if signature.is_empty() || blocks.is_empty() {
+        return blocks;
+    }
+    match blocks.first_mut() {
+        Some(Block::Text(text)) => *text = format!("{signature}: {text}"),
+        _ => blocks.insert(0, Block::Text(format!("{signature}:"))),
+    }
+    blocks
+}
+
+fn without_fraction(date: String) -> String {
+    match date.split_once('.') {
+        Some((date, _)) => date.to_owned(),
+        None => date,
+    }
+}

@@ -1,0 +1,214 @@
+//! E-mail messages (EML) and web pages saved as one (MHTML).
+//!
+//! Takes a message, gives the document of its text, with sender and receivers as its first block, then one document
+//! for each attachment that is one; the others are named in the text.
+//! Invariants: of the versions of a text the one with more structure is read, and only that; nothing is fetched;
+//! messages in messages count as containers and nest no deeper.
+
+use std::ops::ControlFlow;
+
+use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders as _, PartType};
+
+use super::archive::Names;
+use super::format::Format;
+use super::load::{Place, Walk, check_depth};
+use super::markup::Dialect;
+use super::{Block, Document, DocumentError, html, text};
+use crate::base::clean_line;
+
+/// The parser builds messages in messages into a tree, which must not be deep.
+const MOST_INNER: usize = 300;
+
+/// How far a message is looked at for its identity, in bytes.
+const ID_WITHIN: usize = 64 << 10;
+
+/// Reads a message and what is attached to it.
+pub(super) fn read(walk: &mut Walk<'_>, place: &Place<'_>, bytes: &[u8]) -> Result<ControlFlow<()>, DocumentError> {
+    if inner_messages(bytes) > MOST_INNER {
+        return Err(place.refused(
+            format!("a message with more than {MOST_INNER} messages in it"),
+            "save the inner messages on their own",
+        ));
+    }
+    let parsed = MessageParser::default().parse(bytes);
+    let message = parsed.ok_or_else(|| place.refused("no e-mail message", "save it as .eml again"))?;
+    take(walk, place, &message)
+}
+
+/// The Message-ID of a message.
+pub(super) fn id(bytes: &[u8]) -> Option<String> {
+    let start = &bytes[..bytes.len().min(ID_WITHIN)];
+    let message = MessageParser::default().parse_headers(start).filter(|message| !message.parts.is_empty())?;
+    message.message_id().map(clean_line).filter(|id| !id.is_empty())
+}
+
+fn inner_messages(bytes: &[u8]) -> usize {
+    [&b"message/"[..], b"digest"]
+        .iter()
+        .map(|mark| bytes.windows(mark.len()).filter(|window| window.eq_ignore_ascii_case(mark)).count())
+        .sum()
+}
+
+fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result<ControlFlow<()>, DocumentError> {
+    if message.parts.is_empty() {
+        return Err(place.refused("no e-mail message", "save it as .eml again"));
+    }
+    if is_encrypted(message) {
+        return Err(place.refused("an encrypted message", "decrypt it in the mail program and save it again"));
+    }
+    if is_saved_page(message) {
+        return Ok(walk.give(place, Ok(saved_page(message))));
+    }
+    let attachments = attachments(message);
+    let mut document = Document {
+        title: message.subject().map(clean_line).unwrap_or_default(),
+        date: header(message, "Date"),
+        blocks: people(message).into_iter().collect(),
+        ..Document::default()
+    };
+    document.append(body(message));
+    let named: Vec<&str> = attachments.iter().filter(|a| a.is_named).map(|a| a.name.as_str()).collect();
+    if !named.is_empty() {
+        document.blocks.push(Block::Text(format!("Attachments: {}", named.join(", "))));
+    }
+    let mut flow = walk.give(place, Ok(document));
+    for attachment in attachments {
+        if flow.is_break() {
+            break;
+        }
+        flow = attached(walk, &place.member(&attachment.name), attachment.part);
+    }
+    Ok(flow)
+}
+
+/// Hands out an attachment where it is a document; its name is in the text of the message in any case.
+fn attached(walk: &mut Walk<'_>, place: &Place<'_>, part: &MessagePart<'_>) -> ControlFlow<()> {
+    if let PartType::Message(message) = &part.body {
+        return match check_depth(place).and_then(|()| take(walk, place, message)) {
+            Ok(flow) => flow,
+            Err(error) => walk.give(place, Err(error)),
+        };
+    }
+    let bytes = part.contents();
+    if bytes.is_empty() || Format::of(&place.own_name(), bytes).is_err() {
+        return ControlFlow::Continue(());
+    }
+    walk.member(place, bytes.to_vec())
+}
+
+struct Attachment<'a> {
+    name: String,
+    is_named: bool,
+    part: &'a MessagePart<'a>,
+}
+
+fn attachments<'a>(message: &'a Message<'a>) -> Vec<Attachment<'a>> {
+    let mut names = Names::default();
+    let parts = message.attachments.iter().filter_map(|id| message.part(*id));
+    let mut found = Vec::new();
+    for part in parts {
+        let given = part.attachment_name().map(clean_line);
+        let subject = part
+            .message()
+            .filter(|inner| !inner.parts.is_empty())
+            .and_then(Message::subject)
+            .map(|subject| format!("{}.eml", clean_line(subject)));
+        let given = given.or(subject).map(|name| name.replace(['/', '\\'], "_")).filter(|name| !name.is_empty());
+        let is_named = given.is_some();
+        let plain = || match &part.body {
+            PartType::Html(_) => "attachment.html",
+            PartType::Text(_) => "attachment.txt",
+            PartType::Message(_) => "attachment.eml",
+            _ => "attachment",
+        };
+        let name = names.unique(&given.unwrap_or_else(|| plain().to_owned()));
+        found.push(Attachment { name, is_named, part });
+    }
+    found
+}
+
+/// Who wrote to whom and when.
+fn people(message: &Message<'_>) -> Option<Block> {
+    let all = |address: Option<&Address<'_>>| address.map(addresses).filter(|all| !all.is_empty());
+    let lines = [
+        ("From", all(message.from())),
+        ("To", all(message.to())),
+        ("Cc", all(message.cc())),
+        ("Date", header(message, "Date")),
+    ];
+    let lines: Vec<String> =
+        lines.into_iter().filter_map(|(name, value)| value.map(|value| format!("{name}: {value}"))).collect();
+    (!lines.is_empty()).then(|| Block::Text(lines.join("\n")))
+}
+
+fn addresses(address: &Address<'_>) -> String {
+    let one = |name: Option<&str>, address: Option<&str>| match (name, address) {
+        (Some(name), Some(address)) if name != address => format!("{} <{}>", clean_line(name), clean_line(address)),
+        (Some(name), _) => clean_line(name),
+        (None, Some(address)) => clean_line(address),
+        (None, None) => String::new(),
+    };
+    let all = address.iter().map(|address| one(address.name(), address.address()));
+    all.filter(|one| !one.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn header(message: &Message<'_>, name: &'static str) -> Option<String> {
+    message.header_raw(name).map(clean_line).filter(|value| !value.is_empty())
+}
+
+/// The text of the message. HTML is read where it has what plain text loses: tables and lists.
+fn body(message: &Message<'_>) -> Document {
+    let parts = |ids: &[u32]| ids.iter().filter_map(|id| message.part(*id)).map(|part| &part.body).collect::<Vec<_>>();
+    let html = parts(&message.html_body);
+    let structured = html.iter().any(|part| matches!(part, PartType::Html(html) if has_structure(html)));
+    let chosen = if structured { html } else { parts(&message.text_body) };
+    let mut body = Document::default();
+    for part in chosen {
+        match part {
+            PartType::Html(source) => body.append(html::read_fragment(inner_part(source), Dialect::Html)),
+            PartType::Text(source) => body.blocks.extend(text::read_mail(&source.replace("\r\n", "\n"))),
+            _ => {}
+        }
+    }
+    body
+}
+
+fn has_structure(html: &str) -> bool {
+    let lower = html.to_ascii_lowercase();
+    ["<table", "<ul", "<ol", "<h1", "<h2", "<h3"].iter().any(|tag| lower.contains(tag))
+}
+
+/// The body of a page; its head holds a title that is no text of the message.
+fn inner_part(html: &str) -> &str {
+    let at = html.as_bytes().windows(5).position(|five| five.eq_ignore_ascii_case(b"<body"));
+    at.map_or(html, |at| &html[at..])
+}
+
+fn is_encrypted(message: &Message<'_>) -> bool {
+    let is = |kind, subtype| message.root_part().is_content_type(kind, subtype);
+    let signed = || {
+        let kind = message.root_part().content_type();
+        kind.and_then(|kind| kind.attribute("smime-type")).is_some_and(|how| how.eq_ignore_ascii_case("signed-data"))
+    };
+    is("multipart", "encrypted")
+        || ((is("application", "pkcs7-mime") || is("application", "x-pkcs7-mime")) && !signed())
+}
+
+/// Browsers and wikis save a page with its pictures as a message that nobody sent.
+fn is_saved_page(message: &Message<'_>) -> bool {
+    let sent = message.to().is_some() || message.header("Received").is_some();
+    let related = message.root_part().is_content_type("multipart", "related");
+    let saved = message.header("Snapshot-Content-Location").is_some();
+    !sent
+        && (related || saved)
+        && message.html_body.iter().any(|id| message.part(*id).is_some_and(MessagePart::is_text_html))
+}
+
+fn saved_page(message: &Message<'_>) -> Document {
+    let page = message.html_part(0).and_then(|part| part.text_contents()).unwrap_or_default();
+    let mut document = html::read_page(page);
+    let address = header(message, "Snapshot-Content-Location");
+    document.url = document.url.or(address).filter(|url| url.starts_with("http"));
+    document.date = document.date.or_else(|| header(message, "Date"));
+    document
+}

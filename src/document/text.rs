@@ -1,0 +1,246 @@
+//! Plain text -> blocks.
+//!
+//! Takes text without markup, gives paragraphs, and what people draw with characters: underlined headings and lists.
+//! Invariants: no word is lost; one pass, lists nest at most [`DEEPEST_LIST`] deep.
+
+use super::builder::DEEPEST_LIST;
+use super::{Block, List, ListItem, Ordering};
+use crate::base::clean_text;
+
+/// A heading is a line, not a paragraph.
+const LONGEST_HEADING: usize = 120;
+
+/// A paragraph that quotes an earlier message starts with this, so that a reader of the evidence can tell.
+const QUOTED: &str = "Quoted: ";
+
+/// Text split at empty lines, with its headings and lists.
+pub(super) fn read(text: &str) -> Vec<Block> {
+    let text = clean_text(text);
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let mut reader = Reader::default();
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        match (reader.at_border(), lines.get(at + 1).and_then(|next| underline(line, next))) {
+            (true, Some(level)) => {
+                reader.heading(level, line);
+                at += 1;
+            }
+            _ => reader.line(line),
+        }
+        at += 1;
+    }
+    reader.finish()
+}
+
+/// Text split at empty lines, without looking for structure.
+pub(super) fn paragraphs(text: &str) -> Vec<Block> {
+    let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
+    let mut reader = Reader::default();
+    for line in text.lines().map(str::trim_end) {
+        if line.is_empty() {
+            reader.close();
+        } else {
+            reader.paragraph.push(line.to_owned());
+        }
+    }
+    reader.finish()
+}
+
+/// The body of a mail: as [`read`], with what is quoted from earlier messages marked as such.
+pub(super) fn read_mail(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut run: Vec<&str> = Vec::new();
+    let mut quoted = false;
+    for line in text.lines() {
+        let is_quote = line.starts_with('>');
+        if is_quote != quoted && !(line.trim().is_empty() && quoted) {
+            let ended = read(&std::mem::take(&mut run).join("\n"));
+            blocks.extend(if quoted { marked(ended) } else { ended });
+            quoted = is_quote;
+        }
+        run.push(if is_quote { line.trim_start_matches(['>', ' ']) } else { line });
+    }
+    let ended = read(&run.join("\n"));
+    blocks.extend(if quoted { marked(ended) } else { ended });
+    blocks
+}
+
+/// Blocks of an earlier message. Its headings are none of this one.
+fn marked(blocks: Vec<Block>) -> Vec<Block> {
+    let mark = |block| match block {
+        Block::Text(text) | Block::Heading { text, .. } => Block::Text(format!("{QUOTED}{text}")),
+        other => other,
+    };
+    blocks.into_iter().map(mark).collect()
+}
+
+/// The level of the heading that `next` underlines.
+fn underline(line: &str, next: &str) -> Option<u8> {
+    let level = match next.chars().next()? {
+        '=' => 1,
+        '-' | '~' => 2,
+        _ => return None,
+    };
+    let width = line.trim().chars().count();
+    let drawn = next.chars().count();
+    let uniform = next.chars().all(|c| next.starts_with(c));
+    let heading = line.chars().any(char::is_alphanumeric) && width <= LONGEST_HEADING && bullet(line).is_none();
+    (uniform && drawn >= 3 && drawn + 2 >= width && drawn <= width * 2 + 4 && heading).then_some(level)
+}
+
+/// Indentation, kind and text of a line that starts an item.
+fn bullet(line: &str) -> Option<(usize, Ordering, &str)> {
+    let rest = line.trim_start();
+    let indent = line.len() - rest.len();
+    for sign in ["- ", "* ", "• ", "– ", "o "] {
+        // A lone `o` is a word in some languages; Outlook writes it for the second level only.
+        if let Some(text) = rest.strip_prefix(sign).filter(|_| sign != "o " || indent > 0) {
+            return Some((indent, Ordering::Unordered, text.trim_start()));
+        }
+    }
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let text = rest[digits..].strip_prefix(". ").or_else(|| rest[digits..].strip_prefix(") "))?;
+    (1..=3).contains(&digits).then_some((indent, Ordering::Ordered, text.trim_start()))
+}
+
+#[derive(Default)]
+struct Reader {
+    blocks: Vec<Block>,
+    paragraph: Vec<String>,
+    /// Open lists, outermost first, with the indentation of their items.
+    lists: Vec<(usize, List)>,
+}
+
+impl Reader {
+    fn at_border(&self) -> bool {
+        self.paragraph.is_empty()
+    }
+
+    fn heading(&mut self, level: u8, line: &str) {
+        self.close();
+        self.blocks.push(Block::Heading { level, text: line.trim().to_owned() });
+    }
+
+    fn line(&mut self, line: &str) {
+        if line.is_empty() {
+            return self.close_paragraph();
+        }
+        let indented = line.starts_with([' ', '\t']);
+        match bullet(line) {
+            // A number at the start of a line in the middle of a paragraph is most often a number of the sentence.
+            Some((_, Ordering::Ordered, _)) if !self.paragraph.is_empty() => self.paragraph.push(line.to_owned()),
+            Some((indent, ordered, text)) => {
+                self.close_paragraph();
+                self.item(indent, ordered, text);
+            }
+            None => match self.lists.last_mut().and_then(|(_, list)| list.items.last_mut()) {
+                Some(item) if indented && self.paragraph.is_empty() => {
+                    item.text.push(' ');
+                    item.text.push_str(line.trim_start());
+                }
+                _ => {
+                    self.close_lists();
+                    self.paragraph.push(line.to_owned());
+                }
+            },
+        }
+    }
+
+    fn item(&mut self, indent: usize, ordered: Ordering, text: &str) {
+        while self.lists.len() > 1 && self.lists.last().is_some_and(|(open, _)| *open > indent) {
+            self.close_list();
+        }
+        let deeper = self.lists.last().is_none_or(|(open, _)| indent > *open + 1);
+        if deeper && self.lists.len() < DEEPEST_LIST {
+            self.lists.push((indent, List { ordered, items: Vec::new() }));
+        } else if self.lists.last().is_some_and(|(_, list)| self.lists.len() == 1 && list.ordered != ordered) {
+            self.close_lists();
+            self.lists.push((indent, List { ordered, items: Vec::new() }));
+        }
+        if let Some((_, list)) = self.lists.last_mut() {
+            list.items.push(ListItem { text: text.to_owned(), nested: Vec::new() });
+        }
+    }
+
+    fn close_list(&mut self) {
+        let Some((_, list)) = self.lists.pop() else { return };
+        match self.lists.last_mut().and_then(|(_, outer)| outer.items.last_mut()) {
+            Some(item) => item.nested.push(list),
+            None => self.blocks.push(Block::List(list)),
+        }
+    }
+
+    fn close_lists(&mut self) {
+        while !self.lists.is_empty() {
+            self.close_list();
+        }
+    }
+
+    fn close_paragraph(&mut self) {
+        if !self.paragraph.is_empty() {
+            self.blocks.push(Block::Text(std::mem::take(&mut self.paragraph).join("\n")));
+        }
+    }
+
+    fn close(&mut self) {
+        self.close_lists();
+        self.close_paragraph();
+    }
+
+    fn finish(mut self) -> Vec<Block> {
+        self.close();
+        self.blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(text: &str) -> Block {
+        Block::Text(text.to_owned())
+    }
+
+    #[test]
+    fn underlined_lines_are_headings_and_other_rules_are_not() {
+        let read = read("Report\n======\n\nFirst part\n----------\na\n\n-----\nb | c\n--+--\n");
+        let heading = |level, text: &str| Block::Heading { level, text: text.to_owned() };
+        assert_eq!(read, [heading(1, "Report"), heading(2, "First part"), text("a"), text("-----\nb | c\n--+--")]);
+    }
+
+    #[test]
+    fn lists_keep_their_nesting_and_their_continued_lines() {
+        let read = read("To do:\n- one\n  goes on\n- two\n  - inner\n- three\nEnd.\n\n1. first\n2. second");
+        let item = |text: &str| ListItem { text: text.to_owned(), nested: Vec::new() };
+        let inner = List { items: vec![item("inner")], ..List::default() };
+        let outer = vec![item("one goes on"), ListItem { text: "two".into(), nested: vec![inner] }, item("three")];
+        let numbered = List { ordered: Ordering::Ordered, items: vec![item("first"), item("second")] };
+        assert_eq!(
+            read,
+            [
+                text("To do:"),
+                Block::List(List { items: outer, ..List::default() }),
+                text("End."),
+                Block::List(numbered)
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_mail_quotes_is_marked() {
+        let read = read_mail("Yes.\n\n> Shall we?\n> \n> > Before.\n\nBest");
+        assert_eq!(read, [text("Yes."), text("Quoted: Shall we?"), text("Quoted: Before."), text("Best")]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_word_is_lost(source in "([a-z]{1,4}|- |  |\n|\n\n|1\\. |====|----|> ){0,40}") {
+            let all = format!("{:?}{:?}", read(&source), read_mail(&source));
+            for word in source.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().all(char::is_alphabetic)) {
+                prop_assert!(all.contains(word), "{word} of {source:?} is lost");
+            }
+        }
+    }
+}
