@@ -31,12 +31,12 @@ pub(super) fn read(
     let folder = entry.name.strip_suffix(ENTITIES).unwrap_or_default().to_owned();
     let inside = place.member(&entry.name);
     let mut space = Space::default();
-    let stream = archive.stream(&entry, &inside, walk.budget.bytes)?;
-    let bytes = space.learn(&mut Entities::new(stream, &inside))?;
-    walk.budget.bytes = walk.budget.bytes.saturating_sub(bytes);
-    let stream = archive.stream(&entry, &inside, walk.budget.bytes)?;
+    let allowed = walk.budget.bytes;
+    let bytes = space.learn(&mut Entities::new(archive.stream(&entry, &inside, allowed)?, &inside))?;
+    // The second reading unpacks the same again; it counts once.
+    walk.budget.bytes = allowed.saturating_sub(bytes).max(1);
+    let stream = archive.stream(&entry, &inside, allowed)?;
     let flow = give_pages(walk, place, &mut space, &mut Entities::new(stream, &inside))?;
-    walk.budget.bytes = walk.budget.bytes.saturating_sub(bytes);
     if flow.is_break() {
         return Ok(flow);
     }
