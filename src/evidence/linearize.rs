@@ -1,9 +1,9 @@
 //! Tables and rows in the written form that was chosen (RAGonite, Table 4).
 //!
-//! Takes a table, gives its opening (caption and header), its rows one by one, and its close (footer), so that a table in
-//! parts can repeat what belongs to all of them; and each row as an evidence of its own, with the column names.
-//! Invariants: a cell cannot break out of its place: bars, line ends and markup in it are escaped; only columns that the
-//! source names get a name, numbers of columns are for the verbalized form.
+//! Takes a table, gives its opening (caption and header), its rows one by one, and its close (footer), so that a table
+//! in parts can repeat what belongs to all of them; and each row as an evidence of its own, with the column names.
+//! Invariants: a cell cannot break out of its place: bars, line ends and markup in it are escaped; only columns that
+//! the source names get a name, numbers of columns are for the verbalized form.
 
 use html_escape::encode_text;
 

@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn abbreviations_dates_and_wrapped_lines_end_no_sentence() {
         let text = "We use it, e.g. Bob does. A line\ngoes on here.\n1. Next one. Siehe z.B. Nr. 5.\nAm 3. März um 9. \
-                    See 2.1. Then 2024. It is z. B. Prof. A. Müller. See http://a.b/c?d=E.F for it. So it is, U.S. law.";
+                    See 2.1. Then 2024. It is z. B. Prof. A. Müller. See http://a.b/c?d=E.F now. So it is, U.S. law.";
         let trimmed: Vec<_> = sentences(text).iter().map(|s| s.trim()).collect();
         let expected = [
             "We use it, e.g. Bob does.",
@@ -222,7 +222,7 @@ mod tests {
             "Siehe z.B. Nr. 5.",
             "Am 3. März um 9. See 2.1. Then 2024.",
             "It is z. B. Prof. A. Müller.",
-            "See http://a.b/c?d=E.F for it.",
+            "See http://a.b/c?d=E.F now.",
             "So it is, U.S. law.",
         ];
         assert_eq!(trimmed, expected);

@@ -153,8 +153,8 @@ impl Splitter<'_> {
         }
     }
 
-    /// The text above and below a table, for its rows: the nearest that is no table, in the table's own section unless it
-    /// stands right beside the table. Rows of another table would pass for facts of this one.
+    /// The text above and below a table, for its rows: the nearest that is no table, in the table's own section unless
+    /// it stands right beside the table. Rows of another table would pass for facts of this one.
     fn around(&self, at: usize, table: &Piece<'_>) -> (String, String) {
         let text = |nearest: Option<usize>, side: Side| {
             let near = nearest.filter(|near| {

@@ -1,8 +1,8 @@
 //! A table -> its evidences: the whole or its parts, and each row.
 //!
 //! Takes a table, its place and what stands around it, gives evidences and the grid that rows point into.
-//! Invariants: a part holds whole rows and repeats caption and header; a row's context holds caption, footer and the text
-//! around the table, never another row; a row without text gives no evidence but keeps its number.
+//! Invariants: a part holds whole rows and repeats caption and header; a row's context holds caption, footer and the
+//! text around the table, never another row; a row without text gives no evidence but keeps its number.
 //! Time and memory are linear in the verbalized table.
 
 use std::ops::Range;

@@ -84,8 +84,9 @@ impl Element {
     }
 
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
-        let (_, rest) = self.attributes.split_once(&format!(" {name}=\""))?;
-        Some(decode(rest.split_once('"')?.0))
+        let (_, rest) = self.attributes.split_once(&format!(" {name}="))?;
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        Some(decode(rest[1..].split_once(quote)?.0))
     }
 
     fn elements(&self) -> impl Iterator<Item = &Self> {
