@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::package::OfficeError;
+
 /// Why a file gave no document.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
@@ -45,5 +47,14 @@ pub enum DocumentError {
         bytes: u64,
         /// The largest size that is read.
         limit: u64,
+    },
+    /// A Word file or a spreadsheet that is damaged, protected or hostile.
+    #[error("`{path}` cannot be read as a Word or spreadsheet file")]
+    Office {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: OfficeError,
     },
 }

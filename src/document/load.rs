@@ -7,7 +7,7 @@ use std::path::Path;
 use super::format::Format;
 use super::markup::Dialect;
 use super::page::Envelope;
-use super::{Block, Document, DocumentError, html, markdown};
+use super::{Block, Document, DocumentError, OfficeError, docx, html, markdown, sheet};
 use crate::base::{clean_line, clean_text};
 
 /// The largest file that is read, in bytes. Everything is parsed in memory, at several times its size.
@@ -57,16 +57,9 @@ pub fn load(path: &Path) -> Result<Document, DocumentError> {
 /// As [`load`].
 pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
     let unknown = || DocumentError::UnknownFormat { path: name.to_owned() };
-    let text = decode(bytes).ok_or_else(unknown)?;
-    let mut document = match Format::of(name, &text).ok_or_else(unknown)? {
-        Format::Html => html::read_page(&text),
-        Format::Confluence => Document { blocks: html::read_fragment(&text, Dialect::Storage), ..Document::default() },
-        Format::Markdown => markdown::read(&text),
-        Format::Json => {
-            let page = Envelope::read(&text);
-            page.map_err(|source| DocumentError::NoPage { path: name.to_owned(), source })?.into_document()
-        }
-        Format::Text => Document { blocks: paragraphs(&text), ..Document::default() },
+    let mut document = match office(name, bytes) {
+        Some(read) => read.map_err(|source| DocumentError::Office { path: name.to_owned(), source })?,
+        None => read_text(name, &decode(bytes).ok_or_else(unknown)?)?,
     };
     if document.blocks.is_empty() {
         return Err(DocumentError::Empty { path: name.to_owned() });
@@ -77,6 +70,31 @@ pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
     }
     drop_title_heading(&mut document);
     Ok(document)
+}
+
+/// Reads a Word file or a spreadsheet; nothing where the name promises neither.
+fn office(name: &Path, bytes: &[u8]) -> Option<Result<Document, OfficeError>> {
+    let ending = name.extension()?.to_str()?.to_ascii_lowercase();
+    Some(match ending.as_str() {
+        "docx" | "docm" | "dotx" | "dotm" => docx::read(bytes),
+        "xlsx" | "xlsm" | "xltx" | "xlsb" | "xls" | "ods" => sheet::read_workbook(bytes),
+        "csv" | "tsv" | "tab" => sheet::read_delimited(&decode(bytes)?),
+        _ => return None,
+    })
+}
+
+fn read_text(name: &Path, text: &str) -> Result<Document, DocumentError> {
+    let unknown = || DocumentError::UnknownFormat { path: name.to_owned() };
+    Ok(match Format::of(name, text).ok_or_else(unknown)? {
+        Format::Html => html::read_page(text),
+        Format::Confluence => Document { blocks: html::read_fragment(text, Dialect::Storage), ..Document::default() },
+        Format::Markdown => markdown::read(text),
+        Format::Json => {
+            let page = Envelope::read(text);
+            page.map_err(|source| DocumentError::NoPage { path: name.to_owned(), source })?.into_document()
+        }
+        Format::Text => Document { blocks: paragraphs(text), ..Document::default() },
+    })
 }
 
 /// A first heading that says the title again is no section of the page.

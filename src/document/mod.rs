@@ -9,6 +9,7 @@
 mod builder;
 mod confluence;
 mod discover;
+mod docx;
 mod element;
 mod error;
 mod format;
@@ -18,8 +19,10 @@ mod html;
 mod load;
 mod markdown;
 mod markup;
+mod package;
 mod page;
 mod run;
+mod sheet;
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +31,7 @@ pub use discover::{Found, Skipped, discover};
 pub use error::DocumentError;
 pub use format::Format;
 pub use load::{LARGEST_FILE, Member, load, parse, read};
+pub use package::OfficeError;
 
 use serde::{Deserialize, Serialize};
 
