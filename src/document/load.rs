@@ -102,6 +102,7 @@ fn drop_title_heading(document: &mut Document) {
     let says_title = |block: &Block| matches!(block, Block::Heading { level: 1, text } if *text == document.title);
     if document.blocks.len() > 1 && document.blocks.first().is_some_and(says_title) {
         document.blocks.remove(0);
+        document.links.iter_mut().for_each(|link| link.block = link.block.saturating_sub(1));
     }
 }
 

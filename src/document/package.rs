@@ -278,6 +278,11 @@ pub(super) fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, '
     node.children().find(|child| child.is_element() && child.tag_name().name() == name)
 }
 
+/// The attribute `val` of the first child element of a name.
+pub(super) fn child_value<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    child(node, name).and_then(|node| attribute(node, "val"))
+}
+
 /// The value of an attribute of a name, whatever its namespace.
 pub(super) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     node.attributes().find(|attribute| attribute.name() == name).map(|attribute| attribute.value())

@@ -228,7 +228,9 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
         let by_style = self.around.styles.numbered(style, &self.numbering);
         let list = value("numId").and_then(|id| id.parse().ok()).or(by_style.map(|at| at.list))?;
         let level = value("ilvl").and_then(|level| level.parse().ok());
-        Some(Numbered { list, level: level.or(by_style.map(|at| at.level)).unwrap_or(0).min(8) })
+        let depth = level.or(by_style.map(|at| at.depth)).unwrap_or(0).min(8);
+        let level = level.or(by_style.map(|at| at.level)).unwrap_or(0).min(8);
+        Some(Numbered { list, level, depth })
     }
 
     fn open_heading(&mut self, node: Node<'_, '_>, role: Role, numbered: Option<Numbered>) -> Opened {

@@ -28,10 +28,10 @@ impl Lists {
 
     /// Opens an item, after closing what cannot hold it.
     pub(super) fn enter(&mut self, at: Numbered, ordered: Ordering, builder: &mut Builder) {
-        while self.open.last().is_some_and(|level| level.at.level > at.level) {
+        while self.open.last().is_some_and(|level| level.at.depth > at.depth) {
             self.close_last(builder);
         }
-        if let Some(level) = self.open.last().filter(|level| level.at.level == at.level) {
+        if let Some(level) = self.open.last().filter(|level| level.at.depth == at.depth) {
             // Numbers that belong to another list start anew; bullets only look alike.
             let same = level.ordered == ordered && (level.at.list == at.list || ordered == Ordering::Unordered);
             if same {

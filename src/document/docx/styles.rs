@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use roxmltree::Node;
 
-use super::super::package::{attribute, child};
+use super::super::package::{attribute, child, child_value};
 
 /// Steps through `basedOn`; longer chains are circles.
 const LONGEST_CHAIN: usize = 32;
@@ -33,6 +33,8 @@ pub(super) enum Role {
 pub(super) struct Numbered {
     pub list: u32,
     pub level: usize,
+    /// How deep it is drawn: the styles `List Bullet 2` and on are lists of their own, a level deeper.
+    pub depth: usize,
 }
 
 /// What a table style does to the first row and the first column.
@@ -121,13 +123,13 @@ impl Styles {
         let (style_id, style) = self.chain(self.paragraph(id)).find(|(_, style)| style.list.is_some())?;
         let list = style.list?;
         let level = style.list_level.or_else(|| numbering.level_of_style(list, style_id)).unwrap_or(0);
-        Some(Numbered { list, level })
+        let named = self.chain(self.paragraph(id)).find_map(|(_, style)| depth_of_name(&style.name));
+        Some(Numbered { list, level, depth: named.filter(|_| level == 0).unwrap_or(level) })
     }
 }
 
 impl Style {
     fn read(node: Node<'_, '_>) -> Self {
-        let value = |node: Node<'_, '_>, name: &str| child(node, name).and_then(|node| attribute(node, "val"));
         let paragraph = child(node, "pPr");
         let list = paragraph.and_then(|node| child(node, "numPr"));
         let mut look = TableLook::default();
@@ -141,12 +143,12 @@ impl Style {
             }
         }
         Self {
-            name: value(node, "name").unwrap_or_default().trim().to_lowercase(),
-            based_on: value(node, "basedOn").map(ToOwned::to_owned),
-            outline: paragraph.and_then(|node| value(node, "outlineLvl")).and_then(|level| level.parse().ok()),
+            name: child_value(node, "name").unwrap_or_default().trim().to_lowercase(),
+            based_on: child_value(node, "basedOn").map(ToOwned::to_owned),
+            outline: paragraph.and_then(|node| child_value(node, "outlineLvl")).and_then(|level| level.parse().ok()),
             bold: child(node, "rPr").and_then(bold),
-            list: list.and_then(|node| value(node, "numId")).and_then(|id| id.parse().ok()),
-            list_level: list.and_then(|node| value(node, "ilvl")).and_then(|level| level.parse().ok()),
+            list: list.and_then(|node| child_value(node, "numId")).and_then(|id| id.parse().ok()),
+            list_level: list.and_then(|node| child_value(node, "ilvl")).and_then(|level| level.parse().ok()),
             look,
         }
     }
@@ -170,6 +172,12 @@ fn role_of_name(name: &str) -> Option<Role> {
         _ if name.starts_with("list continue") => Role::ListContinued,
         _ => return None,
     })
+}
+
+/// `list bullet 3` is two levels deep.
+fn depth_of_name(name: &str) -> Option<usize> {
+    let number = name.strip_prefix("list bullet ").or_else(|| name.strip_prefix("list number "))?;
+    number.parse::<usize>().ok().filter(|number| (1..=9).contains(number)).map(|number| number - 1)
 }
 
 /// Whether a switch with this value is on; a switch without value is.

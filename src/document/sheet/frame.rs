@@ -182,7 +182,7 @@ fn place(text: &str) -> Option<(u32, u32)> {
     let column =
         text[..letters].bytes().fold(0, |sum, letter| sum * 26 + u32::from(letter.to_ascii_uppercase() - b'A') + 1);
     let row: u32 = text[letters..].parse().ok()?;
-    (1..=1 << 20).contains(&row).then_some((row - 1, column - 1))
+    (1..=1 << 20).contains(&row).then(|| (row - 1, column - 1))
 }
 
 #[cfg(test)]

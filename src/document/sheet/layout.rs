@@ -260,6 +260,12 @@ fn add_region(mut region: Region, mut caption: Vec<String>, merged: &Merged, pla
     let remarks = region.rows.iter().rev().take_while(is_remark).count();
     let remarks = region.rows.split_off(region.rows.len() - remarks);
     let footer: Vec<String> = remarks.into_iter().flat_map(|row| row.cells).map(|cell| cell.text).collect();
+    if let [first, second, ..] = region.rows.as_mut_slice()
+        && names_years(first)
+        && !names_years(second)
+    {
+        first.cells.iter_mut().for_each(|cell| cell.header = true);
+    }
     let mut blocks = build(region.rows, &caption.join(" / "), columns.clone(), merged);
     if let Some(Block::Table(table)) = blocks.last_mut()
         && !footer.is_empty()
@@ -364,6 +370,15 @@ fn fill(
         }
     }
     texts
+}
+
+/// Years in a row are names of columns, though they look like values: `Item | 2022 | 2023`.
+fn names_years(row: &Row) -> bool {
+    let is_year =
+        |cell: &Cell| cell.text.len() == 4 && cell.text.starts_with(['1', '2']) && cell.text.parse::<u16>().is_ok();
+    let [first, rest @ ..] = row.cells.as_slice() else { return false };
+    let rises = rest.windows(2).all(|pair| pair[0].text != pair[1].text);
+    rest.len() > 1 && !is_year(first) && rest.iter().all(is_year) && rises
 }
 
 fn through_builder(rows: &[Row], caption: &str, columns: Range<u32>, merged: &Merged) -> Vec<Block> {

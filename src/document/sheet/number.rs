@@ -247,8 +247,12 @@ impl Pattern {
         let decimals = &self.signs[whole_end..end];
         let last_whole = whole.iter().rposition(is_digit);
         let thousands = last_whole.is_some_and(|last| whole[first.min(last)..last].contains(&Sign::Comma));
-        let scale =
-            whole.iter().skip(last_whole.map_or(0, |last| last + 1)).filter(|sign| **sign == Sign::Comma).count();
+        // Commas behind the digits divide by a thousand each.
+        let trailing = |signs: &[Sign]| {
+            let behind = signs.iter().rev().take_while(|sign| !is_digit(sign));
+            behind.filter(|sign| **sign == Sign::Comma).count()
+        };
+        let scale = trailing(whole) + if decimals.is_empty() { 0 } else { trailing(decimals) };
         let value = value * 100f64.powi(self.percents) / 1_000f64.powi(scale as i32);
         let places = Places {
             least_whole: digits(whole, Only::Zeros),
@@ -385,7 +389,7 @@ mod tests {
         assert_eq!(shown("m/d/yy h:mm"), "2024-03-15 14:30");
         assert_eq!(shown("h:mm AM/PM"), "14:30");
         assert_eq!(shown("hh:mm:ss"), "14:30:05");
-        assert_eq!(date((1899, 12, 31, 2, 0, 0, 0), 1.0833, Some("[h]:mm")), "26:00");
+        assert_eq!(date((1899, 12, 31, 2, 0, 0, 0), 26.0 / 24.0, Some("[h]:mm")), "26:00");
     }
 
     proptest! {
