@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-use super::PdfError;
+use super::{OfficeError, PdfError};
 
 /// Why a file, or a document inside it, gave nothing.
 #[derive(Debug, thiserror::Error)]
@@ -93,5 +93,14 @@ pub enum DocumentError {
         /// Why.
         #[source]
         source: quick_xml::Error,
+    },
+    /// A Word file or a spreadsheet that is damaged, protected or hostile.
+    #[error("`{path}` cannot be read as a Word or spreadsheet file")]
+    Office {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: OfficeError,
     },
 }

@@ -14,7 +14,8 @@ use super::archive::Archive;
 use super::format::{Format, LOOK, NoFormat, ToldBy};
 use super::markup::Dialect;
 use super::page::{self, Envelope, is_storage};
-use super::{Block, Document, DocumentError, encoding, export_html, export_xml, html, mail, mailbox, markdown, pdf, text};
+use super::{Block, Document, DocumentError, OfficeError, docx, encoding, export_html, export_xml, html, mail, mailbox, markdown};
+use super::{pdf, sheet, text};
 use crate::base::clean_line;
 
 /// The largest single document that is read, in bytes. It is parsed in memory, at several times its size.
@@ -151,6 +152,10 @@ impl<'a> Place<'a> {
 
     pub(super) fn refused(&self, what: impl Into<String>, remedy: &'static str) -> DocumentError {
         DocumentError::Refused { path: self.shown(), what: what.into().into(), remedy: remedy.into() }
+    }
+
+    fn office(&self, source: OfficeError) -> DocumentError {
+        DocumentError::Office { path: self.shown(), source }
     }
 
     pub(super) fn no_format(&self, why: NoFormat) -> DocumentError {
@@ -376,9 +381,9 @@ fn leaf(place: &Place<'_>, format: Format, bytes: &[u8]) -> Result<Document, Doc
             page.map_err(|source| DocumentError::NoPage { path: place.shown(), source })?.into_document()
         }
         Format::Text => Document { blocks: text::read(&text()?), ..Document::default() },
-        Format::Docx => return Err(place.refused("a Word document, which cannot be read yet", REMEDY)),
-        Format::Workbook => return Err(place.refused("a spreadsheet, which cannot be read yet", REMEDY)),
-        Format::Delimited => return Err(place.refused("a CSV file, which cannot be read yet", REMEDY)),
+        Format::Docx => docx::read(bytes).map_err(|source| place.office(source))?,
+        Format::Workbook => sheet::read_workbook(bytes).map_err(|source| place.office(source))?,
+        Format::Delimited => sheet::read_delimited(&text()?).map_err(|source| place.office(source))?,
         Format::Pdf => pdf::read(bytes).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?,
         Format::JsonPages
         | Format::Mail

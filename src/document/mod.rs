@@ -13,6 +13,7 @@ mod cell;
 mod confluence;
 mod contents;
 mod discover;
+mod docx;
 mod element;
 mod encoding;
 mod error;
@@ -29,9 +30,11 @@ mod mail;
 mod mailbox;
 mod markdown;
 mod markup;
+mod package;
 mod page;
 mod pdf;
 mod run;
+mod sheet;
 mod table;
 mod text;
 
@@ -46,6 +49,7 @@ pub use discover::{Found, Skipped, discover};
 pub use error::DocumentError;
 pub use format::Format;
 pub use load::{LARGEST_CONTAINER, LARGEST_FILE, Member, load, parse, read};
+pub use package::OfficeError;
 pub use pdf::PdfError;
 
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,402 @@
+//! `styles.xml` and `numbering.xml`: what a paragraph is, whatever the language of the program that wrote it.
+//!
+//! Takes the two parts, gives a paragraph's role, its weight and its place in a list.
+//! Invariants: styles are followed through `basedOn` for a bounded number of steps.
+//! Not here: the content (`body`).
+
+use std::collections::HashMap;
+
+use roxmltree::Node;
+
+use super::super::package::{attribute, child, child_value};
+
+/// Steps through `basedOn`; longer chains are circles.
+const LONGEST_CHAIN: usize = 32;
+
+/// What a paragraph is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Role {
+    #[default]
+    Text,
+    Title,
+    Heading(u8),
+    Caption,
+    /// An entry of a table of contents: the headings say the same.
+    Contents,
+    Code,
+    /// A further paragraph of a list item.
+    ListContinued,
+}
+
+/// A list definition and a level of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Numbered {
+    pub list: u32,
+    pub level: usize,
+    /// How deep it is drawn: the styles `List Bullet 2` and on are lists of their own, a level deeper.
+    pub depth: usize,
+}
+
+/// What a table style does to the first row and the first column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct TableLook {
+    pub marks_first_row: bool,
+    pub bold_first_column: bool,
+}
+
+#[derive(Debug, Default)]
+struct Style {
+    /// In lower case. Built-in styles have the same names in every language.
+    name: String,
+    based_on: Option<String>,
+    outline: Option<u8>,
+    bold: Option<bool>,
+    list: Option<u32>,
+    list_level: Option<usize>,
+    look: TableLook,
+}
+
+/// All styles of a document.
+#[derive(Debug, Default)]
+pub(super) struct Styles {
+    styles: HashMap<String, Style>,
+    /// The style of paragraphs that name none.
+    normal: Option<String>,
+}
+
+impl Styles {
+    pub(super) fn read(root: Node<'_, '_>) -> Self {
+        let mut styles = Self::default();
+        for node in root.children().filter(|node| node.tag_name().name() == "style") {
+            let Some(id) = attribute(node, "styleId") else { continue };
+            let is_paragraph = attribute(node, "type") == Some("paragraph");
+            if is_paragraph && attribute(node, "default").is_some_and(is_on) {
+                styles.normal = Some(id.to_owned());
+            }
+            styles.styles.insert(id.to_owned(), Style::read(node));
+        }
+        styles
+    }
+
+    /// A style and those it is based on, nearest first.
+    fn chain<'s>(&'s self, id: Option<&'s str>) -> impl Iterator<Item = (&'s str, &'s Style)> {
+        let find = |id: &'s str| self.styles.get(id).map(|style| (id, style));
+        let first = id.and_then(find);
+        std::iter::successors(first, move |(_, style)| style.based_on.as_deref().and_then(find)).take(LONGEST_CHAIN)
+    }
+
+    fn paragraph<'s>(&'s self, id: Option<&'s str>) -> Option<&'s str> {
+        id.or(self.normal.as_deref())
+    }
+
+    /// What a paragraph of this style is, unless it says otherwise itself.
+    pub(super) fn role(&self, id: Option<&str>) -> Role {
+        let id = self.paragraph(id);
+        let named = self.chain(id).find_map(|(_, style)| role_of_name(&style.name));
+        let outline = self.chain(id).find_map(|(_, style)| style.outline);
+        match (named, outline) {
+            (Some(Role::Heading(_)) | None, Some(outline)) => role_of_outline(outline),
+            (Some(role), _) => role,
+            (None, None) => Role::Text,
+        }
+    }
+
+    pub(super) fn bold(&self, id: Option<&str>) -> Option<bool> {
+        self.chain(id).find_map(|(_, style)| style.bold)
+    }
+
+    pub(super) fn paragraph_bold(&self, id: Option<&str>) -> bool {
+        self.bold(self.paragraph(id)).unwrap_or(false)
+    }
+
+    pub(super) fn look(&self, id: Option<&str>) -> TableLook {
+        let mut look = TableLook::default();
+        for (_, style) in self.chain(id) {
+            look.marks_first_row |= style.look.marks_first_row;
+            look.bold_first_column |= style.look.bold_first_column;
+        }
+        look
+    }
+
+    /// The list that a style puts its paragraphs in; the level is the list's level for that style.
+    pub(super) fn numbered(&self, id: Option<&str>, numbering: &Numbering) -> Option<Numbered> {
+        let (style_id, style) = self.chain(self.paragraph(id)).find(|(_, style)| style.list.is_some())?;
+        let list = style.list?;
+        let level = style.list_level.or_else(|| numbering.level_of_style(list, style_id)).unwrap_or(0);
+        let named = self.chain(self.paragraph(id)).find_map(|(_, style)| depth_of_name(&style.name));
+        Some(Numbered { list, level, depth: named.filter(|_| level == 0).unwrap_or(level) })
+    }
+}
+
+impl Style {
+    fn read(node: Node<'_, '_>) -> Self {
+        let paragraph = child(node, "pPr");
+        let list = paragraph.and_then(|node| child(node, "numPr"));
+        let mut look = TableLook::default();
+        for part in node.children().filter(|part| part.tag_name().name() == "tblStylePr") {
+            let bold = child(part, "rPr").and_then(bold).unwrap_or(false);
+            let shaded = child(part, "tcPr").and_then(shade).is_some();
+            match attribute(part, "type") {
+                Some("firstRow") => look.marks_first_row |= bold || shaded,
+                Some("firstCol") => look.bold_first_column |= bold,
+                _ => {}
+            }
+        }
+        Self {
+            name: child_value(node, "name").unwrap_or_default().trim().to_lowercase(),
+            based_on: child_value(node, "basedOn").map(ToOwned::to_owned),
+            outline: paragraph.and_then(|node| child_value(node, "outlineLvl")).and_then(|level| level.parse().ok()),
+            bold: child(node, "rPr").and_then(bold),
+            list: list.and_then(|node| child_value(node, "numId")).and_then(|id| id.parse().ok()),
+            list_level: list.and_then(|node| child_value(node, "ilvl")).and_then(|level| level.parse().ok()),
+            look,
+        }
+    }
+}
+
+/// Outline levels count from 0; 9 is running text.
+pub(super) fn role_of_outline(outline: u8) -> Role {
+    if outline < 9 { Role::Heading((outline + 1).min(6)) } else { Role::Text }
+}
+
+fn role_of_name(name: &str) -> Option<Role> {
+    if let Some(level) = name.strip_prefix("heading ").and_then(|level| level.parse::<u8>().ok()) {
+        return Some(Role::Heading(level.clamp(1, 6)));
+    }
+    Some(match name {
+        "title" => Role::Title,
+        "caption" => Role::Caption,
+        "toc heading" | "table of figures" => Role::Contents,
+        "html preformatted" | "source code" | "code" | "code block" | "preformatted text" | "plain text" => Role::Code,
+        _ if name.starts_with("toc ") => Role::Contents,
+        _ if name.starts_with("list continue") => Role::ListContinued,
+        _ => return None,
+    })
+}
+
+/// `list bullet 3` is two levels deep.
+fn depth_of_name(name: &str) -> Option<usize> {
+    let number = name.strip_prefix("list bullet ").or_else(|| name.strip_prefix("list number "))?;
+    number.parse::<usize>().ok().filter(|number| (1..=9).contains(number)).map(|number| number - 1)
+}
+
+/// Whether a switch with this value is on; a switch without value is.
+fn is_on(value: &str) -> bool {
+    !matches!(value, "0" | "false" | "off" | "none")
+}
+
+/// A switch among run or row properties.
+pub(super) fn switch(properties: Node<'_, '_>, name: &str) -> Option<bool> {
+    child(properties, name).map(|node| attribute(node, "val").is_none_or(is_on))
+}
+
+pub(super) fn bold(properties: Node<'_, '_>) -> Option<bool> {
+    switch(properties, "b")
+}
+
+/// The background of a cell, where it has one that is not white.
+pub(super) fn shade<'a>(cell: Node<'a, '_>) -> Option<&'a str> {
+    let shading = child(cell, "shd")?;
+    let fill = attribute(shading, "themeFill").or_else(|| attribute(shading, "fill"))?;
+    (!fill.eq_ignore_ascii_case("auto") && !fill.eq_ignore_ascii_case("ffffff")).then_some(fill)
+}
+
+/// A level of a list definition.
+#[derive(Debug, Clone, Default)]
+struct Level {
+    format: String,
+    /// `%1.%2` with the numbers of the levels.
+    text: String,
+    start: u32,
+    style: Option<String>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Definition {
+    levels: HashMap<usize, Level>,
+    style_link: Option<String>,
+    /// Points to the definition with that `style_link`.
+    linked: Option<String>,
+}
+
+/// All list definitions, and how far each has counted.
+#[derive(Debug, Default)]
+pub(super) struct Numbering {
+    definitions: HashMap<String, Definition>,
+    lists: HashMap<u32, String>,
+    restarts: HashMap<(u32, usize), u32>,
+    counters: HashMap<String, [Option<u32>; 9]>,
+}
+
+impl Numbering {
+    pub(super) fn read(root: Node<'_, '_>) -> Self {
+        let mut numbering = Self::default();
+        let value = |node: Node<'_, '_>, name: &str| {
+            child(node, name).and_then(|node| attribute(node, "val")).map(ToOwned::to_owned)
+        };
+        for node in root.children() {
+            match node.tag_name().name() {
+                "abstractNum" => {
+                    let Some(id) = attribute(node, "abstractNumId") else { continue };
+                    let mut definition = Definition {
+                        style_link: value(node, "styleLink"),
+                        linked: value(node, "numStyleLink"),
+                        ..Definition::default()
+                    };
+                    for level in node.children().filter(|node| node.tag_name().name() == "lvl") {
+                        let number = attribute(level, "ilvl").and_then(|level| level.parse().ok()).unwrap_or(0);
+                        let read = Level {
+                            format: value(level, "numFmt").unwrap_or_default(),
+                            text: value(level, "lvlText").unwrap_or_default(),
+                            start: value(level, "start").and_then(|start| start.parse().ok()).unwrap_or(1),
+                            style: value(level, "pStyle"),
+                        };
+                        definition.levels.insert(number, read);
+                    }
+                    numbering.definitions.insert(id.to_owned(), definition);
+                }
+                "num" => numbering.add_list(node),
+                _ => {}
+            }
+        }
+        numbering
+    }
+
+    fn add_list(&mut self, node: Node<'_, '_>) {
+        let id = attribute(node, "numId").and_then(|id| id.parse().ok());
+        let definition = child(node, "abstractNumId").and_then(|node| attribute(node, "val"));
+        let (Some(id), Some(definition)) = (id, definition) else { return };
+        self.lists.insert(id, definition.to_owned());
+        for change in node.children().filter(|node| node.tag_name().name() == "lvlOverride") {
+            let level = attribute(change, "ilvl").and_then(|level| level.parse().ok()).unwrap_or(0);
+            let start = child(change, "startOverride").and_then(|node| attribute(node, "val"));
+            if let Some(start) = start.and_then(|start| start.parse().ok()) {
+                self.restarts.insert((id, level), start);
+            }
+        }
+    }
+
+    fn definition(&self, list: u32) -> Option<(&String, &Definition)> {
+        let (id, definition) = self.definitions.get_key_value(self.lists.get(&list)?)?;
+        match &definition.linked {
+            Some(link) => self.definitions.iter().find(|(_, other)| other.style_link.as_ref() == Some(link)),
+            None => Some((id, definition)),
+        }
+    }
+
+    fn level_of_style(&self, list: u32, style: &str) -> Option<usize> {
+        let (_, definition) = self.definition(list)?;
+        definition.levels.iter().find(|(_, level)| level.style.as_deref() == Some(style)).map(|(number, _)| *number)
+    }
+
+    /// Whether the items of a level carry numbers or letters.
+    pub(super) fn is_ordered(&self, at: Numbered) -> bool {
+        let level = self.definition(at.list).and_then(|(_, definition)| definition.levels.get(&at.level));
+        level.is_some_and(|level| !matches!(level.format.as_str(), "bullet" | "none" | ""))
+    }
+
+    /// Counts a paragraph and gives the number that is drawn before it, as in `2.1` or `§ 3`.
+    pub(super) fn count(&mut self, at: Numbered) -> Option<String> {
+        let (id, definition) = self.definition(at.list)?;
+        let (id, level) = (id.clone(), definition.levels.get(&at.level)?.clone());
+        let starts: Vec<u32> =
+            (0..9).map(|level| definition.levels.get(&level).map_or(1, |level| level.start)).collect();
+        let formats: Vec<String> =
+            (0..9).map(|level| definition.levels.get(&level).map_or(String::new(), |l| l.format.clone())).collect();
+        let restart = self.restarts.remove(&(at.list, at.level));
+        let counters = self.counters.entry(id).or_default();
+        let counter = counters.get_mut(at.level)?;
+        *counter = Some(restart.unwrap_or_else(|| counter.map_or(level.start, |count| count.saturating_add(1))));
+        counters.iter_mut().skip(at.level + 1).for_each(|deeper| *deeper = None);
+        if matches!(level.format.as_str(), "bullet" | "none" | "") {
+            return None;
+        }
+        let mut label = level.text.clone();
+        for place in 0..=at.level {
+            let number = counters[place].unwrap_or(starts[place]);
+            label = label.replace(&format!("%{}", place + 1), &in_format(number, &formats[place]));
+        }
+        Some(label.trim().to_owned())
+    }
+
+    /// Whether a level's numbers say more than the place in the list: `2.1`, `§ 3`.
+    pub(super) fn says_more_than_place(&self, at: Numbered) -> bool {
+        let level = self.definition(at.list).and_then(|(_, definition)| definition.levels.get(&at.level));
+        level.is_some_and(|level| {
+            level.text.matches('%').count() > 1 || level.text.chars().any(|c| c.is_alphabetic() || c == '§')
+        })
+    }
+}
+
+fn in_format(number: u32, format: &str) -> String {
+    match format {
+        "lowerLetter" => letters(number, b'a'),
+        "upperLetter" => letters(number, b'A'),
+        "lowerRoman" => roman(number).to_lowercase(),
+        "upperRoman" => roman(number),
+        "decimalZero" => format!("{number:02}"),
+        _ => number.to_string(),
+    }
+}
+
+/// a to z, then aa, bb: the letter repeats.
+fn letters(number: u32, first: u8) -> String {
+    let index = number.saturating_sub(1);
+    let letter = char::from(first + (index % 26) as u8);
+    std::iter::repeat_n(letter, (index as usize / 26 + 1).min(8)).collect()
+}
+
+fn roman(number: u32) -> String {
+    const PARTS: &[(u32, &str)] = &[
+        (1000, "M"),
+        (900, "CM"),
+        (500, "D"),
+        (400, "CD"),
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
+    ];
+    if number > 3_999 {
+        return number.to_string();
+    }
+    let mut left = number;
+    let mut text = String::new();
+    for (value, sign) in PARTS {
+        while left >= *value {
+            text.push_str(sign);
+            left -= value;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_their_level_says() {
+        let drawn: Vec<String> =
+            [(4, "lowerRoman"), (28, "lowerLetter"), (3, "upperLetter"), (7, "decimalZero"), (1994, "upperRoman")]
+                .iter()
+                .map(|(number, format)| in_format(*number, format))
+                .collect();
+        assert_eq!(drawn, ["iv", "bb", "C", "07", "MCMXCIV"]);
+    }
+
+    #[test]
+    fn a_circle_of_styles_ends() {
+        let xml = "<s><style styleId='a'><name val='x'/><basedOn val='b'/></style><style styleId='b'><basedOn \
+                   val='a'/><pPr><outlineLvl val='2'/></pPr></style></s>";
+        let tree = roxmltree::Document::parse(xml).unwrap();
+        let styles = Styles::read(tree.root_element());
+        assert_eq!(styles.role(Some("a")), Role::Heading(3));
+        assert_eq!(styles.bold(Some("a")), None);
+    }
+}

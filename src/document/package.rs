@@ -1,0 +1,316 @@
+//! Zip packages of XML parts, which is what DOCX, XLSX and OpenDocument files are.
+//!
+//! Takes a file's bytes, gives single parts as text or tree, and the relationships between them.
+//! Invariants: nothing is written to disk; all parts together inflate to at most [`MOST_INFLATED`] bytes, so a zip bomb
+//! costs bounded memory; no entity but the five of XML is expanded; elements nest at most [`DEEPEST`] deep.
+//! Not here: what the parts mean (`docx`, `sheet`).
+
+use std::collections::HashMap;
+use std::io::{self, Cursor, Read};
+
+use roxmltree::{Node, ParsingOptions};
+use zip::ZipArchive;
+
+/// Bytes that the parts of one package may inflate to, all together.
+pub(super) const MOST_INFLATED: u64 = 256 << 20;
+/// The largest part that is read as a tree, which takes several times its size.
+const LARGEST_TREE: usize = 128 << 20;
+/// Nodes of one tree.
+const MOST_NODES: u32 = 8_000_000;
+/// Elements within elements. Word stops at far fewer.
+const DEEPEST: usize = 2_000;
+/// Attributes of one element.
+const MOST_ATTRIBUTES: usize = 256;
+/// Parts of one package. Real ones have a few per sheet or picture.
+const MOST_PARTS: usize = 20_000;
+/// How a compound file starts: the old binary formats, and every encrypted document.
+pub(super) const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+
+/// Why a Word file or a spreadsheet cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum OfficeError {
+    /// A compound file where a zip package is expected.
+    #[error("it is protected by a password or in an old binary format; save it without password as DOCX or XLSX")]
+    Protected,
+    /// Damaged, cut off, or no package at all.
+    #[error("its zip container is damaged or incomplete; get the file anew from its source")]
+    Container(#[source] zip::result::ZipError),
+    /// A part cannot be inflated.
+    #[error("its part `{part}` is damaged; get the file anew from its source")]
+    Part {
+        /// The part.
+        part: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Larger than what is read into memory.
+    #[error("it inflates to more than {limit} bytes; split it into smaller files")]
+    TooLarge {
+        /// The limit that was met.
+        limit: u64,
+    },
+    /// More parts than any real file has.
+    #[error("it has {parts} parts, more than the limit of {MOST_PARTS}; remove what is not needed and save it again")]
+    TooManyParts {
+        /// How many.
+        parts: usize,
+    },
+    /// More cells than are read.
+    #[error("it has more than {limit} filled cells; split it into smaller files")]
+    TooManyCells {
+        /// The limit that was met.
+        limit: usize,
+    },
+    /// Elements within elements beyond any real document.
+    #[error("the XML of its part `{part}` is nested beyond all bounds; save it anew with an office program")]
+    TooDeep {
+        /// The part.
+        part: String,
+    },
+    /// A part is no XML.
+    #[error("the XML of its part `{part}` is damaged; save it anew with an office program")]
+    Xml {
+        /// The part.
+        part: String,
+        /// Where.
+        #[source]
+        source: roxmltree::Error,
+    },
+    /// The part with the content is not there.
+    #[error("it has no part `{part}`; it may be no document of this kind")]
+    Missing {
+        /// The part.
+        part: String,
+    },
+    /// The spreadsheet reader gave up.
+    #[error("its sheets cannot be read; save it anew with an office program")]
+    Workbook(#[source] calamine::Error),
+    /// The spreadsheet reader failed in a way it should not.
+    #[error("its sheets are damaged; save it anew with an office program")]
+    Broken,
+    /// A delimited text cannot be split into records.
+    #[error("its records cannot be told apart; check its quotes")]
+    Records(#[source] csv::Error),
+}
+
+/// An open package.
+pub(super) struct Package<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    /// Names without case, since packages do not tell names apart by it.
+    names: HashMap<String, usize>,
+    left: u64,
+}
+
+/// Where a relationship leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Relation {
+    /// Last word of its type: `hyperlink`, `styles`.
+    pub kind: String,
+    /// A part's name, or an address outside the package.
+    pub target: String,
+}
+
+impl<'a> Package<'a> {
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, OfficeError> {
+        if bytes.starts_with(COMPOUND_FILE) {
+            return Err(OfficeError::Protected);
+        }
+        let archive = ZipArchive::new(Cursor::new(bytes)).map_err(OfficeError::Container)?;
+        if archive.len() > MOST_PARTS {
+            return Err(OfficeError::TooManyParts { parts: archive.len() });
+        }
+        let mut names = HashMap::new();
+        for index in 0..archive.len() {
+            if let Some(Ok(name)) = archive.name_for_index(index) {
+                names.insert(name.to_ascii_lowercase().replace('\\', "/"), index);
+            }
+        }
+        Ok(Self { archive, names, left: MOST_INFLATED })
+    }
+
+    /// Inflates everything once and keeps nothing: whoever reads the package without bounds afterwards is safe.
+    pub(super) fn check(&mut self) -> Result<(), OfficeError> {
+        for index in 0..self.archive.len() {
+            self.inflate(index, &mut io::sink())?;
+        }
+        self.left = MOST_INFLATED;
+        Ok(())
+    }
+
+    fn inflate(&mut self, index: usize, to: &mut dyn io::Write) -> Result<(), OfficeError> {
+        let part = match self.archive.name_for_index(index) {
+            Some(Ok(name)) => name.into_owned(),
+            _ => format!("number {index}"),
+        };
+        let file = self.archive.by_index(index).map_err(OfficeError::Container)?;
+        let copied = io::copy(&mut file.take(self.left + 1), to);
+        let bytes = copied.map_err(|source| OfficeError::Part { part, source })?;
+        self.left = self.left.checked_sub(bytes).ok_or(OfficeError::TooLarge { limit: MOST_INFLATED })?;
+        Ok(())
+    }
+
+    /// The text of a part, nothing where there is none of that name.
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, OfficeError> {
+        let name = name.trim_start_matches('/').to_ascii_lowercase();
+        let Some(index) = self.names.get(&name).copied() else { return Ok(None) };
+        let mut bytes = Vec::new();
+        self.inflate(index, &mut bytes)?;
+        Ok(Some(decode(bytes)))
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.contains_key(&name.to_ascii_lowercase())
+    }
+
+    /// As [`Package::text`], where a package without the part is no document.
+    pub(super) fn needed(&mut self, name: &str) -> Result<String, OfficeError> {
+        self.text(name)?.ok_or_else(|| OfficeError::Missing { part: name.to_owned() })
+    }
+
+    /// The relationships of a part by their ids; those of the package for the empty name.
+    pub(super) fn relations(&mut self, part: &str) -> Result<HashMap<String, Relation>, OfficeError> {
+        let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
+        let slash = if folder.is_empty() { "" } else { "/" };
+        let name = format!("{folder}{slash}_rels/{file}.rels");
+        let Some(text) = self.text(&name)? else { return Ok(HashMap::new()) };
+        let tree = parse(&name, &text)?;
+        let relation = |node: Node<'_, '_>| {
+            let target = node.attribute("Target")?;
+            let outside = node.attribute("TargetMode") == Some("External");
+            let kind = node.attribute("Type").unwrap_or_default();
+            let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
+            let target = if outside { target.to_owned() } else { resolve(folder, target) };
+            Some((node.attribute("Id")?.to_owned(), Relation { kind, target }))
+        };
+        Ok(tree.root_element().children().filter_map(relation).collect())
+    }
+}
+
+/// A part's name as seen from a folder of the package.
+fn resolve(folder: &str, target: &str) -> String {
+    let full = match target.strip_prefix('/') {
+        Some(rooted) => rooted.to_owned(),
+        None => format!("{folder}/{target}"),
+    };
+    let mut path: Vec<&str> = Vec::new();
+    for step in full.split('/') {
+        match step {
+            "" | "." => {}
+            ".." => drop(path.pop()),
+            step => path.push(step),
+        }
+    }
+    path.join("/")
+}
+
+/// XML is in UTF-8, or in UTF-16 with a mark.
+fn decode(bytes: Vec<u8>) -> String {
+    let wide = |unit: fn([u8; 2]) -> u16| {
+        let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    };
+    match bytes.as_slice() {
+        [0xff, 0xfe, ..] => wide(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => wide(u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+        _ => String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    }
+}
+
+/// The tree of a part.
+pub(super) fn parse<'t>(part: &str, text: &'t str) -> Result<roxmltree::Document<'t>, OfficeError> {
+    if text.len() > LARGEST_TREE {
+        return Err(OfficeError::TooLarge { limit: LARGEST_TREE as u64 });
+    }
+    if !is_shallow(text) {
+        return Err(OfficeError::TooDeep { part: part.to_owned() });
+    }
+    let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
+    roxmltree::Document::parse_with_options(text, options)
+        .map_err(|source| OfficeError::Xml { part: part.to_owned(), source })
+}
+
+/// Whether elements nest, and carry attributes, as in documents that people make. Trees take time and memory by depth.
+fn is_shallow(text: &str) -> bool {
+    let mut depth = 0usize;
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        let skipped =
+            [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")].iter().find(|(start, _)| rest.starts_with(start));
+        if let Some((_, end)) = skipped {
+            rest = rest.split_once(end).map_or("", |(_, after)| after);
+            continue;
+        }
+        let tag = &rest[..end_of_tag(rest)];
+        rest = &rest[tag.len()..];
+        if tag.starts_with("</") {
+            depth = depth.saturating_sub(1);
+        } else if !tag.ends_with("/>") {
+            depth += 1;
+        }
+        if depth > DEEPEST
+            || tag.bytes().filter(|byte| *byte == b'=').take(4 * MOST_ATTRIBUTES).count() == 4 * MOST_ATTRIBUTES
+        {
+            return false;
+        }
+    }
+    true
+}
+
+/// Where a tag ends; a `>` inside quotes does not count.
+fn end_of_tag(tag: &str) -> usize {
+    let mut quote = None;
+    for (at, byte) in tag.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (None, b'>') => return at + 1,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            _ => {}
+        }
+    }
+    tag.len()
+}
+
+/// The first child element of a name, whatever its namespace.
+pub(super) fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
+    node.children().find(|child| child.is_element() && child.tag_name().name() == name)
+}
+
+/// The attribute `val` of the first child element of a name.
+pub(super) fn child_value<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    child(node, name).and_then(|node| attribute(node, "val"))
+}
+
+/// The value of an attribute of a name, whatever its namespace.
+pub(super) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    node.attributes().find(|attribute| attribute.name() == name).map(|attribute| attribute.value())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_never_leave_the_package() {
+        assert_eq!(resolve("word", "media/../../../../etc/passwd"), "etc/passwd");
+        assert_eq!(resolve("xl/worksheets", "../tables/table1.xml"), "xl/tables/table1.xml");
+        assert_eq!(resolve("xl", "/xl/styles.xml"), "xl/styles.xml");
+    }
+
+    #[test]
+    fn deep_or_overloaded_xml_is_refused_before_a_tree_is_built() {
+        let deep = format!("{}{}", "<a b='/>'>".repeat(3_000), "</a>".repeat(3_000));
+        assert!(matches!(parse("x", &deep), Err(OfficeError::TooDeep { .. })));
+        let wide: String = (0..5_000).map(|n| format!(" a{n}=''")).collect();
+        assert!(matches!(parse("x", &format!("<a{wide}/>")), Err(OfficeError::TooDeep { .. })));
+        assert!(parse("x", "<a><!-- <b> --><![CDATA[<c>]]><d/></a>").is_ok());
+    }
+
+    #[test]
+    fn entities_are_not_expanded() {
+        let bomb = "<!DOCTYPE a [<!ENTITY b \"bbbbbbbb\"><!ENTITY c \"&b;&b;&b;\">]><a>&c;</a>";
+        assert!(matches!(parse("x", bomb), Err(OfficeError::Xml { .. })));
+    }
+}

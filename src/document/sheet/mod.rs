@@ -1,0 +1,18 @@
+//! Spreadsheets (XLSX, XLSM, XLSB, XLS, ODS) and delimited text (CSV, TSV) -> [`Document`].
+//!
+//! Takes bytes or text, gives for each visible sheet a heading and its tables, titles and remarks.
+//! Values are written as the sheet shows them (`number`), formulas as their last results, dates as ISO dates; comments
+//! follow their cell in brackets. Hidden sheets, charts, pictures and pivot caches are left out.
+//! Invariants: as for packages (`package`); cells and their text are bounded over the whole file.
+
+mod delimited;
+mod frame;
+mod layout;
+mod number;
+mod workbook;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use delimited::read_delimited;
+pub(super) use workbook::read_workbook;

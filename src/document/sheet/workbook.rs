@@ -1,0 +1,330 @@
+//! Workbooks -> the rows of their visible sheets, laid out.
+//!
+//! Takes the bytes of an XLSX, XLSM, XLSB, XLS or ODS file.
+//! Invariants: the number of cells and the bytes of their text are bounded over the whole file, since one shared string
+//! may stand in a million cells; a reader that fails in a way it should not gives an error.
+
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use calamine::{
+    Data, DataRef, Dimensions, ExcelDateTime, Ods, Range, Reader, SheetType, SheetVisible, Style, Xls, Xlsb, Xlsx,
+};
+
+use super::super::package::{COMPOUND_FILE, OfficeError, Package, child, parse};
+use super::super::{Block, Document, Link};
+use super::frame::{self, Frame};
+use super::layout::{Cell, Merged, Placed, Row, lay_out};
+use super::number::{date, general, number};
+use crate::base::clean_line;
+
+/// Cells of one file: 50,000 rows of 80 columns.
+const MOST_CELLS: usize = 4_000_000;
+/// Bytes of their text.
+const MOST_TEXT: usize = 256 << 20;
+
+type Bytes<'a> = Cursor<&'a [u8]>;
+
+/// Reads a workbook. The title is empty where its properties give none.
+pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeError> {
+    let source = Cursor::new(bytes);
+    if bytes.starts_with(COMPOUND_FILE) {
+        if holds_encrypted_package(bytes) {
+            return Err(OfficeError::Protected);
+        }
+        return guarded(|| read_xls(Xls::new(source).map_err(calamine::Error::Xls)?));
+    }
+    let mut package = Package::open(bytes)?;
+    package.check()?;
+    let mut document = if package.has("xl/workbook.xml") {
+        let frames = frame::read(&mut package)?;
+        guarded(|| read_xlsx(Xlsx::new(source).map_err(calamine::Error::Xlsx)?, frames))?
+    } else if package.has("xl/workbook.bin") {
+        guarded(|| read_xlsb(Xlsb::new(source).map_err(calamine::Error::Xlsb)?))?
+    } else {
+        guarded(|| read_ods(Ods::new(source).map_err(calamine::Error::Ods)?))?
+    };
+    read_properties(&mut package, &mut document)?;
+    Ok(document)
+}
+
+/// The reader of the binary format indexes into hostile bytes; a mistake there must not end the run.
+fn guarded(read: impl FnOnce() -> Result<Document, OfficeError>) -> Result<Document, OfficeError> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(OfficeError::Broken))
+}
+
+/// Encrypted packages are streams of this name in a compound file.
+fn holds_encrypted_package(bytes: &[u8]) -> bool {
+    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes.windows(name.len()).any(|window| window == name.as_slice())
+}
+
+impl From<calamine::Error> for OfficeError {
+    fn from(source: calamine::Error) -> Self {
+        Self::Workbook(source)
+    }
+}
+
+fn read_properties(package: &mut Package<'_>, document: &mut Document) -> Result<(), OfficeError> {
+    for name in ["docProps/core.xml", "meta.xml"] {
+        let Some(source) = package.text(name)? else { continue };
+        let tree = parse(name, &source)?;
+        let root = tree.root_element();
+        let root = child(root, "meta").unwrap_or(root);
+        let value =
+            |name| child(root, name).and_then(|node| node.text()).map(clean_line).filter(|text| !text.is_empty());
+        document.title = value("title").unwrap_or_default();
+        document.date = value("modified").or_else(|| value("date")).or_else(|| value("created"));
+    }
+    Ok(())
+}
+
+/// What the file may still hold.
+struct Room {
+    cells: usize,
+    text: usize,
+}
+
+/// The sheet that is being read.
+struct Sheet<'f> {
+    rows: Vec<Row>,
+    frame: &'f Frame,
+    room: &'f mut Room,
+}
+
+impl Sheet<'_> {
+    fn add(&mut self, (row, column): (u32, u32), text: &str, look: Look) -> Result<(), OfficeError> {
+        let comment = self.frame.comments.get(&(row, column));
+        let mut text = clean_line(text);
+        if let Some(comment) = comment {
+            let gap = if text.is_empty() { "" } else { " " };
+            text = format!("{text}{gap}[{comment}]");
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        let full = || OfficeError::TooLarge { limit: MOST_TEXT as u64 };
+        self.room.cells = self.room.cells.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_CELLS })?;
+        self.room.text = self.room.text.checked_sub(text.len()).ok_or_else(full)?;
+        let named = |(at, first, last): &(u32, u32, u32)| *at == row && (*first..=*last).contains(&column);
+        let header = self.frame.headers.iter().any(named);
+        let cell = Cell { column, text, bold: look.bold, header, shade: look.shade };
+        match self.rows.last_mut() {
+            Some(last) if last.number == row => last.cells.push(cell),
+            _ => self.rows.push(Row { number: row, cells: vec![cell] }),
+        }
+        Ok(())
+    }
+
+    /// The rows in order, whatever the order in the file; the last of several cells in one place counts.
+    fn finish(mut self) -> Vec<Row> {
+        self.rows.sort_by_key(|row| row.number);
+        let mut rows: Vec<Row> = Vec::with_capacity(self.rows.len());
+        for row in self.rows {
+            match rows.last_mut() {
+                Some(last) if last.number == row.number => last.cells.extend(row.cells),
+                _ => rows.push(row),
+            }
+        }
+        for row in &mut rows {
+            row.cells.sort_by_key(|cell| cell.column);
+            row.cells.dedup_by_key(|cell| cell.column);
+        }
+        mark_frozen(&mut rows, self.frame.frozen);
+        rows
+    }
+}
+
+/// The last frozen row with several cells names the columns.
+fn mark_frozen(rows: &mut [Row], frozen: u32) {
+    let named = rows.iter().any(|row| row.cells.iter().any(|cell| cell.header));
+    let last = rows.iter_mut().take_while(|row| row.number < frozen).filter(|row| row.cells.len() > 1).last();
+    if let (false, Some(row)) = (named, last) {
+        row.cells.iter_mut().for_each(|cell| cell.header = true);
+    }
+}
+
+/// How a cell is drawn.
+#[derive(Debug, Clone, Default)]
+struct Look {
+    bold: bool,
+    shade: Option<Arc<str>>,
+    code: Option<String>,
+}
+
+impl Look {
+    fn of(style: &Style) -> Self {
+        let fill = style.fill.as_ref().filter(|fill| fill.is_visible()).and_then(|fill| fill.get_color());
+        let shade = fill.filter(|color| !color.is_white()).map(|color| Arc::from(format!("{:08x}", color.to_argb())));
+        let code = style.number_format.as_ref().map(|format| format.format_code.clone());
+        Self { bold: style.font.as_ref().is_some_and(calamine::Font::is_bold), shade, code }
+    }
+}
+
+fn read_xlsx(
+    mut book: Xlsx<Bytes<'_>>,
+    frames: std::collections::HashMap<String, Frame>,
+) -> Result<Document, OfficeError> {
+    let mut sheets = Sheets::default();
+    let none = Frame::default();
+    for name in visible(book.sheets_metadata()) {
+        let frame = frames.get(&name).unwrap_or(&none);
+        let mut sheet = Sheet { rows: Vec::new(), frame, room: &mut sheets.room };
+        let mut cells = book.worksheet_cells_reader(&name).map_err(calamine::Error::Xlsx)?;
+        let looks: Vec<Look> = cells.styles().iter().map(Look::of).collect();
+        while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(calamine::Error::Xlsx)? {
+            let look = looks.get(style).cloned().unwrap_or_default();
+            let text = shown(cell.get_value(), look.code.as_deref());
+            sheet.add(cell.get_position(), &text, look)?;
+        }
+        let rows = sheet.finish();
+        sheets.add(&name, rows, frame);
+    }
+    Ok(sheets.document)
+}
+
+fn read_xlsb(mut book: Xlsb<Bytes<'_>>) -> Result<Document, OfficeError> {
+    let mut sheets = Sheets::default();
+    let frame = Frame::default();
+    for name in visible(book.sheets_metadata()) {
+        let mut sheet = Sheet { rows: Vec::new(), frame: &frame, room: &mut sheets.room };
+        let mut cells = book.worksheet_cells_reader(&name).map_err(calamine::Error::Xlsb)?;
+        while let Some(cell) = cells.next_cell().map_err(calamine::Error::Xlsb)? {
+            sheet.add(cell.get_position(), &shown(cell.get_value(), None), Look::default())?;
+        }
+        let rows = sheet.finish();
+        sheets.add(&name, rows, &frame);
+    }
+    Ok(sheets.document)
+}
+
+fn read_xls(mut book: Xls<Bytes<'_>>) -> Result<Document, OfficeError> {
+    let mut sheets = Sheets::default();
+    for name in visible(book.sheets_metadata()) {
+        let areas = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
+        let frame = Frame { merged: merged(&areas), ..Frame::default() };
+        let range = book.worksheet_range(&name).map_err(calamine::Error::Xls)?;
+        sheets.add_range(&name, &range, &frame)?;
+    }
+    Ok(sheets.document)
+}
+
+fn read_ods(mut book: Ods<Bytes<'_>>) -> Result<Document, OfficeError> {
+    let mut sheets = Sheets::default();
+    for name in visible(book.sheets_metadata()) {
+        let range = book.worksheet_range(&name).map_err(calamine::Error::Ods)?;
+        sheets.add_range(&name, &range, &Frame::default())?;
+    }
+    Ok(sheets.document)
+}
+
+fn visible(sheets: &[calamine::Sheet]) -> Vec<String> {
+    let shown = |sheet: &&calamine::Sheet| sheet.visible == SheetVisible::Visible && sheet.typ == SheetType::WorkSheet;
+    sheets.iter().filter(shown).map(|sheet| sheet.name.clone()).collect()
+}
+
+fn merged(areas: &[Dimensions]) -> Merged {
+    let span =
+        |area: &Dimensions| (area.end.0.saturating_sub(area.start.0) + 1, area.end.1.saturating_sub(area.start.1) + 1);
+    areas.iter().map(|area| (area.start, span(area))).collect()
+}
+
+/// The sheets so far.
+struct Sheets {
+    document: Document,
+    room: Room,
+}
+
+impl Default for Sheets {
+    fn default() -> Self {
+        Self { document: Document::default(), room: Room { cells: MOST_CELLS, text: MOST_TEXT } }
+    }
+}
+
+impl Sheets {
+    fn add_range(&mut self, name: &str, range: &Range<Data>, frame: &Frame) -> Result<(), OfficeError> {
+        let mut sheet = Sheet { rows: Vec::new(), frame, room: &mut self.room };
+        let (top, left) = range.start().unwrap_or_default();
+        for (row, column, value) in range.used_cells() {
+            let text = shown(&borrowed(value), None);
+            sheet.add((top + row as u32, left + column as u32), &text, Look::default())?;
+        }
+        let rows = sheet.finish();
+        self.add(name, rows, frame);
+        Ok(())
+    }
+
+    fn add(&mut self, name: &str, rows: Vec<Row>, frame: &Frame) {
+        if rows.is_empty() {
+            return;
+        }
+        self.document.blocks.push(Block::Heading { level: 1, text: clean_line(name) });
+        let first = self.document.blocks.len();
+        let texts: Vec<Option<String>> =
+            frame.links.iter().map(|((row, column), _)| text_at(&rows, *row, *column)).collect();
+        let placed = lay_out(rows, &frame.merged);
+        for (((row, column), target), text) in frame.links.iter().zip(texts) {
+            let within = |placed: &Placed| placed.rows.contains(row) && placed.columns.contains(column);
+            if let (Some(text), Some(at)) = (text, placed.iter().position(within)) {
+                self.document.links.push(Link { block: first + at, text, target: target.clone() });
+            }
+        }
+        self.document.blocks.extend(placed.into_iter().map(|placed| placed.block));
+    }
+}
+
+fn text_at(rows: &[Row], row: u32, column: u32) -> Option<String> {
+    let row = &rows[rows.binary_search_by_key(&row, |row| row.number).ok()?];
+    let at = row.cells.binary_search_by_key(&column, |cell| cell.column).ok()?;
+    Some(row.cells[at].text.clone())
+}
+
+fn borrowed(value: &Data) -> DataRef<'_> {
+    match value {
+        Data::Int(value) => DataRef::Int(*value),
+        Data::Float(value) => DataRef::Float(*value),
+        Data::String(text) => DataRef::SharedString(text),
+        Data::Bool(value) => DataRef::Bool(*value),
+        Data::DateTime(value) => DataRef::DateTime(*value),
+        Data::DateTimeIso(text) => DataRef::DateTimeIso(text.clone()),
+        Data::DurationIso(text) => DataRef::DurationIso(text.clone()),
+        Data::Error(error) => DataRef::Error(error.clone()),
+        Data::Empty => DataRef::Empty,
+    }
+}
+
+/// A value as the sheet shows it.
+fn shown(value: &DataRef<'_>, code: Option<&str>) -> String {
+    match value {
+        DataRef::Int(value) => number(*value as f64, code.unwrap_or("General")),
+        DataRef::Float(value) => number(*value, code.unwrap_or("General")),
+        DataRef::String(text) | DataRef::DurationIso(text) => text.clone(),
+        DataRef::DateTimeIso(text) => iso(text),
+        DataRef::SharedString(text) => (*text).to_owned(),
+        DataRef::Bool(true) => "TRUE".to_owned(),
+        DataRef::Bool(false) => "FALSE".to_owned(),
+        DataRef::DateTime(value) => shown_date(value, code),
+        DataRef::Error(error) => error.to_string(),
+        DataRef::Empty => String::new(),
+    }
+}
+
+fn shown_date(value: &ExcelDateTime, code: Option<&str>) -> String {
+    let days = value.as_f64();
+    // Beyond what spreadsheets know as dates, they show the number.
+    if !(0.0..2_958_466.0).contains(&days) && !value.is_duration() {
+        return general(days);
+    }
+    let code = if value.is_duration() { Some(code.unwrap_or("[h]:mm:ss")) } else { code };
+    date(value.to_ymd_hms_milli(), days, code)
+}
+
+/// `2024-03-15T00:00:00` is a day.
+fn iso(text: &str) -> String {
+    match text.split_once('T') {
+        Some((date, time)) if time.trim_end_matches(['0', ':', '.', 'Z']).is_empty() => date.to_owned(),
+        Some((date, time)) => format!("{date} {}", time.strip_suffix(":00").unwrap_or(time)),
+        None => text.to_owned(),
+    }
+}
