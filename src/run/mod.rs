@@ -15,6 +15,7 @@ mod interactive;
 mod json;
 mod models;
 mod output;
+mod pace;
 mod report;
 mod search;
 mod start;

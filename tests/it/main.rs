@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+mod keeping;
+#[cfg(test)]
 mod package;
+#[cfg(test)]
+mod pages;
 #[cfg(test)]
 mod program;
 #[cfg(test)]
