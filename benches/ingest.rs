@@ -69,11 +69,23 @@ fn ingest(domain: &Path, folder: &Path) -> Result<IngestReport, Box<dyn Error>> 
 }
 
 fn timed<T>(name: &str, what: &str, work: impl FnOnce() -> Result<T, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
-    let started = Instant::now();
+    let (started, computed) = (Instant::now(), processor_seconds().unwrap_or(0.0));
     let done = work()?;
     let seconds = started.elapsed().as_secs_f64();
-    println!("{name}, {what}: {seconds:.3} s, peak memory {} MB", peak_megabytes().unwrap_or(0));
+    let computed = processor_seconds().unwrap_or(0.0) - computed;
+    let peak = peak_megabytes().unwrap_or(0);
+    println!("{name}, {what}: {seconds:.3} s ({computed:.2} s of processor time), peak memory {peak} MB");
     Ok(done)
+}
+
+/// Processor time of all threads so far (Linux), which other programs on the machine do not change.
+fn processor_seconds() -> Option<f64> {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, which may hold blanks, ends with the last bracket.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
+    Some((ticks(11)? + ticks(12)?) / TICKS_PER_SECOND)
 }
 
 /// The most memory the process had so far (Linux).

@@ -154,6 +154,14 @@ pub fn show_domain(folder: &Path) -> Result<DomainDetails, IndexError> {
     })
 }
 
+/// What made the vectors of the domain in `folder`.
+///
+/// # Errors
+/// As [`show_domain`].
+pub fn embedder_of(folder: &Path) -> Result<EncoderIdentity, IndexError> {
+    Ok(DomainDb::open(folder)?.manifest()?.embedder)
+}
+
 /// What of a domain is to be set; nothing means that it stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DomainChange {

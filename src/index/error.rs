@@ -47,11 +47,11 @@ pub enum IndexError {
     },
     /// A later version of the program made it.
     #[error(
-        "the domain in `{path}` has format {found}, this program reads up to {supported}; use the newer ragonite it \
+        "`{path}` has format {found}, this program reads up to {supported}; use the newer ragonite it \
          was made with"
     )]
     NewerFormat {
-        /// The folder.
+        /// `domain.db`.
         path: PathBuf,
         /// Format on disk.
         found: i64,
@@ -60,11 +60,11 @@ pub enum IndexError {
     },
     /// An earlier version of the program made it, with tables this one does not read.
     #[error(
-        "the domain in `{path}` has format {found}, this program reads {supported}; remove it with `ragonite domain \
-         remove {name}` and ingest its documents again", name = folder_name(&path.join("domain.db"))
+        "`{path}` has format {found}, this program reads {supported}; remove it with `ragonite domain \
+         remove {name}` and ingest its documents again", name = folder_name(path)
     )]
     OlderFormat {
-        /// The folder.
+        /// `domain.db`.
         path: PathBuf,
         /// Format on disk.
         found: i64,

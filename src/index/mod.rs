@@ -38,7 +38,9 @@ mod words;
 mod write;
 
 pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
-pub use details::{DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, set_domain, show_domain};
+pub use details::{
+    DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,
+};
 pub use error::IndexError;
 pub use files::{Root, RootKind};
 pub use list::{ListedDomain, list_domains};

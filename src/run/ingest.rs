@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::exit::{Exit, Failure};
+use super::late::LateEmbedder;
 use super::output::{Form, Output};
 use super::pace::Pace;
 use super::start::Start;
@@ -58,12 +59,12 @@ pub(super) fn ingest(
     if is_new {
         check_paths(args)?;
     }
-    output.progress("loading the embedder");
+    output.progress("opening the domain");
     let token = cancel.token();
-    let embedder = start.embedder(&token)?;
+    let embedder = LateEmbedder::of(start, &args.domain, &token)?;
     let mut pace = Pace::default();
     let mut show = |progress: IngestProgress| output.pace(&mut pace, &progress);
-    let embedded = (embedder.as_ref(), &token);
+    let embedded = (&embedder as &dyn Embed, &token);
     let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), (&token, &mut show))
         .and_then(|mut index| {
             let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };

@@ -13,6 +13,7 @@ mod history;
 mod ingest;
 mod interactive;
 mod json;
+mod late;
 mod models;
 mod output;
 mod pace;

@@ -122,7 +122,7 @@ fn rows_that_belong_to_nothing_are_deleted() {
     let (folder, wiki) = closed(&embedder);
     meddle(&wiki, "DELETE FROM documents WHERE id = 1");
     let report = check(&wiki);
-    assert_eq!(faults(&report)[0], (Fault::LooseRows, 4, Remedy::Repaired));
+    assert_eq!(faults(&report)[0], (Fault::LooseRows, 2, Remedy::Repaired));
     assert_eq!((report.documents, report.evidences.total()), (1, 2));
     assert!(check(&wiki).clean);
     assert!(by_words(&open(folder.path(), &embedder).unwrap(), "Optiplex").is_empty());
