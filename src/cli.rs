@@ -63,7 +63,8 @@ pub enum PanicIn {
 pub enum Command {
     /// Ask the bundled demo domains: on the screen, or as a printed conversation without a terminal
     Demo,
-    /// Bring a domain in step with files and folders: add, update, rename and remove documents
+    /// Bring a domain in step with files and folders: add, update, rename and remove documents. Esc or Ctrl+C stops, and
+    /// the next run goes on
     Ingest(Ingest),
     /// List, show, change, check and remove domains
     #[command(subcommand)]

@@ -102,7 +102,7 @@ CREATE TABLE vectors (
 CREATE TABLE ready_vectors (
     text_hash TEXT PRIMARY KEY,
     vector    BLOB NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TABLE next_vectors (
     evidence    INTEGER PRIMARY KEY REFERENCES evidences (id) ON DELETE CASCADE,
     fingerprint TEXT NOT NULL,

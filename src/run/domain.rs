@@ -16,7 +16,7 @@ use crate::index::{
     CheckReport, DomainChange, DomainDetails, Fault, Finding, Index, IndexState, ListedDomain, Remedy, Summary,
     check_domain, list_domains, remove_domain, set_domain, show_domain,
 };
-use crate::runtime::{cancel_on_interrupt, problem};
+use crate::runtime::{cancel_on_escape, cancel_on_interrupt, problem};
 
 #[derive(Serialize)]
 struct ListJson {
@@ -155,6 +155,7 @@ fn has_typed(name: &DomainName) -> io::Result<bool> {
 fn check(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
+    let _escape = cancel_on_escape(&cancel)?;
     let mut pace = Pace::default();
     let report = check_domain(&start.paths.domain(name), &cancel.token(), &mut |progress| {
         output.pace(&mut pace, &progress);
@@ -170,6 +171,7 @@ fn check(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, 
 fn rebuild(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
+    let _escape = cancel_on_escape(&cancel)?;
     let folder = start.paths.domain(name);
     // Fails before the embedder is loaded where there is nothing to rebuild.
     show_domain(&folder)?;

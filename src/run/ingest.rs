@@ -15,11 +15,12 @@ use crate::index::{
     set_domain,
 };
 use crate::inference::Embed;
-use crate::runtime::cancel_on_interrupt;
+use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
+    let _escape = cancel_on_escape(&cancel)?;
     let report = ingest(start, args, &cancel, output)?;
     match output.form() {
         Form::Json => output.json(&report)?,

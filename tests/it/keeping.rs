@@ -18,6 +18,7 @@ use ragonite::index::{
 use ragonite::inference::{Embed as _, HashEmbedder};
 
 use crate::pages::{page, write_pages};
+use crate::program::{Program, models};
 
 /// Tells the child which folder to work in.
 const CHILD: &str = "RAGONITE_KILLED_CHILD";
@@ -174,4 +175,59 @@ fn a_kill_at_any_moment_loses_nothing() {
     }
     println!("{kills} kills: {cut_short} while messages were left, {repaired} domains repaired by the check");
     assert!(cut_short > 0, "no child was killed at work");
+}
+
+#[test]
+fn esc_stops_an_ingest_and_the_next_run_goes_on() {
+    let Some(models) = models() else { return };
+    let program = Program::new(models);
+    let folder = program.data.path().join("pages");
+    write_pages(&folder, 0..150).unwrap();
+    let folder = folder.to_str().unwrap();
+    let mut session = program.open(120, 40, &["ingest", "--domain", "ships", folder]);
+    session.wait_for_text("of 150 documents");
+    session.type_keys("\u{1b}");
+    let (status, screen) = session.wait_for_exit();
+    assert_eq!(status.exit_code(), 130, "{screen}");
+    assert!(screen.contains("stopped;"), "{screen}");
+    assert!(
+        screen.contains("shell is back") && !screen.contains("-icanon"),
+        "the terminal was not given back:\n{screen}"
+    );
+}
+
+#[test]
+fn a_domain_is_shown_changed_checked_and_removed() {
+    let Some(models) = models() else { return };
+    let program = Program::new(models);
+    program.ingest_league();
+    let shown = program.json(&["domain", "set", "league", "--title", "Harbour League"]);
+    assert_eq!((&shown["title"], &shown["documents"]), (&"Harbour League".into(), &8.into()));
+    assert_eq!(shown["contents"].as_array().unwrap().len(), 8);
+    assert_eq!(shown["roots"][0]["kind"], "folder");
+    assert_eq!(shown["last_ingest"]["added"], 8);
+    assert_eq!(program.json(&["domain", "check", "league"])["clean"], true);
+    // The embedder is the same, so nothing is embedded and it is quick.
+    assert_eq!(program.json(&["domain", "rebuild", "league"])["documents"], 8);
+    assert_eq!(program.json(&["ingest", "--domain", "league"])["unchanged"], 8);
+
+    let unknown = program.run(&["domain", "show", "leage"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("did you mean `league`?"));
+    assert_eq!(program.run(&["domain", "remove", "league"]).status.code(), Some(2), "it was removed without asking");
+    assert_eq!(program.json(&["domain", "remove", "league", "--yes"])["removed"], "league");
+    assert_eq!(program.json(&["domain", "list"])["domains"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn an_ingest_that_reads_nothing_leaves_no_domain_behind() {
+    let Some(models) = models() else { return };
+    let program = Program::new(models);
+    let folder = program.data.path().join("pages");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("broken.json"), "{").unwrap();
+    let output = program.run(&["ingest", "--domain", "nothing", folder.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(program.run(&["ingest", "--domain", "nothing"]).status.code(), Some(2));
+    assert_eq!(program.json(&["domain", "list"])["domains"].as_array().unwrap().len(), 0);
 }
