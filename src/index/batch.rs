@@ -103,15 +103,12 @@ impl Batch {
         for unit in units {
             let (more_tokens, more_texts) = (unit.tokens(), unit.pieces.len());
             let fits = tokens + more_tokens <= CALL_TOKENS && texts + more_texts <= CALL_TEXTS;
-            match calls.last_mut().filter(|_| fits) {
-                Some(call) => {
-                    call.push(unit);
-                    (tokens, texts) = (tokens + more_tokens, texts + more_texts);
-                }
-                None => {
-                    calls.push(vec![unit]);
-                    (tokens, texts) = (more_tokens, more_texts);
-                }
+            if let Some(call) = calls.last_mut().filter(|_| fits) {
+                call.push(unit);
+                (tokens, texts) = (tokens + more_tokens, texts + more_texts);
+            } else {
+                calls.push(vec![unit]);
+                (tokens, texts) = (more_tokens, more_texts);
             }
         }
         calls

@@ -17,7 +17,7 @@ pub enum IndexError {
     #[error(transparent)]
     Canceled(#[from] Canceled),
     /// There is no domain in the folder.
-    #[error("there is no domain in `{path}`{}; make one with `ragonite ingest --domain NAME PATH`", did_you_mean(.like))]
+    #[error("there is no domain in `{path}`{}; make one with `ragonite ingest --domain NAME PATH`", did_you_mean(.like.as_deref()))]
     NotFound {
         /// The folder.
         path: PathBuf,
@@ -189,8 +189,8 @@ impl From<InferenceError> for IndexError {
     }
 }
 
-fn did_you_mean(like: &Option<String>) -> String {
-    like.as_ref().map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+fn did_you_mean(like: Option<&str>) -> String {
+    like.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
 /// The name of the domain that a file lies in, for messages.

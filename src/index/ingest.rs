@@ -49,6 +49,9 @@ impl ContentHash {
 /// Hears of each document in a file.
 pub(super) type Visit<'v> = dyn FnMut(Member) -> ControlFlow<()> + 'v;
 
+/// Reads a file.
+pub(super) type ReadFile<'a> = dyn FnOnce(&mut Visit<'_>) -> Result<(), DocumentError> + Send + 'a;
+
 /// A file that may have to be read. Both actions happen on the reading thread.
 pub(super) struct Incoming<'a> {
     /// Where it is; the same path is the same file.
@@ -56,7 +59,7 @@ pub(super) struct Incoming<'a> {
     /// Hashes its content, or says why it cannot be read.
     pub(super) hash: Box<dyn FnOnce() -> Result<ContentHash, String> + Send + 'a>,
     /// Hands out the documents it holds; called only when it changed.
-    pub(super) read: Box<dyn FnOnce(&mut Visit<'_>) -> Result<(), DocumentError> + Send + 'a>,
+    pub(super) read: Box<ReadFile<'a>>,
 }
 
 /// What is stored of a document.

@@ -152,6 +152,7 @@ impl<'a> Reader<'a> {
             path: &path,
             stored,
             seen: HashSet::new(),
+            copies: HashMap::new(),
             unread: Vec::new(),
             stopped: None,
         };
@@ -213,6 +214,8 @@ struct Members<'r, 'a> {
     /// What is stored of the file: hash by member.
     stored: HashMap<String, ContentHash>,
     seen: HashSet<String>,
+    /// How many members of a name there were, for names that came more than once.
+    copies: HashMap<String, usize>,
     unread: Vec<(String, String)>,
     stopped: Option<Stopped>,
 }
@@ -237,12 +240,15 @@ impl Members<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// An archive may hold two members of one name.
-    fn unused(&self, name: String) -> String {
-        if !self.seen.contains(&name) {
-            return name;
+    /// An archive may hold several members of one name: the second is `name (2)`.
+    fn unused(&mut self, name: String) -> String {
+        let mut free = name.clone();
+        while self.seen.contains(&free) {
+            let copies = self.copies.entry(name.clone()).or_insert(1);
+            *copies += 1;
+            free = format!("{name} ({copies})");
         }
-        (2..).map(|number| format!("{name} ({number})")).find(|name| !self.seen.contains(name)).unwrap_or(name)
+        free
     }
 
     fn give(&self, name: &str, document: Document) -> Result<(), Stopped> {

@@ -31,12 +31,11 @@ impl<'a> LateEmbedder<'a> {
         let loaded = OnceLock::new();
         let present = embedder_of(&start.paths.domain(domain)).ok();
         let fingerprint = embedder_fingerprint(model)?;
-        let identity = match present.filter(|identity| identity.fingerprint == fingerprint) {
-            Some(identity) => identity,
-            None => {
-                let embedder = load_embedder(model, &folders, cancel)?;
-                loaded.get_or_init(|| embedder).identity().clone()
-            }
+        let identity = if let Some(identity) = present.filter(|identity| identity.fingerprint == fingerprint) {
+            identity
+        } else {
+            let embedder = load_embedder(model, &folders, cancel)?;
+            loaded.get_or_init(|| embedder).identity().clone()
         };
         Ok(Self { model, folders, cancel: cancel.clone(), identity, loaded, loading: Mutex::default() })
     }
