@@ -14,7 +14,7 @@ use crate::base::{CancelSource, DomainName, clean_line};
 use crate::cli::{self, SetDomain};
 use crate::index::{
     CheckReport, DomainChange, DomainDetails, Fault, Finding, Index, IndexState, ListedDomain, Remedy, Summary,
-    check_domain, list_domains, remove_domain, set_domain, show_domain,
+    check_domain, embedder_of, list_domains, remove_domain, set_domain, show_domain,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt, problem};
 
@@ -174,7 +174,7 @@ fn rebuild(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit
     let _escape = cancel_on_escape(&cancel)?;
     let folder = start.paths.domain(name);
     // Fails before the embedder is loaded where there is nothing to rebuild.
-    show_domain(&folder)?;
+    embedder_of(&folder)?;
     let embedder = start.embedder(&cancel.token())?;
     let mut pace = Pace::default();
     let index = Index::rebuild(&folder, embedder.as_ref(), &cancel.token(), &mut |progress| {

@@ -11,8 +11,8 @@ use crate::app::Problem;
 use crate::base::{CancelSource, CancelToken, DomainName, clean_line};
 use crate::cli::Ingest;
 use crate::index::{
-    DomainChange, Index, IndexError, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, remove_domain,
-    set_domain,
+    DomainChange, Index, IndexError, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, embedder_of,
+    remove_domain, set_domain,
 };
 use crate::inference::Embed;
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
@@ -39,7 +39,7 @@ pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<E
             next: "The reasons stand above; `ragonite ingest --help` names the formats.".to_owned(),
         }));
     }
-    if report.documents == 0 {
+    if done == 0 && report.documents == 0 {
         return Err(Failure::failed(Problem {
             what: "no document was found".to_owned(),
             next: "Check the paths; hidden files and links inside folders are passed over.".to_owned(),
@@ -56,7 +56,7 @@ pub(super) fn ingest(
     output: &mut Output,
 ) -> Result<IngestReport, Failure> {
     let folder = start.paths.domain(&args.domain);
-    let is_new = !folder.join("domain.db").exists();
+    let is_new = matches!(embedder_of(&folder), Err(IndexError::NotFound { .. }));
     if is_new {
         check_paths(args)?;
     }
