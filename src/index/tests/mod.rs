@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use super::ingest::Documents;
+use super::ingest::{Documents, Incoming};
 use super::test_kit::{Page, Trouble, WordEmbedder, documents, domain, ingest, ingest_all, page};
 use super::*;
 use crate::base::{CancelSource, CancelToken, EvidenceId};
@@ -147,7 +147,7 @@ fn a_text_that_is_stored_elsewhere_is_not_embedded_again() {
     ingest(&mut index, &pages()[..1], &embedder).unwrap();
     let before = embedder.texts();
     let twin = page("Tests", &["Alice ran the TPM tests on a Dell Optiplex"]);
-    let copy = super::ingest::Incoming { path: "/wiki/copy/Tests".into(), ..twin.incoming() };
+    let copy = Incoming { path: "/wiki/copy/Tests".into(), ..twin.incoming() };
     let report = ingest_all(&mut index, vec![copy], &embedder, &CancelToken::never()).unwrap();
     assert_eq!((report.added, report.documents), (1, 2));
     assert_eq!(embedder.texts(), before);
