@@ -106,7 +106,7 @@ impl Output {
 
 /// Width of the terminal; 80 where it cannot be told.
 fn columns() -> usize {
-    crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns))
+    crossterm::terminal::size().ok().filter(|(columns, _)| *columns > 0).map_or(80, |(columns, _)| usize::from(columns))
 }
 
 /// The end of a line that is too long, which is where it changes.
