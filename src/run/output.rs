@@ -1,12 +1,15 @@
 //! stdout for results, stderr for everything else.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
 
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use super::pace::Pace;
 use crate::app::Problem;
 use crate::base::clean_line;
+use crate::index::IngestProgress;
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +83,15 @@ impl Output {
         self.line_open = Some(width);
     }
 
+    /// The progress of an ingest, as often as it can be read.
+    pub(super) fn pace(&mut self, pace: &mut Pace, progress: &IngestProgress) {
+        if self.progress_on_terminal == Progress::Redrawn
+            && let Some(line) = pace.hear(progress, Instant::now())
+        {
+            self.progress(&line);
+        }
+    }
+
     fn end_progress(&mut self) {
         if let Some(width) = self.line_open.take() {
             let _ = write!(io::stderr(), "\r{:width$}\r", "");
@@ -94,7 +106,7 @@ impl Output {
 
 /// Width of the terminal; 80 where it cannot be told.
 fn columns() -> usize {
-    crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns))
+    crossterm::terminal::size().ok().filter(|(columns, _)| *columns > 0).map_or(80, |(columns, _)| usize::from(columns))
 }
 
 /// The end of a line that is too long, which is where it changes.
