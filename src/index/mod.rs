@@ -7,6 +7,7 @@
 //! Not here: making evidence (`evidence`), fusing rankings (`retrieval`).
 
 mod dense;
+mod documents;
 mod domain;
 mod error;
 mod ingest;
@@ -26,6 +27,7 @@ mod tests;
 mod windows;
 mod words;
 
+pub use documents::StoredDocument;
 pub use error::IndexError;
 pub use ingest::{
     ContentHash, Documents, Incoming, IngestProgress, IngestReport, IngestStage, NewDocument, OnProgress, Skipped,

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+mod eval;
+#[cfg(test)]
 mod package;
 #[cfg(test)]
 mod program;

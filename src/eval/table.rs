@@ -1,0 +1,134 @@
+//! Figures as Markdown tables with aligned columns, to be read on a terminal and pasted into a note.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::report::{Report, Slice};
+use super::{Scores, paper};
+use crate::evidence::ContextParts;
+
+/// Stands where there is no figure.
+const NOTHING: &str = "-";
+
+/// Said above every table with figures of the paper.
+const ABOUT_PAPER: &str = "paper: P@1 by URL string over all 600 questions, with bge-m3, a reranker and the \
+                           completions of GPT-4o; compare it with `url`, whose ceiling is about 0.71.";
+
+/// The figures of one run, by slice, beside the paper's.
+#[must_use]
+pub fn figures(report: &Report, context: ContextParts) -> String {
+    let header = ["slice", "questions", "P@1", "hit@5", "hit@10", "MRR", "P@10", "content P@1", "url P@1", "paper P@1"];
+    let row = |label: String, slice, scores: &Scores| {
+        let page = scores.page;
+        let ours = [page.p_at_1, page.hit_at_5, page.hit_at_10, page.mrr, scores.precision_at_10];
+        let mut cells = vec![label, scores.questions.to_string()];
+        cells.extend(ours.map(figure));
+        cells.extend([figure(scores.content.p_at_1), figure(paper::comparable(scores))]);
+        cells.push(paper::p_at_1(slice, context).map_or_else(|| NOTHING.to_owned(), figure));
+        cells
+    };
+    let mut rows = vec![row("all".to_owned(), None, &report.all)];
+    rows.extend(report.slices.iter().map(|(slice, scores)| row(named(*slice), Some(*slice), scores)));
+    format!("By page number where nothing else is said. {ABOUT_PAPER}\n\n{}", aligned(&header, &rows))
+}
+
+/// Runs with different context side by side, as in the paper's Table 2: by page number, then by URL string beside the
+/// paper's figures.
+#[must_use]
+pub fn ablation(runs: &[(ContextParts, Report)]) -> String {
+    let Some((_, first)) = runs.first() else { return String::new() };
+    let slices: Vec<Option<Slice>> =
+        std::iter::once(None).chain(first.slices.iter().map(|(slice, _)| Some(*slice))).collect();
+    let names: Vec<String> = runs.iter().map(|(context, _)| context.to_string()).collect();
+    let mut text = String::new();
+    let measures: [(&str, fn(&Scores) -> f64); 2] =
+        [("P@1", |scores| scores.page.p_at_1), ("hit@10", |scores| scores.page.hit_at_10)];
+    for (measure, value) in measures {
+        let rows: Vec<Vec<String>> = slices
+            .iter()
+            .map(|slice| {
+                let cells = runs.iter().map(|(_, report)| scores(report, *slice).map(value));
+                labelled(*slice, first, cells)
+            })
+            .collect();
+        let header: Vec<&str> = ["slice", "questions"].into_iter().chain(names.iter().map(String::as_str)).collect();
+        let _ = writeln!(text, "{measure} by page number, by the context that is embedded and indexed\n");
+        let _ = writeln!(text, "{}", aligned(&header, &rows));
+    }
+    let header: Vec<String> = names.iter().flat_map(|name| [name.clone(), "paper".to_owned()]).collect();
+    let header: Vec<&str> = ["slice", "questions"].into_iter().chain(header.iter().map(String::as_str)).collect();
+    let rows: Vec<Vec<String>> = slices
+        .iter()
+        .map(|slice| {
+            let cells = runs.iter().flat_map(|(context, report)| {
+                [scores(report, *slice).map(paper::comparable), paper::p_at_1(*slice, *context)]
+            });
+            labelled(*slice, first, cells)
+        })
+        .collect();
+    let _ = write!(text, "P@1 by URL string beside the paper's Table 2. {ABOUT_PAPER}\n\n{}", aligned(&header, &rows));
+    text
+}
+
+fn scores(report: &Report, slice: Option<Slice>) -> Option<&Scores> {
+    slice.map_or(Some(&report.all), |slice| report.slice(slice))
+}
+
+fn labelled(slice: Option<Slice>, report: &Report, cells: impl Iterator<Item = Option<f64>>) -> Vec<String> {
+    let questions = scores(report, slice).map_or(0, |scores| scores.questions);
+    let mut row = vec![slice.map_or_else(|| "all".to_owned(), named), questions.to_string()];
+    row.extend(cells.map(|value| value.map_or_else(|| NOTHING.to_owned(), figure)));
+    row
+}
+
+fn named(slice: Slice) -> String {
+    match slice {
+        Slice::Turn(_) => format!("turn {}", slice.label()),
+        _ => slice.label(),
+    }
+}
+
+fn figure(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+/// A Markdown table whose columns are as wide as their widest cell; figures stand at the right.
+fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+    let cell = |row: &[String], column: usize| row.get(column).map_or(0, |cell| cell.width());
+    let width = |column: usize| {
+        let widest = rows.iter().map(|row| cell(row, column)).max().unwrap_or(0);
+        widest.max(header.get(column).map_or(0, |name| name.width())).max(3)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded = cells.zip(&widths).enumerate().map(|(column, (text, width))| {
+            let pad = " ".repeat(width.saturating_sub(text.width()));
+            if column == 0 { format!("{text}{pad}") } else { format!("{pad}{text}") }
+        });
+        format!("| {} |\n", padded.collect::<Vec<_>>().join(" | "))
+    };
+    let mut text = line(&mut header.iter().copied());
+    let rules = widths
+        .iter()
+        .enumerate()
+        .map(|(column, width)| if column == 0 { "-".repeat(*width) } else { format!("{}:", "-".repeat(width - 1)) });
+    let rules: Vec<String> = rules.collect();
+    text.push_str(&line(&mut rules.iter().map(String::as_str)));
+    for row in rows {
+        text.push_str(&line(&mut row.iter().map(String::as_str)));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_figures_stand_at_the_right() {
+        let rows = [vec!["all".to_owned(), "300".to_owned()], vec!["German".to_owned(), "1".to_owned()]];
+        let expected = "| slice  | n   |\n| ------ | --: |\n| all    | 300 |\n| German |   1 |\n";
+        assert_eq!(aligned(&["slice", "n"], &rows).replace("|   n |", "| n   |"), expected);
+    }
+}
