@@ -24,7 +24,7 @@ use crate::base::EvidenceId;
 pub(super) const FOLDER: &str = "lexical";
 
 /// Name of the analyser in tantivy; it changes with the words it makes, so that an older index is rebuilt.
-const ANALYZER: &str = "ragonite_words_1";
+const ANALYZER: &str = "ragonite_words_2";
 
 /// Memory of the writer: the least tantivy takes is 15 MB, and small domains need no more than a few times that.
 const WRITER_BYTES: usize = 48 << 20;
