@@ -202,7 +202,9 @@ fn change_lexical(
     let mut done = 0;
     origin.db.evidences_since(since.from, &mut |stored| {
         tell(on_progress, &mut done, more);
-        change.add(stored.id, &stored.evidence.contextualized(origin.context))
+        let evidence = &stored.evidence;
+        let title = if origin.context.contains(ContextParts::TITLE) { evidence.context.title.as_str() } else { "" };
+        change.add(stored.id, &evidence.contextualized(origin.context), title)
     })?;
     change.commit(since.to)
 }
