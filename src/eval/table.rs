@@ -123,12 +123,50 @@ fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Asked, Outcome, Page, Question, QuestionType};
     use super::*;
+    use crate::base::Language;
+    use crate::evidence::Kind;
+
+    /// Three questions, found at these ranks by page number and by URL string.
+    fn report(ranks: [(Option<usize>, Option<usize>); 3]) -> Report {
+        let asked = ranks.into_iter().zip(1..).map(|((page, url), turn)| Asked {
+            question: Question {
+                conversation: "c".into(),
+                turn: turn * 3,
+                language: if turn == 3 { Language::German } else { Language::English },
+                raw: String::new(),
+                completed: String::new(),
+                gold: Vec::new(),
+                source: if turn == 1 { Kind::Row } else { Kind::List },
+                question_type: QuestionType::Simple,
+            },
+            query: String::new(),
+            gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
+            hits: Vec::new(),
+            outcome: Outcome { page, content: page, url, gold_in_ten: 2 },
+        });
+        Report::of(&asked.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_run_is_drawn_by_slice_beside_the_paper() {
+        let report = report([(Some(1), Some(1)), (Some(1), None), (Some(7), None)]);
+        insta::assert_snapshot!(figures(&report, ContextParts::ALL));
+    }
+
+    #[test]
+    fn runs_with_other_context_are_drawn_side_by_side() {
+        let without = report([(Some(2), None), (None, None), (Some(4), Some(4))]);
+        let with = report([(Some(1), Some(1)), (Some(1), Some(1)), (Some(2), None)]);
+        insta::assert_snapshot!(ablation(&[(ContextParts::NONE, without), (ContextParts::ALL, with)]));
+        assert_eq!(ablation(&[]), "");
+    }
 
     #[test]
     fn columns_are_aligned_and_figures_stand_at_the_right() {
         let rows = [vec!["all".to_owned(), "300".to_owned()], vec!["German".to_owned(), "1".to_owned()]];
-        let expected = "| slice  | n   |\n| ------ | --: |\n| all    | 300 |\n| German |   1 |\n";
-        assert_eq!(aligned(&["slice", "n"], &rows).replace("|   n |", "| n   |"), expected);
+        let expected = "| slice  |   n |\n| ------ | --: |\n| all    | 300 |\n| German |   1 |\n";
+        assert_eq!(aligned(&["slice", "n"], &rows), expected);
     }
 }

@@ -81,11 +81,6 @@ fn questions_are_scored_by_number_url_and_text() {
     assert_eq!(json["by"]["turn"]["6-10"]["page"]["p_at_1"], 0.0);
     assert_eq!(json["by"]["type"]["simple"]["questions"], 2);
     assert_eq!(json["by"]["source"]["passage"]["url"]["p_at_1"], 0.0);
-    insta::assert_snapshot!("figures", figures(&report, ContextParts::ALL));
-    insta::assert_snapshot!(
-        "ablation",
-        ablation(&[(ContextParts::NONE, Report::default()), (ContextParts::ALL, report)])
-    );
 }
 
 #[test]
