@@ -66,9 +66,10 @@ pub enum PanicIn {
 pub enum Command {
     /// Ask the bundled demo domains: on the screen, or as a printed conversation without a terminal
     Demo,
-    /// Add documents to a domain, or update them
+    /// Bring a domain in step with files and folders: add, update, rename and remove documents. Esc or Ctrl+C stops, and
+    /// the next run goes on
     Ingest(Ingest),
-    /// List, check and rebuild domains
+    /// List, show, change, check and remove domains
     #[command(subcommand)]
     Domain(Domain),
     /// Search a domain without asking a model
@@ -100,8 +101,13 @@ pub struct Ingest {
     /// What the model is told about the domain, one or two sentences
     #[arg(long, value_name = "TEXT")]
     pub prompt_prefix: Option<String>,
-    /// Files and folders: HTML, Confluence storage format, Markdown, JSON pages, text
-    #[arg(required = true, value_name = "PATH")]
+    /// Also remove documents whose whole folder is missing or empty. Without this they are kept, because a disk may be
+    /// unplugged or a share not mounted
+    #[arg(long)]
+    pub remove_missing: bool,
+    /// Files and folders [default: those of earlier ingests into this domain]. Documents whose files are gone from a
+    /// folder are removed, renamed files are followed
+    #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }
 
@@ -110,16 +116,45 @@ pub struct Ingest {
 pub enum Domain {
     /// List the domains
     List,
-    /// Check the domain's database and make its indexes again from it
+    /// Show a domain: its documents, folders, settings, sizes, embedder, last ingest and health
+    Show {
+        /// The domain
+        name: DomainName,
+    },
+    /// Change the title of a domain, or what the model is told about it
+    Set(SetDomain),
+    /// Delete a domain with all that was made from its documents. The documents themselves stay where they are
+    Remove {
+        /// The domain
+        name: DomainName,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Check the domain's database and both indexes against each other, and repair what can be repaired
     Check {
         /// The domain
         name: DomainName,
     },
-    /// Make the domain's indexes again from its database, embedding again with the profile's embedder
+    /// Make the domain's indexes again from its database; embeds again where the profile has another embedder
     Rebuild {
         /// The domain
         name: DomainName,
     },
+}
+
+/// `ragonite domain set`.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true, args = ["title", "prompt_prefix"])]
+pub struct SetDomain {
+    /// The domain
+    pub name: DomainName,
+    /// Title of the domain, for people
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// What the model is told about the domain, one or two sentences; an empty text for the default
+    #[arg(long, value_name = "TEXT")]
+    pub prompt_prefix: Option<String>,
 }
 
 /// `ragonite search`.

@@ -15,7 +15,7 @@ use super::EvalError;
 use crate::base::CancelToken;
 use crate::document;
 use crate::evidence::{self, ContextParts, EvidenceSettings};
-use crate::index::{Index, IndexSettings, IngestReport, IngestRequest, NewDomain, OnProgress};
+use crate::index::{Index, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress};
 use crate::inference::Embed;
 
 /// Digits of the fingerprint in a folder's name.
@@ -84,11 +84,12 @@ pub fn prepare(
 ) -> Result<(Index, IngestReport), EvalError> {
     let folder = benchmarks.join(preparation.folder_name(embedder, cancel)?);
     let domain = NewDomain { title: preparation.name.to_owned(), prompt_prefix: String::new() };
-    let mut index = Index::open_or_create(&folder, domain, embedder.identity(), on_progress)?;
+    let mut index = Index::open_or_create(&folder, domain, embedder.identity(), (cancel, on_progress))?;
     let request = IngestRequest {
         paths: &[preparation.documents.to_owned()],
         evidence: preparation.evidence,
         index: &IndexSettings { context: preparation.context },
+        missing: Missing::Keep,
     };
     let report = index.ingest(&request, embedder, cancel, on_progress)?;
     Ok((index, report))

@@ -32,7 +32,7 @@ const SEAL_MARK: &str = "ragonite-dense-1";
 const SEAL_BYTES: usize = 256;
 
 /// How the names of files begin that are not complete yet.
-const TEMPORARY: &str = ".dense-";
+pub(super) const TEMPORARY: &str = ".dense-";
 
 /// Room for vectors grows by this many at least.
 const GROWTH: usize = 1024;
@@ -108,6 +108,13 @@ impl Dense {
             self.index.remove(key(id)).map_err(|source| failed("removing from", &self.path, source))?;
         }
         Ok(())
+    }
+
+    /// The vector of an evidence, as it was added.
+    pub(super) fn vector(&self, id: EvidenceId) -> Option<Vec<f32>> {
+        let mut values = vec![0.0; self.dimensions];
+        let found = self.index.get(key(id), &mut values).ok()?;
+        (found == 1).then_some(values)
     }
 
     /// The `k` nearest by cosine, best first.

@@ -32,10 +32,14 @@ impl Index {
     }
 }
 
+/// The path is that of the file; within an archive the name of the member follows.
+const LISTED: &str = "SELECT d.id, f.path || CASE WHEN d.member = '' THEN '' ELSE '/' || d.member END, d.url, d.title
+     FROM documents d JOIN files f ON f.id = d.file ORDER BY d.id";
+
 fn read(connection: &Connection) -> rusqlite::Result<Vec<StoredDocument>> {
     let mut contents =
         connection.prepare_cached("SELECT content FROM evidences WHERE document = ?1 ORDER BY ordinal")?;
-    let mut query = connection.prepare_cached("SELECT id, path, url, title FROM documents ORDER BY id")?;
+    let mut query = connection.prepare_cached(LISTED)?;
     let mut rows = query.query([])?;
     let mut documents = Vec::new();
     while let Some(row) = rows.next()? {

@@ -17,10 +17,12 @@ pub enum IndexError {
     #[error(transparent)]
     Canceled(#[from] Canceled),
     /// There is no domain in the folder.
-    #[error("there is no domain in `{path}`; make one with `ragonite ingest --domain NAME PATH`")]
+    #[error("there is no domain in `{path}`{}; make one with `ragonite ingest --domain NAME PATH`", did_you_mean(.like.as_deref()))]
     NotFound {
         /// The folder.
         path: PathBuf,
+        /// A domain beside it whose name is much like the one asked for.
+        like: Option<String>,
     },
     /// There is one already.
     #[error("there is a domain in `{path}` already; `ragonite ingest --domain {name} PATH` adds to it")]
@@ -45,16 +47,45 @@ pub enum IndexError {
     },
     /// A later version of the program made it.
     #[error(
-        "the domain in `{path}` has format {found}, this program reads up to {supported}; use the newer ragonite it \
+        "`{path}` has format {found}, this program reads up to {supported}; use the newer ragonite it \
          was made with"
     )]
     NewerFormat {
-        /// The folder.
+        /// `domain.db`.
         path: PathBuf,
         /// Format on disk.
         found: i64,
         /// Latest format that is understood.
         supported: i64,
+    },
+    /// An earlier version of the program made it, with tables this one does not read.
+    #[error(
+        "`{path}` has format {found}, this program reads {supported}; remove it with `ragonite domain \
+         remove {name}` and ingest its documents again", name = folder_name(path)
+    )]
+    OlderFormat {
+        /// `domain.db`.
+        path: PathBuf,
+        /// Format on disk.
+        found: i64,
+        /// The format that is understood.
+        supported: i64,
+    },
+    /// A folder holds what no domain holds, so it is not deleted.
+    #[error("`{path}` is no folder of a domain: it holds `{found}`; move that away, or delete the folder yourself")]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// The first thing that is not ours.
+        found: String,
+    },
+    /// The domain has no folder or file to look at again.
+    #[error(
+        "the domain `{domain}` has nothing to read again; name files or folders: `ragonite ingest --domain {domain} PATH`"
+    )]
+    NoRoots {
+        /// The domain.
+        domain: String,
     },
     /// The database is no database of ours, or its content cannot be read.
     #[error("`{path}` is damaged; put back a copy of it, or delete its folder and ingest the documents again")]
@@ -156,6 +187,10 @@ impl From<InferenceError> for IndexError {
             other => Self::Embed(other),
         }
     }
+}
+
+fn did_you_mean(like: Option<&str>) -> String {
+    like.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
 }
 
 /// The name of the domain that a file lies in, for messages.

@@ -1,166 +1,118 @@
 //! Documents into the domain: what changed is split, embedded and stored, a document at a time.
 //!
-//! Takes documents with the hash of their source, gives a report.
-//! Invariants: a document whose source and settings did not change is not even parsed; a text that is stored already
-//! is not embedded again; a document is committed whole once all its vectors are there; cancelling and failing keep
-//! what was committed. One bad document never stops the others.
-//! Not here: finding and reading files (`paths`), bringing the derived indexes in step (`repair`).
+//! Takes files with the hash of their content, gives a report. A thread reads and splits ahead (`reader`) while this
+//! one embeds and stores.
+//! Invariants: a file whose content and settings did not change is not even parsed; a text that is stored already is
+//! not embedded again, nor one whose vector was ready when an earlier run ended; a document is committed whole once
+//! all its vectors are there; cancelling and failing keep what was committed. One bad document never stops the others,
+//! and what was stored of it before stays.
+//! Not here: finding files and telling which are gone (`survey`), bringing the derived indexes in step (`repair`).
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::domain::{Replacement, Stored, TextHash, hex};
-use super::stored::KindCounts;
+use super::batch::{Batch, Entry, Unit};
+use super::domain::{TextHash, hex};
+use super::files::StoredFile;
+use super::manifest::{LastIngest, now};
+use super::progress::{IngestProgress, IngestReport, IngestStage, OnProgress, Skipped};
+use super::queue::{Limits, Queue};
+use super::reader::{ParsedMember, Reader, Step, on_reading_thread};
+use super::write::{FinishedFile, Replacement, Stored};
 use super::{Index, IndexError, windows};
 use crate::base::CancelToken;
-use crate::document::Document;
+use crate::document::{Document, DocumentError, Member};
 use crate::evidence::{ContextParts, Split};
 use crate::inference::{Embed, Embedding, TextRole};
 
-/// Documents are gathered until they have so many texts to embed: enough for even batches, little enough to lose.
-const TEXTS_PER_COMMIT: usize = 256;
+/// What is read ahead while the embedder works: enough that it never waits, little enough to hold in memory.
+const AHEAD: Limits = Limits { things: 64, bytes: 8 << 20 };
 
-/// Texts per call of the embedder, between which progress is shown.
-const TEXTS_PER_CALL: usize = 64;
-
-/// SHA-256 of a source file, lower-case hex.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// SHA-256, lower-case hex.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ContentHash(pub(super) String);
+pub(super) struct ContentHash(pub(super) String);
 
 impl ContentHash {
     /// Hashes bytes that are in memory.
-    #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    #[cfg(test)]
+    pub(super) fn of(bytes: &[u8]) -> Self {
         Self(hex(&Sha256::digest(bytes)))
     }
 }
 
-/// A document that may have to be stored.
-pub struct Incoming<'a> {
-    /// Where it comes from; the same path is the same document.
-    pub path: PathBuf,
-    /// Hash of its source, or why that cannot be read.
-    pub content_hash: Result<ContentHash, String>,
-    /// Reads and splits it, or says why not; called only when it changed.
-    pub parse: Box<dyn FnOnce() -> Result<(Document, Split), String> + 'a>,
+/// Hears of each document in a file.
+pub(super) type Visit<'v> = dyn FnMut(Member) -> ControlFlow<()> + 'v;
+
+/// Reads a file.
+pub(super) type ReadFile<'a> = dyn FnOnce(&mut Visit<'_>) -> Result<(), DocumentError> + Send + 'a;
+
+/// A file that may have to be read. Both actions happen on the reading thread.
+pub(super) struct Incoming<'a> {
+    /// Where it is; the same path is the same file.
+    pub(super) path: PathBuf,
+    /// Hashes its content, or says why it cannot be read.
+    pub(super) hash: Box<dyn FnOnce() -> Result<ContentHash, String> + Send + 'a>,
+    /// Hands out the documents it holds; called only when it changed.
+    pub(super) read: Box<ReadFile<'a>>,
 }
 
 /// What is stored of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewDocument {
-    pub(super) source: String,
+pub(super) struct NewDocument {
     pub(super) path: String,
+    /// Name inside the file; empty where the file is the document.
+    pub(super) member: String,
+    /// Of what was read, with the settings it is split with.
     pub(super) content_hash: ContentHash,
     pub(super) title: String,
     pub(super) url: Option<String>,
     pub(super) date: Option<String>,
     pub(super) space: Option<String>,
+    pub(super) ancestors: Vec<String>,
     pub(super) split: Split,
 }
 
-impl NewDocument {
-    pub(super) fn new(path: &Path, content_hash: ContentHash, parsed: (Document, Split)) -> Self {
-        let (document, split) = parsed;
-        let path = path.to_string_lossy().into_owned();
-        Self {
-            source: path.clone(),
-            path,
-            content_hash,
-            title: document.title,
-            url: document.url,
-            date: document.date,
-            space: document.space,
-            split,
-        }
-    }
-}
+/// How documents become evidences.
+pub(super) type SplitDocument<'a> = dyn Fn(&Document) -> Split + Sync + 'a;
 
-/// A document that was left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Skipped {
-    /// Its path.
-    pub path: PathBuf,
-    /// Why, for people.
-    pub reason: String,
-}
-
-/// What an ingest did. Serializes as in the JSON contract.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct IngestReport {
-    /// Name of the domain.
-    pub domain: String,
-    /// Documents in the domain afterwards.
-    pub documents: usize,
-    /// Documents that were not there before.
-    pub added: usize,
-    /// Documents that replaced an earlier state.
-    pub updated: usize,
-    /// Evidences in the domain afterwards.
-    pub evidences: KindCounts,
-    /// Documents left out.
-    pub skipped: Vec<Skipped>,
-    /// Documents that were there already.
-    pub unchanged: usize,
-    /// Documents taken out. An ingest takes none out, so this is 0.
-    pub removed: usize,
-    /// How long it took.
-    pub seconds: f64,
-}
-
-/// What is being done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IngestStage {
-    /// Reading and splitting documents.
-    Reading,
-    /// Embedding evidences.
-    Embedding,
-    /// Bringing the search indexes in step; `done` and `total` count evidences.
-    Indexing,
-}
-
-/// How far it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IngestProgress {
-    /// What is being done.
-    pub stage: IngestStage,
-    /// Documents dealt with (evidences while indexing).
-    pub done: usize,
-    /// All of them.
-    pub total: usize,
-    /// Evidences embedded so far in this run.
-    pub embedded: usize,
-    /// The document at hand; empty where there is none.
-    pub current: String,
-}
-
-/// Hears of progress.
-pub type OnProgress<'a> = dyn FnMut(IngestProgress) + 'a;
-
-/// The documents of one ingest and how they are split.
-pub struct Documents<'a, 'd> {
+/// The files of one ingest and how their documents are split.
+pub(super) struct Documents<'a, 'd> {
     /// One by one.
-    pub incoming: &'a mut (dyn Iterator<Item = Incoming<'d>> + 'a),
+    pub(super) incoming: &'a mut (dyn Iterator<Item = Incoming<'d>> + Send + 'a),
     /// How many there are, for the progress.
-    pub total: usize,
+    pub(super) total: usize,
     /// Context parts that are embedded and indexed.
-    pub context: ContextParts,
+    pub(super) context: ContextParts,
     /// Settings of the splitting, as JSON.
-    pub evidence: serde_json::Value,
+    pub(super) evidence: serde_json::Value,
+    /// Splits a document.
+    pub(super) split: &'a SplitDocument<'a>,
+    /// Files that are stored and no longer there. One that comes in under another path is renamed.
+    pub(super) absent: Absent,
+}
+
+/// Files that are stored and no longer there.
+#[derive(Debug, Default)]
+pub(super) struct Absent {
+    /// Surely gone: their documents are taken out.
+    pub(super) gone: Vec<StoredFile>,
+    /// Perhaps only out of reach: their documents stay.
+    pub(super) out_of_reach: Vec<StoredFile>,
 }
 
 impl Index {
-    /// Stores the documents that changed and brings the search indexes in step, also when it is stopped.
+    /// Stores the documents that changed and brings the search indexes in step, also when an embedder fails.
     ///
     /// # Errors
-    /// [`IndexError::Canceled`] between two batches; [`IndexError::Busy`] while another process writes; when the
-    /// embedder or the disk fails. What was committed before stays.
-    pub fn ingest_documents(
+    /// [`IndexError::Canceled`] between two batches; when the embedder or the disk fails. What was committed before
+    /// stays.
+    pub(super) fn ingest_locked(
         &mut self,
         documents: Documents<'_, '_>,
         embedder: &dyn Embed,
@@ -168,19 +120,32 @@ impl Index {
         on_progress: &mut OnProgress<'_>,
     ) -> Result<IngestReport, IndexError> {
         let started = Instant::now();
-        let _lock = self.lock()?;
-        self.check_embedder(embedder.identity())?;
         let stored = self.store_documents(documents, embedder, cancel, on_progress);
-        let in_step = self.bring_in_step(on_progress);
+        let in_step = self.bring_in_step(cancel, on_progress);
         let mut report = stored?;
         in_step?;
         self.name().clone_into(&mut report.domain);
         (report.documents, report.evidences) = self.db.counts()?;
+        self.note_end(&report)?;
         report.seconds = started.elapsed().as_secs_f64();
         Ok(report)
     }
 
-    /// The part that writes `domain.db`.
+    fn note_end(&mut self, report: &IngestReport) -> Result<(), IndexError> {
+        let mut manifest = self.db.manifest()?;
+        manifest.last_ingest = Some(LastIngest {
+            at: now(),
+            added: report.added,
+            updated: report.updated,
+            renamed: report.renamed,
+            removed: report.removed,
+            unchanged: report.unchanged,
+            skipped: report.skipped.len(),
+        });
+        self.db.write_manifest(&manifest)
+    }
+
+    /// The part that writes `domain.db`. The caller holds the write lock.
     pub(super) fn store_documents(
         &mut self,
         documents: Documents<'_, '_>,
@@ -188,52 +153,56 @@ impl Index {
         cancel: &CancelToken,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<IngestReport, IndexError> {
-        let made_with = self.take_settings(&documents)?;
+        let Documents { incoming, total, context, evidence, split, absent } = documents;
+        let made_with = self.take_settings(context, evidence, embedder)?;
+        let queue = Queue::new(AHEAD);
+        let sources = absent.gone.iter().chain(&absent.out_of_reach).cloned().collect();
+        let reader =
+            Reader::new(self.db.reopen()?, made_with, (context, embedder), split, sources).cancelled_by(cancel);
         let mut run = Run {
             index: self,
             embedder,
             cancel,
             on_progress,
-            context: documents.context,
-            made_with,
-            total: documents.total,
+            context,
+            total,
             done: 0,
             embedded: 0,
-            seen: HashSet::new(),
+            moved: HashSet::new(),
             report: IngestReport::default(),
             batch: Batch::default(),
         };
-        for incoming in documents.incoming {
-            cancel.check()?;
-            run.take(incoming)?;
-        }
-        run.flush()?;
+        on_reading_thread(reader, incoming, &queue, || {
+            while let Some(step) = queue.pop() {
+                run.cancel.check()?;
+                run.take(step)?;
+            }
+            run.cancel.check()?;
+            run.flush()
+        })?;
+        run.remove(&absent.gone)?;
+        run.index.db.forget_ready()?;
+        run.report.embedded = run.embedded;
         Ok(run.report)
     }
 
-    /// Notes the settings in the manifest and gives their fingerprint.
-    fn take_settings(&self, documents: &Documents<'_, '_>) -> Result<String, IndexError> {
+    /// Notes the settings in the manifest and gives the fingerprint of all that decides how a file is split.
+    fn take_settings(
+        &mut self,
+        context: ContextParts,
+        evidence: serde_json::Value,
+        embedder: &dyn Embed,
+    ) -> Result<String, IndexError> {
+        let version = env!("CARGO_PKG_VERSION");
+        let settings = format!("{version} {context} {evidence} {}", embedder.identity().fingerprint);
         let mut manifest = self.db.manifest()?;
-        if manifest.context != documents.context || manifest.evidence != documents.evidence {
-            manifest.context = documents.context;
-            manifest.evidence = documents.evidence.clone();
+        if manifest.context != context || manifest.evidence != evidence {
+            manifest.context = context;
+            manifest.evidence = evidence;
             self.db.write_manifest(&manifest)?;
         }
-        let settings = format!("{} {}", documents.context, documents.evidence);
         Ok(hex(&Sha256::digest(settings)))
     }
-}
-
-/// Documents waiting for their vectors.
-#[derive(Default)]
-struct Batch {
-    documents: Vec<(NewDocument, Vec<TextHash>)>,
-    /// What to embed; one evidence may have several texts.
-    texts: Vec<String>,
-    /// Which of the texts belong to which evidence text.
-    spans: HashMap<TextHash, Range<usize>>,
-    /// Vectors that were stored before.
-    vectors: HashMap<TextHash, Embedding>,
 }
 
 struct Run<'a, 'p> {
@@ -242,132 +211,154 @@ struct Run<'a, 'p> {
     cancel: &'a CancelToken,
     on_progress: &'a mut OnProgress<'p>,
     context: ContextParts,
-    made_with: String,
     total: usize,
     done: usize,
     embedded: usize,
-    /// Sources of this run; one that is named twice is taken once.
-    seen: HashSet<String>,
+    /// Paths of which a file has gone to another path.
+    moved: HashSet<PathBuf>,
     report: IngestReport,
     batch: Batch,
 }
 
 impl Run<'_, '_> {
-    fn tell(&mut self, stage: IngestStage, current: &str) {
+    fn tell(&mut self, stage: IngestStage, done: usize, current: &str) {
         let current = crate::base::clean_line(current);
-        (self.on_progress)(IngestProgress {
-            stage,
-            done: self.done,
-            total: self.total,
-            embedded: self.embedded,
-            current,
-        });
+        let (total, embedded) = (self.total, self.embedded);
+        (self.on_progress)(IngestProgress { stage, done, total, embedded, current });
     }
 
-    fn take(&mut self, incoming: Incoming<'_>) -> Result<(), IndexError> {
-        let Incoming { path, content_hash, parse } = incoming;
-        let source = path.to_string_lossy().into_owned();
-        self.tell(IngestStage::Reading, &source);
-        if !self.seen.insert(source.clone()) {
-            self.done += 1;
-            return Ok(());
-        }
-        let content_hash = match content_hash {
-            Ok(hash) => hash,
-            Err(reason) => {
-                self.skip(path, reason);
-                return Ok(());
+    fn take(&mut self, step: Step) -> Result<(), IndexError> {
+        match step {
+            Step::Unchanged { path, documents, unread } => {
+                self.report.unchanged += documents;
+                self.report.skipped.extend(unread);
+                self.count(&path);
             }
-        };
-        if let Some(state) = self.index.db.document_state(&source)?
-            && state.content_hash == content_hash
-            && state.made_with == self.made_with
-        {
-            self.report.unchanged += 1;
-            self.done += 1;
-            return Ok(());
+            Step::Unreadable { path, reason } => {
+                let at = path.to_string_lossy().into_owned();
+                self.report.skipped.push(Skipped { path, reason });
+                self.count(&at);
+            }
+            Step::Renamed { from, to } => {
+                self.report.renamed += self.index.db.rename_file(&from.to_string_lossy(), &to)?;
+                self.moved.insert(from);
+                self.count(&to);
+            }
+            Step::Same => self.report.unchanged += 1,
+            Step::Member(parsed) => self.prepare(*parsed)?,
+            Step::Finished { file, skipped } => {
+                self.report.skipped.extend(skipped);
+                self.batch.entries.push(Entry::File(file));
+            }
+            Step::Failed(error) => return Err(error),
         }
-        match parse() {
-            Ok(parsed) => self.prepare(NewDocument::new(&path, content_hash, parsed))?,
-            Err(reason) => self.skip(path, reason),
-        }
-        if self.batch.texts.len() >= TEXTS_PER_COMMIT {
-            self.flush()?;
-        }
-        Ok(())
+        if self.batch.is_full() { self.flush() } else { Ok(()) }
     }
 
-    fn skip(&mut self, path: PathBuf, reason: String) {
-        self.report.skipped.push(Skipped { path, reason });
+    fn count(&mut self, path: &str) {
         self.done += 1;
+        self.tell(IngestStage::Reading, self.done, path);
     }
 
     /// Finds out which texts of the document have to be embedded.
-    fn prepare(&mut self, document: NewDocument) -> Result<(), IndexError> {
-        let mut hashes = Vec::with_capacity(document.split.evidences.len());
-        for evidence in &document.split.evidences {
-            let hash = TextHash::of(evidence, self.context);
-            if !self.batch.spans.contains_key(&hash) && !self.batch.vectors.contains_key(&hash) {
+    fn prepare(&mut self, parsed: ParsedMember) -> Result<(), IndexError> {
+        let ParsedMember { document, texts } = parsed;
+        self.tell(IngestStage::Reading, self.done, &document.path);
+        let mut hashes = Vec::with_capacity(texts.len());
+        for (evidence, (hash, pieces)) in document.split.evidences.iter().zip(texts) {
+            if !self.batch.has(&hash) {
                 if let Some(vector) = self.index.db.vector_of_text(&hash)? {
                     self.batch.vectors.insert(hash.clone(), vector);
                 } else {
-                    let start = self.batch.texts.len();
-                    self.batch.texts.extend(windows::texts(evidence, self.context, self.embedder)?);
-                    self.batch.spans.insert(hash.clone(), start..self.batch.texts.len());
+                    // The reader may have seen a text that was taken out since.
+                    let pieces = match pieces {
+                        Some(pieces) => pieces,
+                        None => windows::texts(evidence, self.context, self.embedder)?,
+                    };
+                    self.batch.add(Unit { hash: hash.clone(), pieces });
                 }
             }
             hashes.push(hash);
         }
-        self.batch.documents.push((document, hashes));
+        self.batch.entries.push(Entry::Document(document, hashes));
         Ok(())
     }
 
     /// Embeds what is waiting and commits each document.
     fn flush(&mut self) -> Result<(), IndexError> {
-        let Batch { documents, texts, spans, mut vectors } = std::mem::take(&mut self.batch);
-        let first = documents.first().map(|(document, _)| document.path.clone()).unwrap_or_default();
-        let embedded = self.embed(&texts, &spans, &first)?;
-        for (hash, span) in spans {
-            vectors.insert(hash, windows::pool(&embedded[span]));
-        }
-        for (document, hashes) in documents {
-            let replacement =
-                Replacement { document: &document, made_with: &self.made_with, hashes: &hashes, vectors: &vectors };
-            match self.index.db.replace(&replacement)? {
-                Stored::Added => self.report.added += 1,
-                Stored::Updated => self.report.updated += 1,
+        let mut batch = std::mem::take(&mut self.batch);
+        self.embed(&mut batch)?;
+        for entry in batch.entries {
+            match entry {
+                Entry::Document(document, hashes) => self.store(&document, &hashes, &batch.vectors)?,
+                Entry::File(file) => self.finish(&file)?,
             }
-            self.done += 1;
-            self.tell(IngestStage::Reading, &document.path);
         }
         Ok(())
     }
 
-    /// One vector per text, in order. Texts of like length are embedded together, because a batch is as slow as its
-    /// longest text.
-    fn embed(
+    fn store(
         &mut self,
-        texts: &[String],
-        spans: &HashMap<TextHash, Range<usize>>,
-        current: &str,
-    ) -> Result<Vec<Embedding>, IndexError> {
-        let last_texts: HashSet<usize> = spans.values().map(|span| span.end - 1).collect();
-        let mut order: Vec<usize> = (0..texts.len()).collect();
-        order.sort_by_key(|at| texts[*at].len());
-        let mut vectors: Vec<Option<Embedding>> = vec![None; texts.len()];
-        for some in order.chunks(TEXTS_PER_CALL) {
-            self.cancel.check()?;
-            self.tell(IngestStage::Embedding, current);
-            let batch: Vec<&str> = some.iter().map(|at| texts[*at].as_str()).collect();
-            let made = self.embedder.embed(&batch, TextRole::Evidence, self.cancel)?;
-            for (at, vector) in some.iter().zip(made) {
-                vectors[*at] = Some(vector);
-            }
-            self.embedded += some.iter().filter(|at| last_texts.contains(at)).count();
+        document: &NewDocument,
+        hashes: &[TextHash],
+        vectors: &HashMap<TextHash, Embedding>,
+    ) -> Result<(), IndexError> {
+        match self.index.db.replace(&Replacement { document, context: self.context, hashes, vectors })? {
+            Stored::Added => self.report.added += 1,
+            Stored::Updated => self.report.updated += 1,
         }
-        let expected = self.embedder.identity().dimensions;
-        let whole: Option<Vec<Embedding>> =
-            vectors.into_iter().map(|vector| vector.filter(|v| v.values().len() == expected)).collect();
-        whole.ok_or(IndexError::Dimensions { found: 0, expected })
+        Ok(())
+    }
+
+    fn finish(&mut self, file: &FinishedFile) -> Result<(), IndexError> {
+        self.report.removed += self.index.db.finish_file(file)?;
+        self.count(&file.path);
+        Ok(())
+    }
+
+    /// Puts a vector beside each unit of the batch. What is embedded is stored call by call, so that a kill loses no
+    /// more than one call.
+    fn embed(&mut self, batch: &mut Batch) -> Result<(), IndexError> {
+        let calls = batch.calls();
+        let (files, units) = (batch.files(), calls.iter().map(Vec::len).sum::<usize>());
+        let current = batch.first_path().unwrap_or_default().to_owned();
+        let mut embedded = 0;
+        for call in calls {
+            self.cancel.check()?;
+            // While a batch is embedded its files count in the proportion that is done.
+            self.tell(IngestStage::Embedding, self.done + files * embedded / units.max(1), &current);
+            let texts: Vec<&str> = call.iter().flat_map(|unit| &unit.pieces).map(|piece| piece.text.as_str()).collect();
+            let made = self.embedder.embed(&texts, TextRole::Evidence, self.cancel)?;
+            let expected = self.embedder.identity().dimensions;
+            if let Some(wrong) = made.iter().find(|vector| vector.values().len() != expected) {
+                return Err(IndexError::Dimensions { found: wrong.values().len(), expected });
+            }
+            if made.len() != texts.len() {
+                return Err(IndexError::Dimensions { found: 0, expected });
+            }
+            let mut rest = made.as_slice();
+            let mut ready = Vec::with_capacity(call.len());
+            for unit in &call {
+                let (own, others) = rest.split_at(unit.pieces.len());
+                rest = others;
+                ready.push((unit.hash.clone(), windows::pool(own)));
+            }
+            self.index.db.keep_ready(&ready)?;
+            embedded += ready.len();
+            self.embedded += ready.len();
+            batch.vectors.extend(ready);
+        }
+        Ok(())
+    }
+
+    /// Takes out what is gone, unless it came in under another path or is there again.
+    fn remove(&mut self, gone: &[StoredFile]) -> Result<(), IndexError> {
+        for file in gone.iter().filter(|file| !self.moved.contains(&file.path)) {
+            self.cancel.check()?;
+            if super::survey::is_gone(&file.path) {
+                self.report.removed += self.index.db.remove_file(&file.path.to_string_lossy())?;
+            }
+        }
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tantivy::collector::TopDocs;
+use tantivy::collector::{Count, TopDocs};
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
@@ -121,6 +121,13 @@ impl Lexical {
         usize::try_from(self.reader.searcher().num_docs()).unwrap_or(usize::MAX)
     }
 
+    /// How many entries an evidence has; one, where the index is whole.
+    pub(super) fn entries(&self, id: EvidenceId) -> Result<usize, IndexError> {
+        let term = Term::from_field_i64(self.fields.evidence, id.0);
+        let counted = self.reader.searcher().search(&TermQuery::new(term, IndexRecordOption::Basic), &Count);
+        counted.map_err(|source| failed("reading", &self.path, source))
+    }
+
     /// Starts a change; nothing of it is visible before [`Change::commit`].
     pub(super) fn change(&mut self) -> Result<Change<'_>, IndexError> {
         let writer = self
@@ -194,6 +201,14 @@ impl Change<'_> {
         document.add_text(self.lexical.fields.title, title);
         let added = self.writer.add_document(document);
         added.map(|_| ()).map_err(|source| failed("writing", &self.lexical.path, source))
+    }
+
+    /// Leaves the index as it was, without the files of what was added. What cannot be deleted is found at the next
+    /// opening, which then builds the index anew.
+    pub(super) fn abandon(mut self) {
+        if self.writer.rollback().is_ok() {
+            let _ = self.writer.garbage_collect_files().wait();
+        }
     }
 
     /// Makes the change visible, as of `generation`.

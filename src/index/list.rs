@@ -21,6 +21,22 @@ pub struct ListedDomain {
     pub summary: Result<Summary, IndexError>,
 }
 
+/// Least similarity (Jaro-Winkler) of an unknown name to a known one that makes a suggestion.
+const SUGGESTION_LEVEL: f64 = 0.8;
+
+/// The domain beside `folder` whose name is most like that of `folder`, where one is much like it.
+pub(super) fn name_like(folder: &Path) -> Option<String> {
+    let asked = folder.file_name()?.to_str()?;
+    let beside = fs::read_dir(folder.parent()?).ok()?.flatten().filter(|entry| entry.path().join(FILE).is_file());
+    let names = beside.filter_map(|entry| entry.file_name().into_string().ok()?.parse::<DomainName>().ok());
+    names
+        .filter(|name| name.as_str() != asked)
+        .map(|name| (strsim::jaro_winkler(asked, name.as_str()), name))
+        .filter(|(similarity, _)| *similarity >= SUGGESTION_LEVEL)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name.into())
+}
+
 /// All domains in `domains_folder` by name. No folder means no domains; a damaged domain is listed with its error.
 ///
 /// # Errors

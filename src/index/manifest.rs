@@ -27,6 +27,27 @@ pub struct Manifest {
     pub created_at: String,
     /// When documents last changed: RFC 3339.
     pub changed_at: String,
+    /// What the last ingest that came to its end did.
+    pub last_ingest: Option<LastIngest>,
+}
+
+/// An ingest that came to its end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastIngest {
+    /// When it ended: RFC 3339.
+    pub at: String,
+    /// Documents that were not there before.
+    pub added: usize,
+    /// Documents that replaced an earlier state.
+    pub updated: usize,
+    /// Documents whose file has a new name.
+    pub renamed: usize,
+    /// Documents that went away with their file.
+    pub removed: usize,
+    /// Documents that were there already.
+    pub unchanged: usize,
+    /// Files that could not be read.
+    pub skipped: usize,
 }
 
 /// What a new domain is made with.
@@ -51,11 +72,13 @@ impl Manifest {
             prompt_prefix: domain.prompt_prefix,
             created_at: now.clone(),
             changed_at: now,
+            last_ingest: None,
         }
     }
 
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
-        let columns = "generation, embedder, context, evidence, title, prompt_prefix, created_at, changed_at";
+        let columns = "generation, embedder, context, evidence, title, prompt_prefix, created_at, changed_at, \
+             last_ingest";
         let sql = format!("SELECT {columns} FROM manifest WHERE id = 1");
         connection.prepare_cached(&sql)?.query_row([], Self::from_row).optional()
     }
@@ -70,14 +93,16 @@ impl Manifest {
             prompt_prefix: row.get(5)?,
             created_at: row.get(6)?,
             changed_at: row.get(7)?,
+            last_ingest: json(row, 8)?,
         })
     }
 
     /// Writes everything but the generation of an existing row, which only [`next_generation`] moves.
     pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let sql = "INSERT INTO manifest VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO UPDATE SET
+        let sql = "INSERT INTO manifest VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET
             embedder = excluded.embedder, context = excluded.context, evidence = excluded.evidence,
-            title = excluded.title, prompt_prefix = excluded.prompt_prefix";
+            title = excluded.title, prompt_prefix = excluded.prompt_prefix,
+            last_ingest = excluded.last_ingest";
         connection.execute(
             sql,
             params![
@@ -89,6 +114,7 @@ impl Manifest {
                 self.prompt_prefix,
                 self.created_at,
                 self.changed_at,
+                to_json(&self.last_ingest)?,
             ],
         )?;
         Ok(())
@@ -114,6 +140,7 @@ pub(super) fn to_json<T: Serialize>(value: &T) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|source| rusqlite::Error::ToSqlConversionFailure(Box::new(source)))
 }
 
-fn now() -> String {
+/// The time as it is stored.
+pub(super) fn now() -> String {
     OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default()
 }

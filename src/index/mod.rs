@@ -6,34 +6,51 @@
 //! evidence id stands for the same text for ever, so a derived index is in step when it holds the same ids.
 //! Not here: making evidence (`evidence`), fusing rankings (`retrieval`).
 
+mod batch;
+mod check;
 mod dense;
+mod details;
 mod documents;
 mod domain;
 mod error;
+mod files;
 mod ingest;
 mod lexical;
 mod list;
 mod manifest;
 mod open;
 mod paths;
+mod progress;
+mod queue;
+mod reader;
+mod rebuild;
+mod remove;
 mod repair;
 mod schema;
 mod seal;
 mod stored;
+mod survey;
 #[cfg(test)]
 pub(crate) mod test_kit;
 #[cfg(test)]
 mod tests;
 mod windows;
 mod words;
+mod write;
 
+pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
+pub use details::{
+    DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,
+};
 pub use documents::StoredDocument;
 pub use error::IndexError;
-pub use ingest::{
-    ContentHash, Documents, Incoming, IngestProgress, IngestReport, IngestStage, NewDocument, OnProgress, Skipped,
-};
+pub use files::{Root, RootKind};
 pub use list::{ListedDomain, list_domains};
-pub use manifest::{Manifest, NewDomain};
+pub use manifest::{LastIngest, Manifest, NewDomain};
 pub use open::Index;
 pub use paths::{IndexSettings, IngestRequest};
+pub use progress::{IngestProgress, IngestReport, IngestStage, Kept, KeptReason, OnProgress, Skipped};
+pub use reader::READER_THREAD;
+pub use remove::remove_domain;
 pub use stored::{KindCounts, Scored, StoredEvidence, Summary};
+pub use survey::Missing;

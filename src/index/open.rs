@@ -7,12 +7,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::IndexError;
 use super::domain::DomainDb;
 use super::manifest::{Manifest, NewDomain};
+use super::progress::OnProgress;
 use super::repair::{Derived, Origin, WriteLock};
 use super::stored::{Scored, StoredEvidence, Summary};
-use super::{IndexError, OnProgress};
-use crate::base::EvidenceId;
+use crate::base::{CancelToken, DocumentId, EvidenceId};
 use crate::evidence::TableGrid;
 use crate::inference::{Embedding, EncoderIdentity};
 
@@ -36,20 +37,24 @@ impl Index {
     /// [`IndexError::Exists`] where there is a domain; when the folder cannot be written.
     pub fn create(folder: &Path, domain: NewDomain, embedder: &EncoderIdentity) -> Result<Self, IndexError> {
         let db = DomainDb::create(folder, domain, embedder)?;
-        Self::around(db, folder, embedder, &mut |_| {})
+        // Whatever an earlier domain left here belongs to other ids.
+        super::dense::Dense::delete(folder)?;
+        super::lexical::Lexical::create(folder)?;
+        Self::around(db, folder, embedder, (&CancelToken::never(), &mut |_| {}))
     }
 
     /// Opens the domain in `folder`; repairs its derived indexes, with progress, where they are not in step.
     ///
     /// # Errors
-    /// [`IndexError::NotFound`], [`IndexError::EmbedderMismatch`], [`IndexError::NewerFormat`] or
-    /// [`IndexError::Damaged`].
+    /// [`IndexError::NotFound`], [`IndexError::EmbedderMismatch`], [`IndexError::NewerFormat`],
+    /// [`IndexError::Damaged`] or [`IndexError::Canceled`].
     pub fn open(
         folder: &Path,
         embedder: &EncoderIdentity,
+        cancel: &CancelToken,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<Self, IndexError> {
-        Self::around(DomainDb::open(folder)?, folder, embedder, on_progress)
+        Self::around(DomainDb::open(folder)?, folder, embedder, (cancel, on_progress))
     }
 
     /// Opens the domain in `folder`, or makes it.
@@ -60,9 +65,9 @@ impl Index {
         folder: &Path,
         domain: NewDomain,
         embedder: &EncoderIdentity,
-        on_progress: &mut OnProgress<'_>,
+        (cancel, on_progress): (&CancelToken, &mut OnProgress<'_>),
     ) -> Result<Self, IndexError> {
-        match Self::open(folder, embedder, on_progress) {
+        match Self::open(folder, embedder, cancel, on_progress) {
             Err(IndexError::NotFound { .. }) => Self::create(folder, domain, embedder),
             opened => opened,
         }
@@ -72,13 +77,13 @@ impl Index {
         db: DomainDb,
         folder: &Path,
         embedder: &EncoderIdentity,
-        on_progress: &mut OnProgress<'_>,
+        (cancel, on_progress): (&CancelToken, &mut OnProgress<'_>),
     ) -> Result<Self, IndexError> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let name = crate::base::clean_line(&name);
         let manifest = db.manifest()?;
         check_embedder(&name, &manifest, embedder)?;
-        let origin = Origin { db: &db, folder, embedder: &manifest.embedder, context: manifest.context };
+        let origin = Origin { db: &db, folder, embedder: &manifest.embedder, context: manifest.context, cancel };
         let derived = open_derived(&origin, on_progress)?;
         Ok(Self { db, derived, folder: folder.to_path_buf(), name, embedder: manifest.embedder })
     }
@@ -97,17 +102,6 @@ impl Index {
         self.db.manifest()
     }
 
-    /// Sets title and prompt prefix.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn describe(&mut self, domain: NewDomain) -> Result<(), IndexError> {
-        let mut manifest = self.db.manifest()?;
-        manifest.title = domain.title;
-        manifest.prompt_prefix = domain.prompt_prefix;
-        self.db.write_manifest(&manifest)
-    }
-
     /// The domain at a glance.
     ///
     /// # Errors
@@ -120,15 +114,20 @@ impl Index {
     ///
     /// # Errors
     /// When the database or a derived index cannot be read.
-    pub fn refresh(&mut self, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+    pub fn refresh(&mut self, cancel: &CancelToken, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
         let generation = self.db.generation()?;
         if self.derived.dense.generation == generation && self.derived.lexical.generation == generation {
             return Ok(());
         }
         let manifest = self.db.manifest()?;
         check_embedder(&self.name, &manifest, &self.embedder)?;
-        let origin =
-            Origin { db: &self.db, folder: &self.folder, embedder: &manifest.embedder, context: manifest.context };
+        let origin = Origin {
+            db: &self.db,
+            folder: &self.folder,
+            embedder: &manifest.embedder,
+            context: manifest.context,
+            cancel,
+        };
         self.derived = open_derived(&origin, on_progress)?;
         Ok(())
     }
@@ -181,6 +180,14 @@ impl Index {
         ids.iter().filter_map(|id| self.db.evidence(*id).transpose()).collect()
     }
 
+    /// The evidences of a document, in reading order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn evidences_of(&self, document: DocumentId) -> Result<Vec<StoredEvidence>, IndexError> {
+        self.db.evidences_of(document)
+    }
+
     /// The table that an evidence is, or is a row of.
     ///
     /// # Errors
@@ -199,19 +206,6 @@ impl Index {
         ids.iter().map(|id| Ok(self.db.vector(*id)?.unwrap_or_else(gone))).collect()
     }
 
-    /// Checks the database and builds both derived indexes anew.
-    ///
-    /// # Errors
-    /// [`IndexError::Damaged`], [`IndexError::Busy`], or when the folder cannot be written.
-    pub fn repair(&mut self, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
-        self.db.verify()?;
-        let _lock = self.lock()?;
-        super::dense::Dense::delete(&self.folder)?;
-        self.derived.dense = super::dense::Dense::empty(&self.folder, &self.embedder)?;
-        self.derived.lexical = super::lexical::Lexical::create(&self.folder)?;
-        self.bring_in_step(on_progress)
-    }
-
     pub(super) fn lock(&self) -> Result<WriteLock, IndexError> {
         WriteLock::take(&self.folder)?.ok_or_else(|| IndexError::Busy { path: self.folder.clone() })
     }
@@ -221,9 +215,14 @@ impl Index {
     }
 
     /// Brings the derived indexes in step. The caller holds the write lock.
-    pub(super) fn bring_in_step(&mut self, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+    pub(super) fn bring_in_step(
+        &mut self,
+        cancel: &CancelToken,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<(), IndexError> {
+        cancel.check()?;
         let context = self.db.manifest()?.context;
-        let origin = Origin { db: &self.db, folder: &self.folder, embedder: &self.embedder, context };
+        let origin = Origin { db: &self.db, folder: &self.folder, embedder: &self.embedder, context, cancel };
         self.derived.step(&origin, on_progress)
     }
 }

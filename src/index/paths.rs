@@ -1,18 +1,19 @@
 //! Files and folders into the domain.
 //!
-//! Takes paths as the user typed them, gives `ingest` one document after the other.
-//! Invariant: at most one document is in memory at a time here.
+//! Takes paths as the user typed them, gives `ingest` one file after the other.
+//! Invariant: at most one file is in memory at a time here.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::chain;
-use super::ingest::{ContentHash, Documents, Incoming, IngestReport, OnProgress, Skipped};
+use super::ingest::{ContentHash, Documents, Incoming};
+use super::progress::{IngestReport, KeptReason, OnProgress};
 use super::seal::hash_file;
+use super::survey::{Missing, survey};
 use super::{Index, IndexError};
 use crate::base::CancelToken;
-use crate::document;
+use crate::document::{self, Document};
 use crate::evidence::{self, ContextParts, EvidenceSettings};
 use crate::inference::Embed;
 
@@ -27,19 +28,23 @@ pub struct IndexSettings {
 /// What to ingest and how.
 #[derive(Debug, Clone, Copy)]
 pub struct IngestRequest<'a> {
-    /// Files and folders.
+    /// Files and folders; none means those of earlier ingests.
     pub paths: &'a [PathBuf],
     /// How documents are split.
     pub evidence: &'a EvidenceSettings,
     /// How evidence is stored.
     pub index: &'a IndexSettings,
+    /// What is done about documents whose whole folder seems to be gone.
+    pub missing: Missing,
 }
 
 impl Index {
-    /// Adds the documents at the paths, and updates those that changed.
+    /// Brings the domain in step with the paths: adds documents, updates those that changed, follows renamed files, and
+    /// takes out documents whose files are surely gone.
     ///
     /// # Errors
-    /// As [`Index::ingest_documents`]; also when a path does not exist.
+    /// [`IndexError::Canceled`]; [`IndexError::Busy`] while another process writes; when a path does not exist and
+    /// never did; when the embedder or the disk fails. What was committed before stays.
     pub fn ingest(
         &mut self,
         request: &IngestRequest<'_>,
@@ -47,31 +52,49 @@ impl Index {
         cancel: &CancelToken,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<IngestReport, IndexError> {
-        let found = document::discover(request.paths).map_err(IndexError::Documents)?;
-        let total = found.documents.len();
-        let mut incoming = found.documents.into_iter().map(|path| from_file(&path, request.evidence, embedder));
+        let _lock = self.lock()?;
+        self.check_embedder(embedder.identity())?;
+        let earlier: Vec<PathBuf> = self.db.roots()?.into_iter().map(|root| root.path).collect();
+        let paths = if request.paths.is_empty() { &earlier } else { request.paths };
+        if paths.is_empty() {
+            return Err(IndexError::NoRoots { domain: self.name().to_owned() });
+        }
+        let survey = survey(&self.db, paths, request.missing)?;
+        self.db.remember_roots(&survey.roots)?;
+        let total = survey.files.len();
+        let mut incoming = survey.files.into_iter().map(from_file);
+        let tokens = |text: &str| embedder.count_tokens(text).unwrap_or(text.len());
         let documents = Documents {
             incoming: &mut incoming,
             total,
             context: request.index.context,
             evidence: serde_json::to_value(request.evidence).unwrap_or_default(),
+            split: &|document: &Document| evidence::split(document, request.evidence, &tokens),
+            absent: survey.absent,
         };
-        let mut report = self.ingest_documents(documents, embedder, cancel, on_progress)?;
-        let unread = found.skipped.into_iter().map(|skipped| Skipped { path: skipped.path, reason: skipped.reason });
-        report.skipped.extend(unread);
+        let mut report = self.ingest_locked(documents, embedder, cancel, on_progress)?;
+        report.skipped.extend(survey.skipped);
+        for mut kept in survey.kept {
+            // Some of its files may have come in under another path.
+            kept.documents = self.db.documents_under(&kept.path)?;
+            if kept.documents > 0 {
+                report.kept.push(kept);
+            } else if kept.reason == KeptReason::Missing {
+                self.db.forget_root(&kept.path)?;
+            }
+        }
+        for root in &survey.forgotten {
+            self.db.forget_root(root)?;
+        }
         Ok(report)
     }
 }
 
-fn from_file<'a>(path: &Path, settings: &'a EvidenceSettings, embedder: &'a dyn Embed) -> Incoming<'a> {
-    // The same file is the same document, from whichever folder and through whichever link it was named.
-    let path = path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf());
-    let content_hash = hash_file(&path).map(ContentHash).map_err(|error| error.to_string());
-    let file = path.clone();
-    let parse = move || {
-        let document = document::load(&file).map_err(|error| chain(&error))?;
-        let split = evidence::split(&document, settings, &|text| embedder.count_tokens(text).unwrap_or(text.len()));
-        Ok((document, split))
-    };
-    Incoming { path, content_hash, parse: Box::new(parse) }
+fn from_file(path: PathBuf) -> Incoming<'static> {
+    let (hashed, file) = (path.clone(), path.clone());
+    Incoming {
+        path,
+        hash: Box::new(move || hash_file(&hashed).map(ContentHash).map_err(|error| error.to_string())),
+        read: Box::new(move |visit| document::read(&file, visit)),
+    }
 }

@@ -2,30 +2,27 @@
 //!
 //! Invariants: an index is changed from its own generation on where that is possible, and built anew where it is
 //! damaged, missing, or holds another number of evidences than the database afterwards; only the holder of the write
-//! lock changes files.
+//! lock changes files; cancelling leaves the files as they were.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
+use super::IndexError;
 use super::dense::Dense;
 use super::domain::DomainDb;
 use super::error::file_error;
-use super::ingest::{IngestProgress, IngestStage, OnProgress};
 use super::lexical::Lexical;
+use super::progress::{IngestProgress, IngestStage, OnProgress};
 use super::seal::Others;
-use super::{Index, IndexError, windows};
-use crate::base::{CancelToken, EvidenceId};
+use crate::base::CancelToken;
 use crate::evidence::ContextParts;
-use crate::inference::{Embed, EncoderIdentity, TextRole};
+use crate::inference::EncoderIdentity;
 
 /// File that the writing process holds a lock on. It has no content.
-const LOCK_FILE: &str = "write.lock";
+pub(super) const LOCK_FILE: &str = "write.lock";
 
 /// Evidences between two messages of progress.
 const PROGRESS_STEP: usize = 500;
-
-/// Evidences per call of the embedder when all are embedded again.
-const EMBED_STEP: usize = 64;
 
 /// Says that no other process writes to the domain, for as long as it lives.
 #[derive(Debug)]
@@ -58,6 +55,8 @@ pub(super) struct Origin<'a> {
     pub(super) folder: &'a Path,
     pub(super) embedder: &'a EncoderIdentity,
     pub(super) context: ContextParts,
+    /// What is half in step when this is cancelled is not saved; the next opening finishes it.
+    pub(super) cancel: &'a CancelToken,
 }
 
 impl Derived {
@@ -155,6 +154,7 @@ fn fill_dense(dense: &Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'
     dense.reserve(more)?;
     let mut done = 0;
     origin.db.vectors_since(dense.generation, &mut |id, vector| {
+        origin.cancel.check()?;
         tell(on_progress, &mut done, more);
         dense.add(id, &vector)
     })
@@ -200,13 +200,20 @@ fn change_lexical(
         }
     }
     let mut done = 0;
-    origin.db.evidences_since(since.from, &mut |stored| {
+    let added = origin.db.evidences_since(since.from, &mut |stored| {
+        origin.cancel.check()?;
         tell(on_progress, &mut done, more);
         let evidence = &stored.evidence;
         let title = if origin.context.contains(ContextParts::TITLE) { evidence.context.title.as_str() } else { "" };
         change.add(stored.id, &evidence.contextualized(origin.context), title)
-    })?;
-    change.commit(since.to)
+    });
+    match added {
+        Ok(()) => change.commit(since.to),
+        Err(error) => {
+            change.abandon();
+            Err(error)
+        }
+    }
 }
 
 fn tell(on_progress: &mut OnProgress<'_>, done: &mut usize, total: usize) {
@@ -215,61 +222,4 @@ fn tell(on_progress: &mut OnProgress<'_>, done: &mut usize, total: usize) {
         on_progress(IngestProgress { stage, done: *done, total, embedded: 0, current: String::new() });
     }
     *done += 1;
-}
-
-impl Index {
-    /// Embeds every stored evidence again with another embedder and builds the derived indexes anew.
-    ///
-    /// # Errors
-    /// [`IndexError::NotFound`], [`IndexError::Busy`], [`IndexError::Canceled`] or when the embedder or the disk
-    /// fails; the old vectors stay until the new ones are complete.
-    pub fn rebuild(
-        folder: &Path,
-        embedder: &dyn Embed,
-        cancel: &CancelToken,
-        on_progress: &mut OnProgress<'_>,
-    ) -> Result<Self, IndexError> {
-        let mut db = DomainDb::open(folder)?;
-        let lock = WriteLock::take(folder)?.ok_or_else(|| IndexError::Busy { path: folder.to_path_buf() })?;
-        let vectors = embed_again(&db, embedder, cancel, on_progress)?;
-        // The ids stay while their vectors change, so the old file must be gone before the new vectors are there.
-        Dense::delete(folder)?;
-        db.replace_vectors(embedder.identity(), &vectors)?;
-        drop(lock);
-        Self::open(folder, embedder.identity(), on_progress)
-    }
-}
-
-fn embed_again(
-    db: &DomainDb,
-    embedder: &dyn Embed,
-    cancel: &CancelToken,
-    on_progress: &mut OnProgress<'_>,
-) -> Result<Vec<(EvidenceId, crate::inference::Embedding)>, IndexError> {
-    let context = db.manifest()?.context;
-    let mut stored = Vec::new();
-    db.evidences_since(-1, &mut |evidence| {
-        stored.push(evidence);
-        Ok(())
-    })?;
-    let mut vectors = Vec::with_capacity(stored.len());
-    for some in stored.chunks(EMBED_STEP) {
-        cancel.check()?;
-        let (done, total) = (vectors.len(), stored.len());
-        let stage = IngestStage::Embedding;
-        on_progress(IngestProgress { stage, done, total, embedded: done, current: String::new() });
-        let mut texts = Vec::new();
-        let mut spans = Vec::new();
-        for stored in some {
-            let start = texts.len();
-            texts.extend(windows::texts(&stored.evidence, context, embedder)?);
-            spans.push((stored.id, start..texts.len()));
-        }
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let made = embedder.embed(&texts, TextRole::Evidence, cancel)?;
-        for (id, span) in spans {
-            vectors.push((id, windows::pool(&made[span])));
-        }
-    }
-    Ok(vectors)
 }

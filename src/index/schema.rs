@@ -13,7 +13,7 @@ use super::IndexError;
 use super::error::{file_error, store_error};
 
 /// Format of `domain.db` that this program writes.
-pub(super) const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 2;
 
 /// Marks the file as ours (`ragn`), so that another SQLite file is told apart from a damaged one.
 const APPLICATION_ID: i64 = 0x7261_676e;
@@ -23,6 +23,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Ids of evidences are never used twice (`AUTOINCREMENT`): derived indexes and old turns rely on it.
 /// `removed_evidences` tells the derived indexes what to forget; `generation` columns what to take in.
+/// A file's `content_hash` is empty while it is not wholly stored. `unread` holds what of it could not be read.
+/// `ready_vectors` are embedded but their documents are not stored yet; `next_vectors` belong to an embedder that is
+/// about to take the place of the present one. Both outlive a kill, so that nothing is embedded twice.
 const TABLES: &str = "
 CREATE TABLE manifest (
     id            INTEGER PRIMARY KEY CHECK (id = 1),
@@ -33,18 +36,38 @@ CREATE TABLE manifest (
     title         TEXT NOT NULL,
     prompt_prefix TEXT NOT NULL,
     created_at    TEXT NOT NULL,
-    changed_at    TEXT NOT NULL
+    changed_at    TEXT NOT NULL,
+    last_ingest   TEXT NOT NULL
 ) STRICT;
+CREATE TABLE roots (
+    path TEXT PRIMARY KEY,
+    kind TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE files (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    path         TEXT NOT NULL UNIQUE,
+    content_hash TEXT NOT NULL,
+    made_with    TEXT NOT NULL
+) STRICT;
+CREATE INDEX files_by_content ON files (content_hash);
+CREATE TABLE unread (
+    file   INTEGER NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+    member TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (file, member)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE documents (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
-    source       TEXT NOT NULL UNIQUE,
-    path         TEXT NOT NULL,
+    file         INTEGER NOT NULL REFERENCES files (id) ON DELETE CASCADE,
+    member       TEXT NOT NULL,
     content_hash TEXT NOT NULL,
-    made_with    TEXT NOT NULL,
     title        TEXT NOT NULL,
     url          TEXT,
     date         TEXT,
-    space        TEXT
+    space        TEXT,
+    ancestors    TEXT NOT NULL,
+    context      TEXT NOT NULL,
+    UNIQUE (file, member)
 ) STRICT;
 CREATE TABLE evidences (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -59,6 +82,7 @@ CREATE TABLE evidences (
     table_number INTEGER,
     row_number   INTEGER,
     location     TEXT NOT NULL,
+    links        TEXT NOT NULL,
     text_hash    TEXT NOT NULL,
     generation   INTEGER NOT NULL
 ) STRICT;
@@ -74,6 +98,15 @@ CREATE TABLE tables (
 CREATE TABLE vectors (
     evidence INTEGER PRIMARY KEY REFERENCES evidences (id) ON DELETE CASCADE,
     vector   BLOB NOT NULL
+) STRICT;
+CREATE TABLE ready_vectors (
+    text_hash TEXT PRIMARY KEY,
+    vector    BLOB NOT NULL
+) STRICT;
+CREATE TABLE next_vectors (
+    evidence    INTEGER PRIMARY KEY REFERENCES evidences (id) ON DELETE CASCADE,
+    fingerprint TEXT NOT NULL,
+    vector      BLOB NOT NULL
 ) STRICT;
 CREATE TABLE removed_evidences (
     evidence   INTEGER PRIMARY KEY,
@@ -144,7 +177,8 @@ fn check_format(connection: &Connection, path: &Path) -> Result<(), IndexError> 
     };
     if pragma("application_id")? != APPLICATION_ID {
         if is_empty(connection).map_err(|source| store_error("reading the format", path, source))? {
-            return Err(IndexError::NotFound { path: path.parent().unwrap_or(path).to_path_buf() });
+            let folder = path.parent().unwrap_or(path);
+            return Err(IndexError::NotFound { path: folder.to_path_buf(), like: super::list::name_like(folder) });
         }
         let source = "it is not a domain of ragonite".into();
         return Err(IndexError::Damaged { path: path.to_path_buf(), source });
@@ -152,6 +186,9 @@ fn check_format(connection: &Connection, path: &Path) -> Result<(), IndexError> 
     let found = pragma("user_version")?;
     if found > FORMAT {
         return Err(IndexError::NewerFormat { path: path.to_path_buf(), found, supported: FORMAT });
+    }
+    if found < FORMAT {
+        return Err(IndexError::OlderFormat { path: path.to_path_buf(), found, supported: FORMAT });
     }
     Ok(())
 }

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{ContentHash, Documents, Incoming, Index, IndexError, IngestReport, NewDomain};
+use super::ingest::{Absent, ContentHash, Documents, Incoming};
+use super::{Index, IndexError, IngestReport, NewDomain};
 use crate::base::{CancelSource, CancelToken, Canceled};
-use crate::document::Document;
+use crate::document::{Block, Document, DocumentError, Member, Table};
 use crate::evidence::{Context, ContextParts, Evidence, Kind, Split, TableGrid};
 use crate::inference::{Embed, Embedding, EncoderIdentity, InferenceError, TextRole};
 
@@ -118,58 +119,103 @@ impl Page {
         PathBuf::from("/wiki").join(&self.name)
     }
 
-    pub(crate) fn evidences(&self) -> Vec<Evidence> {
-        let context =
-            Context { title: self.name.clone(), heading_path: vec!["Notes".to_owned()], ..Context::default() };
-        let mut evidences: Vec<Evidence> = self
-            .passages
-            .iter()
-            .map(|content| Evidence {
-                kind: Kind::Passage,
-                content: content.clone(),
-                context: context.clone(),
-                table: None,
-                row: None,
-                location: "Notes".to_owned(),
-                links: Vec::new(),
-            })
-            .collect();
-        let Some(table) = &self.table else { return evidences };
-        for (number, row) in (1..).zip(&table.rows) {
-            let cells: Vec<String> =
-                table.header.iter().zip(row).map(|(name, value)| format!("{name} is {value}")).collect();
-            evidences.push(Evidence {
-                kind: Kind::Row,
-                content: format!("Row {number} in Table {}: {}", table.number, cells.join(", and ")),
-                context: context.clone(),
-                table: Some(table.number),
-                row: Some(number),
-                location: format!("Table {}, row {number}", table.number),
-                links: Vec::new(),
-            });
-        }
-        evidences
+    pub(crate) fn document(&self) -> Document {
+        let mut blocks: Vec<Block> = self.passages.iter().cloned().map(Block::Text).collect();
+        blocks.extend(self.table.iter().map(|grid| {
+            Block::Table(Table { header: grid.header.clone(), rows: grid.rows.clone(), ..Table::default() })
+        }));
+        Document { title: self.name.clone(), blocks, ..Document::default() }
     }
 
-    pub(crate) fn incoming(&self) -> Incoming<'static> {
-        let page = self.clone();
-        let parse = move || {
-            let document = Document { title: page.name.clone(), ..Document::default() };
-            Ok((document, Split { evidences: page.evidences(), tables: page.table.into_iter().collect() }))
-        };
+    pub(crate) fn evidences(&self) -> Vec<Evidence> {
+        split(&self.document()).evidences
+    }
+
+    pub(super) fn incoming(&self) -> Incoming<'static> {
+        let (document, hash) = (self.document(), ContentHash::of(format!("{self:?}").as_bytes()));
         Incoming {
             path: self.path(),
-            content_hash: Ok(ContentHash::of(format!("{self:?}").as_bytes())),
-            parse: Box::new(parse),
+            hash: Box::new(|| Ok(hash)),
+            read: Box::new(|visit| {
+                let _ = visit(Member { name: None, content: Ok(document) });
+                Ok(())
+            }),
         }
     }
+
+    /// A file that cannot be opened.
+    pub(super) fn unreadable(&self) -> Incoming<'static> {
+        Incoming { hash: Box::new(|| Err("permission denied".to_owned())), ..self.incoming() }
+    }
+
+    /// A file that can be opened but not understood.
+    pub(super) fn unparsable(&self) -> Incoming<'static> {
+        let path = self.path();
+        Incoming { read: Box::new(|_| Err(DocumentError::Empty { path })), ..self.incoming() }
+    }
+}
+
+/// An archive of pages; a page without a passage cannot be read.
+pub(super) fn archive(name: &str, pages: &[Page]) -> Incoming<'static> {
+    let (path, members) = (PathBuf::from("/wiki").join(name), pages.to_vec());
+    let hash = ContentHash::of(format!("{pages:?}").as_bytes());
+    let read = Box::new(move |visit: &mut super::ingest::Visit<'_>| {
+        for page in members {
+            let path = page.path();
+            let content =
+                if page.passages.is_empty() { Err(DocumentError::Empty { path }) } else { Ok(page.document()) };
+            if visit(Member { name: Some(page.name), content }).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    });
+    Incoming { path, hash: Box::new(|| Ok(hash)), read }
+}
+
+/// A passage per text; a table gives its rows.
+pub(crate) fn split(document: &Document) -> Split {
+    let context =
+        Context { title: document.title.clone(), heading_path: vec!["Notes".to_owned()], ..Context::default() };
+    let evidence = |kind, content: &str| Evidence {
+        kind,
+        content: content.to_owned(),
+        context: context.clone(),
+        table: None,
+        row: None,
+        location: "Notes".to_owned(),
+        links: Vec::new(),
+    };
+    let mut split = Split::default();
+    for block in &document.blocks {
+        match block {
+            Block::Text(text) => split.evidences.push(evidence(Kind::Passage, text)),
+            Block::Table(table) => {
+                for (number, row) in (1..).zip(&table.rows) {
+                    let cells: Vec<String> =
+                        table.header.iter().zip(row).map(|(name, value)| format!("{name} is {value}")).collect();
+                    let content = format!("Row {number} in Table 1: {}", cells.join(", and "));
+                    split.evidences.push(Evidence {
+                        table: Some(1),
+                        row: Some(number),
+                        location: format!("Table 1, row {number}"),
+                        ..evidence(Kind::Row, &content)
+                    });
+                }
+                let (header, rows) = (table.header.clone(), table.rows.clone());
+                split.tables.push(TableGrid { number: 1, caption: String::new(), header, rows });
+            }
+            _ => {}
+        }
+    }
+    split
 }
 
 pub(crate) fn ingest(index: &mut Index, pages: &[Page], embedder: &dyn Embed) -> Result<IngestReport, IndexError> {
     ingest_all(index, pages.iter().map(Page::incoming).collect(), embedder, &CancelToken::never())
 }
 
-pub(crate) fn ingest_all(
+pub(super) fn ingest_all(
     index: &mut Index,
     incoming: Vec<Incoming<'_>>,
     embedder: &dyn Embed,
@@ -177,14 +223,17 @@ pub(crate) fn ingest_all(
 ) -> Result<IngestReport, IndexError> {
     let total = incoming.len();
     let mut incoming = incoming.into_iter();
-    index.ingest_documents(documents(&mut incoming, total), embedder, cancel, &mut |_| {})
+    let _lock = index.lock()?;
+    index.check_embedder(embedder.identity())?;
+    index.ingest_locked(documents(&mut incoming, total), embedder, cancel, &mut |_| {})
 }
 
-pub(crate) fn documents<'a, 'd>(
-    incoming: &'a mut (dyn Iterator<Item = Incoming<'d>> + 'a),
+pub(super) fn documents<'a, 'd>(
+    incoming: &'a mut (dyn Iterator<Item = Incoming<'d>> + Send + 'a),
     total: usize,
 ) -> Documents<'a, 'd> {
-    Documents { incoming, total, context: ContextParts::ALL, evidence: serde_json::Value::Null }
+    let evidence = serde_json::Value::Null;
+    Documents { incoming, total, context: ContextParts::ALL, evidence, split: &split, absent: Absent::default() }
 }
 
 /// A new domain in a temporary folder.

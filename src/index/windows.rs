@@ -3,7 +3,7 @@
 //! Takes an evidence, gives one text or several; several are embedded each and averaged.
 //! Invariants: content comes before context: after and before are shortened first, then the heading goes, then the
 //! title is shortened; content is never cut, only spread over windows at line or word borders.
-//! Not here: making the context (`evidence`), pooling (`ingest`).
+//! Not here: making the context (`evidence`), which texts are embedded together (`batch`).
 
 use crate::evidence::{ContextParts, Evidence};
 use crate::inference::{Embed, Embedding, InferenceError};
@@ -14,16 +14,35 @@ const FEWEST_WORDS: usize = 3;
 /// In a window of content, the title takes at most this share of the tokens.
 const TITLE_SHARE: usize = 4;
 
+/// A text that fits into the embedder's window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    /// Its length in tokens, at most the window.
+    pub(super) tokens: usize,
+}
+
 /// The texts to embed for one evidence, at least one.
 pub(super) fn texts(
     evidence: &Evidence,
     parts: ContextParts,
     embedder: &dyn Embed,
-) -> Result<Vec<String>, InferenceError> {
+) -> Result<Vec<Piece>, InferenceError> {
     let whole = evidence.contextualized(parts);
-    if Window(embedder).fits(&whole)? {
-        return Ok(vec![whole]);
+    let tokens = embedder.count_tokens(&whole)?;
+    if tokens <= embedder.identity().max_tokens {
+        return Ok(vec![Piece { text: whole, tokens }]);
     }
+    let shortened = shortened_texts(evidence, parts, embedder)?;
+    // What was shortened or spread fills the window, or nearly so.
+    Ok(shortened.into_iter().map(|text| Piece { text, tokens: embedder.identity().max_tokens }).collect())
+}
+
+fn shortened_texts(
+    evidence: &Evidence,
+    parts: ContextParts,
+    embedder: &dyn Embed,
+) -> Result<Vec<String>, InferenceError> {
     let chosen = |part, text: &str| if parts.contains(part) { text.to_owned() } else { String::new() };
     let context = &evidence.context;
     let core = Core {

@@ -20,7 +20,7 @@ pub use catalog::{
 };
 pub use device::{compute_threads, device_summary};
 pub use embedding::{Embed, Embedding, EncoderIdentity, Rerank, TextRole};
-pub use encoder::{load_embedder, load_reranker};
+pub use encoder::{embedder_fingerprint, load_embedder, load_reranker};
 pub use error::InferenceError;
 pub use fake::{HashEmbedder, ScriptedGenerator};
 pub use generate::{

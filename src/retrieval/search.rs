@@ -160,7 +160,7 @@ impl Candidates {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         for fused in self.fused.iter().take(settings.top_k) {
-            let Some(StoredEvidence { id, document, title, url, evidence }) = self.stored.remove(&fused.evidence)
+            let Some(StoredEvidence { id, document, title, url, evidence, .. }) = self.stored.remove(&fused.evidence)
             else {
                 continue;
             };

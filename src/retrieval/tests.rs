@@ -4,7 +4,7 @@ use super::*;
 use crate::base::{CancelSource, CancelToken};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind, TableGrid};
 use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
-use crate::index::{Index, IndexError, IndexSettings, IngestRequest};
+use crate::index::{Index, IndexError, IndexSettings, IngestRequest, Missing};
 use crate::inference::{InferenceError, Rerank};
 
 /// Scores by length: the longest text is the most relevant one.
@@ -82,6 +82,7 @@ fn context_can_be_left_out_at_query_time_whatever_was_indexed() {
             paths: &[file],
             evidence: &EvidenceSettings::default(),
             index: &IndexSettings { context: indexed },
+            missing: Missing::Keep,
         };
         index.ingest(&request, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
         let engines = Engines { index: &index, embedder: &embedder, reranker: None };

@@ -38,7 +38,7 @@ fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
     let _interrupts = cancel_on_interrupt(&cancel)?;
     start.check_weights(&cancel.token())?;
     let embedder = start.embedder(&cancel.token())?;
-    start.open_domain(&args.domain, embedder.identity(), &mut |_| {})?;
+    start.open_domain(&args.domain, embedder.identity(), &cancel.token(), &mut |_| {})?;
     let Some(id) = args.conversation else { return Ok(()) };
     let conversation = History::open(&start.paths.history())?.conversation(id)?;
     if conversation.domain == args.domain {

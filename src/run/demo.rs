@@ -50,6 +50,7 @@ fn prepare(start: &Start, output: &mut Output) -> Result<DomainName, Failure> {
             domain: domain.name.clone(),
             title: Some(domain.title.clone()),
             prompt_prefix: Some(domain.prompt_prefix.clone()),
+            remove_missing: false,
             paths: vec![folder.join(&domain.folder)],
         };
         let report = ingest::ingest(start, &args, &cancel, output)?;

@@ -1,17 +1,22 @@
 //! `ragonite domain`: the domains on this machine.
 
 use std::fmt::Write as _;
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
-use super::ingest;
 use super::output::{Form, Output};
+use super::pace::Pace;
 use super::start::Start;
+use crate::app::Problem;
 use crate::base::{CancelSource, DomainName, clean_line};
-use crate::cli;
-use crate::index::{Index, ListedDomain, Summary, list_domains};
-use crate::runtime::{cancel_on_interrupt, problem};
+use crate::cli::{self, SetDomain};
+use crate::index::{
+    CheckReport, DomainChange, DomainDetails, Fault, Finding, Index, IndexState, ListedDomain, Remedy, Summary,
+    check_domain, list_domains, remove_domain, set_domain, show_domain,
+};
+use crate::runtime::{cancel_on_escape, cancel_on_interrupt, problem};
 
 #[derive(Serialize)]
 struct ListJson {
@@ -27,6 +32,11 @@ struct DomainJson {
     problem: Option<String>,
 }
 
+#[derive(Serialize)]
+struct RemovedJson<'a> {
+    removed: &'a DomainName,
+}
+
 impl From<ListedDomain> for DomainJson {
     fn from(listed: ListedDomain) -> Self {
         match listed.summary {
@@ -39,6 +49,12 @@ impl From<ListedDomain> for DomainJson {
 pub(super) fn run(start: &Start, command: &cli::Domain, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         cli::Domain::List => list(start, output),
+        cli::Domain::Show { name } => show(start, name, output),
+        cli::Domain::Set(args) => set(start, args, output),
+        cli::Domain::Remove { name, yes } => {
+            let asking = if *yes { Asking::Agreed } else { Asking::Needed };
+            remove(start, name, asking, output)
+        }
         cli::Domain::Check { name } => check(start, name, output),
         cli::Domain::Rebuild { name } => rebuild(start, name, output),
     }
@@ -78,32 +94,194 @@ fn text(json: &ListJson) -> String {
     })
 }
 
+fn show(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
+    let details = show_domain(&start.paths.domain(name))?;
+    match output.form() {
+        Form::Json => output.json(&details)?,
+        Form::Text => output.text(&details_text(&details))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn set(start: &Start, args: &SetDomain, output: &mut Output) -> Result<Exit, Failure> {
+    let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
+    set_domain(&start.paths.domain(&args.name), &change)?;
+    show(start, &args.name, output)
+}
+
+/// Whether the user still has to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asking {
+    Needed,
+    Agreed,
+}
+
+fn remove(start: &Start, name: &DomainName, asking: Asking, output: &mut Output) -> Result<Exit, Failure> {
+    let folder = start.paths.domain(name);
+    if asking == Asking::Needed {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return Err(Failure::usage(Problem {
+                what: format!("removing the domain `{name}` cannot be undone, and there is no terminal to ask on"),
+                next: format!("Run `ragonite domain remove {name} --yes`."),
+            }));
+        }
+        // A damaged domain cannot be counted, but it can be removed.
+        let documents = show_domain(&folder).map_or_else(|_| "all".to_owned(), |details| details.documents.to_string());
+        output.note(&format!("This deletes the domain `{name}` with {documents} documents; their files stay."));
+        if !has_typed(name)? {
+            return Err(Failure::usage(Problem {
+                what: "the name was not typed, so nothing was removed".to_owned(),
+                next: String::new(),
+            }));
+        }
+    }
+    remove_domain(&folder)?;
+    match output.form() {
+        Form::Json => output.json(&RemovedJson { removed: name })?,
+        Form::Text => output.text(&format!("removed {name}\n"))?,
+    }
+    Ok(Exit::Done)
+}
+
+fn has_typed(name: &DomainName) -> io::Result<bool> {
+    let mut screen = io::stderr();
+    write!(screen, "Type its name to go on: ")?;
+    screen.flush()?;
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed)?;
+    Ok(typed.trim() == name.as_str())
+}
+
 fn check(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
-    let embedder = start.embedder(&cancel.token())?;
-    let mut show = |progress| output.progress(&ingest::line(&progress));
-    let mut index = start.open_domain(name, embedder.identity(), &mut show)?;
-    index.repair(&mut show)?;
-    report(name, &index, output)
+    let _escape = cancel_on_escape(&cancel)?;
+    let mut pace = Pace::default();
+    let report = check_domain(&start.paths.domain(name), &cancel.token(), &mut |progress| {
+        output.pace(&mut pace, &progress);
+    })?;
+    match output.form() {
+        Form::Json => output.json(&report)?,
+        Form::Text => output.text(&check_text(&report))?,
+    }
+    let all_repaired = report.findings.iter().all(|finding| finding.remedy == Remedy::Repaired);
+    Ok(if all_repaired { Exit::Done } else { Exit::Failed })
 }
 
 fn rebuild(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
-    let embedder = start.embedder(&cancel.token())?;
+    let _escape = cancel_on_escape(&cancel)?;
     let folder = start.paths.domain(name);
+    // Fails before the embedder is loaded where there is nothing to rebuild.
+    show_domain(&folder)?;
+    let embedder = start.embedder(&cancel.token())?;
+    let mut pace = Pace::default();
     let index = Index::rebuild(&folder, embedder.as_ref(), &cancel.token(), &mut |progress| {
-        output.progress(&ingest::line(&progress));
+        output.pace(&mut pace, &progress);
     })?;
-    report(name, &index, output)
-}
-
-fn report(name: &DomainName, index: &Index, output: &mut Output) -> Result<Exit, Failure> {
     let json = DomainJson { name: name.clone(), summary: Some(index.summary()?), problem: None };
     match output.form() {
         Form::Json => output.json(&json)?,
         Form::Text => output.text(&text(&ListJson { domains: vec![json] }))?,
     }
     Ok(Exit::Done)
+}
+
+fn check_text(report: &CheckReport) -> String {
+    let CheckReport { domain, documents, evidences, findings, .. } = report;
+    let state = if report.clean { "nothing is wrong" } else { "this was found:" };
+    let mut text = format!("{domain}: {documents} documents, {} evidences; {state}\n", evidences.total());
+    for finding in findings {
+        let _ = writeln!(text, "  {}: {}", fault(*finding), remedy(finding.remedy, domain));
+    }
+    text
+}
+
+fn fault(finding: Finding) -> String {
+    let Finding { fault, count, .. } = finding;
+    match fault {
+        Fault::LooseRows => format!("{count} rows of the database belonged to nothing"),
+        Fault::NoVector => format!("{count} evidences have no vector"),
+        Fault::OtherText => format!("the text of {count} evidences is not the one that was embedded"),
+        Fault::DenseUnusable => "the index by embedding was missing or damaged".to_owned(),
+        Fault::DenseBehind => "the index by embedding was behind the database".to_owned(),
+        Fault::DenseDiffers => format!("the index by embedding differed in {count} evidences"),
+        Fault::LexicalUnusable => "the index by words was missing or damaged".to_owned(),
+        Fault::LexicalBehind => "the index by words was behind the database".to_owned(),
+        Fault::LexicalDiffers => format!("the index by words differed in {count} evidences"),
+    }
+}
+
+fn remedy(remedy: Remedy, domain: &str) -> String {
+    match remedy {
+        Remedy::Repaired => "repaired".to_owned(),
+        Remedy::NextIngest => format!("`ragonite ingest --domain {domain}` reads their documents again"),
+        Remedy::Rebuild => format!("`ragonite domain rebuild {domain}` embeds them"),
+    }
+}
+
+fn details_text(details: &DomainDetails) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            let _ = writeln!(text, "{name:<14} {}", clean_line(value));
+        }
+    };
+    line("domain", &details.name);
+    line("title", &details.title);
+    line("prompt prefix", &details.prompt_prefix);
+    line("documents", &details.documents.to_string());
+    line("evidences", &format!("{} ({})", details.evidences.total(), details.evidences));
+    for root in &details.roots {
+        line("ingested from", &root.path.to_string_lossy());
+    }
+    if let Some(last) = &details.last_ingest {
+        let (at, added, updated, renamed, removed) = (&last.at, last.added, last.updated, last.renamed, last.removed);
+        line(
+            "last ingest",
+            &format!(
+                "{at}: {added} added, {updated} updated, {renamed} renamed, {removed} removed, {} unchanged, {} skipped",
+                last.unchanged, last.skipped
+            ),
+        );
+    }
+    line("changed", &details.changed_at);
+    line("made", &details.created_at);
+    let embedder = &details.embedder;
+    line("embedder", &format!("{}, {} dimensions", embedder.model, embedder.dimensions));
+    line("context", &details.context.to_string());
+    line("splitting", &details.evidence_settings.to_string());
+    let bytes = details.bytes;
+    let sizes = [bytes.database, bytes.dense, bytes.lexical].map(megabytes);
+    line("on disk", &format!("database {}, by embedding {}, by words {}", sizes[0], sizes[1], sizes[2]));
+    let health = details.health;
+    line("indexes", &format!("by embedding {}, by words {}", state(health.dense), state(health.lexical)));
+    for skipped in &details.skipped {
+        line("not read", &format!("{}: {}", skipped.path.to_string_lossy(), skipped.reason));
+    }
+    text.push('\n');
+    for entry in &details.contents {
+        let date = entry.date.as_deref().map(|date| format!("  {}", clean_line(date))).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{:>6} evidences  {}{date}\n                  {}",
+            entry.evidences.total(),
+            clean_line(&entry.title),
+            clean_line(&entry.source.to_string_lossy())
+        );
+    }
+    text
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+fn state(state: IndexState) -> &'static str {
+    match state {
+        IndexState::InStep => "in step",
+        IndexState::Behind => "behind (the next command that opens the domain brings it in step)",
+        IndexState::Unusable => "missing or damaged (the next command that opens the domain makes it again)",
+    }
 }

@@ -11,8 +11,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
-use super::ingest;
 use super::output::{Form, Output};
+use super::pace::Pace;
 use super::start::Start;
 use crate::app::Problem;
 use crate::base::{CancelSource, CancelToken, DomainName, Language};
@@ -168,10 +168,14 @@ impl Bench<'_> {
 
     /// The domain that is asked: the user's, or the benchmark's own, brought in step.
     fn index(&self, part: &Part, context: ContextParts, step: Step<'_>, output: &mut Output) -> Result<Index, Failure> {
+        let mut pace = Pace::default();
+        let mut hear = |progress: IngestProgress| {
+            if let Some(line) = pace.hear(&progress, Instant::now()) {
+                output.progress(&step.line(&line));
+            }
+        };
         if let Some(name) = &self.args.domain {
-            return self.start.open_domain(name, self.embedder.identity(), &mut |progress| {
-                output.progress(&ingest::line(&progress));
-            });
+            return self.start.open_domain(name, self.embedder.identity(), &self.cancel, &mut hear);
         }
         let no_documents = || EvalError::NoDocuments { folder: self.args.benchmark.clone() };
         let documents = part.documents.as_deref().ok_or_else(no_documents)?;
@@ -179,13 +183,8 @@ impl Bench<'_> {
         let name = part.domain.as_ref().map_or(self.benchmark.name.as_str(), DomainName::as_str);
         let preparation = Preparation { name, documents, evidence: &evidence, context };
         let folder = self.start.paths.benchmarks();
-        output.progress(&step.line("reading the documents"));
-        let started = Instant::now();
-        let mut show = |progress: IngestProgress| {
-            let left = step.seconds_left(&progress, started.elapsed().as_secs_f64());
-            output.progress(&step.line(&format!("{left}{}", ingest::line(&progress))));
-        };
-        let (index, report) = prepare(&folder, &preparation, self.embedder.as_ref(), &self.cancel, &mut show)?;
+        let embedder = self.embedder.as_ref();
+        let (index, report) = prepare(&folder, &preparation, embedder, &self.cancel, &mut hear)?;
         if report.added + report.updated > 0 || !report.skipped.is_empty() {
             output.note(&step.line(&made(&report, &folder)));
         }
@@ -221,17 +220,6 @@ impl Step<'_> {
     fn line(self, text: &str) -> String {
         let Self { name, number, of } = self;
         if of > 1 { format!("context {name} ({number} of {of}): {text}") } else { text.to_owned() }
-    }
-
-    /// How long the documents at hand and those of the later runs take at this speed.
-    fn seconds_left(self, progress: &IngestProgress, elapsed: f64) -> String {
-        if progress.done == 0 {
-            return String::new();
-        }
-        let whole = elapsed * progress.total as f64 / progress.done as f64;
-        let left = whole - elapsed + whole * (self.of - self.number) as f64;
-        let (minutes, seconds) = (left as u64 / 60, left as u64 % 60);
-        format!("about {minutes}:{seconds:02} left, ")
     }
 }
 

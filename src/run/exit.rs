@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use crate::app::Problem;
+use crate::index::READER_THREAD;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +75,10 @@ pub(super) fn end_on_panic() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
         let name = thread.name().unwrap_or("unnamed");
+        if name == READER_THREAD {
+            // Caught there: a document that brings out a defect of a parser is skipped like any other bad one.
+            return;
+        }
         let _ =
             writeln!(io::stderr(), "ragonite failed in its thread `{name}`: {panic}\nThis is a defect of the program.");
         #[expect(clippy::disallowed_methods, reason = "no thread is left that could hand an exit code to main")]

@@ -1,99 +1,198 @@
-//! `ragonite ingest`: documents into a domain.
+//! `ragonite ingest`: a domain in step with files and folders.
 
 use std::fmt::Write as _;
 
 use super::exit::{Exit, Failure};
+use super::late::LateEmbedder;
 use super::output::{Form, Output};
+use super::pace::Pace;
 use super::start::Start;
 use crate::app::Problem;
-use crate::base::{CancelSource, clean_line};
+use crate::base::{CancelSource, CancelToken, DomainName, clean_line};
 use crate::cli::Ingest;
-use crate::index::{Index, IngestProgress, IngestReport, IngestRequest, IngestStage, NewDomain};
-use crate::runtime::cancel_on_interrupt;
+use crate::index::{
+    DomainChange, Index, IndexError, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, remove_domain,
+    set_domain,
+};
+use crate::inference::Embed;
+use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
+    let _escape = cancel_on_escape(&cancel)?;
     let report = ingest(start, args, &cancel, output)?;
     match output.form() {
         Form::Json => output.json(&report)?,
         Form::Text => output.text(&text(&report))?,
     }
-    let kept = report.added + report.updated + report.unchanged;
-    if kept == 0 && !report.skipped.is_empty() {
+    let done = report.added + report.updated + report.renamed + report.removed + report.unchanged;
+    if done == 0 && !report.kept.is_empty() {
+        return Err(Failure::failed(Problem {
+            what: "the files and folders are not there, so nothing was changed".to_owned(),
+            next: format!("Mount them, or run `{}` if they are gone for good.", remove_missing(&report)),
+        }));
+    }
+    if done == 0 && !report.skipped.is_empty() {
         return Err(Failure::failed(Problem {
             what: "none of the documents could be read".to_owned(),
             next: "The reasons stand above; `ragonite ingest --help` names the formats.".to_owned(),
         }));
     }
+    if report.documents == 0 {
+        return Err(Failure::failed(Problem {
+            what: "no document was found".to_owned(),
+            next: "Check the paths; hidden files and links inside folders are passed over.".to_owned(),
+        }));
+    }
     Ok(Exit::Done)
 }
 
-/// Ingests with progress on stderr.
+/// Ingests with progress on stderr. A domain that is new and got no document is not left behind.
 pub(super) fn ingest(
     start: &Start,
     args: &Ingest,
     cancel: &CancelSource,
     output: &mut Output,
 ) -> Result<IngestReport, Failure> {
-    if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
+    let folder = start.paths.domain(&args.domain);
+    let is_new = !folder.join("domain.db").exists();
+    if is_new {
+        check_paths(args)?;
+    }
+    output.progress("opening the domain");
+    let token = cancel.token();
+    let embedder = LateEmbedder::of(start, &args.domain, &token)?;
+    let mut pace = Pace::default();
+    let mut show = |progress: IngestProgress| output.pace(&mut pace, &progress);
+    let embedded = (&embedder as &dyn Embed, &token);
+    let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), (&token, &mut show))
+        .and_then(|mut index| {
+            let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
+            if change != DomainChange::default() {
+                set_domain(&folder, &change)?;
+            }
+            let result = bring_in_step(&mut index, start, args, embedded, &mut show);
+            let is_empty = index.summary()?.documents == 0;
+            drop(index);
+            if is_new && is_empty {
+                remove_domain(&folder)?;
+            }
+            result
+        });
+    if matches!(result, Err(IndexError::Canceled(_))) {
+        output.note(&stopped(&args.domain, &folder));
+    }
+    Ok(result?)
+}
+
+fn bring_in_step(
+    index: &mut Index,
+    start: &Start,
+    args: &Ingest,
+    (embedder, cancel): (&dyn Embed, &CancelToken),
+    show: &mut dyn FnMut(IngestProgress),
+) -> Result<IngestReport, IndexError> {
+    let request = IngestRequest {
+        paths: &args.paths,
+        evidence: &start.config.evidence,
+        index: &start.config.index,
+        missing: if args.remove_missing { Missing::Remove } else { Missing::Keep },
+    };
+    index.ingest(&request, embedder, cancel, show)
+}
+
+/// Fails now where a new domain would find nothing, before the embedder is loaded.
+fn check_paths(args: &Ingest) -> Result<(), Failure> {
+    if args.paths.is_empty() {
         return Err(Failure::usage(Problem {
-            what: format!("there is no file or folder `{}`", missing.display()),
-            next: "Check the path.".to_owned(),
+            what: format!("there is no domain `{}` yet, and no file or folder to make it from", args.domain),
+            next: format!("Name some: `ragonite ingest --domain {} PATH`.", args.domain),
         }));
     }
-    output.progress("loading the embedder");
-    let token = cancel.token();
-    let embedder = start.embedder(&token)?;
-    let mut show = |progress: IngestProgress| output.progress(&line(&progress));
-    let mut index = start.create_domain(&args.domain, embedder.identity(), &mut show)?;
-    describe(&mut index, args)?;
-    let request = IngestRequest { paths: &args.paths, evidence: &start.config.evidence, index: &start.config.index };
-    Ok(index.ingest(&request, embedder.as_ref(), &token, &mut show)?)
+    let Some(missing) = args.paths.iter().find(|path| !path.exists()) else { return Ok(()) };
+    Err(Failure::usage(Problem {
+        what: format!("there is no file or folder `{}`", clean_line(&missing.to_string_lossy())),
+        next: "Check the path.".to_owned(),
+    }))
 }
 
-/// Sets title and prompt prefix where they were given and are new.
-fn describe(index: &mut Index, args: &Ingest) -> Result<(), Failure> {
-    let manifest = index.manifest()?;
-    let title = args.title.clone().unwrap_or_else(|| manifest.title.clone());
-    let prompt_prefix = args.prompt_prefix.clone().unwrap_or_else(|| manifest.prompt_prefix.clone());
-    if title != manifest.title || prompt_prefix != manifest.prompt_prefix {
-        index.describe(NewDomain { title, prompt_prefix })?;
+fn stopped(domain: &DomainName, folder: &std::path::Path) -> String {
+    match crate::index::show_domain(folder) {
+        Ok(details) => format!(
+            "stopped; {} documents are stored, `ragonite ingest --domain {domain}` goes on from here",
+            details.documents
+        ),
+        Err(_) => "stopped; nothing was stored".to_owned(),
     }
-    Ok(())
 }
 
-/// Progress in words.
-pub(super) fn line(progress: &IngestProgress) -> String {
-    let IngestProgress { done, total, embedded, current, .. } = progress;
-    match progress.stage {
-        IngestStage::Reading => {
-            format!("reading {done} of {total} documents, {embedded} evidences embedded  {current}")
-        }
-        IngestStage::Embedding => format!("embedding: {done} of {total}, {embedded} evidences embedded  {current}"),
-        IngestStage::Indexing => format!("indexing {done} of {total} evidences"),
-    }
+/// The command that takes out what seems to be gone.
+fn remove_missing(report: &IngestReport) -> String {
+    let paths = report.kept.iter().map(|kept| format!("'{}'", clean_line(&kept.path.to_string_lossy())));
+    format!("ragonite ingest --domain {} --remove-missing {}", report.domain, paths.collect::<Vec<_>>().join(" "))
 }
 
 fn text(report: &IngestReport) -> String {
     let kinds = report.evidences;
+    let counts = [
+        (report.added, "added"),
+        (report.updated, "updated"),
+        (report.renamed, "renamed"),
+        (report.removed, "removed"),
+        (report.unchanged, "unchanged"),
+    ];
+    // What did not happen is left out, but for the two that everybody looks for.
+    let counts = counts.iter().filter(|(count, word)| *count > 0 || ["added", "unchanged"].contains(word));
+    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
     let mut text = format!(
-        "{}: {} documents ({} added, {} updated, {} unchanged) in {:.1} s\n{} evidences: {} passages, {} lists, {} tables, {} rows\n",
+        "{}: {} documents ({}) in {:.1} s\n{} evidences: {kinds}\n",
         report.domain,
         report.documents,
-        report.added,
-        report.updated,
-        report.unchanged,
+        counts.join(", "),
         report.seconds,
         kinds.total(),
-        kinds.passage,
-        kinds.list,
-        kinds.table,
-        kinds.row
     );
     for skipped in &report.skipped {
         let _ =
             writeln!(text, "skipped {}: {}", clean_line(&skipped.path.to_string_lossy()), clean_line(&skipped.reason));
     }
+    for kept in &report.kept {
+        let path = clean_line(&kept.path.to_string_lossy());
+        let _ = writeln!(text, "kept {} documents of {path}, which {}", kept.documents, kept.reason.as_str());
+    }
+    if !report.kept.is_empty() {
+        let _ = writeln!(text, "if they are gone for good: {}", remove_missing(report));
+    }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Kept, KeptReason, KindCounts, Skipped};
+
+    #[test]
+    fn the_report_says_what_happened_and_what_to_do_about_the_rest() {
+        let report = IngestReport {
+            domain: "wiki".to_owned(),
+            documents: 12,
+            added: 0,
+            updated: 1,
+            renamed: 2,
+            unchanged: 9,
+            evidences: KindCounts { passage: 40, list: 3, table: 2, row: 30 },
+            skipped: vec![Skipped { path: "/docs/scan.pdf".into(), reason: "it has no text".to_owned() }],
+            kept: vec![Kept { path: "/mnt/share".into(), documents: 3, reason: KeptReason::Missing }],
+            seconds: 1.25,
+            ..IngestReport::default()
+        };
+        insta::assert_snapshot!(text(&report), @r"
+        wiki: 12 documents (0 added, 1 updated, 2 renamed, 9 unchanged) in 1.2 s
+        75 evidences: 40 passages, 3 lists, 2 tables, 30 rows
+        skipped /docs/scan.pdf: it has no text
+        kept 3 documents of /mnt/share, which is not there
+        if they are gone for good: ragonite ingest --domain wiki --remove-missing '/mnt/share'
+        ");
+    }
 }

@@ -1,12 +1,15 @@
 //! stdout for results, stderr for everything else.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
 
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use super::pace::Pace;
 use crate::app::Problem;
 use crate::base::clean_line;
+use crate::index::IngestProgress;
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +81,15 @@ impl Output {
         let _ = write!(io::stderr(), "\r{line}{:pad$}", "");
         let _ = io::stderr().flush();
         self.line_open = Some(width);
+    }
+
+    /// The progress of an ingest, as often as it can be read.
+    pub(super) fn pace(&mut self, pace: &mut Pace, progress: &IngestProgress) {
+        if self.progress_on_terminal == Progress::Redrawn
+            && let Some(line) = pace.hear(progress, Instant::now())
+        {
+            self.progress(&line);
+        }
     }
 
     fn end_progress(&mut self) {

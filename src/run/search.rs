@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use super::exit::{Exit, Failure};
 use super::json::SearchJson;
 use super::output::{Form, Output};
+use super::pace::Pace;
+use super::report;
 use super::start::Start;
-use super::{ingest, report};
 use crate::app::Problem;
 use crate::base::CancelSource;
 use crate::cli::Search;
@@ -30,8 +31,9 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let token = cancel.token();
     let embedder = start.embedder(&token)?;
     let reranker = start.reranker(&token)?;
-    let index = start.open_domain(&args.domain, embedder.identity(), &mut |progress| {
-        output.progress(&ingest::line(&progress));
+    let mut pace = Pace::default();
+    let index = start.open_domain(&args.domain, embedder.identity(), &token, &mut |progress| {
+        output.pace(&mut pace, &progress);
     })?;
     let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
     let found = retrieve(engines, &args.query, &settings, &token)?;

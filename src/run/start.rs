@@ -9,7 +9,7 @@ use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
 use crate::config::{ChosenProfile, Config, ConfigError, Paths, choose_profile};
 use crate::history::HistoryError;
-use crate::index::{Index, IndexError, NewDomain, OnProgress};
+use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
     Catalog, Embed, EncoderIdentity, InferenceError, ModelFolders, Rerank, load_embedder, load_reranker,
 };
@@ -84,19 +84,10 @@ impl Start {
         &self,
         name: &DomainName,
         embedder: &EncoderIdentity,
+        cancel: &CancelToken,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<Index, Failure> {
-        Ok(Index::open(&self.paths.domain(name), embedder, on_progress)?)
-    }
-
-    /// Opens a domain, making it where it does not exist.
-    pub(super) fn create_domain(
-        &self,
-        name: &DomainName,
-        embedder: &EncoderIdentity,
-        on_progress: &mut OnProgress<'_>,
-    ) -> Result<Index, Failure> {
-        Ok(Index::open_or_create(&self.paths.domain(name), NewDomain::default(), embedder, on_progress)?)
+        Ok(Index::open(&self.paths.domain(name), embedder, cancel, on_progress)?)
     }
 
     /// What the worker threads start from.
@@ -163,9 +154,13 @@ impl From<IndexError> for Failure {
     fn from(error: IndexError) -> Self {
         let exit = match &error {
             IndexError::Canceled(_) => return Self::canceled(),
-            IndexError::NotFound { .. } | IndexError::EmbedderMismatch { .. } | IndexError::NewerFormat { .. } => {
-                Exit::Usage
-            }
+            IndexError::NotFound { .. }
+            | IndexError::EmbedderMismatch { .. }
+            | IndexError::NewerFormat { .. }
+            | IndexError::OlderFormat { .. }
+            | IndexError::Foreign { .. }
+            | IndexError::NoRoots { .. }
+            | IndexError::Documents(_) => Exit::Usage,
             _ => Exit::Failed,
         };
         Self { exit, problem: Some(problem(&error)) }

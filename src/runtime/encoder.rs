@@ -10,7 +10,7 @@ use super::worker::Worker;
 use super::works::WorkGuard;
 use super::{Events, RuntimeError};
 use crate::app::{DomainSummary, Event, Problem};
-use crate::base::{DomainName, EvidenceId};
+use crate::base::{CancelToken, DomainName, EvidenceId};
 use crate::index::{Index, ListedDomain, list_domains};
 use crate::inference::Embedding;
 use crate::retrieval::{Engines, Retrieved, retrieve};
@@ -146,13 +146,14 @@ impl Encoder {
 
     /// The open domain, with what other processes changed in it since.
     fn index(&mut self, name: &DomainName) -> Result<&Index, Problem> {
+        let cancel = &CancelToken::never();
         let index = if let Some(mut index) = self.open.remove(name) {
-            index.refresh(&mut |_| {}).map_err(|error| problem(&error))?;
+            index.refresh(cancel, &mut |_| {}).map_err(|error| problem(&error))?;
             index
         } else {
             let embedder = self.engine.embedder().map_err(|error| problem(&error))?;
             let folder = self.engine.setup.paths.domain(name);
-            Index::open(&folder, embedder.identity(), &mut |_| {}).map_err(|error| problem(&error))?
+            Index::open(&folder, embedder.identity(), cancel, &mut |_| {}).map_err(|error| problem(&error))?
         };
         Ok(self.open.entry(name.clone()).or_insert(index))
     }

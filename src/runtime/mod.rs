@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod generator;
 mod historian;
+mod keys;
 mod problem;
 mod signals;
 mod worker;
@@ -21,6 +22,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 pub use engine::Setup;
 pub use error::RuntimeError;
+pub use keys::{EscapeKey, cancel_on_escape};
 pub use problem::problem;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 

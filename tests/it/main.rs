@@ -5,7 +5,11 @@ mod commands;
 #[cfg(test)]
 mod eval;
 #[cfg(test)]
+mod keeping;
+#[cfg(test)]
 mod package;
+#[cfg(test)]
+mod pages;
 #[cfg(test)]
 mod program;
 #[cfg(test)]

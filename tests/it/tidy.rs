@@ -42,7 +42,8 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["tokio"], &["runtime", "download", "run"]),
     (&["hf_hub", "ureq", "rustls", "rustls_native_certs"], &["download"]),
     (&["std::env"], &["config"]),
-    (&["std::thread"], &["runtime", "inference"]),
+    // `index` has one scoped thread, which reads ahead while the embedder works.
+    (&["std::thread"], &["runtime", "inference", "index"]),
     (&["std::net"], &[]),
 ];
 

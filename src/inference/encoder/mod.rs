@@ -75,6 +75,14 @@ pub fn load_reranker(
     Ok(Arc::new(CandleReranker { encoder: Encoder::load(&model.id, &files, settings, HeadKind::Relevance)? }))
 }
 
+/// The fingerprint that [`load_embedder`] would give its embedder, without loading anything.
+///
+/// # Errors
+/// When the model is no embedder.
+pub fn embedder_fingerprint(model: &CatalogModel) -> Result<String, InferenceError> {
+    Ok(fingerprint(model, settings_of(model, ModelRole::Embedder)?))
+}
+
 #[derive(Debug, thiserror::Error)]
 #[error("the catalog lists it as {listed:?}, and it was asked for as {wanted:?}")]
 struct WrongRole {

@@ -1,10 +1,14 @@
 //! Tests of the whole room, on real files in a temporary folder.
 
+mod keeping;
+mod upkeep;
+
 use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
 
+use super::ingest::Documents;
 use super::test_kit::{Page, Trouble, WordEmbedder, documents, domain, ingest, ingest_all, page};
 use super::*;
 use crate::base::{CancelSource, CancelToken, EvidenceId};
@@ -22,14 +26,14 @@ fn pages() -> Vec<Page> {
     ]
 }
 
-/// Pages that are embedded in several batches: three pages go into one commit.
+/// Pages that are embedded in several batches: six pages go into one commit, in five calls of the embedder.
 fn many_pages() -> Vec<Page> {
     let passages = |page: usize| -> Vec<String> { (0..100).map(|n| format!("page{page} fact{n}")).collect() };
-    (0..6).map(|n| Page { name: format!("Page {n}"), passages: passages(n), table: None }).collect()
+    (0..12).map(|n| Page { name: format!("Page {n}"), passages: passages(n), table: None }).collect()
 }
 
 fn open(folder: &Path, embedder: &WordEmbedder) -> Result<Index, IndexError> {
-    Index::open(&folder.join("wiki"), embedder.identity(), &mut |_| {})
+    Index::open(&folder.join("wiki"), embedder.identity(), &CancelToken::never(), &mut |_| {})
 }
 
 fn by_words(index: &Index, question: &str) -> Vec<String> {
@@ -109,10 +113,7 @@ fn an_unchanged_document_is_neither_parsed_nor_embedded() {
     let (_folder, mut index) = domain(&embedder);
     ingest(&mut index, &pages(), &embedder).unwrap();
     let before = embedder.texts();
-    let unparsable = pages().into_iter().map(|page| Incoming {
-        parse: Box::new(|| Err("parsed although it did not change".to_owned())),
-        ..page.incoming()
-    });
+    let unparsable = pages().into_iter().map(|page| page.unparsable());
     let report = ingest_all(&mut index, unparsable.collect(), &embedder, &CancelToken::never()).unwrap();
     assert_eq!((report.unchanged, report.updated, report.skipped.len()), (2, 0, 0));
     assert_eq!(embedder.texts(), before);
@@ -146,7 +147,7 @@ fn a_text_that_is_stored_elsewhere_is_not_embedded_again() {
     ingest(&mut index, &pages()[..1], &embedder).unwrap();
     let before = embedder.texts();
     let twin = page("Tests", &["Alice ran the TPM tests on a Dell Optiplex"]);
-    let copy = Incoming { path: "/wiki/copy/Tests".into(), ..twin.incoming() };
+    let copy = super::ingest::Incoming { path: "/wiki/copy/Tests".into(), ..twin.incoming() };
     let report = ingest_all(&mut index, vec![copy], &embedder, &CancelToken::never()).unwrap();
     assert_eq!((report.added, report.documents), (1, 2));
     assert_eq!(embedder.texts(), before);
@@ -156,21 +157,18 @@ fn a_text_that_is_stored_elsewhere_is_not_embedded_again() {
 fn a_bad_document_is_reported_and_the_others_are_stored() {
     let embedder = embedder();
     let (_folder, mut index) = domain(&embedder);
-    let unreadable = Incoming { content_hash: Err("permission denied".to_owned()), ..page("a", &[]).incoming() };
-    let unparsable = Incoming { parse: Box::new(|| Err("no text".to_owned())), ..page("b", &[]).incoming() };
-    let incoming = vec![unreadable, unparsable, pages()[0].incoming()];
+    let incoming = vec![page("a", &[]).unreadable(), page("b", &[]).unparsable(), pages()[0].incoming()];
     let report = ingest_all(&mut index, incoming, &embedder, &CancelToken::never()).unwrap();
     assert_eq!((report.added, report.documents), (1, 1));
     let reasons: Vec<_> = report.skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
-    assert_eq!(reasons, ["permission denied", "no text"]);
+    assert_eq!(reasons, ["permission denied", "`/wiki/b` has no text"]);
 }
 
 #[test]
 fn the_report_is_that_of_the_json_contract() {
     let embedder = embedder();
     let (_folder, mut index) = domain(&embedder);
-    let unreadable = Incoming { content_hash: Err("permission denied".to_owned()), ..page("a", &[]).incoming() };
-    let incoming = vec![unreadable, pages()[0].incoming()];
+    let incoming = vec![page("a", &[]).unreadable(), pages()[0].incoming()];
     let mut report = ingest_all(&mut index, incoming, &embedder, &CancelToken::never()).unwrap();
     report.seconds = 0.5;
     insta::assert_snapshot!(serde_json::to_string_pretty(&report).unwrap());
@@ -221,10 +219,7 @@ fn damaged_derived_indexes_are_built_anew() {
     assert_all_found(&open(folder.path(), &embedder).unwrap(), &embedder, &pages());
     assert!(!lexical.join("left.by.a.kill").exists());
     fs::remove_dir_all(&lexical).unwrap();
-    let mut index = open(folder.path(), &embedder).unwrap();
-    assert_all_found(&index, &embedder, &pages());
-    index.repair(&mut |_| {}).unwrap();
-    assert_all_found(&index, &embedder, &pages());
+    assert_all_found(&open(folder.path(), &embedder).unwrap(), &embedder, &pages());
 }
 
 #[test]
@@ -250,18 +245,18 @@ fn another_embedder_is_refused_with_the_command_that_helps() {
 #[test]
 fn a_failing_embedder_leaves_whole_documents_only() {
     let mut failing = embedder();
-    failing.trouble = Trouble::FailsAt(7);
+    failing.trouble = Trouble::FailsAt(6);
     let (folder, mut index) = domain(&failing);
     let error = ingest(&mut index, &many_pages(), &failing).unwrap_err();
     assert!(matches!(error, IndexError::Embed(_)), "{error:?}");
     let summary = index.summary().unwrap();
-    assert_eq!((summary.documents, summary.evidences.total()), (3, 300));
-    assert_all_found(&index, &failing, &many_pages()[..3]);
+    assert_eq!((summary.documents, summary.evidences.total()), (6, 600));
+    assert_all_found(&index, &failing, &many_pages()[..6]);
     drop(index);
 
     let mut index = open(folder.path(), &failing).unwrap();
     let report = ingest(&mut index, &many_pages(), &failing).unwrap();
-    assert_eq!((report.added, report.unchanged, report.documents), (3, 3, 6));
+    assert_eq!((report.added, report.unchanged, report.documents), (6, 6, 12));
     assert_all_found(&index, &failing, &many_pages());
 }
 
@@ -270,12 +265,18 @@ fn cancelling_keeps_what_was_committed() {
     let source = CancelSource::default();
     let mut slow = embedder();
     slow.trouble = Trouble::CancelsAt(6, source.clone());
-    let (_folder, mut index) = domain(&slow);
+    let (folder, mut index) = domain(&slow);
     let incoming = many_pages().iter().map(Page::incoming).collect();
     let error = ingest_all(&mut index, incoming, &slow, &source.token()).unwrap_err();
     assert!(matches!(error, IndexError::Canceled(_)), "{error:?}");
-    assert_eq!(index.summary().unwrap().evidences.total(), 300);
-    assert_all_found(&index, &slow, &many_pages()[..3]);
+    assert_eq!(index.summary().unwrap().evidences.total(), 600);
+    drop(index);
+    let mut index = open(folder.path(), &slow).unwrap();
+    assert_all_found(&index, &slow, &many_pages()[..6]);
+    let (before, ready) = (slow.texts(), 128);
+    let report = ingest(&mut index, &many_pages(), &slow).unwrap();
+    assert_eq!((report.added, report.unchanged), (6, 6));
+    assert_eq!(slow.texts(), before + 600 - ready, "what was embedded before the end was embedded again");
 }
 
 #[test]
@@ -309,7 +310,7 @@ fn a_search_works_beside_an_ingest_and_sees_it_after_a_refresh() {
     changed[0].passages[0] = "Carol ran the tests".to_owned();
     ingest(&mut writer, &changed, &embedder).unwrap();
     assert!(by_words(&reader, "Optiplex").is_empty(), "a removed evidence was given");
-    reader.refresh(&mut |_| {}).unwrap();
+    reader.refresh(&CancelToken::never(), &mut |_| {}).unwrap();
     assert_all_found(&reader, &embedder, &changed);
 }
 
@@ -368,7 +369,9 @@ fn a_kill_while_a_domain_is_made_does_not_block_its_name() {
     fs::create_dir(&wiki).unwrap();
     fs::write(wiki.join("domain.db"), "").unwrap();
     assert!(matches!(open(folder.path(), &embedder), Err(IndexError::NotFound { .. })));
-    let mut index = Index::open_or_create(&wiki, NewDomain::default(), embedder.identity(), &mut |_| {}).unwrap();
+    let mut index =
+        Index::open_or_create(&wiki, NewDomain::default(), embedder.identity(), (&CancelToken::never(), &mut |_| {}))
+            .unwrap();
     ingest(&mut index, &pages(), &embedder).unwrap();
     assert_all_found(&index, &embedder, &pages());
 }
@@ -393,11 +396,12 @@ fn title_and_prompt_prefix_are_kept_and_can_be_set() {
     let wiki = folder.path().join("wiki");
     let described = NewDomain { title: "Team wiki".to_owned(), prompt_prefix: "You know the team.".to_owned() };
     drop(Index::create(&wiki, described, embedder.identity()).unwrap());
-    let mut index = open(folder.path(), &embedder).unwrap();
+    let index = open(folder.path(), &embedder).unwrap();
     let summary = index.summary().unwrap();
     assert_eq!((summary.title.as_str(), summary.prompt_prefix.as_str()), ("Team wiki", "You know the team."));
-    index.describe(NewDomain { title: "Wiki".to_owned(), prompt_prefix: String::new() }).unwrap();
-    assert_eq!(index.manifest().unwrap().title, "Wiki");
+    set_domain(&wiki, &DomainChange { title: Some("Wiki".to_owned()), prompt_prefix: None }).unwrap();
+    let manifest = index.manifest().unwrap();
+    assert_eq!((manifest.title.as_str(), manifest.prompt_prefix.as_str()), ("Wiki", "You know the team."));
     assert_eq!(index.name(), "wiki");
 }
 
@@ -426,7 +430,7 @@ fn files_are_ingested_by_path() {
     fs::write(source.join("menu.txt"), "Soup is served on Monday.\n").unwrap();
     fs::write(source.join("empty.txt"), "").unwrap();
     let (paths, evidence, settings) = ([source.clone()], EvidenceSettings::default(), IndexSettings::default());
-    let request = IngestRequest { paths: &paths, evidence: &evidence, index: &settings };
+    let request = IngestRequest { paths: &paths, evidence: &evidence, index: &settings, missing: Missing::Keep };
     let run = |index: &mut Index| index.ingest(&request, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
     let report = run(&mut index);
     assert_eq!((report.added, report.skipped.len()), (1, 1));
@@ -447,7 +451,7 @@ fn other_context_settings_make_the_documents_anew() {
     let all = pages();
     let mut incoming = all.iter().map(Page::incoming);
     let without = Documents { context: crate::evidence::ContextParts::NONE, ..documents(&mut incoming, 2) };
-    let report = index.ingest_documents(without, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
+    let report = index.ingest_locked(without, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
     assert_eq!(report.updated, 2);
     assert!(by_words(&index, "Travel").is_empty());
     assert_eq!(by_embedding(&index, &embedder, "Trains are booked by the office").len(), 4);
@@ -493,12 +497,12 @@ fn progress_ends_with_all_documents() {
     let mut incoming = all.iter().map(Page::incoming);
     let mut seen = Vec::new();
     index
-        .ingest_documents(documents(&mut incoming, 6), &embedder, &CancelToken::never(), &mut |progress| {
+        .ingest_locked(documents(&mut incoming, 12), &embedder, &CancelToken::never(), &mut |progress| {
             seen.push(progress);
         })
         .unwrap();
     let last = seen.iter().rfind(|progress| progress.stage == IngestStage::Reading).unwrap();
-    assert_eq!((last.done, last.total, last.embedded), (6, 6, 600));
+    assert_eq!((last.done, last.total, last.embedded), (12, 12, 1200));
     assert!(seen.iter().any(|progress| progress.stage == IngestStage::Indexing));
     assert!(seen.windows(2).all(|pair| pair[0].embedded <= pair[1].embedded || pair[1].stage == IngestStage::Indexing));
 }
@@ -539,10 +543,11 @@ mod window {
     fn made(content: String, window: usize) -> Vec<String> {
         let embedder = embedder().with_window(window);
         let texts = texts(&evidence(content), ContextParts::ALL, &embedder).unwrap();
-        for text in &texts {
-            assert!(embedder.count_tokens(text).unwrap() <= window, "{text}");
+        for piece in &texts {
+            assert!(embedder.count_tokens(&piece.text).unwrap() <= piece.tokens, "{}", piece.text);
+            assert!(piece.tokens <= window);
         }
-        texts
+        texts.into_iter().map(|piece| piece.text).collect()
     }
 
     #[test]
@@ -570,6 +575,36 @@ mod window {
         let spread: Vec<&str> =
             texts.iter().flat_map(|text| text.split_whitespace()).filter(|word| *word != "Title").collect();
         assert_eq!(spread, content.split_whitespace().collect::<Vec<_>>());
+    }
+
+    proptest! {
+        #[test]
+        fn content_is_never_crowded_out(
+            lengths in proptest::array::uniform5(0..60usize), window in 6..80usize,
+        ) {
+            let [title, heading, before, content, after] = lengths;
+            let content = words("c", content.max(1));
+            let evidence = Evidence {
+                context: Context {
+                    title: words("t", title),
+                    heading_path: vec![words("h", heading)],
+                    before: words("b", before),
+                    after: words("a", after),
+                },
+                ..evidence(content.clone())
+            };
+            let embedder = embedder().with_window(window);
+            let pieces = texts(&evidence, ContextParts::ALL, &embedder).unwrap();
+            for piece in &pieces {
+                prop_assert!(embedder.count_tokens(&piece.text).unwrap() <= window, "{}", piece.text);
+            }
+            let own = |word: &&str| word.starts_with('c');
+            let kept: Vec<&str> = pieces.iter().flat_map(|piece| piece.text.split_whitespace()).filter(own).collect();
+            prop_assert_eq!(kept, content.split_whitespace().collect::<Vec<_>>());
+            if embedder.count_tokens(&content).unwrap() <= window {
+                prop_assert_eq!(pieces.len(), 1);
+            }
+        }
     }
 
     #[test]

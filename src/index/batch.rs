@@ -1,0 +1,150 @@
+//! Documents that wait for their vectors, and the order in which their texts are embedded.
+//!
+//! Invariants: texts of like length are embedded together, because a batch is as slow as its longest text; a call of
+//! the embedder is bounded in tokens, so that progress is shown and cancelling is seen; the texts of one evidence
+//! never fall into two calls.
+
+use std::collections::{HashMap, HashSet};
+
+use super::domain::TextHash;
+use super::ingest::NewDocument;
+use super::windows::Piece;
+use super::write::FinishedFile;
+use crate::inference::Embedding;
+
+/// Documents are gathered until they have so many texts to embed: enough to find texts of like length.
+const UNITS: usize = 512;
+
+/// Or until what they hold has so many bytes.
+const BYTES: usize = 8 << 20;
+
+/// Or until there are so many of them, so that files without new texts are stored soon as well.
+const ENTRIES: usize = 512;
+
+/// Tokens per call of the embedder, between which progress is shown: about a second's work for a small one.
+const CALL_TOKENS: usize = 8192;
+
+/// Texts per call of the embedder.
+const CALL_TEXTS: usize = 128;
+
+/// An evidence text that has no vector yet.
+pub(super) struct Unit {
+    pub(super) hash: TextHash,
+    /// What to embed for it; several where it is longer than the embedder's window.
+    pub(super) pieces: Vec<Piece>,
+}
+
+impl Unit {
+    fn tokens(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.tokens).sum()
+    }
+
+    fn longest(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.tokens).max().unwrap_or(0)
+    }
+}
+
+/// What waits, in the order it is stored.
+pub(super) enum Entry {
+    Document(NewDocument, Vec<TextHash>),
+    File(FinishedFile),
+}
+
+/// Documents waiting for their vectors.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub(super) entries: Vec<Entry>,
+    /// Vectors that are there.
+    pub(super) vectors: HashMap<TextHash, Embedding>,
+    units: Vec<Unit>,
+    waiting: HashSet<TextHash>,
+    bytes: usize,
+}
+
+impl Batch {
+    /// Whether a text has a vector or will have one.
+    pub(super) fn has(&self, hash: &TextHash) -> bool {
+        self.waiting.contains(hash) || self.vectors.contains_key(hash)
+    }
+
+    pub(super) fn add(&mut self, unit: Unit) {
+        self.bytes += unit.pieces.iter().map(|piece| piece.text.len()).sum::<usize>();
+        self.waiting.insert(unit.hash.clone());
+        self.units.push(unit);
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        // A vector is about as large as a long text.
+        self.units.len() >= UNITS
+            || self.bytes >= BYTES
+            || self.entries.len() >= ENTRIES
+            || self.vectors.len() >= 4 * UNITS
+    }
+
+    /// Files that are finished with this batch.
+    pub(super) fn files(&self) -> usize {
+        self.entries.iter().filter(|entry| matches!(entry, Entry::File(_))).count()
+    }
+
+    /// Path of the first document that waits.
+    pub(super) fn first_path(&self) -> Option<&str> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Document(document, _) => Some(document.path.as_str()),
+            Entry::File(_) => None,
+        })
+    }
+
+    /// Takes the units out, shortest first, in calls of bounded size.
+    pub(super) fn calls(&mut self) -> Vec<Vec<Unit>> {
+        let mut units = std::mem::take(&mut self.units);
+        units.sort_by_key(Unit::longest);
+        let mut calls: Vec<Vec<Unit>> = Vec::new();
+        let (mut tokens, mut texts) = (0, 0);
+        for unit in units {
+            let (more_tokens, more_texts) = (unit.tokens(), unit.pieces.len());
+            let fits = tokens + more_tokens <= CALL_TOKENS && texts + more_texts <= CALL_TEXTS;
+            if let Some(call) = calls.last_mut().filter(|_| fits) {
+                call.push(unit);
+                (tokens, texts) = (tokens + more_tokens, texts + more_texts);
+            } else {
+                calls.push(vec![unit]);
+                (tokens, texts) = (more_tokens, more_texts);
+            }
+        }
+        calls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn unit(number: usize, tokens: &[usize]) -> Unit {
+        let pieces = tokens.iter().map(|tokens| Piece { text: "x".to_owned(), tokens: *tokens }).collect();
+        Unit { hash: TextHash(number.to_string()), pieces }
+    }
+
+    proptest! {
+        #[test]
+        fn calls_hold_every_unit_once_within_their_bounds(
+            all in proptest::collection::vec(proptest::collection::vec(1..300usize, 1..5), 0..600),
+        ) {
+            let mut batch = Batch::default();
+            for (number, tokens) in all.iter().enumerate() {
+                batch.add(unit(number, tokens));
+            }
+            let calls = batch.calls();
+            prop_assert_eq!(calls.iter().map(Vec::len).sum::<usize>(), all.len());
+            for call in &calls {
+                let tokens: usize = call.iter().map(Unit::tokens).sum();
+                let texts: usize = call.iter().map(|unit| unit.pieces.len()).sum();
+                prop_assert!(tokens <= CALL_TOKENS && texts <= CALL_TEXTS);
+            }
+            // The padding of a call is what its longest text has more than the others.
+            let flat: Vec<usize> = calls.iter().flatten().map(Unit::longest).collect();
+            prop_assert!(flat.is_sorted());
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! What is in a domain and how it is doing, and the few things of it that can be set, without an embedder.
+//!
+//! Not here: looking at every evidence (`check`).
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::IndexError;
+use super::dense::{self, Dense};
+use super::domain::{DomainDb, FILE};
+use super::files::{Root, member_path};
+use super::lexical::{self, Lexical};
+use super::manifest::{LastIngest, Manifest, json};
+use super::progress::Skipped;
+use super::seal::Others;
+use super::stored::KindCounts;
+use crate::base::{DocumentId, clean_line};
+use crate::evidence::ContextParts;
+use crate::inference::EncoderIdentity;
+
+/// All that can be told of a domain without looking at each evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DomainDetails {
+    /// Its name.
+    pub name: String,
+    /// Name for people; empty where none was given.
+    pub title: String,
+    /// Text put before the instructions of every prompt; empty for the default.
+    pub prompt_prefix: String,
+    /// How many documents.
+    pub documents: usize,
+    /// Evidences by kind.
+    pub evidences: KindCounts,
+    /// When it was made: RFC 3339.
+    pub created_at: String,
+    /// When documents last changed: RFC 3339.
+    pub changed_at: String,
+    /// What the last ingest that came to its end did.
+    pub last_ingest: Option<LastIngest>,
+    /// Files and folders that were ingested.
+    pub roots: Vec<Root>,
+    /// What made the vectors.
+    pub embedder: EncoderIdentity,
+    /// Context parts that are embedded and indexed.
+    pub context: ContextParts,
+    /// Settings of the splitting.
+    pub evidence_settings: serde_json::Value,
+    /// Bytes on disk.
+    pub bytes: Sizes,
+    /// How the derived indexes are.
+    pub health: Health,
+    /// What of the files could not be read.
+    pub skipped: Vec<Skipped>,
+    /// Its documents by source.
+    pub contents: Vec<DocumentEntry>,
+}
+
+/// Bytes on disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// `domain.db`.
+    pub database: u64,
+    /// The index by embedding.
+    pub dense: u64,
+    /// The index by words.
+    pub lexical: u64,
+}
+
+/// How the derived indexes are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Health {
+    /// The index by embedding.
+    pub dense: IndexState,
+    /// The index by words.
+    pub lexical: IndexState,
+}
+
+/// How a derived index is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IndexState {
+    /// It has what the database has.
+    InStep,
+    /// It was made from an earlier state; the next command that opens the domain brings it in step.
+    Behind,
+    /// It is missing or damaged; the next command that opens the domain makes it again.
+    Unusable,
+}
+
+impl IndexState {
+    fn of(generation: Option<i64>, wanted: i64) -> Self {
+        match generation {
+            Some(generation) if generation == wanted => Self::InStep,
+            Some(_) => Self::Behind,
+            None => Self::Unusable,
+        }
+    }
+}
+
+/// A document of a domain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DocumentEntry {
+    /// Its id.
+    pub document: DocumentId,
+    /// Its title.
+    pub title: String,
+    /// Its file, and where it is inside of it.
+    pub source: std::path::PathBuf,
+    /// Its address, where the source names one.
+    pub url: Option<String>,
+    /// Its date, as the source writes it.
+    pub date: Option<String>,
+    /// Its wiki space or comparable container.
+    pub space: Option<String>,
+    /// Titles of the pages above it, outermost first.
+    pub ancestors: Vec<String>,
+    /// Its evidences by kind.
+    pub evidences: KindCounts,
+}
+
+/// Tells what is in the domain in `folder`.
+///
+/// # Errors
+/// [`IndexError::NotFound`], or when the database cannot be read.
+pub fn show_domain(folder: &Path) -> Result<DomainDetails, IndexError> {
+    let db = DomainDb::open(folder)?;
+    let _snapshot = db.snapshot()?;
+    let manifest = db.manifest()?;
+    let (documents, evidences) = db.counts()?;
+    let Manifest { generation, embedder, context, evidence, title, prompt_prefix, created_at, changed_at, last_ingest } =
+        manifest;
+    let dense = Dense::load(folder, &embedder)?.map(|dense| dense.generation);
+    let lexical = Lexical::load(folder, Others::Allowed).map(|lexical| lexical.generation);
+    Ok(DomainDetails {
+        name: clean_line(&folder.file_name().unwrap_or_default().to_string_lossy()),
+        title,
+        prompt_prefix,
+        documents,
+        evidences,
+        created_at,
+        changed_at,
+        last_ingest,
+        roots: db.roots()?,
+        embedder,
+        context,
+        evidence_settings: evidence,
+        bytes: sizes(folder),
+        health: Health { dense: IndexState::of(dense, generation), lexical: IndexState::of(lexical, generation) },
+        skipped: db.unread()?,
+        contents: db.contents()?,
+    })
+}
+
+/// What made the vectors of the domain in `folder`.
+///
+/// # Errors
+/// As [`show_domain`].
+pub fn embedder_of(folder: &Path) -> Result<EncoderIdentity, IndexError> {
+    Ok(DomainDb::open(folder)?.manifest()?.embedder)
+}
+
+/// What of a domain is to be set; nothing means that it stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DomainChange {
+    /// Name for people.
+    pub title: Option<String>,
+    /// Text put before the instructions of every prompt.
+    pub prompt_prefix: Option<String>,
+}
+
+/// Sets what is given. Works while another process ingests.
+///
+/// # Errors
+/// [`IndexError::NotFound`], or when the database cannot be written.
+pub fn set_domain(folder: &Path, change: &DomainChange) -> Result<(), IndexError> {
+    let mut db = DomainDb::open(folder)?;
+    db.write("writing the manifest", |transaction| {
+        let sql = "UPDATE manifest SET title = coalesce(?1, title), prompt_prefix = coalesce(?2, prompt_prefix)";
+        transaction.execute(sql, params![change.title, change.prompt_prefix]).map(|_| ())
+    })
+}
+
+fn sizes(folder: &Path) -> Sizes {
+    let size = |path: &Path| fs::metadata(path).map_or(0, |there| there.len());
+    let words = fs::read_dir(folder.join(lexical::FOLDER)).into_iter().flatten().flatten();
+    Sizes {
+        database: size(&folder.join(FILE)) + size(&folder.join(format!("{FILE}-wal"))),
+        dense: size(&folder.join(dense::FILE)),
+        lexical: words.map(|entry| size(&entry.path())).sum(),
+    }
+}
+
+impl DomainDb {
+    fn unread(&self) -> Result<Vec<Skipped>, IndexError> {
+        let read = || {
+            let sql = "SELECT f.path, u.member, u.reason FROM unread u JOIN files f ON f.id = u.file
+                ORDER BY f.path, u.member";
+            let mut query = self.connection.prepare_cached(sql)?;
+            let skipped = query.query_map([], |row| {
+                let [path, member]: [String; 2] = [row.get(0)?, row.get(1)?];
+                Ok(Skipped { path: member_path(Path::new(&path), &member), reason: row.get(2)? })
+            })?;
+            skipped.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(self.failed("reading the files"))
+    }
+
+    fn contents(&self) -> Result<Vec<DocumentEntry>, IndexError> {
+        let read = || {
+            let sql = "SELECT d.id, d.title, f.path, d.member, d.url, d.date, d.space, d.ancestors,
+                    (SELECT count(*) FROM evidences WHERE document = d.id AND kind = 'passage'),
+                    (SELECT count(*) FROM evidences WHERE document = d.id AND kind = 'list'),
+                    (SELECT count(*) FROM evidences WHERE document = d.id AND kind = 'table'),
+                    (SELECT count(*) FROM evidences WHERE document = d.id AND kind = 'row')
+                FROM documents d JOIN files f ON f.id = d.file ORDER BY f.path, d.member";
+            let mut query = self.connection.prepare_cached(sql)?;
+            query.query_map([], entry)?.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(self.failed("reading the documents"))
+    }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<DocumentEntry> {
+    let [path, member]: [String; 2] = [row.get(2)?, row.get(3)?];
+    Ok(DocumentEntry {
+        document: DocumentId(row.get(0)?),
+        title: row.get(1)?,
+        source: member_path(Path::new(&path), &member),
+        url: row.get(4)?,
+        date: row.get(5)?,
+        space: row.get(6)?,
+        ancestors: json(row, 7)?,
+        evidences: KindCounts { passage: row.get(8)?, list: row.get(9)?, table: row.get(10)?, row: row.get(11)? },
+    })
+}

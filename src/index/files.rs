@@ -1,0 +1,181 @@
+//! Which files the documents came from, and in which folders to look for more.
+//!
+//! Not here: what became of a file on disk (`survey`).
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+
+use super::IndexError;
+use super::domain::DomainDb;
+use super::ingest::ContentHash;
+use super::progress::Skipped;
+
+/// What is known of a file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FileState {
+    pub(super) id: i64,
+    /// Of the whole file; empty where its reading did not come to its end.
+    pub(super) content_hash: ContentHash,
+    pub(super) made_with: String,
+}
+
+/// A stored file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StoredFile {
+    pub(super) path: PathBuf,
+    pub(super) content_hash: ContentHash,
+    pub(super) made_with: String,
+    /// How many documents it holds.
+    pub(super) documents: usize,
+}
+
+/// A file or folder that was given to an ingest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Root {
+    /// Its path, free of links.
+    pub path: PathBuf,
+    /// What it was when it was given.
+    pub kind: RootKind,
+}
+
+/// What was given to an ingest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RootKind {
+    /// A folder: what appears in it belongs to the domain.
+    Folder,
+    /// A single file.
+    File,
+}
+
+impl RootKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Folder => "folder",
+            Self::File => "file",
+        }
+    }
+}
+
+impl DomainDb {
+    pub(super) fn file_state(&self, path: &str) -> Result<Option<FileState>, IndexError> {
+        let read = || {
+            self.connection
+                .prepare_cached("SELECT id, content_hash, made_with FROM files WHERE path = ?1")?
+                .query_row([path], |row| {
+                    Ok(FileState { id: row.get(0)?, content_hash: ContentHash(row.get(1)?), made_with: row.get(2)? })
+                })
+                .optional()
+        };
+        read().map_err(self.failed("looking up a file"))
+    }
+
+    /// Hash of the parsed content of each document in a file, by member.
+    pub(super) fn member_hashes(&self, file: i64) -> Result<HashMap<String, ContentHash>, IndexError> {
+        let read = || {
+            let mut query =
+                self.connection.prepare_cached("SELECT member, content_hash FROM documents WHERE file = ?1")?;
+            query.query_map([file], |row| Ok((row.get(0)?, ContentHash(row.get(1)?))))?.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(self.failed("looking up a file"))
+    }
+
+    /// What of a file could not be read.
+    pub(super) fn unread_of(&self, file: i64, path: &Path) -> Result<Vec<Skipped>, IndexError> {
+        let read = || {
+            let mut query =
+                self.connection.prepare_cached("SELECT member, reason FROM unread WHERE file = ?1 ORDER BY member")?;
+            let skipped = query.query_map([file], |row| {
+                Ok(Skipped { path: member_path(path, &row.get::<_, String>(0)?), reason: row.get(1)? })
+            })?;
+            skipped.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(self.failed("looking up a file"))
+    }
+
+    /// Gives all files by path.
+    pub(super) fn each_file(&self, take: &mut dyn FnMut(StoredFile)) -> Result<(), IndexError> {
+        let mut read = || {
+            let sql = "SELECT f.path, f.content_hash, f.made_with, count(d.id) FROM files f
+                LEFT JOIN documents d ON d.file = f.id GROUP BY f.id ORDER BY f.path";
+            let mut query = self.connection.prepare_cached(sql)?;
+            let mut rows = query.query([])?;
+            while let Some(row) = rows.next()? {
+                take(StoredFile {
+                    path: PathBuf::from(row.get::<_, String>(0)?),
+                    content_hash: ContentHash(row.get(1)?),
+                    made_with: row.get(2)?,
+                    documents: row.get(3)?,
+                });
+            }
+            Ok(())
+        };
+        read().map_err(self.failed("reading the files"))
+    }
+
+    /// How many documents there are in a file or folder.
+    pub(super) fn documents_under(&self, path: &Path) -> Result<usize, IndexError> {
+        let mut documents = 0;
+        self.each_file(&mut |file| {
+            if file.path.starts_with(path) {
+                documents += file.documents;
+            }
+        })?;
+        Ok(documents)
+    }
+
+    /// What was given to ingests.
+    pub(super) fn roots(&self) -> Result<Vec<Root>, IndexError> {
+        let read = || {
+            let mut query = self.connection.prepare_cached("SELECT path, kind FROM roots ORDER BY path")?;
+            let roots = query.query_map([], |row| {
+                let kind: String = row.get(1)?;
+                let kind = if kind == RootKind::File.as_str() { RootKind::File } else { RootKind::Folder };
+                Ok(Root { path: PathBuf::from(row.get::<_, String>(0)?), kind })
+            })?;
+            roots.collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(self.failed("reading the folders"))
+    }
+
+    /// Remembers what was given; a single file is not, where its folder is.
+    pub(super) fn remember_roots(&mut self, given: &[Root]) -> Result<(), IndexError> {
+        let known = self.roots()?;
+        let all = || known.iter().chain(given);
+        let covered = |root: &Root| {
+            root.kind == RootKind::File
+                && all().any(|other| other.kind == RootKind::Folder && root.path.starts_with(&other.path))
+        };
+        if given.iter().all(|root| known.contains(root)) && !known.iter().any(covered) {
+            return Ok(());
+        }
+        self.write("noting the folders", |transaction| {
+            for root in all() {
+                let path = root.path.to_string_lossy();
+                if covered(root) {
+                    transaction.execute("DELETE FROM roots WHERE path = ?1", [&path])?;
+                } else {
+                    transaction
+                        .execute("INSERT OR REPLACE INTO roots VALUES (?1, ?2)", params![path, root.kind.as_str()])?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets a folder that is gone for good.
+    pub(super) fn forget_root(&mut self, path: &Path) -> Result<(), IndexError> {
+        let path = path.to_string_lossy().into_owned();
+        self.write("noting the folders", |transaction| {
+            transaction.execute("DELETE FROM roots WHERE path = ?1", [path]).map(|_| ())
+        })
+    }
+}
+
+/// How a document inside a file is named to people.
+pub(super) fn member_path(file: &Path, member: &str) -> PathBuf {
+    if member.is_empty() { file.to_path_buf() } else { file.join(member.trim_start_matches('/')) }
+}

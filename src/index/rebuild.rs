@@ -1,0 +1,168 @@
+//! Everything that is derived, made again: the vectors where they have to be, and both indexes.
+//!
+//! Invariants: no source file is read; the old vectors stay until the new ones are complete, and then all change in
+//! one step; what was embedded outlives a kill, so that the next run goes on.
+
+use std::path::Path;
+
+use rusqlite::params;
+
+use super::dense::Dense;
+use super::domain::{DomainDb, blob, evidence_query, stored_evidence};
+use super::lexical::Lexical;
+use super::manifest::next_generation;
+use super::progress::{IngestProgress, IngestStage, OnProgress};
+use super::repair::WriteLock;
+use super::stored::StoredEvidence;
+use super::windows::{self, Piece};
+use super::{Index, IndexError};
+use crate::base::CancelToken;
+use crate::evidence::ContextParts;
+use crate::inference::{Embed, Embedding, EncoderIdentity, TextRole};
+
+/// Evidences per call of the embedder.
+const STEP: usize = 64;
+
+impl Index {
+    /// Builds the derived indexes anew. Every evidence is embedded again where the domain was embedded with another
+    /// embedder, else only those that have no vector.
+    ///
+    /// # Errors
+    /// [`IndexError::NotFound`], [`IndexError::Busy`], [`IndexError::Canceled`] or when the embedder or the disk
+    /// fails; the old vectors stay until the new ones are complete.
+    pub fn rebuild(
+        folder: &Path,
+        embedder: &dyn Embed,
+        cancel: &CancelToken,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Self, IndexError> {
+        let mut db = DomainDb::open(folder)?;
+        let lock = WriteLock::take(folder)?.ok_or_else(|| IndexError::Busy { path: folder.to_path_buf() })?;
+        let identity = embedder.identity();
+        db.forget_next_of_others(identity)?;
+        let present = db.manifest()?.embedder;
+        if present.fingerprint == identity.fingerprint && present.dimensions == identity.dimensions {
+            db.take_over_vectors(identity)?;
+        }
+        embed_the_rest(&mut db, embedder, cancel, on_progress)?;
+        // The ids stay while their vectors change, so the old file must be gone before the new vectors are there.
+        Dense::delete(folder)?;
+        db.swap_vectors(identity)?;
+        Lexical::create(folder)?;
+        drop(lock);
+        Self::open(folder, identity, cancel, on_progress)
+    }
+}
+
+fn embed_the_rest(
+    db: &mut DomainDb,
+    embedder: &dyn Embed,
+    cancel: &CancelToken,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<(), IndexError> {
+    let context = db.manifest()?.context;
+    let (total, _) = db.evidence_counts(0)?;
+    let mut embedded = 0;
+    loop {
+        cancel.check()?;
+        let some = db.without_next(STEP)?;
+        if some.is_empty() {
+            return Ok(());
+        }
+        let done = total.saturating_sub(db.count_without_next()?);
+        let stage = IngestStage::Embedding;
+        on_progress(IngestProgress { stage, done, total, embedded, current: String::new() });
+        let vectors = embed(&some, context, embedder, cancel)?;
+        embedded += vectors.len();
+        db.keep_next(&some, &vectors, embedder.identity())?;
+    }
+}
+
+fn embed(
+    some: &[StoredEvidence],
+    context: ContextParts,
+    embedder: &dyn Embed,
+    cancel: &CancelToken,
+) -> Result<Vec<Embedding>, IndexError> {
+    let pieces: Vec<Vec<Piece>> =
+        some.iter().map(|stored| windows::texts(&stored.evidence, context, embedder)).collect::<Result<_, _>>()?;
+    let texts: Vec<&str> = pieces.iter().flatten().map(|piece| piece.text.as_str()).collect();
+    let made = embedder.embed(&texts, TextRole::Evidence, cancel)?;
+    let mut rest = made.as_slice();
+    let mut vectors = Vec::with_capacity(some.len());
+    for own in &pieces {
+        let Some((own, others)) = rest.split_at_checked(own.len()) else {
+            return Err(IndexError::Dimensions { found: 0, expected: embedder.identity().dimensions });
+        };
+        rest = others;
+        vectors.push(windows::pool(own));
+    }
+    Ok(vectors)
+}
+
+impl DomainDb {
+    /// Forgets vectors that an earlier rebuild with another embedder left.
+    fn forget_next_of_others(&mut self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
+        let fingerprint = embedder.fingerprint.clone();
+        self.write("storing the new vectors", |transaction| {
+            transaction.execute("DELETE FROM next_vectors WHERE fingerprint <> ?1", [fingerprint]).map(|_| ())
+        })
+    }
+
+    /// The present vectors are those of the embedder, where they have its size.
+    fn take_over_vectors(&mut self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
+        let (fingerprint, bytes) = (embedder.fingerprint.clone(), embedder.dimensions * size_of::<f32>());
+        self.write("storing the new vectors", |transaction| {
+            let sql = "INSERT OR IGNORE INTO next_vectors
+                SELECT evidence, ?1, vector FROM vectors WHERE length(vector) = ?2
+                    AND evidence IN (SELECT id FROM evidences)";
+            transaction.execute(sql, params![fingerprint, bytes]).map(|_| ())
+        })
+    }
+
+    fn without_next(&self, limit: usize) -> Result<Vec<StoredEvidence>, IndexError> {
+        let sql = evidence_query("e.id NOT IN (SELECT evidence FROM next_vectors) ORDER BY e.id LIMIT ?1");
+        let read = || {
+            let mut query = self.connection.prepare_cached(&sql)?;
+            query.query_map([limit], stored_evidence)?.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(self.failed("reading the evidences"))
+    }
+
+    fn count_without_next(&self) -> Result<usize, IndexError> {
+        let sql = "SELECT (SELECT count(*) FROM evidences) - (SELECT count(*) FROM next_vectors)";
+        self.connection
+            .query_row(sql, [], |row| row.get::<_, i64>(0))
+            .map(|count| usize::try_from(count).unwrap_or(0))
+            .map_err(self.failed("counting"))
+    }
+
+    fn keep_next(
+        &mut self,
+        evidences: &[StoredEvidence],
+        vectors: &[Embedding],
+        embedder: &EncoderIdentity,
+    ) -> Result<(), IndexError> {
+        self.write("storing the new vectors", |transaction| {
+            let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO next_vectors VALUES (?1, ?2, ?3)")?;
+            for (stored, vector) in evidences.iter().zip(vectors) {
+                insert.execute(params![stored.id.0, embedder.fingerprint, blob(vector)])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts the new vectors in place of the old ones, with the embedder that made them, or changes nothing.
+    fn swap_vectors(&mut self, embedder: &EncoderIdentity) -> Result<(), IndexError> {
+        let mut manifest = self.manifest()?;
+        manifest.embedder = embedder.clone();
+        self.write("storing the new vectors", |transaction| {
+            transaction.execute("DELETE FROM vectors", [])?;
+            transaction.execute("INSERT INTO vectors SELECT evidence, vector FROM next_vectors", [])?;
+            transaction.execute("DELETE FROM next_vectors", [])?;
+            transaction.execute("DELETE FROM ready_vectors", [])?;
+            manifest.write(transaction)?;
+            next_generation(transaction).map(|_| ())
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! `domain.db` as it is written: one document at a time.
+//!
+//! Invariants: a document is replaced in one transaction, with its evidences, tables and vectors; an evidence whose
+//! text did not change keeps its id; every evidence has exactly one vector; what goes away is noted for the derived
+//! indexes; a file counts as read only after all that it holds is stored.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+
+use super::IndexError;
+use super::domain::{DomainDb, TextHash, blob};
+use super::ingest::{ContentHash, NewDocument};
+use super::manifest::{next_generation, to_json};
+use crate::base::clean_line;
+use crate::evidence::{ContextParts, Evidence};
+use crate::inference::Embedding;
+
+/// A document with all that is stored for it.
+pub(super) struct Replacement<'a> {
+    pub(super) document: &'a NewDocument,
+    /// Context parts that were embedded.
+    pub(super) context: ContextParts,
+    /// One hash per evidence, in order.
+    pub(super) hashes: &'a [TextHash],
+    /// A vector for each of the hashes.
+    pub(super) vectors: &'a HashMap<TextHash, Embedding>,
+}
+
+/// Whether a replaced document was there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    Added,
+    Updated,
+}
+
+/// A file of which all documents are stored.
+#[derive(Debug)]
+pub(super) struct FinishedFile {
+    pub(super) path: String,
+    pub(super) content_hash: ContentHash,
+    pub(super) made_with: String,
+    /// What of it could not be read: member and reason; an empty member is the file itself.
+    pub(super) unread: Vec<(String, String)>,
+    /// All members it holds; none where it could not be read to its end, so that nothing can be said to be gone.
+    pub(super) members: Option<HashSet<String>>,
+}
+
+impl DomainDb {
+    /// Does `work` in one transaction, or nothing of it.
+    pub(super) fn write<T>(
+        &mut self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, IndexError> {
+        let failed = self.failed(doing);
+        let run = || {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        run().map_err(failed)
+    }
+
+    /// Puts a document in place of what was stored for its source, or stores nothing.
+    pub(super) fn replace(&mut self, new: &Replacement<'_>) -> Result<Stored, IndexError> {
+        self.write("storing a document", |transaction| replace_within(transaction, new))
+    }
+
+    /// Notes that a file was read, and takes out the documents it holds no longer. Gives their number.
+    pub(super) fn finish_file(&mut self, file: &FinishedFile) -> Result<usize, IndexError> {
+        self.write("storing a file", |transaction| {
+            let sql = "INSERT INTO files (path, content_hash, made_with) VALUES (?1, ?2, ?3)
+                ON CONFLICT (path) DO UPDATE SET content_hash = excluded.content_hash, made_with = excluded.made_with
+                RETURNING id";
+            let id: i64 = transaction
+                .prepare_cached(sql)?
+                .query_row(params![file.path, file.content_hash.0, file.made_with], |row| row.get(0))?;
+            transaction.prepare_cached("DELETE FROM unread WHERE file = ?1")?.execute([id])?;
+            for (member, reason) in &file.unread {
+                let sql = "INSERT OR REPLACE INTO unread VALUES (?1, ?2, ?3)";
+                transaction.prepare_cached(sql)?.execute(params![id, member, reason])?;
+            }
+            let Some(members) = &file.members else { return Ok(0) };
+            let documents: Vec<(i64, String)> = transaction
+                .prepare_cached("SELECT id, member FROM documents WHERE file = ?1")?
+                .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            let gone: Vec<i64> =
+                documents.into_iter().filter(|(_, member)| !members.contains(member)).map(|(id, _)| id).collect();
+            remove_documents(transaction, &gone)?;
+            Ok(gone.len())
+        })
+    }
+
+    /// Takes a file out with its documents, and gives their number.
+    pub(super) fn remove_file(&mut self, path: &str) -> Result<usize, IndexError> {
+        self.write("removing a file", |transaction| {
+            let documents: Vec<i64> = transaction
+                .prepare_cached("SELECT d.id FROM documents d JOIN files f ON f.id = d.file WHERE f.path = ?1")?
+                .query_map([path], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            remove_documents(transaction, &documents)?;
+            transaction.prepare_cached("DELETE FROM files WHERE path = ?1")?.execute([path])?;
+            transaction.prepare_cached("DELETE FROM roots WHERE path = ?1")?.execute([path])?;
+            Ok(documents.len())
+        })
+    }
+
+    /// Gives a file another path; its documents keep everything, but a title that was the file's name follows it.
+    pub(super) fn rename_file(&mut self, from: &str, to: &str) -> Result<usize, IndexError> {
+        self.write("renaming a file", |transaction| {
+            let id: i64 = transaction
+                .prepare_cached("UPDATE files SET path = ?2 WHERE path = ?1 RETURNING id")?
+                .query_row([from, to], |row| row.get(0))?;
+            let sql = "UPDATE documents SET title = ?3 WHERE file = ?1 AND member = '' AND title = ?2";
+            transaction.prepare_cached(sql)?.execute(params![id, stem(from), stem(to)])?;
+            next_generation(transaction)?;
+            transaction
+                .prepare_cached("SELECT count(*) FROM documents WHERE file = ?1")?
+                .query_row([id], |row| row.get(0))
+        })
+    }
+
+    /// Keeps vectors whose documents are not stored yet.
+    pub(super) fn keep_ready(&mut self, vectors: &[(TextHash, Embedding)]) -> Result<(), IndexError> {
+        self.write("storing vectors", |transaction| {
+            let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO ready_vectors VALUES (?1, ?2)")?;
+            for (hash, vector) in vectors {
+                insert.execute(params![hash.0, blob(vector)])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets the vectors that were kept; all documents are stored.
+    pub(super) fn forget_ready(&mut self) -> Result<(), IndexError> {
+        self.write("storing vectors", |transaction| transaction.execute("DELETE FROM ready_vectors", []).map(|_| ()))
+    }
+}
+
+/// The title that a document takes from the name of its file.
+fn stem(path: &str) -> String {
+    clean_line(&std::path::Path::new(path).file_stem().unwrap_or_default().to_string_lossy())
+}
+
+fn remove_documents(transaction: &Connection, documents: &[i64]) -> rusqlite::Result<()> {
+    if documents.is_empty() {
+        return Ok(());
+    }
+    let generation = next_generation(transaction)?;
+    for document in documents {
+        let sql = "INSERT INTO removed_evidences SELECT id, ?2 FROM evidences WHERE document = ?1";
+        transaction.prepare_cached(sql)?.execute([*document, generation])?;
+        transaction.prepare_cached("DELETE FROM documents WHERE id = ?1")?.execute([document])?;
+    }
+    Ok(())
+}
+
+fn replace_within(transaction: &Connection, new: &Replacement<'_>) -> rusqlite::Result<Stored> {
+    let generation = next_generation(transaction)?;
+    let (document, stored) = write_document(transaction, new)?;
+    let mut old = old_evidences(transaction, document)?;
+    for (ordinal, (evidence, hash)) in new.document.split.evidences.iter().zip(new.hashes).enumerate() {
+        let kept = old.get_mut(&hash.0).and_then(Vec::pop);
+        let place = Place { document, ordinal, generation };
+        let id = write_evidence(transaction, kept, evidence, hash, &place)?;
+        if kept.is_none()
+            && let Some(vector) = new.vectors.get(hash)
+        {
+            transaction.prepare_cached("INSERT INTO vectors VALUES (?1, ?2)")?.execute(params![id, blob(vector)])?;
+        }
+    }
+    for id in old.into_values().flatten() {
+        transaction
+            .prepare_cached("INSERT INTO removed_evidences VALUES (?1, ?2)")?
+            .execute(params![id, generation])?;
+        transaction.prepare_cached("DELETE FROM evidences WHERE id = ?1")?.execute([id])?;
+    }
+    transaction.prepare_cached("DELETE FROM tables WHERE document = ?1")?.execute([document])?;
+    for table in &new.document.split.tables {
+        transaction.prepare_cached("INSERT INTO tables VALUES (?1, ?2, ?3)")?.execute(params![
+            document,
+            table.number,
+            to_json(table)?
+        ])?;
+    }
+    Ok(stored)
+}
+
+fn write_document(transaction: &Connection, new: &Replacement<'_>) -> rusqlite::Result<(i64, Stored)> {
+    let document = new.document;
+    // Until `finish_file` the file counts as not read.
+    let sql = "INSERT INTO files (path, content_hash, made_with) VALUES (?1, '', '')
+        ON CONFLICT (path) DO UPDATE SET content_hash = '' RETURNING id";
+    let file: i64 = transaction.prepare_cached(sql)?.query_row([&document.path], |row| row.get(0))?;
+    let known: Option<i64> = transaction
+        .prepare_cached("SELECT id FROM documents WHERE file = ?1 AND member = ?2")?
+        .query_row(params![file, document.member], |row| row.get(0))
+        .optional()?;
+    let sql = "INSERT INTO documents (file, member, content_hash, title, url, date, space, ancestors, context)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        ON CONFLICT (file, member) DO UPDATE SET content_hash = excluded.content_hash, title = excluded.title,
+            url = excluded.url, date = excluded.date, space = excluded.space, ancestors = excluded.ancestors,
+            context = excluded.context
+        RETURNING id";
+    let id = transaction.prepare_cached(sql)?.query_row(
+        params![
+            file,
+            document.member,
+            document.content_hash.0,
+            document.title,
+            document.url,
+            document.date,
+            document.space,
+            to_json(&document.ancestors)?,
+            new.context.to_string(),
+        ],
+        |row| row.get(0),
+    )?;
+    Ok((id, if known.is_some() { Stored::Updated } else { Stored::Added }))
+}
+
+/// The ids of a document's evidences by text; of equal texts the first is taken first.
+fn old_evidences(transaction: &Connection, document: i64) -> rusqlite::Result<HashMap<String, Vec<i64>>> {
+    let mut old: HashMap<String, Vec<i64>> = HashMap::new();
+    let sql = "SELECT text_hash, id FROM evidences WHERE document = ?1 ORDER BY ordinal DESC";
+    let mut query = transaction.prepare_cached(sql)?;
+    let mut rows = query.query([document])?;
+    while let Some(row) = rows.next()? {
+        old.entry(row.get(0)?).or_default().push(row.get(1)?);
+    }
+    Ok(old)
+}
+
+/// Where an evidence is written.
+struct Place {
+    document: i64,
+    ordinal: usize,
+    generation: i64,
+}
+
+fn write_evidence(
+    transaction: &Connection,
+    kept: Option<i64>,
+    evidence: &Evidence,
+    hash: &TextHash,
+    place: &Place,
+) -> rusqlite::Result<i64> {
+    let sql = "INSERT INTO evidences (id, document, ordinal, kind, content, title, heading_path, before, after,
+            table_number, row_number, location, links, text_hash, generation)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+        ON CONFLICT (id) DO UPDATE SET ordinal = excluded.ordinal, kind = excluded.kind, content = excluded.content,
+            title = excluded.title, heading_path = excluded.heading_path, before = excluded.before,
+            after = excluded.after, table_number = excluded.table_number, row_number = excluded.row_number,
+            location = excluded.location, links = excluded.links
+        RETURNING id";
+    transaction.prepare_cached(sql)?.query_row(
+        params![
+            kept,
+            place.document,
+            place.ordinal,
+            evidence.kind.as_str(),
+            evidence.content,
+            evidence.context.title,
+            to_json(&evidence.context.heading_path)?,
+            evidence.context.before,
+            evidence.context.after,
+            evidence.table,
+            evidence.row,
+            evidence.location,
+            to_json(&evidence.links)?,
+            hash.0,
+            place.generation,
+        ],
+        |row| row.get(0),
+    )
+}
