@@ -61,6 +61,15 @@ pub struct Wanted {
     pub limit: Option<usize>,
 }
 
+/// Whose figures ours can be held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// The paper asks the same questions.
+    Paper,
+    /// Nobody's.
+    Nothing,
+}
+
 /// A benchmark, with the questions that are asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Benchmark {
@@ -82,7 +91,7 @@ impl Benchmark {
         let file = questions.map(Path::to_owned).or_else(usual);
         let file = file.ok_or_else(|| EvalError::NoQuestions { folder: folder.to_owned() })?;
         let text = read(&file)?;
-        let mut parts = if file.extension().is_some_and(|extension| extension == "toml") {
+        let mut parts = if is_toml(&file) {
             parts_of(&QuestionFile::parse(&text)?, folder)?
         } else {
             vec![Part { domain: None, documents: documents_of(folder), questions: pairs::parse(&text)? }]
@@ -91,6 +100,12 @@ impl Benchmark {
         let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = crate::base::clean_line(&name.file_name().unwrap_or_default().to_string_lossy());
         Ok(Self { name, questions: file, parts })
+    }
+
+    /// Whether the paper's figures are about these questions: its benchmark comes as JSON.
+    #[must_use]
+    pub fn comparison(&self) -> Comparison {
+        if is_toml(&self.questions) { Comparison::Nothing } else { Comparison::Paper }
     }
 
     /// How many questions are asked.
@@ -125,6 +140,10 @@ impl Wanted {
         }
         parts.retain(|part| !part.questions.is_empty());
     }
+}
+
+fn is_toml(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "toml")
 }
 
 fn read(path: &Path) -> Result<String, EvalError> {
@@ -186,7 +205,7 @@ mod tests {
         let mut benchmark = Benchmark::read(&demo(), None, &all()).unwrap();
         let parts: Vec<_> = benchmark.parts.iter().map(|part| part.domain.as_ref().unwrap().as_str()).collect();
         assert_eq!((benchmark.name.as_str(), parts), ("demo", vec!["demo-wiki", "demo-league"]));
-        assert_eq!(benchmark.len(), 20);
+        assert_eq!((benchmark.len(), benchmark.comparison()), (20, Comparison::Nothing));
         assert!(benchmark.parts.iter().all(|part| part.documents.as_ref().unwrap().is_dir()));
         benchmark.keep_domain(&"demo-league".parse().unwrap());
         assert!(!benchmark.is_empty() && benchmark.len() < 20);

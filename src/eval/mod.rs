@@ -20,7 +20,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use benchmark::{Benchmark, Part, Question, Wanted};
+pub use benchmark::{Benchmark, Comparison, Part, Question, Wanted};
 pub use domain::{Preparation, prepare};
 pub use error::{EvalError, Flaw};
 pub use pages::Pages;

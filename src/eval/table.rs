@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::report::{Report, Slice};
-use super::{Scores, paper};
+use super::{Comparison, Scores, paper};
 use crate::evidence::ContextParts;
 
 /// Stands where there is no figure.
@@ -13,30 +13,37 @@ const NOTHING: &str = "-";
 
 /// Said above every table with figures of the paper.
 const ABOUT_PAPER: &str = "paper: P@1 by URL string over all 600 questions, with bge-m3, a reranker and the \
-                           completions of GPT-4o; compare it with `url`, whose ceiling is about 0.71.";
+                           completions of GPT-4o; compare it with `url`, whose ceiling over those questions is about 0.71.";
 
-/// The figures of one run, by slice, beside the paper's.
+/// The figures of one run, by slice.
 #[must_use]
-pub fn figures(report: &Report, context: ContextParts) -> String {
-    let header = ["slice", "questions", "P@1", "hit@5", "hit@10", "MRR", "P@10", "content P@1", "url P@1", "paper P@1"];
+pub fn figures(report: &Report, context: ContextParts, comparison: Comparison) -> String {
+    let mut header = vec!["slice", "questions", "P@1", "hit@5", "hit@10", "MRR", "P@10", "content P@1", "url P@1"];
+    let mut about = "By page number where nothing else is said.".to_owned();
+    if comparison == Comparison::Paper {
+        header.push("paper P@1");
+        let _ = write!(about, " {ABOUT_PAPER}");
+    }
     let row = |label: String, slice, scores: &Scores| {
         let page = scores.page;
         let ours = [page.p_at_1, page.hit_at_5, page.hit_at_10, page.mrr, scores.precision_at_10];
         let mut cells = vec![label, scores.questions.to_string()];
         cells.extend(ours.map(figure));
         cells.extend([figure(scores.content.p_at_1), figure(paper::comparable(scores))]);
-        cells.push(paper::p_at_1(slice, context).map_or_else(|| NOTHING.to_owned(), figure));
+        if comparison == Comparison::Paper {
+            cells.push(paper::p_at_1(slice, context).map_or_else(|| NOTHING.to_owned(), figure));
+        }
         cells
     };
     let mut rows = vec![row("all".to_owned(), None, &report.all)];
     rows.extend(report.slices.iter().map(|(slice, scores)| row(named(*slice), Some(*slice), scores)));
-    format!("By page number where nothing else is said. {ABOUT_PAPER}\n\n{}", aligned(&header, &rows))
+    format!("{about}\n\n{}", aligned(&header, &rows))
 }
 
 /// Runs with different context side by side, as in the paper's Table 2: by page number, then by URL string beside the
-/// paper's figures.
+/// paper's figures where they can be compared.
 #[must_use]
-pub fn ablation(runs: &[(ContextParts, Report)]) -> String {
+pub fn ablation(runs: &[(ContextParts, Report)], comparison: Comparison) -> String {
     let Some((_, first)) = runs.first() else { return String::new() };
     let slices: Vec<Option<Slice>> =
         std::iter::once(None).chain(first.slices.iter().map(|(slice, _)| Some(*slice))).collect();
@@ -56,7 +63,15 @@ pub fn ablation(runs: &[(ContextParts, Report)]) -> String {
         let _ = writeln!(text, "{measure} by page number, by the context that is embedded and indexed\n");
         let _ = writeln!(text, "{}", aligned(&header, &rows));
     }
-    let header: Vec<String> = names.iter().flat_map(|name| [name.clone(), "paper".to_owned()]).collect();
+    if comparison == Comparison::Paper {
+        text.push_str(&beside_paper(runs, &slices, first));
+    }
+    text
+}
+
+fn beside_paper(runs: &[(ContextParts, Report)], slices: &[Option<Slice>], first: &Report) -> String {
+    let names = runs.iter().map(|(context, _)| context.to_string());
+    let header: Vec<String> = names.flat_map(|name| [name, "paper".to_owned()]).collect();
     let header: Vec<&str> = ["slice", "questions"].into_iter().chain(header.iter().map(String::as_str)).collect();
     let rows: Vec<Vec<String>> = slices
         .iter()
@@ -67,8 +82,7 @@ pub fn ablation(runs: &[(ContextParts, Report)]) -> String {
             labelled(*slice, first, cells)
         })
         .collect();
-    let _ = write!(text, "P@1 by URL string beside the paper's Table 2. {ABOUT_PAPER}\n\n{}", aligned(&header, &rows));
-    text
+    format!("P@1 by URL string beside the paper's Table 2. {ABOUT_PAPER}\n\n{}", aligned(&header, &rows))
 }
 
 fn scores(report: &Report, slice: Option<Slice>) -> Option<&Scores> {
@@ -152,15 +166,18 @@ mod tests {
     #[test]
     fn a_run_is_drawn_by_slice_beside_the_paper() {
         let report = report([(Some(1), Some(1)), (Some(1), None), (Some(7), None)]);
-        insta::assert_snapshot!(figures(&report, ContextParts::ALL));
+        insta::assert_snapshot!(figures(&report, ContextParts::ALL, Comparison::Paper));
+        assert!(!figures(&report, ContextParts::ALL, Comparison::Nothing).contains("paper"));
     }
 
     #[test]
     fn runs_with_other_context_are_drawn_side_by_side() {
         let without = report([(Some(2), None), (None, None), (Some(4), Some(4))]);
         let with = report([(Some(1), Some(1)), (Some(1), Some(1)), (Some(2), None)]);
-        insta::assert_snapshot!(ablation(&[(ContextParts::NONE, without), (ContextParts::ALL, with)]));
-        assert_eq!(ablation(&[]), "");
+        let runs = [(ContextParts::NONE, without), (ContextParts::ALL, with)];
+        insta::assert_snapshot!(ablation(&runs, Comparison::Paper));
+        assert!(!ablation(&runs, Comparison::Nothing).contains("paper"));
+        assert_eq!(ablation(&[], Comparison::Paper), "");
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl Bench<'_> {
         self.warn(&report, output);
         match output.form() {
             Form::Json => output.json(&self.json(context, &report, &asked, started))?,
-            Form::Text => output.text(&figures(&report, context))?,
+            Form::Text => output.text(&figures(&report, context, self.benchmark.comparison()))?,
         }
         Ok(Exit::Done)
     }
@@ -113,7 +113,7 @@ impl Bench<'_> {
             }
             Form::Text => {
                 let runs: Vec<_> = runs.into_iter().map(|(context, report, ..)| (context, report)).collect();
-                output.text(&ablation(&runs))?;
+                output.text(&ablation(&runs, self.benchmark.comparison()))?;
             }
         }
         Ok(Exit::Done)
