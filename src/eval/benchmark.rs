@@ -161,17 +161,15 @@ fn parts_of(file: &QuestionFile, folder: &Path) -> Result<Vec<Part>, EvalError> 
     let mut parts: Vec<Part> = Vec::new();
     for conversation in &file.conversations {
         let name = &conversation.domain;
-        let at = match parts.iter().position(|part| part.domain.as_ref() == Some(name)) {
-            Some(at) => at,
-            None => {
-                let documents = match &domains {
-                    Some(file) => Some(folder.join(file.folder_of(name)?)),
-                    None => documents_of(folder),
-                };
-                parts.push(Part { domain: Some(name.clone()), documents, questions: Vec::new() });
-                parts.len() - 1
-            }
-        };
+        let known = parts.iter().position(|part| part.domain.as_ref() == Some(name));
+        let at = known.unwrap_or(parts.len());
+        if known.is_none() {
+            let documents = match &domains {
+                Some(file) => Some(folder.join(file.folder_of(name)?)),
+                None => documents_of(folder),
+            };
+            parts.push(Part { domain: Some(name.clone()), documents, questions: Vec::new() });
+        }
         parts[at].questions.extend((1..).zip(&conversation.turns).map(|(number, turn)| Question {
             conversation: conversation.id.clone(),
             turn: number,

@@ -37,12 +37,11 @@ impl Pages {
     /// of its path.
     #[must_use]
     pub fn gold(&self, name: &str) -> Option<Page> {
-        let found = match page_number(name) {
-            Some(number) => self.by_document.values().find(|page| page.number == number),
-            None => {
-                let named = self.paths.iter().find(|(path, _)| Path::new(path).ends_with(name));
-                named.and_then(|(_, document)| self.page(*document))
-            }
+        let found = if let Some(number) = page_number(name) {
+            self.by_document.values().find(|page| page.number == number)
+        } else {
+            let named = self.paths.iter().find(|(path, _)| Path::new(path).ends_with(name));
+            named.and_then(|(_, document)| self.page(*document))
         }?;
         let url = if page_number(name).is_some() { name.to_owned() } else { found.url.clone() };
         Some(Page { url, ..found.clone() })

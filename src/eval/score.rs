@@ -155,7 +155,7 @@ mod tests {
     fn a_copy_in_another_space_counts_by_text_only() {
         let gold = page("1", "/a/pages/1", "same text");
         let copy = page("2", "/b/pages/2", "same text");
-        let outcome = Outcome::of(&[gold.clone()], &[copy, other("x"), gold]);
+        let outcome = Outcome::of(std::slice::from_ref(&gold), &[copy, other("x"), gold.clone()]);
         assert_eq!(outcome, Outcome { page: Some(3), content: Some(1), url: Some(3), gold_in_ten: 1 });
     }
 

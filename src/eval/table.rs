@@ -8,6 +8,9 @@ use super::report::{Report, Slice};
 use super::{Comparison, Scores, paper};
 use crate::evidence::ContextParts;
 
+/// A figure of some questions.
+type Measure = fn(&Scores) -> f64;
+
 /// Stands where there is no figure.
 const NOTHING: &str = "-";
 
@@ -49,7 +52,7 @@ pub fn ablation(runs: &[(ContextParts, Report)], comparison: Comparison) -> Stri
         std::iter::once(None).chain(first.slices.iter().map(|(slice, _)| Some(*slice))).collect();
     let names: Vec<String> = runs.iter().map(|(context, _)| context.to_string()).collect();
     let mut text = String::new();
-    let measures: [(&str, fn(&Scores) -> f64); 2] =
+    let measures: [(&str, Measure); 2] =
         [("P@1", |scores| scores.page.p_at_1), ("hit@10", |scores| scores.page.hit_at_10)];
     for (measure, value) in measures {
         let rows: Vec<Vec<String>> = slices

@@ -84,7 +84,7 @@ impl Bench<'_> {
         let context = self.args.how.context.unwrap_or(self.start.config.index.context);
         let asked = self.one(context, Step { name: "", number: 1, of: 1 }, output)?;
         let report = Report::of(&asked);
-        self.warn(&report, output);
+        warn(&report, output);
         match output.form() {
             Form::Json => output.json(&self.json(context, &report, &asked, started))?,
             Form::Text => output.text(&figures(&report, context, self.benchmark.comparison()))?,
@@ -103,7 +103,7 @@ impl Bench<'_> {
             runs.push((context, report, asked, started));
         }
         if let Some((_, report, ..)) = runs.first() {
-            self.warn(report, output);
+            warn(report, output);
         }
         match output.form() {
             Form::Json => {
@@ -117,16 +117,6 @@ impl Bench<'_> {
             }
         }
         Ok(Exit::Done)
-    }
-
-    /// Says what makes the figures lower than they are.
-    fn warn(&self, report: &Report, output: &mut Output) {
-        if report.without_gold > 0 {
-            output.note(&format!(
-                "{} of {} questions have no gold page in the domain and count as not found",
-                report.without_gold, report.all.questions
-            ));
-        }
     }
 
     /// Asks every question once.
@@ -220,6 +210,16 @@ impl Step<'_> {
     fn line(self, text: &str) -> String {
         let Self { name, number, of } = self;
         if of > 1 { format!("context {name} ({number} of {of}): {text}") } else { text.to_owned() }
+    }
+}
+
+/// Says what makes the figures lower than they are.
+fn warn(report: &Report, output: &mut Output) {
+    if report.without_gold > 0 {
+        output.note(&format!(
+            "{} of {} questions have no gold page in the domain and count as not found",
+            report.without_gold, report.all.questions
+        ));
     }
 }
 
