@@ -5,10 +5,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::de::value::{Error as WordError, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use crate::attribution::Method;
-use crate::base::{ConversationId, DomainName};
-use crate::evidence::ContextParts;
+use crate::base::{ConversationId, DomainName, Language};
+use crate::eval::Completion;
+use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
 use crate::retrieval::Mode;
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
@@ -76,6 +79,9 @@ pub enum Command {
     /// Look at past conversations
     #[command(subcommand)]
     History(History),
+    /// Score a benchmark: how often the right page is found
+    #[command(subcommand)]
+    Eval(Eval),
     /// Look at, fetch and check model weights
     #[command(subcommand)]
     Models(Models),
@@ -205,6 +211,81 @@ pub enum History {
         /// The conversation
         id: ConversationId,
     },
+}
+
+/// `ragonite eval …`.
+#[derive(Debug, Subcommand)]
+pub enum Eval {
+    /// Ask every question, and say how often its gold page is found: P@1, hit@k, MRR, by slice
+    Retrieval(EvalRetrieval),
+}
+
+/// `ragonite eval retrieval`.
+#[derive(Debug, Args)]
+pub struct EvalRetrieval {
+    /// Folder of the benchmark: documents/ with qa-pairs.json as in ConfQuestions, or questions.toml as in the demo
+    #[arg(long, value_name = "FOLDER")]
+    pub benchmark: PathBuf,
+    /// Score this domain as it is, in place of one made of the benchmark's documents
+    #[arg(long, value_name = "NAME")]
+    pub domain: Option<DomainName>,
+    /// Question file, in place of the benchmark's own
+    #[arg(long, value_name = "FILE")]
+    pub questions: Option<PathBuf>,
+    /// Languages the questions are asked in
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "en,de")]
+    pub languages: Vec<Language>,
+    /// Where the intent-explicit question comes from: human, or none to search what was asked
+    #[arg(long, value_parser = word::<Completion>, default_value = "human")]
+    pub completion: Completion,
+    /// What to find, and how
+    #[command(flatten)]
+    pub how: EvalSettings,
+    /// Ask only so many questions, counted for each language
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// Compare the choices of one setting side by side
+    #[arg(long, value_enum, conflicts_with_all = ["domain", "context"])]
+    pub ablate: Option<Ablation>,
+    /// With --json, also every question with its hits
+    #[arg(long)]
+    pub details: bool,
+}
+
+/// Settings under test; what is left out is as in the configuration.
+#[derive(Debug, Args)]
+pub struct EvalSettings {
+    /// Context that is embedded and indexed (with --domain: shown): all, none, or some of title,heading,before,after
+    #[arg(long, value_name = "PARTS")]
+    pub context: Option<ContextParts>,
+    /// How tables are written: verbalized, piped, markdown, html or plain
+    #[arg(long, value_parser = word::<Linearizer>, conflicts_with = "domain")]
+    pub linearizer: Option<Linearizer>,
+    /// What a table gives: row, table or both
+    #[arg(long, value_parser = word::<TableEvidence>, conflicts_with = "domain")]
+    pub index: Option<TableEvidence>,
+    /// Kinds of evidence that are looked for: some of passage,list,table,row [default: all of them]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = word::<Kind>)]
+    pub kinds: Vec<Kind>,
+    /// dense, lexical or hybrid [default: hybrid]
+    #[arg(long)]
+    pub mode: Option<Mode>,
+    /// Hits per question
+    #[arg(short, long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub k: u16,
+}
+
+/// A setting whose choices are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Ablation {
+    /// None, title, heading, before, after and all context, as in the paper's Table 2
+    Context,
+}
+
+/// Reads a choice by the word it has in the configuration.
+fn word<T: DeserializeOwned>(text: &str) -> Result<T, WordError> {
+    let words: StrDeserializer<'_, WordError> = text.into_deserializer();
+    T::deserialize(words)
 }
 
 /// `ragonite models …`.

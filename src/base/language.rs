@@ -2,10 +2,12 @@
 //!
 //! Not here: the texts themselves (`prompt`, `tui`).
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 /// A language with its own prompts and its own out-of-scope sentence.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     /// English, also for every text whose language cannot be told.
@@ -23,7 +25,29 @@ const GERMAN_WORDS: &[&str] = &[
     "dem", "des", "im", "als", "auch", "oder", "aus", "nach", "bei", "wieviele", "viele",
 ];
 
+/// A text that names no language.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no language of this program: use en or de")]
+pub struct UnknownLanguage(String);
+
+impl FromStr for Language {
+    type Err = UnknownLanguage;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let known = [Self::English, Self::German].into_iter().find(|language| language.code() == text);
+        known.ok_or_else(|| UnknownLanguage(super::clean_line(text)))
+    }
+}
+
 impl Language {
+    /// Its two letters: `en` or `de`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::German => "de",
+        }
+    }
+
     /// The language of a question or answer. Texts in any third language count as English.
     pub fn of(text: &str) -> Self {
         let words: Vec<String> =
@@ -44,6 +68,14 @@ impl Language {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_reads_back_as_its_language() {
+        for language in [Language::English, Language::German] {
+            assert_eq!(language.code().parse(), Ok(language));
+        }
+        assert!("fr".parse::<Language>().is_err());
+    }
 
     #[test]
     fn short_questions_are_told_apart() {

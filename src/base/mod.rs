@@ -11,5 +11,5 @@ mod timing;
 pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled};
 pub use clean::{clean_line, clean_text};
 pub use ids::{ConversationId, DocumentId, DomainName, DomainNameError, EvidenceId, TurnId};
-pub use language::Language;
+pub use language::{Language, UnknownLanguage};
 pub use timing::Millis;

@@ -72,6 +72,11 @@ impl Paths {
         self.domains().join(name.as_str())
     }
 
+    /// Domains made of the documents of benchmarks, for `eval`; they are no domains of the user.
+    pub fn benchmarks(&self) -> PathBuf {
+        self.data.join("benchmarks")
+    }
+
     /// What the program logs while the screen is in use.
     pub fn log(&self) -> PathBuf {
         self.data.join("ragonite.log")

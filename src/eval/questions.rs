@@ -7,54 +7,12 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::{EvalError, Flaw};
 use crate::base::DomainName;
 use crate::evidence::Kind;
 
-/// Why a question file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum EvalError {
-    /// It is no TOML, or has other fields.
-    #[error("the question file has a wrong form")]
-    Form {
-        /// Where and why.
-        #[source]
-        source: toml::de::Error,
-    },
-    /// It has no conversation at all.
-    #[error("the question file is empty: add a [[conversation]]")]
-    Empty,
-    /// A conversation cannot be used.
-    #[error("the conversation `{conversation}` of the question file cannot be used")]
-    Conversation {
-        /// Its id.
-        conversation: String,
-        /// Why.
-        #[source]
-        source: Flaw,
-    },
-}
-
-/// What is wrong with a conversation of a question file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
-    /// Its id is that of another conversation, or empty.
-    #[error("its id is empty or taken: give it one of its own")]
-    Id,
-    /// It asks nothing.
-    #[error("it has no turn: add a [[conversation.turn]]")]
-    NoTurn,
-    /// A text that every turn needs is empty.
-    #[error("turn {turn} has no {field}")]
-    Missing {
-        /// Number of the turn, from 1.
-        turn: usize,
-        /// Name of the field.
-        field: &'static str,
-    },
-}
-
 /// Whether one evidence is enough for an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QuestionType {
     /// One evidence says it plainly.
@@ -107,6 +65,45 @@ pub struct QuestionFile {
     /// The conversations in order; the first three turns of the first one are the scripted demo.
     #[serde(rename = "conversation", default)]
     pub conversations: Vec<QuestionConversation>,
+}
+
+/// A domain of a [`DomainsFile`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct DomainFolder {
+    /// Name of the domain.
+    pub name: DomainName,
+    /// Folder of its documents, within that of the file.
+    pub folder: String,
+    /// Name for people.
+    #[serde(default)]
+    pub title: String,
+    /// What the model is told about it.
+    #[serde(default)]
+    pub prompt_prefix: String,
+}
+
+/// `domains.toml`: the domains that a question file asks, and where their documents are.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DomainsFile {
+    /// In order.
+    #[serde(rename = "domain", default)]
+    pub domains: Vec<DomainFolder>,
+}
+
+impl DomainsFile {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When the form is wrong.
+    pub fn parse(text: &str) -> Result<Self, EvalError> {
+        toml::from_str(text).map_err(|source| EvalError::Domains { source })
+    }
+
+    pub(super) fn folder_of(&self, name: &DomainName) -> Result<&str, EvalError> {
+        let found = self.domains.iter().find(|domain| domain.name == *name);
+        found.map(|domain| domain.folder.as_str()).ok_or_else(|| EvalError::NoFolder { domain: name.to_string() })
+    }
 }
 
 impl QuestionFile {

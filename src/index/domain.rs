@@ -104,6 +104,15 @@ impl DomainDb {
         move |source| store_error(doing, &path, source)
     }
 
+    /// Reads something that no other function here does.
+    pub(super) fn read<T>(
+        &self,
+        doing: &'static str,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, IndexError> {
+        read(&self.connection).map_err(self.failed(doing))
+    }
+
     /// A view of the database that later commits of other processes do not change, for as long as it lives.
     pub(super) fn snapshot(&self) -> Result<Transaction<'_>, IndexError> {
         self.connection.unchecked_transaction().map_err(self.failed("reading"))

@@ -1,6 +1,7 @@
 //! The index by words: the folder `lexical/`, derived from `domain.db`.
 //!
-//! Takes contextualized texts by evidence id, gives the best ones by BM25.
+//! Takes contextualized texts by evidence id, gives the best ones by BM25, to which the words of the title add once
+//! more.
 //! Invariants: a commit carries the generation it was made from; text of users is never read as a query language, so
 //! no question is an error; files that are not what was written are never given to tantivy, which panics on some.
 //! Not here: what a word is (`words`), deciding when to rebuild (`repair`).
@@ -9,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tantivy::collector::{Count, TopDocs};
-use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
+use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
@@ -24,7 +25,11 @@ use crate::base::EvidenceId;
 pub(super) const FOLDER: &str = "lexical";
 
 /// Name of the analyser in tantivy; it changes with the words it makes, so that an older index is rebuilt.
-const ANALYZER: &str = "ragonite_words_1";
+const ANALYZER: &str = "ragonite_words_2";
+
+/// What a word in the title adds to the score, beside what it scores as a word of the text. A title says what all of a
+/// page is about, and is short, so that a word in it is worth more than one of many in a long evidence.
+const TITLE_WEIGHT: f32 = 0.5;
 
 /// Memory of the writer: the least tantivy takes is 15 MB, and small domains need no more than a few times that.
 const WRITER_BYTES: usize = 48 << 20;
@@ -54,6 +59,7 @@ enum Place {
 struct Fields {
     evidence: Field,
     text: Field,
+    title: Field,
 }
 
 impl Lexical {
@@ -137,9 +143,11 @@ impl Lexical {
         if words.is_empty() || k == 0 {
             return Ok(Vec::new());
         }
-        let clauses = words.iter().map(|word| {
-            let term = Term::from_field_text(self.fields.text, word);
-            let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+        let fields = [(self.fields.text, 1.0), (self.fields.title, TITLE_WEIGHT)];
+        let clauses = words.iter().flat_map(|word| fields.map(|(field, weight)| (word, field, weight)));
+        let clauses = clauses.map(|(word, field, weight)| {
+            let term = TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs);
+            let query: Box<dyn Query> = Box::new(BoostQuery::new(Box::new(term), weight));
             (Occur::Should, query)
         });
         let mut found = self
@@ -185,10 +193,12 @@ impl Change<'_> {
         self.writer.delete_term(Term::from_field_i64(self.lexical.fields.evidence, id.0));
     }
 
-    pub(super) fn add(&mut self, id: EvidenceId, text: &str) -> Result<(), IndexError> {
+    /// Adds an evidence; `title` is empty where the title is no part of the indexed context.
+    pub(super) fn add(&mut self, id: EvidenceId, text: &str, title: &str) -> Result<(), IndexError> {
         let mut document = TantivyDocument::new();
         document.add_i64(self.lexical.fields.evidence, id.0);
         document.add_text(self.lexical.fields.text, text);
+        document.add_text(self.lexical.fields.title, title);
         let added = self.writer.add_document(document);
         added.map(|_| ()).map_err(|source| failed("writing", &self.lexical.path, source))
     }
@@ -220,8 +230,10 @@ fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let evidence = builder.add_i64_field("evidence", INDEXED | FAST);
     let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
-    let text = builder.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
-    (builder.build(), Fields { evidence, text })
+    let indexed = TextOptions::default().set_indexing_options(indexing);
+    let text = builder.add_text_field("text", indexed.clone());
+    let title = builder.add_text_field("title", indexed);
+    (builder.build(), Fields { evidence, text, title })
 }
 
 /// Tells a failure of the file system from one of the index.

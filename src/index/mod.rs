@@ -10,6 +10,7 @@ mod batch;
 mod check;
 mod dense;
 mod details;
+mod documents;
 mod domain;
 mod error;
 mod files;
@@ -41,6 +42,7 @@ pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
 pub use details::{
     DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,
 };
+pub use documents::StoredDocument;
 pub use error::IndexError;
 pub use files::{Root, RootKind};
 pub use list::{ListedDomain, list_domains};

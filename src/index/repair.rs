@@ -203,7 +203,9 @@ fn change_lexical(
     let added = origin.db.evidences_since(since.from, &mut |stored| {
         origin.cancel.check()?;
         tell(on_progress, &mut done, more);
-        change.add(stored.id, &stored.evidence.contextualized(origin.context))
+        let evidence = &stored.evidence;
+        let title = if origin.context.contains(ContextParts::TITLE) { evidence.context.title.as_str() } else { "" };
+        change.add(stored.id, &evidence.contextualized(origin.context), title)
     });
     match added {
         Ok(()) => change.commit(since.to),

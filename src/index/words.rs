@@ -1,15 +1,17 @@
 //! Text to the words that are indexed and searched, the same for both.
 //!
-//! Words are lower-case without accents (`Müller` and `muller` meet). A run such as `9.0.2`, `OXT-1654` or `wi-fi` is
+//! Words are lower-case without accents (`Müller` and `muller` meet) and without English endings (`tests` and `testing`
+//! meet `test`), in texts and questions of every language: technical terms are English in all of them, and what is cut
+//! the same on both sides still meets. A run such as `9.0.2`, `OXT-1654` or `wi-fi` is
 //! one word, and its parts are words too, so that it is found whole and in pieces.
 //! Invariant: a question keeps at least one word when it has any, however common its words are.
-//! Not here: stemming, compound splitting, synonyms.
+//! Not here: endings of other languages, compound splitting, synonyms.
 
 use std::collections::HashSet;
 
 use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language as TantivyLanguage, LowerCaser, RemoveLongFilter, StopWordFilter, TextAnalyzer, Token,
-    TokenStream, Tokenizer,
+    AsciiFoldingFilter, Language as TantivyLanguage, LowerCaser, RemoveLongFilter, Stemmer, StopWordFilter,
+    TextAnalyzer, Token, TokenStream, Tokenizer,
 };
 
 use crate::base::Language;
@@ -39,6 +41,7 @@ pub(super) fn analyzer() -> TextAnalyzer {
         .filter(RemoveLongFilter::limit(LONGEST_WORD))
         .filter(LowerCaser)
         .filter(AsciiFoldingFilter)
+        .filter(Stemmer::new(TantivyLanguage::English))
         .build()
 }
 
@@ -56,6 +59,7 @@ pub(super) fn query_words(question: &str) -> Vec<String> {
             .filter(stop_words)
             .filter(StopWordFilter::remove(more.iter().map(|word| (*word).to_owned())))
             .filter(AsciiFoldingFilter)
+            .filter(Stemmer::new(TantivyLanguage::English))
             .build();
         distinct(analyzer, question)
     });
@@ -166,13 +170,22 @@ mod tests {
 
     #[test]
     fn accents_and_case_do_not_matter() {
-        assert_eq!(words("Straße Müller"), ["strasse", "muller"]);
+        assert_eq!(words("Straße Müller"), ["strass", "muller"]);
+    }
+
+    #[test]
+    fn forms_of_a_word_meet_and_identifiers_stay_as_they_are() {
+        assert_eq!(words("Tests tested testing test"), ["test"]);
+        assert_eq!(
+            words("OXT-1654 qemu-dm 9.0.2"),
+            ["oxt-1654", "oxt", "1654", "qemu-dm", "qemu", "dm", "9.0.2", "9", "0", "2"]
+        );
     }
 
     #[test]
     fn common_words_are_left_out_of_a_question_unless_it_has_no_others() {
         assert_eq!(query_words("What was the TPM version?"), ["tpm", "version"]);
-        assert_eq!(query_words("Wer war für die Tests verantwortlich?"), ["tests", "verantwortlich"]);
+        assert_eq!(query_words("Wer war für die Tests verantwortlich?"), ["test", "verantwortlich"]);
         assert_eq!(query_words("the"), ["the"]);
         assert!(query_words(" ?! ").is_empty());
     }

@@ -4,14 +4,14 @@
 //! question on the same domain gives the same hits.
 //! Not here: making the question self-contained (`answer`), choosing what goes into the prompt (`prompt`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::fuse::{Fused, fuse};
 use super::{Hit, Mode, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved};
 use crate::base::{CancelToken, EvidenceId, Millis};
-use crate::evidence::ContextParts;
-use crate::index::{Index, Scored, StoredEvidence};
+use crate::evidence::{ContextParts, Kind};
+use crate::index::{Index, IndexError, Scored, StoredEvidence};
 use crate::inference::{Embed, Rerank, TextRole};
 
 /// What a search needs.
@@ -46,12 +46,16 @@ pub fn retrieve(
         let embedded = measured(&mut timings.embed, || engines.embedder.embed(&[query], TextRole::Query, cancel))
             .map_err(|error| RetrievalError::of(error, RetrievalError::Embed))?;
         if let Some(vector) = embedded.first() {
-            retrieved.dense = ranked(measured(&mut timings.dense, || engines.index.dense_search(vector, per_leg))?);
+            let search = |k| engines.index.dense_search(vector, k);
+            let found = measured(&mut timings.dense, || of_kinds(engines.index, &settings.kinds, per_leg, search));
+            retrieved.dense = ranked(found?);
         }
     }
     cancel.check()?;
     if settings.mode != Mode::Dense {
-        retrieved.lexical = ranked(measured(&mut timings.lexical, || engines.index.lexical_search(query, per_leg))?);
+        let search = |k| engines.index.lexical_search(query, k);
+        let found = measured(&mut timings.lexical, || of_kinds(engines.index, &settings.kinds, per_leg, search));
+        retrieved.lexical = ranked(found?);
     }
     let mut candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, &retrieved, settings))?;
     if let Some(reranker) = engines.reranker {
@@ -73,6 +77,33 @@ fn measured<T>(time: &mut Millis, work: impl FnOnce() -> T) -> T {
 
 fn ranked(found: Vec<Scored>) -> Vec<RankedEvidence> {
     (1..).zip(found).map(|(rank, Scored { evidence, score })| RankedEvidence { evidence, rank, score }).collect()
+}
+
+/// The `k` best evidences of these kinds: searches on until they are found, or no more are found.
+fn of_kinds(
+    index: &Index,
+    kinds: &[Kind],
+    k: usize,
+    search: impl Fn(usize) -> Result<Vec<Scored>, IndexError>,
+) -> Result<Vec<Scored>, IndexError> {
+    if Kind::ALL.iter().all(|kind| kinds.contains(kind)) {
+        return search(k);
+    }
+    let mut wanted = k;
+    loop {
+        let mut found = search(wanted)?;
+        let exhausted = found.len() < wanted;
+        let ids: Vec<EvidenceId> = found.iter().map(|scored| scored.evidence).collect();
+        let stored = index.evidences(&ids)?;
+        let fitting: HashSet<EvidenceId> =
+            stored.into_iter().filter(|stored| kinds.contains(&stored.evidence.kind)).map(|stored| stored.id).collect();
+        found.retain(|scored| fitting.contains(&scored.evidence));
+        if exhausted || found.len() >= k {
+            found.truncate(k);
+            return Ok(found);
+        }
+        wanted = wanted.saturating_mul(4);
+    }
 }
 
 fn ids(list: &[RankedEvidence]) -> Vec<EvidenceId> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Mode;
-use crate::evidence::ContextParts;
+use crate::evidence::{ContextParts, Kind};
 
 /// How evidence is looked for. The defaults are the paper's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,12 +17,21 @@ pub struct RetrievalSettings {
     pub rrf_k: u32,
     /// Which indexes are searched.
     pub mode: Mode,
+    /// Kinds of evidence that are looked for.
+    pub kinds: Vec<Kind>,
     /// Context parts in the text of a hit, which is what the reranker and the generator read.
     pub context: ContextParts,
 }
 
 impl Default for RetrievalSettings {
     fn default() -> Self {
-        Self { per_leg: 10, top_k: 10, rrf_k: 60, mode: Mode::Hybrid, context: ContextParts::ALL }
+        Self {
+            per_leg: 10,
+            top_k: 10,
+            rrf_k: 60,
+            mode: Mode::Hybrid,
+            kinds: Kind::ALL.to_vec(),
+            context: ContextParts::ALL,
+        }
     }
 }

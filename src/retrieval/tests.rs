@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::base::{CancelSource, CancelToken};
-use crate::evidence::ContextParts;
+use crate::evidence::{ContextParts, EvidenceSettings, Kind, TableGrid};
 use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
-use crate::index::{Index, IndexError};
+use crate::index::{Index, IndexError, IndexSettings, IngestRequest, Missing};
 use crate::inference::{InferenceError, Rerank};
 
 /// Scores by length: the longest text is the most relevant one.
@@ -69,6 +69,56 @@ fn only_the_chosen_context_is_in_the_text_and_top_k_cuts_the_hits() {
     assert_eq!(retrieved.hits.len(), 1);
     assert_eq!(retrieved.hits[0].text, "Tests\nAlice ran the TPM tests");
     assert_eq!(retrieved.dense.len(), 3);
+}
+
+#[test]
+fn context_can_be_left_out_at_query_time_whatever_was_indexed() {
+    let embedder = WordEmbedder::new("f00d");
+    for indexed in [ContextParts::ALL, ContextParts::NONE, ContextParts::TITLE] {
+        let (folder, mut index) = domain(&embedder);
+        let file = folder.path().join("travel.md");
+        std::fs::write(&file, "# Travel\n\n## Notes\n\nTrains are booked by the office.\n").unwrap();
+        let request = IngestRequest {
+            paths: &[file],
+            evidence: &EvidenceSettings::default(),
+            index: &IndexSettings { context: indexed },
+            missing: Missing::Keep,
+        };
+        index.ingest(&request, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
+        let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+        for (shown, text) in [
+            (ContextParts::ALL, "Travel\nNotes\nTrains are booked by the office."),
+            (ContextParts::HEADING, "Notes\nTrains are booked by the office."),
+            (ContextParts::NONE, "Trains are booked by the office."),
+        ] {
+            let settings = RetrievalSettings { context: shown, ..RetrievalSettings::default() };
+            let retrieved = retrieve(engines, "booked trains", &settings, &CancelToken::never()).unwrap();
+            assert_eq!(retrieved.hits[0].text, text, "indexed with {indexed}");
+            assert_eq!(retrieved.hits[0].context.title, "Travel", "the screen can still dim what is left out");
+        }
+        let by_title = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
+        let found = retrieve(engines, "travel", &by_title, &CancelToken::never()).unwrap();
+        assert_eq!(found.hits.len(), usize::from(indexed.contains(ContextParts::TITLE)));
+    }
+}
+
+#[test]
+fn only_the_wanted_kinds_are_found_and_as_many_of_them_as_asked() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let notes: Vec<String> = (0..40).map(|n| format!("TPM tests, note {n}")).collect();
+    let mut tests = page("Tests", &notes.iter().map(String::as_str).collect::<Vec<_>>());
+    let header = vec!["Machine".to_owned(), "Result".to_owned()];
+    let rows = (0..12).map(|n| vec![format!("board {n} of the lab"), "passed".to_owned()]).collect();
+    tests.table = Some(TableGrid { number: 1, caption: String::new(), header, rows });
+    ingest(&mut index, &[tests], &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let settings = RetrievalSettings { kinds: vec![Kind::Row], ..RetrievalSettings::default() };
+    let retrieved = retrieve(engines, "TPM tests, board 3", &settings, &CancelToken::never()).unwrap();
+    assert!(retrieved.hits.iter().all(|hit| hit.kind == Kind::Row));
+    assert_eq!((retrieved.dense.len(), retrieved.lexical.len(), retrieved.hits.len()), (10, 10, 10));
+    let none = RetrievalSettings { kinds: vec![Kind::List], ..RetrievalSettings::default() };
+    assert!(retrieve(engines, "TPM", &none, &CancelToken::never()).unwrap().hits.is_empty());
 }
 
 #[test]

@@ -8,7 +8,6 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use include_dir::{Dir, include_dir};
-use serde::Deserialize;
 
 use super::ask;
 use super::exit::{Exit, Failure};
@@ -20,30 +19,13 @@ use crate::app::Problem;
 use crate::attribution::Method;
 use crate::base::{CancelSource, DomainName};
 use crate::cli::Ingest;
-use crate::eval::{QuestionConversation, QuestionFile};
+use crate::eval::{DomainsFile, QuestionConversation, QuestionFile};
 use crate::runtime::cancel_on_interrupt;
 
 static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/assets/demo");
 
 /// Turns of the scripted conversation; the last one is explained.
 const SCRIPTED_TURNS: usize = 3;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DomainsFile {
-    domain: Vec<DemoDomain>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DemoDomain {
-    name: DomainName,
-    folder: String,
-    title: String,
-    #[expect(dead_code, reason = "for people who read the file")]
-    description: String,
-    prompt_prefix: String,
-}
 
 pub(super) fn run(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
     start.require_models()?;
@@ -60,10 +42,10 @@ fn prepare(start: &Start, output: &mut Output) -> Result<DomainName, Failure> {
     write_bundle(&BUNDLE, &folder).map_err(|error| {
         Failure::failed(Problem::of(&error, format!("Check the space and rights of `{}`.", folder.display())))
     })?;
-    let domains: DomainsFile = parse("domains.toml", |text| toml::from_str(text).map_err(Into::into))?;
+    let domains: DomainsFile = parse("domains.toml", |text| DomainsFile::parse(text).map_err(Into::into))?;
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
-    for domain in &domains.domain {
+    for domain in &domains.domains {
         let args = Ingest {
             domain: domain.name.clone(),
             title: Some(domain.title.clone()),
@@ -79,7 +61,7 @@ fn prepare(start: &Start, output: &mut Output) -> Result<DomainName, Failure> {
             report.added + report.updated
         ));
     }
-    let first = domains.domain.into_iter().next().map(|domain| domain.name);
+    let first = domains.domains.into_iter().next().map(|domain| domain.name);
     first.ok_or_else(|| Failure::failed(damaged("domains.toml names no domain")))
 }
 

@@ -7,6 +7,7 @@ mod ask;
 mod demo;
 mod doctor;
 mod domain;
+mod eval;
 mod exit;
 mod headless;
 mod history;
@@ -60,6 +61,7 @@ fn dispatch(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         Some(Command::Search(args)) => search::run(&start, &args, output),
         Some(Command::Ask(args)) => ask::run(&start, &args, output),
         Some(Command::History(command)) => history::run(&start, &command, output),
+        Some(Command::Eval(command)) => eval::run(&start, &command, output),
         Some(Command::Models(command)) => models::run(&start, &command, output),
         Some(Command::Doctor) => doctor::run(&start, output),
     }

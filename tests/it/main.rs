@@ -3,7 +3,10 @@
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+
 mod corpus;
+#[cfg(test)]
+mod eval;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]

@@ -1,0 +1,234 @@
+//! A folder with documents and questions -> the questions to ask, by the domain that holds their answers.
+//!
+//! Takes ConfQuestions as it is published (`documents/`, `qa-pairs.json`), or `questions.toml` with one folder of
+//! documents or with `domains.toml` that names several.
+//! Not here: reading the documents (`domain`), asking (`retrieval`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{DomainsFile, EvalError, QuestionFile, QuestionType, pairs};
+use crate::base::{DomainName, Language};
+use crate::evidence::Kind;
+
+/// Question files by their usual names.
+const QUESTION_FILES: [&str; 2] = ["qa-pairs.json", "questions.toml"];
+
+/// The folder of the documents of a benchmark with one domain.
+const DOCUMENTS: &str = "documents";
+
+/// The file that names the folders of a benchmark with several domains.
+const DOMAINS: &str = "domains.toml";
+
+/// A question in one language, with its gold pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Id of its conversation.
+    pub conversation: String,
+    /// Its place in the conversation, from 1.
+    pub turn: usize,
+    /// The language it is asked in.
+    pub language: Language,
+    /// As a person asked it.
+    pub raw: String,
+    /// As a person completed it.
+    pub completed: String,
+    /// URLs or paths of the pages that have the answer.
+    pub gold: Vec<String>,
+    /// Kind of the evidence that has the answer.
+    pub source: Kind,
+    /// How hard it is.
+    pub question_type: QuestionType,
+}
+
+/// The questions to one domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The domain the questions name; none where they name none.
+    pub domain: Option<DomainName>,
+    /// Its documents; none where the benchmark has none.
+    pub documents: Option<PathBuf>,
+    /// In the order of the file.
+    pub questions: Vec<Question>,
+}
+
+/// Which questions are asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// In these languages.
+    pub languages: Vec<Language>,
+    /// So many at most, counted for each language.
+    pub limit: Option<usize>,
+}
+
+/// Whose figures ours can be held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// The paper asks the same questions.
+    Paper,
+    /// Nobody's.
+    Nothing,
+}
+
+/// A benchmark, with the questions that are asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Benchmark {
+    /// Name of its folder.
+    pub name: String,
+    /// The file its questions come from.
+    pub questions: PathBuf,
+    /// By domain.
+    pub parts: Vec<Part>,
+}
+
+impl Benchmark {
+    /// Reads the benchmark in `folder`; `questions` names another question file.
+    ///
+    /// # Errors
+    /// When there are no questions, or a file cannot be read.
+    pub fn read(folder: &Path, questions: Option<&Path>, wanted: &Wanted) -> Result<Self, EvalError> {
+        let usual = || QUESTION_FILES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+        let file = questions.map(Path::to_owned).or_else(usual);
+        let file = file.ok_or_else(|| EvalError::NoQuestions { folder: folder.to_owned() })?;
+        let text = read(&file)?;
+        let mut parts = if is_toml(&file) {
+            parts_of(&QuestionFile::parse(&text)?, folder)?
+        } else {
+            vec![Part { domain: None, documents: documents_of(folder), questions: pairs::parse(&text)? }]
+        };
+        wanted.keep(&mut parts);
+        let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let name = crate::base::clean_line(&name.file_name().unwrap_or_default().to_string_lossy());
+        Ok(Self { name, questions: file, parts })
+    }
+
+    /// Whether the paper's figures are about these questions: its benchmark comes as JSON.
+    #[must_use]
+    pub fn comparison(&self) -> Comparison {
+        if is_toml(&self.questions) { Comparison::Nothing } else { Comparison::Paper }
+    }
+
+    /// How many questions are asked.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.questions.len()).sum()
+    }
+
+    /// Whether no question is asked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Keeps the questions that an existing domain can answer: those to it by name, and those to no domain by name.
+    pub fn keep_domain(&mut self, name: &DomainName) {
+        self.parts.retain(|part| part.domain.as_ref().is_none_or(|domain| domain == name));
+    }
+}
+
+impl Wanted {
+    fn keep(&self, parts: &mut Vec<Part>) {
+        for language in [Language::English, Language::German] {
+            let mut left = if self.languages.contains(&language) { self.limit.unwrap_or(usize::MAX) } else { 0 };
+            for part in &mut *parts {
+                part.questions.retain(|question| {
+                    let kept = question.language != language || left > 0;
+                    left -= usize::from(kept && question.language == language);
+                    kept
+                });
+            }
+        }
+        parts.retain(|part| !part.questions.is_empty());
+    }
+}
+
+fn is_toml(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "toml")
+}
+
+fn read(path: &Path) -> Result<String, EvalError> {
+    fs::read_to_string(path).map_err(|source| EvalError::Read { path: path.to_owned(), source })
+}
+
+fn documents_of(folder: &Path) -> Option<PathBuf> {
+    Some(folder.join(DOCUMENTS)).filter(|path| path.is_dir())
+}
+
+/// One part for each domain the conversations name.
+fn parts_of(file: &QuestionFile, folder: &Path) -> Result<Vec<Part>, EvalError> {
+    let domains = folder.join(DOMAINS);
+    let domains = if domains.is_file() { Some(DomainsFile::parse(&read(&domains)?)?) } else { None };
+    let mut parts: Vec<Part> = Vec::new();
+    for conversation in &file.conversations {
+        let name = &conversation.domain;
+        let known = parts.iter().position(|part| part.domain.as_ref() == Some(name));
+        let at = known.unwrap_or(parts.len());
+        if known.is_none() {
+            let documents = match &domains {
+                Some(file) => Some(folder.join(file.folder_of(name)?)),
+                None => documents_of(folder),
+            };
+            parts.push(Part { domain: Some(name.clone()), documents, questions: Vec::new() });
+        }
+        parts[at].questions.extend((1..).zip(&conversation.turns).map(|(number, turn)| Question {
+            conversation: conversation.id.clone(),
+            turn: number,
+            language: Language::of(&turn.completed),
+            raw: turn.question.clone(),
+            completed: turn.completed.clone(),
+            gold: vec![turn.gold_page.clone()],
+            source: turn.source,
+            question_type: turn.question_type,
+        }));
+    }
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOTH: [Language; 2] = [Language::English, Language::German];
+
+    fn demo() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo")
+    }
+
+    fn all() -> Wanted {
+        Wanted { languages: BOTH.to_vec(), limit: None }
+    }
+
+    #[test]
+    fn the_demo_is_a_benchmark_of_two_domains() {
+        let mut benchmark = Benchmark::read(&demo(), None, &all()).unwrap();
+        let parts: Vec<_> = benchmark.parts.iter().map(|part| part.domain.as_ref().unwrap().as_str()).collect();
+        assert_eq!((benchmark.name.as_str(), parts), ("demo", vec!["demo-wiki", "demo-league"]));
+        assert_eq!((benchmark.len(), benchmark.comparison()), (20, Comparison::Nothing));
+        assert!(benchmark.parts.iter().all(|part| part.documents.as_ref().unwrap().is_dir()));
+        benchmark.keep_domain(&"demo-league".parse().unwrap());
+        assert!(!benchmark.is_empty() && benchmark.len() < 20);
+    }
+
+    #[test]
+    fn only_the_wanted_questions_are_kept() {
+        let count = |wanted: &Wanted, language| {
+            let benchmark = Benchmark::read(&demo(), None, wanted).unwrap();
+            benchmark.parts.iter().flat_map(|part| &part.questions).filter(|q| q.language == language).count()
+        };
+        let (english, german) = (count(&all(), Language::English), count(&all(), Language::German));
+        assert_eq!(english + german, 20);
+        let some = Wanted { limit: Some(3), ..all() };
+        assert_eq!((count(&some, Language::English), count(&some, Language::German)), (3.min(english), 3.min(german)));
+        let one = Wanted { languages: vec![Language::German], limit: None };
+        assert_eq!((count(&one, Language::English), count(&one, Language::German)), (0, german));
+    }
+
+    #[test]
+    fn a_folder_without_questions_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Benchmark::read(folder.path(), None, &all()).unwrap_err();
+        assert!(matches!(error, EvalError::NoQuestions { .. }));
+        let named = folder.path().join("mine.json");
+        assert!(matches!(Benchmark::read(folder.path(), Some(&named), &all()), Err(EvalError::Read { .. })));
+    }
+}

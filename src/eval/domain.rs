@@ -1,0 +1,96 @@
+//! The domain of a benchmark: its documents, ingested with the settings under test.
+//!
+//! Takes the documents and settings, gives the domain in step with them.
+//! Invariants: the name of the folder says what the domain holds: evidences, context and embedder; a program that
+//! splits otherwise makes another domain, and one that splits the same goes on with the one that is there. Stopping
+//! loses at most the documents at hand.
+//! Not here: the domains of the user (`index`).
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use super::EvalError;
+use crate::base::CancelToken;
+use crate::document;
+use crate::evidence::{self, ContextParts, EvidenceSettings};
+use crate::index::{Index, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress};
+use crate::inference::Embed;
+
+/// Digits of the fingerprint in a folder's name.
+const NAME_DIGITS: usize = 12;
+
+/// How the domain of a benchmark is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preparation<'a> {
+    /// Name of the benchmark, for people.
+    pub name: &'a str,
+    /// Files and folders.
+    pub documents: &'a Path,
+    /// How documents are split.
+    pub evidence: &'a EvidenceSettings,
+    /// Context parts that are embedded and indexed.
+    pub context: ContextParts,
+}
+
+impl Preparation<'_> {
+    /// Name of the folder for the domain. Reads and splits every document to find out.
+    ///
+    /// # Errors
+    /// When the documents cannot be found, or with [`EvalError::Canceled`] between two of them.
+    pub fn folder_name(&self, embedder: &dyn Embed, cancel: &CancelToken) -> Result<String, EvalError> {
+        let found = document::discover(&[self.documents.to_owned()]).map_err(EvalError::Documents)?;
+        let mut hash = Sha256::new();
+        let mut add = |text: &str| {
+            hash.update(text.len().to_le_bytes());
+            hash.update(text);
+        };
+        for path in found.documents {
+            cancel.check()?;
+            add(&path.canonicalize().unwrap_or(path.clone()).to_string_lossy());
+            let read = document::read(&path, &mut |member| {
+                if let Ok(document) = member.content {
+                    let tokens = |text: &str| embedder.count_tokens(text).unwrap_or(text.len());
+                    let split = evidence::split(&document, self.evidence, &tokens);
+                    add(&format!("{:?} {:?} {split:?}", document.title, document.url));
+                }
+                ControlFlow::Continue(())
+            });
+            // A document that cannot be read is named when it is ingested.
+            add(&read.err().map(|error| error.to_string()).unwrap_or_default());
+        }
+        add(&serde_json::to_string(self.evidence).unwrap_or_default());
+        add(&self.context.to_string());
+        add(&embedder.identity().fingerprint);
+        let digits: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let name: String = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        Ok(format!("{name}-{}", &digits[..NAME_DIGITS]))
+    }
+}
+
+/// Opens the domain in its folder under `benchmarks`, making it where there is none, and brings it in step with the
+/// documents.
+///
+/// # Errors
+/// When the documents cannot be found or the domain cannot be written; [`EvalError::Canceled`] between two documents,
+/// and the next call goes on.
+pub fn prepare(
+    benchmarks: &Path,
+    preparation: &Preparation<'_>,
+    embedder: &dyn Embed,
+    cancel: &CancelToken,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<(Index, IngestReport), EvalError> {
+    let folder = benchmarks.join(preparation.folder_name(embedder, cancel)?);
+    let domain = NewDomain { title: preparation.name.to_owned(), prompt_prefix: String::new() };
+    let mut index = Index::open_or_create(&folder, domain, embedder.identity(), (cancel, on_progress))?;
+    let request = IngestRequest {
+        paths: &[preparation.documents.to_owned()],
+        evidence: preparation.evidence,
+        index: &IndexSettings { context: preparation.context },
+        missing: Missing::Keep,
+    };
+    let report = index.ingest(&request, embedder, cancel, on_progress)?;
+    Ok((index, report))
+}

@@ -1,0 +1,124 @@
+//! What can go wrong while a benchmark is read or asked.
+
+use std::path::PathBuf;
+
+use crate::base::Canceled;
+use crate::document::DocumentError;
+use crate::index::IndexError;
+use crate::retrieval::RetrievalError;
+
+/// Why a benchmark gave no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    /// The user cancelled.
+    #[error(transparent)]
+    Canceled(#[from] Canceled),
+    /// It has no questions.
+    #[error("`{folder}` has neither qa-pairs.json nor questions.toml: name the question file with --questions")]
+    NoQuestions {
+        /// The folder of the benchmark.
+        folder: PathBuf,
+    },
+    /// It has no documents.
+    #[error(
+        "`{folder}` has no folder `documents`, and no domains.toml that names others: score an existing domain with --domain"
+    )]
+    NoDocuments {
+        /// The folder of the benchmark.
+        folder: PathBuf,
+    },
+    /// A conversation asks a domain that domains.toml does not have.
+    #[error("no [[domain]] of domains.toml is named `{domain}`, which the questions ask")]
+    NoFolder {
+        /// The domain.
+        domain: String,
+    },
+    /// A file cannot be read.
+    #[error("reading `{path}`")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It is no TOML, or has other fields.
+    #[error("the question file has a wrong form")]
+    Form {
+        /// Where and why.
+        #[source]
+        source: toml::de::Error,
+    },
+    /// The file that names the domains is no TOML, or has other fields.
+    #[error("domains.toml has a wrong form")]
+    Domains {
+        /// Where and why.
+        #[source]
+        source: toml::de::Error,
+    },
+    /// It is no JSON, or has other fields.
+    #[error("the question file has a wrong form: qa-pairs.json holds conversations with turns")]
+    Pairs {
+        /// Where and why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// It has no conversation at all.
+    #[error("the question file is empty: add a [[conversation]]")]
+    Empty,
+    /// A conversation cannot be used.
+    #[error("the conversation `{conversation}` of the question file cannot be used")]
+    Conversation {
+        /// Its id.
+        conversation: String,
+        /// Why.
+        #[source]
+        source: Flaw,
+    },
+    /// The documents of the benchmark cannot be found.
+    #[error("finding the documents of the benchmark")]
+    Documents(#[source] DocumentError),
+    /// The domain of the benchmark cannot be filled or read.
+    #[error("preparing the domain of the benchmark")]
+    Index(#[source] IndexError),
+    /// A question could not be searched.
+    #[error("searching")]
+    Retrieval(#[source] RetrievalError),
+}
+
+/// What is wrong with a conversation of a question file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// Its id is that of another conversation, or empty.
+    #[error("its id is empty or taken: give it one of its own")]
+    Id,
+    /// It asks nothing.
+    #[error("it has no turn: add a [[conversation.turn]]")]
+    NoTurn,
+    /// A text that every turn needs is empty.
+    #[error("turn {turn} has no {field}")]
+    Missing {
+        /// Number of the turn, from 1.
+        turn: usize,
+        /// Name of the field.
+        field: &'static str,
+    },
+}
+
+impl From<IndexError> for EvalError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Canceled(canceled) => Self::Canceled(canceled),
+            other => Self::Index(other),
+        }
+    }
+}
+
+impl From<RetrievalError> for EvalError {
+    fn from(error: RetrievalError) -> Self {
+        match error {
+            RetrievalError::Canceled(canceled) => Self::Canceled(canceled),
+            other => Self::Retrieval(other),
+        }
+    }
+}

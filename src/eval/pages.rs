@@ -1,0 +1,55 @@
+//! The pages of a domain by document, and the gold pages among them.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::EvalError;
+use super::score::{Page, page_number};
+use crate::base::DocumentId;
+use crate::index::{Index, StoredDocument};
+
+/// Every page of a domain.
+#[derive(Debug, Clone, Default)]
+pub struct Pages {
+    by_document: HashMap<DocumentId, Page>,
+    paths: Vec<(String, DocumentId)>,
+}
+
+impl Pages {
+    /// Reads what the domain holds.
+    ///
+    /// # Errors
+    /// When the domain cannot be read.
+    pub fn of(index: &Index) -> Result<Self, EvalError> {
+        let documents = index.documents()?;
+        let paths = documents.iter().map(|document| (document.path.clone(), document.id)).collect();
+        let by_document = documents.into_iter().map(|document| (document.id, page(document))).collect();
+        Ok(Self { by_document, paths })
+    }
+
+    /// The page of a document.
+    #[must_use]
+    pub fn page(&self, document: DocumentId) -> Option<&Page> {
+        self.by_document.get(&document)
+    }
+
+    /// The page that a gold URL or path names, with that name as its URL: by number where it has one, else by the end
+    /// of its path.
+    #[must_use]
+    pub fn gold(&self, name: &str) -> Option<Page> {
+        let found = if let Some(number) = page_number(name) {
+            self.by_document.values().find(|page| page.number == number)
+        } else {
+            let named = self.paths.iter().find(|(path, _)| Path::new(path).ends_with(name));
+            named.and_then(|(_, document)| self.page(*document))
+        }?;
+        let url = if page_number(name).is_some() { name.to_owned() } else { found.url.clone() };
+        Some(Page { url, ..found.clone() })
+    }
+}
+
+fn page(document: StoredDocument) -> Page {
+    let url = document.url.unwrap_or(document.path);
+    let number = page_number(&url).unwrap_or(&url).to_owned();
+    Page { number, url, content: document.fingerprint }
+}

@@ -1,0 +1,86 @@
+//! Reads `qa-pairs.json`, the question file of ConfQuestions.
+//!
+//! Each turn has its question in English and in German, as asked and completed; it is asked once per language.
+
+use serde::Deserialize;
+
+use super::{EvalError, Question, QuestionType};
+use crate::base::Language;
+use crate::evidence::Kind;
+
+#[derive(Deserialize)]
+struct PairConversation {
+    conv_id: String,
+    turns: Vec<Pair>,
+}
+
+#[derive(Deserialize)]
+struct Pair {
+    q_en: String,
+    q_de: String,
+    completed_q_en: String,
+    completed_q_de: String,
+    a_url: Vec<String>,
+    a_source: Kind,
+    q_type: QuestionType,
+}
+
+/// The questions in order, a turn's languages after each other.
+pub(super) fn parse(text: &str) -> Result<Vec<Question>, EvalError> {
+    let conversations: Vec<PairConversation> =
+        serde_json::from_str(text).map_err(|source| EvalError::Pairs { source })?;
+    let questions: Vec<Question> = conversations.into_iter().flat_map(questions_of).collect();
+    if questions.is_empty() { Err(EvalError::Empty) } else { Ok(questions) }
+}
+
+fn questions_of(conversation: PairConversation) -> impl Iterator<Item = Question> {
+    let PairConversation { conv_id, turns } = conversation;
+    (1..).zip(turns).flat_map(move |(turn, pair)| {
+        let Pair { q_en, q_de, completed_q_en, completed_q_de, a_url, a_source, q_type } = pair;
+        let question = |language, raw, completed| Question {
+            conversation: conv_id.clone(),
+            turn,
+            language,
+            raw,
+            completed,
+            gold: a_url.clone(),
+            source: a_source,
+            question_type: q_type,
+        };
+        let english = question(Language::English, q_en, completed_q_en);
+        [english, question(Language::German, q_de, completed_q_de)]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"[{"conv_id": "2", "turns": [
+        {"turn_id": "1", "q_type": "complex", "q_en": "Why BATS?", "q_de": "Warum BATS?",
+         "completed_q_en": "Why was BATS used?", "completed_q_de": "Warum wurde BATS genutzt?",
+         "a_url": ["/wiki/spaces/TEST/pages/7/Bats"], "a_source": "passage", "a": "It is simple."},
+        {"turn_id": "2", "q_type": "simple", "q_en": "And?", "q_de": "Und?",
+         "completed_q_en": "And BATS?", "completed_q_de": "Und BATS?",
+         "a_url": ["/pages/7/Bats", "/pages/8/Tests"], "a_source": "table", "a": "Yes."}]}]"#;
+
+    #[test]
+    fn every_turn_is_asked_once_per_language() {
+        let questions = parse(FILE).unwrap();
+        let shape: Vec<_> = questions.iter().map(|q| (q.turn, q.language, q.raw.as_str())).collect();
+        let (english, german) = (Language::English, Language::German);
+        let expected =
+            [(1, english, "Why BATS?"), (1, german, "Warum BATS?"), (2, english, "And?"), (2, german, "Und?")];
+        assert_eq!(shape, expected);
+        assert_eq!(questions[1].completed, "Warum wurde BATS genutzt?");
+        assert_eq!((questions[0].source, questions[0].question_type), (Kind::Passage, QuestionType::Complex));
+        assert_eq!(questions[2].gold, ["/pages/7/Bats", "/pages/8/Tests"]);
+    }
+
+    #[test]
+    fn a_file_without_questions_or_of_another_form_is_refused() {
+        assert!(matches!(parse("[]"), Err(EvalError::Empty)));
+        assert!(matches!(parse(r#"{"conversations": []}"#), Err(EvalError::Pairs { .. })));
+        assert!(matches!(parse(&FILE.replace("passage", "song")), Err(EvalError::Pairs { .. })));
+    }
+}

@@ -1,0 +1,111 @@
+//! Asks the questions of a benchmark and compares the pages of the hits with the gold pages.
+//!
+//! Not here: the figures (`score`, `report`).
+
+use serde::{Deserialize, Serialize};
+
+use super::score::{Outcome, Page};
+use super::{EvalError, Pages, Question};
+use crate::base::CancelToken;
+use crate::evidence::Kind;
+use crate::retrieval::{Engines, Hit, RetrievalSettings, retrieve};
+
+/// Where the intent-explicit form of a question comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Completion {
+    /// A person wrote it, as the benchmark has it.
+    #[default]
+    Human,
+    /// There is none: the question is searched as it was asked.
+    None,
+}
+
+/// How questions are asked.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    /// The domain and its embedder.
+    pub engines: Engines<'a>,
+    /// How evidence is looked for.
+    pub settings: &'a RetrievalSettings,
+    /// What is searched for.
+    pub completion: Completion,
+}
+
+/// A hit, as far as it is scored.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// Its page.
+    #[serde(flatten)]
+    pub page: Page,
+    /// Title of the page.
+    pub title: String,
+    /// Kind of the evidence.
+    pub kind: Kind,
+    /// Place in the document.
+    pub location: String,
+    /// Score of the fusion.
+    pub fused: f64,
+    /// Place in the dense list.
+    pub dense_rank: Option<usize>,
+    /// Place in the lexical list.
+    pub lexical_rank: Option<usize>,
+}
+
+/// A question that was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The question.
+    pub question: Question,
+    /// What was searched for.
+    pub query: String,
+    /// Its gold pages that are in the domain.
+    pub gold: Vec<Page>,
+    /// The hits, best first.
+    pub hits: Vec<Found>,
+    /// Where the gold pages came.
+    pub outcome: Outcome,
+}
+
+impl Question {
+    /// What is searched for.
+    #[must_use]
+    pub fn query(&self, completion: Completion) -> &str {
+        match completion {
+            Completion::Human => &self.completed,
+            Completion::None => &self.raw,
+        }
+    }
+}
+
+/// Asks each question; `on_asked` hears how many were.
+///
+/// # Errors
+/// When a search fails, or with [`EvalError::Canceled`] between two questions.
+pub fn ask(
+    asking: Asking<'_>,
+    questions: &[Question],
+    cancel: &CancelToken,
+    on_asked: &mut dyn FnMut(usize),
+) -> Result<Vec<Asked>, EvalError> {
+    let pages = Pages::of(asking.engines.index)?;
+    let mut asked = Vec::with_capacity(questions.len());
+    for question in questions {
+        cancel.check()?;
+        let query = question.query(asking.completion).to_owned();
+        let retrieved = retrieve(asking.engines, &query, asking.settings, cancel)?;
+        let gold: Vec<Page> = question.gold.iter().filter_map(|name| pages.gold(name)).collect();
+        let hits: Vec<Found> = retrieved.hits.into_iter().filter_map(|hit| found(&pages, hit)).collect();
+        let ranking: Vec<Page> = hits.iter().map(|hit| hit.page.clone()).collect();
+        let outcome = Outcome::of(&gold, &ranking);
+        asked.push(Asked { question: question.clone(), query, gold, hits, outcome });
+        on_asked(asked.len());
+    }
+    Ok(asked)
+}
+
+fn found(pages: &Pages, hit: Hit) -> Option<Found> {
+    let page = pages.page(hit.document)?.clone();
+    let Hit { title, kind, location, fused, dense_rank, lexical_rank, .. } = hit;
+    Some(Found { page, title, kind, location, fused, dense_rank, lexical_rank })
+}

@@ -1,0 +1,131 @@
+//! Tests of a whole evaluation, on a small domain with an embedder without weights.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::base::{CancelSource, CancelToken, Language};
+use crate::evidence::{ContextParts, EvidenceSettings, Kind};
+use crate::index::test_kit::{Trouble, WordEmbedder};
+use crate::retrieval::{Engines, Mode, RetrievalSettings};
+
+fn wiki() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let page = |number: &str, title: &str, space: &str, text: &str| {
+        let url = format!("https://wiki.example.net/spaces/{space}/pages/{number}/{title}");
+        let json = serde_json::json!({"title": title, "url": url, "content": format!("<p>{text}</p>"), "space": space});
+        fs::write(folder.path().join(format!("{number}.json")), json.to_string()).unwrap();
+    };
+    page("1", "Bats:Tests", "TEST", "Alice ran the TPM tests on every board");
+    page("2", "Architecture", "CS", "The platform has three layers");
+    page("3", "Architecture", "~alice", "The platform has three layers");
+    page("4", "Travel", "CS", "Trains are booked by the office");
+    folder
+}
+
+fn question(turn: usize, language: Language, completed: &str, gold: &str) -> Question {
+    Question {
+        conversation: "c".into(),
+        turn,
+        language,
+        raw: "And there?".into(),
+        completed: completed.into(),
+        gold: vec![gold.into()],
+        source: if turn == 1 { Kind::Passage } else { Kind::Table },
+        question_type: if turn < 3 { QuestionType::Simple } else { QuestionType::Complex },
+    }
+}
+
+fn preparation<'a>(documents: &'a Path, evidence: &'a EvidenceSettings) -> Preparation<'a> {
+    Preparation { name: "wiki", documents, evidence, context: ContextParts::ALL }
+}
+
+#[test]
+fn questions_are_scored_by_number_url_and_text() {
+    let (documents, kept) = (wiki(), tempfile::tempdir().unwrap());
+    let embedder = WordEmbedder::new("f00d");
+    let evidence = EvidenceSettings::default();
+    let never = CancelToken::never();
+    let preparation = preparation(documents.path(), &evidence);
+    let (index, made) = prepare(kept.path(), &preparation, &embedder, &never, &mut |_| {}).unwrap();
+    assert_eq!((made.added, made.skipped.len()), (4, 0));
+    let questions = [
+        question(
+            1,
+            Language::English,
+            "Who ran the TPM tests?",
+            "https://wiki.example.net/spaces/TEST/pages/1/Bats+Tests",
+        ),
+        question(2, Language::English, "How many layers has the platform?", "/spaces/~alice/pages/3/Architecture"),
+        question(3, Language::German, "Who books trains?", "/spaces/CS/pages/4/Travel"),
+        question(7, Language::German, "Who books trains?", "/spaces/CS/pages/99/Gone"),
+    ];
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
+    let asking = Asking { engines, settings: &settings, completion: Completion::Human };
+    let mut heard = Vec::new();
+    let asked = ask(asking, &questions, &never, &mut |done| heard.push(done)).unwrap();
+    assert_eq!(heard, [1, 2, 3, 4]);
+    let outcomes: Vec<_> = asked.iter().map(|a| (a.outcome.page, a.outcome.content, a.outcome.url)).collect();
+    // The second question finds both copies, and the one that was ingested first is the first hit.
+    let expected = [(Some(1), Some(1), None), (Some(2), Some(1), None), (Some(1), Some(1), None), (None, None, None)];
+    assert_eq!(outcomes, expected);
+    let report = Report::of(&asked);
+    assert_eq!((report.all.questions, report.without_gold), (4, 1));
+    assert!((report.page().p_at_1 - 0.5).abs() < 1e-12);
+    assert!((report.all.content.p_at_1 - 0.75).abs() < 1e-12);
+    let german = report.slice(Slice::Language(Language::German)).unwrap();
+    assert!((german.page.p_at_1 - 0.5).abs() < 1e-12);
+    assert_eq!(report.slice(Slice::Turn(TurnGroup::SixToTen)).unwrap().questions, 1);
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["by"]["turn"]["6-10"]["page"]["p_at_1"], 0.0);
+    assert_eq!(json["by"]["type"]["simple"]["questions"], 2);
+    assert_eq!(json["by"]["source"]["passage"]["url"]["p_at_1"], 0.0);
+}
+
+#[test]
+fn without_completion_the_question_is_asked_as_it_was() {
+    let question = question(2, Language::English, "Who ran the TPM tests?", "/pages/1");
+    assert_eq!(question.query(Completion::Human), "Who ran the TPM tests?");
+    assert_eq!(question.query(Completion::None), "And there?");
+}
+
+#[test]
+fn a_prepared_domain_goes_on_after_a_stop_and_is_found_again() {
+    let (documents, kept) = (wiki(), tempfile::tempdir().unwrap());
+    let evidence = EvidenceSettings::default();
+    let preparation = preparation(documents.path(), &evidence);
+    let source = CancelSource::default();
+    let mut stopping = WordEmbedder::new("f00d");
+    stopping.trouble = Trouble::CancelsAt(0, source.clone());
+    let stopped = prepare(kept.path(), &preparation, &stopping, &source.token(), &mut |_| {});
+    assert!(matches!(stopped, Err(EvalError::Canceled(_))));
+    let embedder = WordEmbedder::new("f00d");
+    let again = || prepare(kept.path(), &preparation, &embedder, &CancelToken::never(), &mut |_| {}).unwrap().1;
+    let folders = || fs::read_dir(kept.path()).unwrap().count();
+    assert_eq!((again().documents, folders()), (4, 1));
+    assert_eq!((again().unchanged, embedder.texts(), folders()), (4, 3, 1), "the copy is not embedded twice");
+    let changed = fs::read_to_string(documents.path().join("4.json")).unwrap().replace("Trains", "Boats");
+    fs::write(documents.path().join("4.json"), changed).unwrap();
+    assert_eq!((again().added, folders()), (4, 2), "other documents make another domain");
+}
+
+#[test]
+fn each_choice_of_settings_has_a_domain_of_its_own() {
+    let (documents, others) = (wiki(), wiki());
+    let evidence = EvidenceSettings::default();
+    let all = preparation(documents.path(), &evidence);
+    let longer = EvidenceSettings { longest_neighbour: 10, ..EvidenceSettings::default() };
+    let (one, other) = (WordEmbedder::new("f00d"), WordEmbedder::new("beef"));
+    let name =
+        |preparation: &Preparation<'_>, embedder| preparation.folder_name(embedder, &CancelToken::never()).unwrap();
+    assert!(name(&all, &one).starts_with("wiki-"));
+    assert_eq!(name(&all, &one), name(&all.clone(), &one));
+    let different = [
+        name(&Preparation { context: ContextParts::NONE, ..all.clone() }, &one),
+        name(&Preparation { evidence: &longer, ..all.clone() }, &one),
+        name(&Preparation { documents: others.path(), ..all.clone() }, &one),
+        name(&all, &other),
+    ];
+    assert!(different.iter().all(|other| *other != name(&all, &one)));
+}

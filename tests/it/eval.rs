@@ -1,0 +1,122 @@
+//! `ragonite eval` as a script sees it: on the demo's questions, and on ConfQuestions where it is at hand.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::program::{Program, models};
+
+fn program() -> Option<Program> {
+    models().map(Program::new)
+}
+
+fn demo() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo")
+}
+
+/// The benchmark's folder, where it is at hand.
+#[expect(clippy::disallowed_methods, reason = "the test says where the benchmark is")]
+fn benchmark() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/confquestions");
+    let folder = std::env::var_os("RAGONITE_CONFQUESTIONS").map_or(beside, PathBuf::from);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no benchmark at `{}`", folder.display());
+    None
+}
+
+fn figure(json: &Value, path: &str) -> f64 {
+    json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path} in {json}"))
+}
+
+#[test]
+fn the_demo_questions_find_their_pages_and_give_json_by_the_contract() {
+    let Some(program) = program() else { return };
+    let arguments = ["eval", "retrieval", "--benchmark", demo(), "--details"];
+    let json = program.json(&arguments);
+    assert_eq!((json["what"].as_str(), json["questions"].as_u64()), (Some("retrieval"), Some(20)));
+    assert!(figure(&json, "/page/p_at_1") >= 0.8, "{}", json["page"]);
+    assert!(figure(&json, "/page/hit_at_10") >= 0.95, "{}", json["page"]);
+    assert_eq!(json["without_gold"], 0);
+    for path in [
+        "/page/hit_at_5",
+        "/page/mrr",
+        "/content/p_at_1",
+        "/url/p_at_1",
+        "/precision_at_10",
+        "/by/source/row/page/p_at_1",
+        "/by/type/simple/page/p_at_1",
+        "/by/language/en/page/p_at_1",
+        "/by/turn/4/page/p_at_1",
+        "/seconds",
+    ] {
+        figure(&json, path);
+    }
+    assert_eq!(json["settings"]["completion"], "human");
+    assert_eq!(json["results"].as_array().unwrap().len(), 20);
+    let domains = program.json(&["domain", "list"]);
+    assert_eq!(domains["domains"].as_array().unwrap().len(), 0, "a benchmark's domain is none of the user's");
+    let again = program.json(&["eval", "retrieval", "--benchmark", demo(), "--completion", "none", "--limit", "5"]);
+    assert!(again.get("results").is_none());
+    assert!(figure(&again, "/page/mrr") <= 1.0);
+    let text = program.run(&arguments);
+    let text = String::from_utf8_lossy(&text.stdout);
+    assert!(text.contains("| all ") && !text.contains("paper"), "the paper asked other questions: {text}");
+}
+
+#[test]
+fn an_existing_domain_is_scored_as_it_is() {
+    let Some(program) = program() else { return };
+    let folder = format!("{}/league", demo());
+    program.json(&["ingest", "--domain", "demo-league", &folder]);
+    let scored = ["eval", "retrieval", "--benchmark", demo(), "--domain", "demo-league", "--mode", "lexical"];
+    let json = program.json(&scored);
+    let questions = json["questions"].as_u64().unwrap();
+    assert!(questions > 0 && questions < 20, "only the questions to this domain: {questions}");
+    assert_eq!((json["without_gold"].as_u64(), &json["settings"]["domain"]), (Some(0), &Value::from("demo-league")));
+}
+
+#[test]
+fn wrong_use_of_eval_ends_with_two() {
+    let Some(program) = program() else { return };
+    let empty = tempfile::tempdir().unwrap();
+    let empty = empty.path().to_str().unwrap();
+    let cases = [
+        (vec!["eval", "retrieval", "--benchmark", empty], "qa-pairs.json"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--linearizer", "sung"], "verbalized"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--languages", "fr"], "en or de"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x", "--ablate", "context"], "--domain"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x"], "--domain"),
+    ];
+    for (arguments, named) in cases {
+        let output = program.run(&arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(named), "`{named}` is not named in: {errors}");
+    }
+}
+
+#[test]
+fn questions_whose_gold_pages_are_not_in_the_domain_are_counted() {
+    let (Some(program), Some(folder)) = (program(), benchmark()) else { return };
+    let pages = program.data.path().join("pages");
+    std::fs::create_dir(&pages).unwrap();
+    std::fs::write(pages.join("one.md"), "# One page\n\nIt has nothing to do with the questions.\n").unwrap();
+    program.json(&["ingest", "--domain", "other", pages.to_str().unwrap()]);
+    let folder = folder.to_str().unwrap();
+    let json = program.json(&[
+        "eval",
+        "retrieval",
+        "--benchmark",
+        folder,
+        "--domain",
+        "other",
+        "--mode",
+        "lexical",
+        "--limit",
+        "10",
+    ]);
+    assert_eq!((json["questions"].as_u64(), json["without_gold"].as_u64()), (Some(20), Some(20)));
+    assert!(figure(&json, "/page/hit_at_10").abs() < 1e-12);
+}
