@@ -222,7 +222,7 @@ impl Furniture {
                         weight.links += 1;
                     }
                     Node::Element(element) => weight.holds_page = matches!(element.name(), "main" | "article" | "h1"),
-                    Node::Text(text) => weight.add(text, links > 0),
+                    Node::Text(text) => weight.add(text, if links > 0 { Where::Link } else { Where::Text }),
                     _ => {}
                 },
                 Edge::Close(inner) => links = links.saturating_sub(usize::from(is_element(inner, "a"))),
@@ -230,6 +230,13 @@ impl Furniture {
         }
         weight
     }
+}
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Where {
+    Link,
+    Text,
 }
 
 /// What an element holds.
@@ -244,10 +251,10 @@ struct Weight {
 }
 
 impl Weight {
-    fn add(&mut self, text: &str, linked: bool) {
+    fn add(&mut self, text: &str, place: Where) {
         let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
         self.letters += letters;
-        self.letters_in_links += if linked { letters } else { 0 };
+        self.letters_in_links += if place == Where::Link { letters } else { 0 };
         self.words += text.split_whitespace().count();
         let text = text.to_lowercase();
         self.small_print |= SMALL_PRINT.iter().any(|words| text.contains(words));

@@ -14,7 +14,9 @@ use super::archive::Archive;
 use super::format::{Format, LOOK, NoFormat, ToldBy};
 use super::markup::Dialect;
 use super::page::{self, Envelope, is_storage};
-use super::{Block, Document, DocumentError, OfficeError, docx, encoding, export_html, export_xml, html, mail, mailbox, markdown};
+use super::{
+    Block, Document, DocumentError, OfficeError, docx, encoding, export_html, export_xml, html, mail, mailbox, markdown,
+};
 use super::{pdf, sheet, text};
 use crate::base::clean_line;
 
@@ -371,9 +373,7 @@ fn leaf(place: &Place<'_>, format: Format, bytes: &[u8]) -> Result<Document, Doc
     let text = || encoding::decode(bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY));
     Ok(match format {
         Format::Html => read_html(&text()?),
-        Format::Confluence => {
-            html::read_fragment(&text()?, Dialect::Storage)
-        }
+        Format::Confluence => html::read_fragment(&text()?, Dialect::Storage),
         Format::ConfluencePage => export_html::read_page(place, &text()?)?,
         Format::Markdown => markdown::read(&text()?),
         Format::Json => {

@@ -130,8 +130,8 @@ mod tests {
         let mut pace = Pace::default();
         let start = Instant::now();
         pace.hear(&progress(IngestStage::Reading, 3, 9), start);
-        let line = pace.hear(&progress(IngestStage::Reading, 3, 9), start + Duration::from_secs(60)).unwrap();
+        let line = pace.hear(&progress(IngestStage::Reading, 3, 9), start + Duration::from_mins(1)).unwrap();
         assert_eq!(line, "3 of 215 documents, 9 evidences embedded  page.html");
-        assert_eq!(words(Duration::from_secs(7500)), "2 h 5 min");
+        assert_eq!(words(Duration::from_mins(125)), "2 h 5 min");
     }
 }

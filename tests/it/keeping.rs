@@ -25,6 +25,9 @@ const CHILD: &str = "RAGONITE_KILLED_CHILD";
 
 const PAGES: usize = 60;
 
+/// Evidences with their vectors.
+type Embedded = Vec<(Evidence, Vec<f32>)>;
+
 /// A temporary folder with pages and a domain made from them.
 struct Place(PathBuf);
 
@@ -50,7 +53,7 @@ impl Place {
     }
 
     /// Everything that is stored but the ids, by source.
-    fn content(&self) -> Vec<(PathBuf, String, Vec<(Evidence, Vec<f32>)>)> {
+    fn content(&self) -> Vec<(PathBuf, String, Embedded)> {
         let embedder = HashEmbedder::default();
         let index = Index::open(&self.domain(), embedder.identity(), &CancelToken::never(), &mut |_| {}).unwrap();
         let details = show_domain(&self.domain()).unwrap();

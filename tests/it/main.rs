@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
-
 mod corpus;
 #[cfg(test)]
 mod eval;

@@ -12,7 +12,7 @@ use portable_pty::{CommandBuilder, ExitStatus, MasterPty, NativePtySystem, PtySi
 use tempfile::TempDir;
 
 /// Longest wait for a screen or an exit; only a failure ever takes that long.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The folder with weights, or none with the reason printed. `RAGONITE_REQUIRE_MODELS=1` makes absence a failure.
 #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]

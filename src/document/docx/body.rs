@@ -349,11 +349,7 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
                     self.open_links.push(OpenLink { target, text: String::new() });
                 }
             }
-            Some("end") => {
-                if self.fields.pop().is_some_and(|field| field.has_link) {
-                    self.close_link();
-                }
-            }
+            Some("end") if self.fields.pop().is_some_and(|field| field.has_link) => self.close_link(),
             _ => {}
         }
     }

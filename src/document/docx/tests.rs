@@ -178,7 +178,9 @@ proptest! {
         let mut body = String::new();
         for piece in pieces {
             if piece.starts_with("</") {
-                open.pop().iter().for_each(|name| body.push_str(&format!("</w:{name}>")));
+                if let Some(name) = open.pop() {
+                    body.extend(["</w:", name.as_str(), ">"]);
+                }
             } else {
                 if piece.starts_with("<w:") && !piece.contains("/>") {
                     let name = piece[3..].split([' ', '>']).next().unwrap_or_default();
@@ -187,7 +189,9 @@ proptest! {
                 body.push_str(&piece);
             }
         }
-        open.iter().rev().for_each(|name| body.push_str(&format!("</w:{name}>")));
+        for name in open.iter().rev() {
+            body.extend(["</w:", name.as_str(), ">"]);
+        }
         let _ = read(&word(&body)).unwrap();
     }
 

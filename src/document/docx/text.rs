@@ -62,7 +62,7 @@ pub(super) fn symbol(node: Node<'_, '_>) -> String {
     let known = match (font.as_str(), place) {
         ("wingdings", 0xfc) | ("wingdings 2", 0x50) => "✓",
         ("wingdings", 0xfb) | ("wingdings 2", 0x4f) => "✗",
-        ("wingdings", 0xfe | 0x78) | ("wingdings 2", 0x52 | 0x51 | 0x53 | 0x54) => "[x]",
+        ("wingdings", 0xfe | 0x78) | ("wingdings 2", 0x51..=0x54) => "[x]",
         ("wingdings", 0xa8 | 0x6f | 0x71 | 0x72) | ("wingdings 2", 0xa3 | 0x2a | 0x30) => "[ ]",
         ("wingdings", 0xe0) | ("symbol", 0xae) => "→",
         ("wingdings", 0xdf) | ("symbol", 0xac) => "←",

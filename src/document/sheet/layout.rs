@@ -189,7 +189,8 @@ fn cover(spans: &mut Vec<Range<u32>>, new: Range<u32>) {
     let to = spans.partition_point(|span| span.start <= new.end);
     let start = spans.get(from).map_or(new.start, |span| span.start.min(new.start));
     let end = to.checked_sub(1).and_then(|at| spans.get(at)).map_or(new.end, |span| span.end.max(new.end));
-    if from < to { drop(spans.splice(from..to, [start..end])) } else { spans.insert(from, new) }
+    spans.drain(from..to);
+    spans.insert(from, start..end);
 }
 
 /// Rows below an empty row go on with the table above where they stand in its columns and have no header of their own.

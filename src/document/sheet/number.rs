@@ -63,6 +63,7 @@ fn elapsed(days: f64, shown: &Shown) -> String {
 
 /// Which parts of a date a format shows.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each part is shown or not, in any combination")]
 struct Shown {
     year: bool,
     month: bool,
@@ -207,8 +208,7 @@ impl Pattern {
                 }
                 '_' | '*' => drop(signs.next()),
                 // A fraction, or a value of any kind.
-                '/' | '@' => pattern.is_general = true,
-                'G' | 'g' => pattern.is_general = true,
+                '/' | '@' | 'G' | 'g' => pattern.is_general = true,
                 _ => pattern.text(&sign.to_string()),
             }
         }

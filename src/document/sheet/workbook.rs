@@ -155,7 +155,7 @@ struct Look {
 
 impl Look {
     fn of(style: &Style) -> Self {
-        let fill = style.fill.as_ref().filter(|fill| fill.is_visible()).and_then(|fill| fill.get_color());
+        let fill = style.fill.as_ref().filter(|fill| fill.is_visible()).and_then(calamine::Fill::get_color);
         let shade = fill.filter(|color| !color.is_white()).map(|color| Arc::from(format!("{:08x}", color.to_argb())));
         let code = style.number_format.as_ref().map(|format| format.format_code.clone());
         Self { bold: style.font.as_ref().is_some_and(calamine::Font::is_bold), shade, code }
