@@ -325,5 +325,5 @@ pub(super) fn embedding(row: &Row<'_>, column: usize) -> rusqlite::Result<Embedd
         let source = "a vector has a broken length".into();
         return Err(rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Blob, source));
     }
-    Ok(Embedding::normalized(floats.iter().map(|float| f32::from_le_bytes(*float)).collect()))
+    Ok(Embedding::stored(floats.iter().map(|float| f32::from_le_bytes(*float)).collect()))
 }

@@ -22,6 +22,11 @@ impl Embedding {
         Self(values)
     }
 
+    /// Takes values that were scaled before, so that a stored vector reads back bit by bit.
+    pub fn stored(values: Vec<f32>) -> Self {
+        Self(values)
+    }
+
     /// The components.
     pub fn values(&self) -> &[f32] {
         &self.0

@@ -28,6 +28,9 @@ const PAGES: usize = 60;
 /// Evidences with their vectors.
 type Embedded = Vec<(Evidence, Vec<f32>)>;
 
+/// Source, title and evidences.
+type Document = (PathBuf, String, Embedded);
+
 /// A temporary folder with pages and a domain made from them.
 struct Place(PathBuf);
 
@@ -53,7 +56,7 @@ impl Place {
     }
 
     /// Everything that is stored but the ids, by source.
-    fn content(&self) -> Vec<(PathBuf, String, Embedded)> {
+    fn content(&self) -> Vec<Document> {
         let embedder = HashEmbedder::default();
         let index = Index::open(&self.domain(), embedder.identity(), &CancelToken::never(), &mut |_| {}).unwrap();
         let details = show_domain(&self.domain()).unwrap();
@@ -82,6 +85,29 @@ impl Place {
         }
         write_pages(&self.pages(), PAGES..PAGES + 20).unwrap();
     }
+}
+
+/// Where two contents differ.
+fn first_difference(found: &[Document], wanted: &[Document]) -> Option<String> {
+    if found.len() != wanted.len() {
+        return Some(format!("{} documents, not {}", found.len(), wanted.len()));
+    }
+    found.iter().zip(wanted).find(|(found, wanted)| found != wanted).map(|(found, wanted)| {
+        let evidences = found.2.iter().zip(&wanted.2).find(|(found, wanted)| found != wanted);
+        match evidences {
+            Some((found, wanted)) if found.0 == wanted.0 => format!("another vector of {:?}", found.0),
+            Some((found, wanted)) => format!("{:?}, not {:?}", found.0, wanted.0),
+            None => format!(
+                "{} {} with {} evidences, not {} {} with {}",
+                found.0.display(),
+                found.1,
+                found.2.len(),
+                wanted.0.display(),
+                wanted.1,
+                wanted.2.len()
+            ),
+        }
+    })
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -173,7 +199,8 @@ fn a_kill_at_any_moment_loses_nothing() {
             repaired += usize::from(!report.clean);
         }
         work.ingest(&mut |_| {});
-        assert!(work.content() == *wanted, "kill {kill} after {after} of {total} messages left other evidences");
+        let difference = first_difference(&work.content(), wanted);
+        assert_eq!(difference, None, "kill {kill} after {after} of {total} messages left other evidences");
         assert!(check_domain(&work.domain(), &CancelToken::never(), &mut |_| {}).unwrap().clean);
     }
     println!("{kills} kills: {cut_short} while messages were left, {repaired} domains repaired by the check");

@@ -161,7 +161,9 @@ fn a_bad_document_is_reported_and_the_others_are_stored() {
     let report = ingest_all(&mut index, incoming, &embedder, &CancelToken::never()).unwrap();
     assert_eq!((report.added, report.documents), (1, 1));
     let reasons: Vec<_> = report.skipped.iter().map(|skipped| skipped.reason.as_str()).collect();
-    assert_eq!(reasons, ["permission denied", "`/wiki/b` has no text"]);
+    assert_eq!(reasons.len(), 2);
+    assert_eq!(reasons[0], "permission denied");
+    assert!(reasons[1].starts_with("`/wiki/b` has no text"), "{reasons:?}");
 }
 
 #[test]
