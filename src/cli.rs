@@ -105,7 +105,8 @@ pub struct Ingest {
     /// unplugged or a share not mounted
     #[arg(long)]
     pub remove_missing: bool,
-    /// Files and folders [default: those of earlier ingests into this domain]. Documents whose files are gone from a
+    /// Files and folders with HTML, Confluence pages and exports, Markdown, Word, PDF, Excel, CSV, mail, JSON pages, text,
+    /// and ZIP archives of them [default: those of earlier ingests into this domain]. Documents whose files are gone from a
     /// folder are removed, renamed files are followed
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
