@@ -37,7 +37,8 @@
 //! # Invariants
 //! - Architecture invariant: outside `download`, nothing opens a network socket; a build without `hub` has no network crate.
 //! - Architecture invariant: `app` is pure; whatever it wants done is an effect that `runtime` carries out.
-//! - Architecture invariant: each engine is fenced: candle, tokenizers and llama.cpp in `inference`; usearch and tantivy
+//! - Architecture invariant: each engine is fenced: readers of file formats in `document`; candle, tokenizers and
+//!   llama.cpp in `inference`; usearch and tantivy
 //!   in `index`; SQLite in `index` and `history`; minijinja in `prompt`; ratatui and crossterm in `tui` and `run`.
 //! - Architecture invariant: compute rooms are synchronous and take a [`base::CancelToken`].
 //! - Architecture invariant: `domain.db` is the only truth about a domain; both indexes can be made again from it.

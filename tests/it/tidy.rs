@@ -37,6 +37,8 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["llama_cpp_2", "llama_cpp_sys_2"], &["inference"]),
     (&["usearch", "tantivy"], &["index"]),
     (&["rusqlite"], &["index", "history"]),
+    (&["scraper", "pulldown_cmark", "calamine", "csv", "quick_xml", "roxmltree", "mail_parser"], &["document"]),
+    (&["hayro_syntax", "hayro_font", "hayro_cmap", "encoding_rs", "chardetng"], &["document"]),
     (&["minijinja", "minijinja_contrib"], &["prompt"]),
     (&["ratatui", "crossterm", "tui_textarea"], &["tui", "run"]),
     (&["tokio"], &["runtime", "download", "run"]),
