@@ -5,6 +5,7 @@
 //! follow their cell in brackets. Hidden sheets, charts, pictures and pivot caches are left out.
 //! Invariants: as for packages (`package`); cells and their text are bounded over the whole file.
 
+mod compound;
 mod delimited;
 mod frame;
 mod layout;

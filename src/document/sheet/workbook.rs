@@ -14,6 +14,7 @@ use calamine::{
 
 use super::super::package::{COMPOUND_FILE, OfficeError, Package, child, parse};
 use super::super::{Block, Document, Link};
+use super::compound;
 use super::frame::{self, Frame};
 use super::layout::{Cell, Merged, Placed, Row, lay_out};
 use super::number::{date, general, number};
@@ -32,6 +33,9 @@ pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeEr
     if bytes.starts_with(COMPOUND_FILE) {
         if holds_encrypted_package(bytes) {
             return Err(OfficeError::Protected);
+        }
+        if !compound::has_an_end(bytes) {
+            return Err(OfficeError::Broken);
         }
         return guarded(|| read_xls(Xls::new(source).map_err(calamine::Error::Xls)?));
     }

@@ -1,0 +1,67 @@
+//! What every fuzz target asks of a document and of its evidences.
+//!
+//! Takes the bytes of a file, reads and splits them as the program does, and panics where an invariant is broken.
+//! The rooms are included by path, not as a dependency: the crate would bring llama.cpp along, which takes minutes to
+//! build and is not what is searched here.
+
+#[path = "../../../src/base/mod.rs"]
+pub mod base;
+#[path = "../../../src/document/mod.rs"]
+pub mod document;
+#[path = "../../../src/evidence/mod.rs"]
+pub mod evidence;
+
+mod check;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use document::Document;
+use evidence::{EvidenceSettings, Linearizer};
+
+/// A word that a target puts before what the fuzzer writes, to see that it is not lost.
+pub const WITNESS: &str = "w1tness";
+
+/// Reads one document, splits it and checks both.
+pub fn check_file(name: &str, bytes: &[u8]) -> Option<Document> {
+    let document = document::parse(Path::new(name), bytes).ok()?;
+    check_document(&document, settings(bytes.len()));
+    Some(document)
+}
+
+/// Writes the bytes to a file, reads all that it holds and checks each document.
+pub fn check_container(name: &str, bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("a folder for the file");
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).expect("the file can be written");
+    let _ = document::read(&path, &mut |member| {
+        if let Ok(document) = member.content {
+            check_document(&document, settings(bytes.len()));
+        }
+        ControlFlow::Continue(())
+    });
+}
+
+/// Whether the splitter's own target is no place for this input, because its content names another format.
+pub fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK") || bytes.windows(5).any(|five| five == b"%PDF-")
+}
+
+fn check_document(document: &Document, settings: EvidenceSettings) {
+    check::document(document);
+    let tokens = |text: &str| text.len().div_ceil(4) + 2;
+    check::split(document, &evidence::split(document, &settings, &tokens));
+}
+
+/// Lengths that cut often; the linearizer changes with the input, so that each is tried.
+fn settings(turn: usize) -> EvidenceSettings {
+    let linearizers =
+        [Linearizer::Verbalized, Linearizer::Piped, Linearizer::Markdown, Linearizer::Html, Linearizer::Plain];
+    EvidenceSettings {
+        longest_passage: 12,
+        longest_neighbour: 6,
+        longest_table: 40,
+        linearizer: linearizers[turn % linearizers.len()],
+        ..EvidenceSettings::default()
+    }
+}
