@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
-#[path = "../tests/it/pages.rs"]
+#[path = "../it/pages.rs"]
 mod pages;
 
 use std::error::Error;
