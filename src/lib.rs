@@ -26,7 +26,7 @@
 //! - [`answer`]: rewrite, generate, cite.
 //! - [`attribution`]: what each cluster of evidences mattered.
 //! - [`history`]: conversations, turns, traces.
-//! - [`eval`]: question files with gold answers.
+//! - [`eval`]: questions with gold answers, and how often their page is found.
 //! - [`config`]: file -> settings; paths; profile.
 //! - [`app`]: the pure core: state, events, effects.
 //! - [`runtime`]: carries out effects on named threads.
@@ -38,8 +38,8 @@
 //! - Architecture invariant: outside `download`, nothing opens a network socket; a build without `hub` has no network crate.
 //! - Architecture invariant: `app` is pure; whatever it wants done is an effect that `runtime` carries out.
 //! - Architecture invariant: each engine is fenced: readers of file formats in `document`; candle, tokenizers and
-//!   llama.cpp in `inference`; usearch and tantivy
-//!   in `index`; SQLite in `index` and `history`; minijinja in `prompt`; ratatui and crossterm in `tui` and `run`.
+//!   llama.cpp in `inference`; usearch and tantivy in `index`; SQLite in `index` and `history`; minijinja in `prompt`;
+//!   ratatui and crossterm in `tui` and `run`.
 //! - Architecture invariant: compute rooms are synchronous and take a [`base::CancelToken`].
 //! - Architecture invariant: `domain.db` is the only truth about a domain; both indexes can be made again from it.
 //! - Architecture invariant: text from documents and models is cleaned before it is drawn, stored as a title or exported.
