@@ -24,8 +24,11 @@ help: ## show this list
 demo: build fetch-starter ## fetch what is missing, build, and talk to the bundled documents
 	@"$(ragonite)" demo
 
+# The unit tests with the feature `hub`, so that the room that fetches is among them; no test leaves this machine. The
+# integration tests run the program as it is shipped, without it.
 test: build fetch-tiny ## run every test, those on real (tiny) models included
-	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release
+	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --features hub --lib
+	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --test it
 
 build: tools ## build the program, which has no network code
 	$(CARGO) build --release
