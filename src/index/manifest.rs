@@ -142,5 +142,6 @@ pub(super) fn to_json<T: Serialize>(value: &T) -> rusqlite::Result<String> {
 
 /// The time as it is stored.
 pub(super) fn now() -> String {
-    OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default()
+    let now = OffsetDateTime::now_utc();
+    now.replace_nanosecond(0).unwrap_or(now).format(&Rfc3339).unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! What an ingest tells while it runs, and what it did.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,18 @@ pub struct Skipped {
     pub path: PathBuf,
     /// Why, for people.
     pub reason: String,
+}
+
+impl fmt::Display for Skipped {
+    /// Names the file once: most reasons name it themselves.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.to_string_lossy();
+        if self.reason.contains(path.as_ref()) {
+            f.write_str(&self.reason)
+        } else {
+            write!(f, "{path}: {}", self.reason)
+        }
+    }
 }
 
 /// A folder or file whose documents are kept although it seems to be gone.

@@ -258,7 +258,7 @@ fn details_text(details: &DomainDetails) -> String {
     let health = details.health;
     line("indexes", &format!("by embedding {}, by words {}", state(health.dense), state(health.lexical)));
     for skipped in &details.skipped {
-        line("not read", &format!("{}: {}", skipped.path.to_string_lossy(), skipped.reason));
+        line("not read", &skipped.to_string());
     }
     text.push('\n');
     for entry in &details.contents {

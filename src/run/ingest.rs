@@ -154,8 +154,7 @@ fn text(report: &IngestReport) -> String {
         kinds.total(),
     );
     for skipped in &report.skipped {
-        let _ =
-            writeln!(text, "skipped {}: {}", clean_line(&skipped.path.to_string_lossy()), clean_line(&skipped.reason));
+        let _ = writeln!(text, "skipped {}", clean_line(&skipped.to_string()));
     }
     for kept in &report.kept {
         let path = clean_line(&kept.path.to_string_lossy());
@@ -182,7 +181,10 @@ mod tests {
             renamed: 2,
             unchanged: 9,
             evidences: KindCounts { passage: 40, list: 3, table: 2, row: 30 },
-            skipped: vec![Skipped { path: "/docs/scan.pdf".into(), reason: "it has no text".to_owned() }],
+            skipped: vec![
+                Skipped { path: "/docs/scan.pdf".into(), reason: "it has no text".to_owned() },
+                Skipped { path: "/docs/a.bin".into(), reason: "`/docs/a.bin` is in no known format".to_owned() },
+            ],
             kept: vec![Kept { path: "/mnt/share".into(), documents: 3, reason: KeptReason::Missing }],
             seconds: 1.25,
             ..IngestReport::default()
@@ -191,6 +193,7 @@ mod tests {
         wiki: 12 documents (0 added, 1 updated, 2 renamed, 9 unchanged) in 1.2 s
         75 evidences: 40 passages, 3 lists, 2 tables, 30 rows
         skipped /docs/scan.pdf: it has no text
+        skipped `/docs/a.bin` is in no known format
         kept 3 documents of /mnt/share, which is not there
         if they are gone for good: ragonite ingest --domain wiki --remove-missing '/mnt/share'
         ");
