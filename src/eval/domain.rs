@@ -14,8 +14,8 @@ use sha2::{Digest as _, Sha256};
 use super::EvalError;
 use crate::base::CancelToken;
 use crate::document;
-use crate::evidence::{self, ContextParts, EvidenceSettings};
-use crate::index::{Index, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress};
+use crate::evidence::{ContextParts, EvidenceSettings};
+use crate::index::{Index, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress, split_for};
 use crate::inference::Embed;
 
 /// Digits of the fingerprint in a folder's name.
@@ -49,14 +49,22 @@ impl Preparation<'_> {
         for path in found.documents {
             cancel.check()?;
             add(&path.canonicalize().unwrap_or(path.clone()).to_string_lossy());
+            let mut failed = None;
             let read = document::read(&path, &mut |member| {
                 if let Ok(document) = member.content {
-                    let tokens = |text: &str| embedder.count_tokens(text).unwrap_or(text.len());
-                    let split = evidence::split(&document, self.evidence, &tokens);
-                    add(&format!("{:?} {:?} {split:?}", document.title, document.url));
+                    match split_for(embedder, &document, self.evidence) {
+                        Ok(split) => add(&format!("{:?} {:?} {split:?}", document.title, document.url)),
+                        Err(error) => {
+                            failed = Some(error);
+                            return ControlFlow::Break(());
+                        }
+                    }
                 }
                 ControlFlow::Continue(())
             });
+            if let Some(error) = failed {
+                return Err(EvalError::Index(error.into()));
+            }
             // A document that cannot be read is named when it is ingested.
             add(&read.err().map(|error| error.to_string()).unwrap_or_default());
         }

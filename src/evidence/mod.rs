@@ -25,7 +25,7 @@ mod shape_tests;
 #[cfg(test)]
 mod tests;
 
-pub use context::{Context, ContextParts};
+pub use context::{Context, ContextParts, UnknownPart};
 pub use measure::CountTokens;
 pub use settings::{EvidenceSettings, Linearizer, TableEvidence};
 pub use split::split;

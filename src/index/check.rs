@@ -19,7 +19,6 @@ use super::repair::{Derived, Origin, WriteLock};
 use super::seal::Others;
 use super::stored::KindCounts;
 use crate::base::{CancelToken, EvidenceId, clean_line};
-use crate::evidence::ContextParts;
 
 /// Evidences between two messages of progress.
 const PROGRESS_STEP: usize = 500;
@@ -112,7 +111,7 @@ pub fn check_domain(
     let manifest = db.manifest()?;
     note(Fault::NoVector, db.without_vector(manifest.embedder.dimensions)?, Remedy::Rebuild);
     note(Fault::OtherText, db.repair_texts(cancel, on_progress)?, Remedy::NextIngest);
-    let origin = Origin { db: &db, folder, embedder: &manifest.embedder, context: manifest.context, cancel };
+    let origin = Origin { db: &db, folder, embedder: &manifest.embedder, cancel };
     check_derived(&origin, &mut findings, on_progress)?;
     let (documents, evidences) = db.counts()?;
     let name = clean_line(&folder.file_name().unwrap_or_default().to_string_lossy());
@@ -262,7 +261,7 @@ impl DomainDb {
     ) -> Result<Vec<(EvidenceId, TextHash, i64)>, IndexError> {
         let failed = self.failed("checking the texts");
         let (total, _) = self.evidence_counts(0)?;
-        let sql = format!("SELECT {EVIDENCE_COLUMNS}, e.text_hash, d.context, d.file FROM {EVIDENCE_TABLES}");
+        let sql = format!("SELECT {EVIDENCE_COLUMNS}, e.text_hash, d.file FROM {EVIDENCE_TABLES}");
         let mut query = self.connection.prepare_cached(&sql).map_err(&failed)?;
         let mut rows = query.query([]).map_err(&failed)?;
         let (mut done, mut wrong) = (0_usize, Vec::new());
@@ -274,11 +273,8 @@ impl DomainDb {
             }
             done += 1;
             let stored = stored_evidence(row).map_err(&failed)?;
-            let [hash, context]: [String; 2] = [row.get(15).map_err(&failed)?, row.get(16).map_err(&failed)?];
-            let parts: ContextParts = context
-                .parse()
-                .map_err(|source| IndexError::Damaged { path: self.path.clone(), source: Box::new(source) })?;
-            let made = TextHash::of(&stored.evidence, parts);
+            let hash: String = row.get(16).map_err(&failed)?;
+            let made = TextHash::of(&stored.evidence, stored.indexed);
             if made.0 != hash {
                 wrong.push((stored.id, made, row.get(17).map_err(&failed)?));
             }

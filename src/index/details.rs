@@ -14,6 +14,7 @@ use super::domain::{DomainDb, FILE};
 use super::files::{Root, member_path};
 use super::lexical::{self, Lexical};
 use super::manifest::{LastIngest, Manifest, json};
+use super::path_text::text_path;
 use super::progress::Skipped;
 use super::seal::Others;
 use super::stored::KindCounts;
@@ -201,7 +202,7 @@ impl DomainDb {
             let mut query = self.connection.prepare_cached(sql)?;
             let skipped = query.query_map([], |row| {
                 let [path, member]: [String; 2] = [row.get(0)?, row.get(1)?];
-                Ok(Skipped { path: member_path(Path::new(&path), &member), reason: row.get(2)? })
+                Ok(Skipped { path: member_path(&text_path(&path), &member), reason: row.get(2)? })
             })?;
             skipped.collect::<rusqlite::Result<_>>()
         };
@@ -228,7 +229,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<DocumentEntry> {
     Ok(DocumentEntry {
         document: DocumentId(row.get(0)?),
         title: row.get(1)?,
-        source: member_path(Path::new(&path), &member),
+        source: member_path(&text_path(&path), &member),
         url: row.get(4)?,
         date: row.get(5)?,
         space: row.get(6)?,

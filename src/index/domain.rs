@@ -14,7 +14,7 @@ use super::manifest::{Manifest, NewDomain, json};
 use super::stored::{KindCounts, StoredEvidence, Summary, kind_of};
 use super::{IndexError, list, schema};
 use crate::base::{DocumentId, EvidenceId};
-use crate::evidence::{Context, ContextParts, Evidence, TableGrid};
+use crate::evidence::{Context, ContextParts, Evidence, TableGrid, UnknownPart};
 use crate::inference::{Embedding, EncoderIdentity};
 
 /// File name of the database in the folder of a domain.
@@ -23,7 +23,7 @@ pub(super) const FILE: &str = "domain.db";
 /// What [`stored_evidence`] reads.
 pub(super) const EVIDENCE_COLUMNS: &str = "e.id, e.document, e.kind, e.content, e.title, e.heading_path, e.before, e.after, \
      e.table_number, e.row_number, e.location, e.links, d.title, \
-     coalesce(d.url, f.path || CASE WHEN d.member = '' THEN '' ELSE '/' || d.member END), d.ancestors";
+     coalesce(d.url, f.path || CASE WHEN d.member = '' THEN '' ELSE '/' || d.member END), d.ancestors, d.context";
 
 /// Where [`EVIDENCE_COLUMNS`] come from.
 pub(super) const EVIDENCE_TABLES: &str =
@@ -288,6 +288,7 @@ pub(super) fn stored_evidence(row: &Row<'_>) -> rusqlite::Result<StoredEvidence>
         title: row.get(12)?,
         url: row.get(13)?,
         ancestors: json(row, 14)?,
+        indexed: context_parts(row, 15)?,
         evidence: Evidence {
             kind: kind(row, 2)?,
             content: row.get(3)?,
@@ -302,6 +303,13 @@ pub(super) fn stored_evidence(row: &Row<'_>) -> rusqlite::Result<StoredEvidence>
             location: row.get(10)?,
             links: json(row, 11)?,
         },
+    })
+}
+
+/// The context parts that a document was indexed with.
+fn context_parts(row: &Row<'_>, column: usize) -> rusqlite::Result<ContextParts> {
+    row.get::<_, String>(column)?.parse().map_err(|source: UnknownPart| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(source))
     })
 }
 

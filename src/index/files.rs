@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::IndexError;
 use super::domain::DomainDb;
 use super::ingest::ContentHash;
+use super::path_text::{path_text, text_path};
 use super::progress::Skipped;
 
 /// What is known of a file that was read.
@@ -105,7 +106,7 @@ impl DomainDb {
             let mut rows = query.query([])?;
             while let Some(row) = rows.next()? {
                 take(StoredFile {
-                    path: PathBuf::from(row.get::<_, String>(0)?),
+                    path: text_path(&row.get::<_, String>(0)?),
                     content_hash: ContentHash(row.get(1)?),
                     made_with: row.get(2)?,
                     documents: row.get(3)?,
@@ -134,7 +135,7 @@ impl DomainDb {
             let roots = query.query_map([], |row| {
                 let kind: String = row.get(1)?;
                 let kind = if kind == RootKind::File.as_str() { RootKind::File } else { RootKind::Folder };
-                Ok(Root { path: PathBuf::from(row.get::<_, String>(0)?), kind })
+                Ok(Root { path: text_path(&row.get::<_, String>(0)?), kind })
             })?;
             roots.collect::<rusqlite::Result<_>>()
         };
@@ -154,7 +155,7 @@ impl DomainDb {
         }
         self.write("noting the folders", |transaction| {
             for root in all() {
-                let path = root.path.to_string_lossy();
+                let path = path_text(&root.path);
                 if covered(root) {
                     transaction.execute("DELETE FROM roots WHERE path = ?1", [&path])?;
                 } else {
@@ -168,7 +169,7 @@ impl DomainDb {
 
     /// Forgets a folder that is gone for good.
     pub(super) fn forget_root(&mut self, path: &Path) -> Result<(), IndexError> {
-        let path = path.to_string_lossy().into_owned();
+        let path = path_text(path);
         self.write("noting the folders", |transaction| {
             transaction.execute("DELETE FROM roots WHERE path = ?1", [path]).map(|_| ())
         })

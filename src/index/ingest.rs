@@ -20,6 +20,7 @@ use super::batch::{Batch, Entry, Unit};
 use super::domain::{TextHash, hex};
 use super::files::StoredFile;
 use super::manifest::{LastIngest, now};
+use super::path_text::path_text;
 use super::progress::{IngestProgress, IngestReport, IngestStage, OnProgress, Skipped};
 use super::queue::{Limits, Queue};
 use super::reader::{ParsedMember, Reader, Step, on_reading_thread};
@@ -28,7 +29,7 @@ use super::{Index, IndexError, windows};
 use crate::base::CancelToken;
 use crate::document::{Document, DocumentError, Member};
 use crate::evidence::{ContextParts, Split};
-use crate::inference::{Embed, Embedding, TextRole};
+use crate::inference::{Embed, Embedding, InferenceError, TextRole};
 
 /// What is read ahead while the embedder works: enough that it never waits, little enough to hold in memory.
 const AHEAD: Limits = Limits { things: 64, bytes: 8 << 20 };
@@ -79,7 +80,7 @@ pub(super) struct NewDocument {
 }
 
 /// How documents become evidences.
-pub(super) type SplitDocument<'a> = dyn Fn(&Document) -> Split + Sync + 'a;
+pub(super) type SplitDocument<'a> = dyn Fn(&Document) -> Result<Split, InferenceError> + Sync + 'a;
 
 /// The files of one ingest and how their documents are split.
 pub(super) struct Documents<'a, 'd> {
@@ -169,6 +170,7 @@ impl Index {
             done: 0,
             embedded: 0,
             moved: HashSet::new(),
+            arrived: HashSet::new(),
             report: IngestReport::default(),
             batch: Batch::default(),
         };
@@ -216,6 +218,8 @@ struct Run<'a, 'p> {
     embedded: usize,
     /// Paths of which a file has gone to another path.
     moved: HashSet<PathBuf>,
+    /// Paths to which a file has gone. Its documents count as renamed, also where a title goes with the name.
+    arrived: HashSet<String>,
     report: IngestReport,
     batch: Batch,
 }
@@ -235,16 +239,16 @@ impl Run<'_, '_> {
                 self.count(&path);
             }
             Step::Unreadable { path, reason } => {
-                let at = path.to_string_lossy().into_owned();
+                let at = path_text(&path);
                 self.report.skipped.push(Skipped { path, reason });
                 self.count(&at);
             }
             Step::Renamed { from, to } => {
-                self.report.renamed += self.index.db.rename_file(&from.to_string_lossy(), &to)?;
+                self.report.renamed += self.index.db.rename_file(&path_text(&from), &to)?;
                 self.moved.insert(from);
-                self.count(&to);
+                self.arrived.insert(to);
             }
-            Step::Same => self.report.unchanged += 1,
+            Step::Same { path } => self.report.unchanged += usize::from(!self.arrived.contains(&path)),
             Step::Member(parsed) => self.prepare(*parsed)?,
             Step::Finished { file, skipped } => {
                 self.report.skipped.extend(skipped);
@@ -305,7 +309,7 @@ impl Run<'_, '_> {
     ) -> Result<(), IndexError> {
         match self.index.db.replace(&Replacement { document, context: self.context, hashes, vectors })? {
             Stored::Added => self.report.added += 1,
-            Stored::Updated => self.report.updated += 1,
+            Stored::Updated => self.report.updated += usize::from(!self.arrived.contains(&document.path)),
         }
         Ok(())
     }
@@ -356,7 +360,7 @@ impl Run<'_, '_> {
         for file in gone.iter().filter(|file| !self.moved.contains(&file.path)) {
             self.cancel.check()?;
             if super::survey::is_gone(&file.path) {
-                self.report.removed += self.index.db.remove_file(&file.path.to_string_lossy())?;
+                self.report.removed += self.index.db.remove_file(&path_text(&file.path))?;
             }
         }
         Ok(())

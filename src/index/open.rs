@@ -83,7 +83,7 @@ impl Index {
         let name = crate::base::clean_line(&name);
         let manifest = db.manifest()?;
         check_embedder(&name, &manifest, embedder)?;
-        let origin = Origin { db: &db, folder, embedder: &manifest.embedder, context: manifest.context, cancel };
+        let origin = Origin { db: &db, folder, embedder: &manifest.embedder, cancel };
         let derived = open_derived(&origin, on_progress)?;
         Ok(Self { db, derived, folder: folder.to_path_buf(), name, embedder: manifest.embedder })
     }
@@ -121,13 +121,7 @@ impl Index {
         }
         let manifest = self.db.manifest()?;
         check_embedder(&self.name, &manifest, &self.embedder)?;
-        let origin = Origin {
-            db: &self.db,
-            folder: &self.folder,
-            embedder: &manifest.embedder,
-            context: manifest.context,
-            cancel,
-        };
+        let origin = Origin { db: &self.db, folder: &self.folder, embedder: &manifest.embedder, cancel };
         self.derived = open_derived(&origin, on_progress)?;
         Ok(())
     }
@@ -221,8 +215,7 @@ impl Index {
         on_progress: &mut OnProgress<'_>,
     ) -> Result<(), IndexError> {
         cancel.check()?;
-        let context = self.db.manifest()?.context;
-        let origin = Origin { db: &self.db, folder: &self.folder, embedder: &self.embedder, context, cancel };
+        let origin = Origin { db: &self.db, folder: &self.folder, embedder: &self.embedder, cancel };
         self.derived.step(&origin, on_progress)
     }
 }

@@ -3,6 +3,7 @@
 //! Takes paths as the user typed them, gives `ingest` one file after the other.
 //! Invariant: at most one file is in memory at a time here.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -14,8 +15,8 @@ use super::survey::{Missing, survey};
 use super::{Index, IndexError};
 use crate::base::CancelToken;
 use crate::document::{self, Document};
-use crate::evidence::{self, ContextParts, EvidenceSettings};
-use crate::inference::Embed;
+use crate::evidence::{self, ContextParts, EvidenceSettings, Split};
+use crate::inference::{Embed, InferenceError};
 
 /// How evidence is stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -63,13 +64,12 @@ impl Index {
         self.db.remember_roots(&survey.roots)?;
         let total = survey.files.len();
         let mut incoming = survey.files.into_iter().map(from_file);
-        let tokens = |text: &str| embedder.count_tokens(text).unwrap_or(text.len());
         let documents = Documents {
             incoming: &mut incoming,
             total,
             context: request.index.context,
             evidence: serde_json::to_value(request.evidence).unwrap_or_default(),
-            split: &|document: &Document| evidence::split(document, request.evidence, &tokens),
+            split: &|document: &Document| split_for(embedder, document, request.evidence),
             absent: survey.absent,
         };
         let mut report = self.ingest_locked(documents, embedder, cancel, on_progress)?;
@@ -87,6 +87,31 @@ impl Index {
             self.db.forget_root(root)?;
         }
         Ok(report)
+    }
+}
+
+/// Splits a document by the embedder's tokens.
+///
+/// # Errors
+/// When its tokenizer fails or cannot be loaded.
+pub fn split_for(
+    embedder: &dyn Embed,
+    document: &Document,
+    settings: &EvidenceSettings,
+) -> Result<Split, InferenceError> {
+    let failed = OnceCell::new();
+    let count = |text: &str| {
+        // After a failure any number will do: the result is thrown away.
+        let count = if failed.get().is_none() { embedder.count_tokens(text) } else { Ok(1) };
+        count.unwrap_or_else(|error| {
+            let _ = failed.set(error);
+            1
+        })
+    };
+    let split = evidence::split(document, settings, &count);
+    match failed.into_inner() {
+        Some(error) => Err(error),
+        None => Ok(split),
     }
 }
 

@@ -18,6 +18,7 @@ use super::domain::{DomainDb, TextHash, hex};
 use super::error::chain;
 use super::files::{StoredFile, member_path};
 use super::ingest::{ContentHash, Incoming, NewDocument, SplitDocument};
+use super::path_text::path_text;
 use super::progress::Skipped;
 use super::queue::{Closed, Queue};
 use super::windows::{self, Piece};
@@ -45,7 +46,7 @@ pub(super) enum Step {
     /// The file stood at another path before.
     Renamed { from: PathBuf, to: String },
     /// A document of the file is as it was.
-    Same,
+    Same { path: String },
     /// A document of the file is new or changed.
     Member(Box<ParsedMember>),
     /// All documents of the file were given.
@@ -130,7 +131,7 @@ impl<'a> Reader<'a> {
             Ok(hash) => hash,
             Err(reason) => return Ok(queue.push(Step::Unreadable { path, reason }, 0)),
         };
-        let source = path.to_string_lossy().into_owned();
+        let source = path_text(&path);
         let state = self.db.file_state(&source)?;
         if let Some(state) = &state
             && state.content_hash == content_hash
@@ -140,12 +141,17 @@ impl<'a> Reader<'a> {
             let unread = self.db.unread_of(state.id, &path)?;
             return Ok(queue.push(Step::Unchanged { path: source, documents, unread }, 0));
         }
-        if state.is_none()
+        let mut known = state.map(|state| state.id);
+        if known.is_none()
             && let Some(from) = self.renamed_from(&content_hash, &path)
         {
-            return Ok(queue.push(Step::Renamed { from, to: source }, 0));
+            known = self.db.file_state(&path_text(&from))?.map(|state| state.id);
+            if queue.push(Step::Renamed { from, to: source }, 0).is_err() {
+                return Ok(Err(Closed));
+            }
+            // It is read all the same: a title may be the file's name.
         }
-        let stored = state.map_or_else(|| Ok(HashMap::new()), |state| self.db.member_hashes(state.id))?;
+        let stored = known.map_or_else(|| Ok(HashMap::new()), |file| self.db.member_hashes(file))?;
         let mut members = Members {
             reader: self,
             queue,
@@ -171,7 +177,7 @@ impl<'a> Reader<'a> {
     /// Splits a document and finds the texts that are not stored.
     fn parse(&self, path: &Path, member: &str, read: (Document, ContentHash)) -> Result<ParsedMember, IndexError> {
         let (document, content_hash) = read;
-        let split = (self.split)(&document);
+        let split = (self.split)(&document)?;
         let mut texts = Vec::with_capacity(split.evidences.len());
         for evidence in &split.evidences {
             let hash = TextHash::of(evidence, self.context);
@@ -180,7 +186,7 @@ impl<'a> Reader<'a> {
             texts.push((hash, pieces));
         }
         let document = NewDocument {
-            path: path.to_string_lossy().into_owned(),
+            path: path_text(path),
             member: member.to_owned(),
             content_hash,
             title: document.title,
@@ -254,7 +260,7 @@ impl Members<'_, '_> {
     fn give(&self, name: &str, document: Document) -> Result<(), Stopped> {
         let content_hash = hash_of_document(&document, &self.reader.made_with);
         let (step, bytes) = if self.stored.get(name) == Some(&content_hash) {
-            (Step::Same, 0)
+            (Step::Same { path: path_text(self.path) }, 0)
         } else {
             let parsed = self.reader.parse(self.path, name, (document, content_hash)).map_err(Stopped::Failed)?;
             let bytes = weight(&parsed);
@@ -291,7 +297,7 @@ impl Members<'_, '_> {
             .map(|(member, reason)| Skipped { path: member_path(self.path, member), reason: reason.clone() })
             .collect();
         let file = FinishedFile {
-            path: self.path.to_string_lossy().into_owned(),
+            path: path_text(self.path),
             content_hash,
             made_with: self.reader.made_with.clone(),
             unread,

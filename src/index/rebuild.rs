@@ -17,7 +17,6 @@ use super::stored::StoredEvidence;
 use super::windows::{self, Piece};
 use super::{Index, IndexError};
 use crate::base::CancelToken;
-use crate::evidence::ContextParts;
 use crate::inference::{Embed, Embedding, EncoderIdentity, TextRole};
 
 /// Evidences per call of the embedder.
@@ -60,7 +59,6 @@ fn embed_the_rest(
     cancel: &CancelToken,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), IndexError> {
-    let context = db.manifest()?.context;
     let (total, _) = db.evidence_counts(0)?;
     let mut embedded = 0;
     loop {
@@ -72,27 +70,28 @@ fn embed_the_rest(
         let done = total.saturating_sub(db.count_without_next()?);
         let stage = IngestStage::Embedding;
         on_progress(IngestProgress { stage, done, total, embedded, current: String::new() });
-        let vectors = embed(&some, context, embedder, cancel)?;
+        let vectors = embed(&some, embedder, cancel)?;
         embedded += vectors.len();
         db.keep_next(&some, &vectors, embedder.identity())?;
     }
 }
 
-fn embed(
-    some: &[StoredEvidence],
-    context: ContextParts,
-    embedder: &dyn Embed,
-    cancel: &CancelToken,
-) -> Result<Vec<Embedding>, IndexError> {
-    let pieces: Vec<Vec<Piece>> =
-        some.iter().map(|stored| windows::texts(&stored.evidence, context, embedder)).collect::<Result<_, _>>()?;
+fn embed(some: &[StoredEvidence], embedder: &dyn Embed, cancel: &CancelToken) -> Result<Vec<Embedding>, IndexError> {
+    let pieces: Vec<Vec<Piece>> = some
+        .iter()
+        .map(|stored| windows::texts(&stored.evidence, stored.indexed, embedder))
+        .collect::<Result<_, _>>()?;
     let texts: Vec<&str> = pieces.iter().flatten().map(|piece| piece.text.as_str()).collect();
     let made = embedder.embed(&texts, TextRole::Evidence, cancel)?;
+    let expected = embedder.identity().dimensions;
+    if let Some(wrong) = made.iter().find(|vector| vector.values().len() != expected) {
+        return Err(IndexError::Dimensions { found: wrong.values().len(), expected });
+    }
     let mut rest = made.as_slice();
     let mut vectors = Vec::with_capacity(some.len());
     for own in &pieces {
         let Some((own, others)) = rest.split_at_checked(own.len()) else {
-            return Err(IndexError::Dimensions { found: 0, expected: embedder.identity().dimensions });
+            return Err(IndexError::Dimensions { found: 0, expected });
         };
         rest = others;
         vectors.push(windows::pool(own));

@@ -54,7 +54,6 @@ pub(super) struct Origin<'a> {
     pub(super) db: &'a DomainDb,
     pub(super) folder: &'a Path,
     pub(super) embedder: &'a EncoderIdentity,
-    pub(super) context: ContextParts,
     /// What is half in step when this is cancelled is not saved; the next opening finishes it.
     pub(super) cancel: &'a CancelToken,
 }
@@ -204,8 +203,8 @@ fn change_lexical(
         origin.cancel.check()?;
         tell(on_progress, &mut done, more);
         let evidence = &stored.evidence;
-        let title = if origin.context.contains(ContextParts::TITLE) { evidence.context.title.as_str() } else { "" };
-        change.add(stored.id, &evidence.contextualized(origin.context), title)
+        let title = if stored.indexed.contains(ContextParts::TITLE) { evidence.context.title.as_str() } else { "" };
+        change.add(stored.id, &evidence.contextualized(stored.indexed), title)
     });
     match added {
         Ok(()) => change.commit(since.to),

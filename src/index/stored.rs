@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::base::{DocumentId, EvidenceId};
-use crate::evidence::{Evidence, Kind};
+use crate::evidence::{ContextParts, Evidence, Kind};
 use crate::inference::EncoderIdentity;
 
 /// An evidence found by one of the two searches.
@@ -35,6 +35,8 @@ pub struct StoredEvidence {
     pub url: String,
     /// Titles of the pages above its document, outermost first.
     pub ancestors: Vec<String>,
+    /// Context parts that its document was embedded and indexed with.
+    pub indexed: ContextParts,
     /// The evidence.
     pub evidence: Evidence,
 }

@@ -1,8 +1,9 @@
 //! What is on disk against what is stored: files to look at, files that are gone, files that may only be out of reach.
 //!
 //! Invariants: a file counts as gone only when the folder it was found in was listed and neither the listing nor the
-//! file system has it; a folder that is missing, cannot be listed or holds no document any more says nothing about its
-//! files, for a disk may be unplugged; files outside the given folders are not looked at.
+//! file system has it; a given folder that is missing, cannot be listed or holds no document any more says nothing about
+//! its files, for a disk may be unplugged, and neither does a folder below it that is there and has nothing in it, for
+//! that is what a disk leaves that was mounted there; files outside the given folders are not looked at.
 //! Not here: reading files (`reader`), taking documents out (`ingest`).
 
 use std::collections::HashSet;
@@ -134,10 +135,17 @@ impl OutOfReach {
     }
 
     /// The innermost folder around a file that says nothing about it.
-    fn around(&self, file: &Path) -> Option<&(PathBuf, KeptReason)> {
+    fn around(&self, file: &Path) -> Option<(PathBuf, KeptReason)> {
         let around = self.roots.iter().filter(|(root, _)| file.starts_with(root));
-        around.max_by_key(|(root, _)| root.as_os_str().len())
+        let around = around.max_by_key(|(root, _)| root.as_os_str().len()).cloned();
+        around.or_else(|| bare_folder(file).map(|folder| (folder, KeptReason::Empty)))
     }
+}
+
+/// The innermost folder around a file that is still there, where there is nothing at all in it.
+fn bare_folder(file: &Path) -> Option<PathBuf> {
+    let folder = file.ancestors().skip(1).find(|folder| folder.is_dir())?;
+    fs::read_dir(folder).ok()?.next().is_none().then(|| folder.to_path_buf())
 }
 
 impl Survey {
@@ -156,10 +164,10 @@ impl Survey {
             }
             match around {
                 Some((root, reason)) if missing == Missing::Keep => {
-                    match self.kept.iter_mut().find(|kept| kept.path == *root) {
+                    match self.kept.iter_mut().find(|kept| kept.path == root) {
                         Some(kept) => kept.documents += file.documents,
                         None => {
-                            self.kept.push(Kept { path: root.clone(), documents: file.documents, reason: *reason });
+                            self.kept.push(Kept { path: root, documents: file.documents, reason });
                         }
                     }
                     self.absent.out_of_reach.push(file);

@@ -233,7 +233,14 @@ pub(super) fn documents<'a, 'd>(
     total: usize,
 ) -> Documents<'a, 'd> {
     let evidence = serde_json::Value::Null;
-    Documents { incoming, total, context: ContextParts::ALL, evidence, split: &split, absent: Absent::default() }
+    Documents {
+        incoming,
+        total,
+        context: ContextParts::ALL,
+        evidence,
+        split: &|document| Ok(split(document)),
+        absent: Absent::default(),
+    }
 }
 
 /// A new domain in a temporary folder.

@@ -12,7 +12,6 @@ use super::IndexError;
 use super::domain::{DomainDb, TextHash, blob};
 use super::ingest::{ContentHash, NewDocument};
 use super::manifest::{next_generation, to_json};
-use crate::base::clean_line;
 use crate::evidence::{ContextParts, Evidence};
 use crate::inference::Embedding;
 
@@ -108,14 +107,12 @@ impl DomainDb {
         })
     }
 
-    /// Gives a file another path; its documents keep everything, but a title that was the file's name follows it.
+    /// Gives a file another path. It counts as not read, for a title may have been its name.
     pub(super) fn rename_file(&mut self, from: &str, to: &str) -> Result<usize, IndexError> {
         self.write("renaming a file", |transaction| {
             let id: i64 = transaction
-                .prepare_cached("UPDATE files SET path = ?2 WHERE path = ?1 RETURNING id")?
+                .prepare_cached("UPDATE files SET path = ?2, content_hash = '' WHERE path = ?1 RETURNING id")?
                 .query_row([from, to], |row| row.get(0))?;
-            let sql = "UPDATE documents SET title = ?3 WHERE file = ?1 AND member = '' AND title = ?2";
-            transaction.prepare_cached(sql)?.execute(params![id, stem(from), stem(to)])?;
             next_generation(transaction)?;
             transaction
                 .prepare_cached("SELECT count(*) FROM documents WHERE file = ?1")?
@@ -138,11 +135,6 @@ impl DomainDb {
     pub(super) fn forget_ready(&mut self) -> Result<(), IndexError> {
         self.write("storing vectors", |transaction| transaction.execute("DELETE FROM ready_vectors", []).map(|_| ()))
     }
-}
-
-/// The title that a document takes from the name of its file.
-fn stem(path: &str) -> String {
-    clean_line(&std::path::Path::new(path).file_stem().unwrap_or_default().to_string_lossy())
 }
 
 fn remove_documents(transaction: &Connection, documents: &[i64]) -> rusqlite::Result<()> {

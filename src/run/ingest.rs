@@ -48,7 +48,7 @@ pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<E
     Ok(Exit::Done)
 }
 
-/// Ingests with progress on stderr. A domain that is new and got no document is not left behind.
+/// Ingests with progress on stderr. A domain that is new and in which nothing could be read is not left behind.
 pub(super) fn ingest(
     start: &Start,
     args: &Ingest,
@@ -75,7 +75,8 @@ pub(super) fn ingest(
             let result = bring_in_step(&mut index, start, args, embedded, &mut show);
             let is_empty = index.summary()?.documents == 0;
             drop(index);
-            if is_new && is_empty {
+            // After a cancellation the next run goes on with what was embedded.
+            if is_new && is_empty && !matches!(result, Err(IndexError::Canceled(_))) {
                 remove_domain(&folder)?;
             }
             result

@@ -2,7 +2,8 @@
 //! step, and finishing gives the same evidences as a run that nobody disturbed.
 //!
 //! The ingest runs in a child process, which is this test program itself, with the deterministic embedder. The moments
-//! are counted in messages of progress, so that they are the same on every machine. `RAGONITE_KILLS` says how many.
+//! are counted in messages of progress, after which the signal falls wherever the child is by then. `RAGONITE_KILLS` says
+//! how many.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -224,6 +225,9 @@ fn esc_stops_an_ingest_and_the_next_run_goes_on() {
         screen.contains("shell is back") && !screen.contains("-icanon"),
         "the terminal was not given back:\n{screen}"
     );
+    let report = program.json(&["ingest", "--domain", "ships", folder]);
+    let count = |name: &str| report[name].as_u64().unwrap();
+    assert_eq!((count("documents"), count("added") + count("unchanged")), (150, 150), "{report}");
 }
 
 #[test]

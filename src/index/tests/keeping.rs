@@ -8,7 +8,8 @@ use super::super::{Index, IndexError, IngestReport, IngestRequest, IngestStage, 
 use super::{by_words, embedder, open, pages};
 use crate::base::{CancelSource, CancelToken};
 use crate::document::{Document, DocumentError, Member};
-use crate::evidence::EvidenceSettings;
+use crate::evidence::{ContextParts, EvidenceSettings};
+use crate::inference::{Embed as _, TextRole};
 
 /// A domain, and beside it a folder with pages.
 struct Wiki {
@@ -133,19 +134,67 @@ fn files_outside_the_given_folders_are_left_alone() {
 
 #[test]
 fn a_renamed_file_keeps_its_document_and_is_not_embedded_again() {
-    let mut wiki = Wiki::new(&[MENU, RULES]);
+    let mut wiki = Wiki::new(&[("menu.md", "# Menu\n\nSoup is served on Monday.\n"), RULES]);
     wiki.run(&[""]);
     let (before, embedded) = (wiki.documents(), wiki.embedder.texts());
     let soup = wiki.index.lexical_search("soup", 1).unwrap()[0].evidence;
-    wiki.rename("menu.txt", "kitchen/Week 7.txt");
+    wiki.rename("menu.md", "kitchen/Week 7.md");
     let report = wiki.run(&[""]);
     assert_eq!((report.renamed, report.added, report.removed, report.unchanged), (1, 0, 0, 1));
     assert_eq!(wiki.embedder.texts(), embedded);
-    assert_eq!(wiki.documents()[0], ("Week 7.txt".to_owned(), before[0].1));
+    assert_eq!(wiki.documents()[0], ("Week 7.md".to_owned(), before[0].1));
     let stored = wiki.index.evidences(&[soup]).unwrap().remove(0);
-    assert_eq!(stored.title, "Week 7");
-    assert!(stored.url.ends_with("kitchen/Week 7.txt"), "{}", stored.url);
+    assert_eq!(stored.title, "Menu");
+    assert!(stored.url.ends_with("kitchen/Week 7.md"), "{}", stored.url);
     assert_eq!(wiki.run(&[""]).unchanged, 2);
+}
+
+#[test]
+fn a_title_that_is_the_name_of_the_file_follows_it_into_every_evidence() {
+    let mut wiki = Wiki::new(&[MENU, RULES]);
+    wiki.run(&[""]);
+    let before = wiki.documents();
+    wiki.rename("menu.txt", "kitchen/Week 7.txt");
+    let report = wiki.run(&[""]);
+    assert_eq!((report.renamed, report.updated, report.added, report.removed, report.unchanged), (1, 0, 0, 0, 1));
+    assert_eq!(wiki.documents()[0], ("Week 7.txt".to_owned(), before[0].1));
+    let soup = wiki.index.lexical_search("soup", 1).unwrap()[0].evidence;
+    let stored = wiki.index.evidences(&[soup]).unwrap().remove(0);
+    assert_eq!((stored.title.as_str(), stored.evidence.context.title.as_str()), ("Week 7", "Week 7"));
+    assert!(wiki.index.lexical_search("menu", 5).unwrap().is_empty(), "the old title is still searched");
+    assert_eq!(wiki.run(&[""]).unchanged, 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_no_text_is_a_name_like_any_other() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut wiki = Wiki::new(&[RULES]);
+    for (byte, text) in [(0xe9_u8, "Soup is served on Monday.\n"), (0xe8, "Tea is at four.\n")] {
+        let name = [b"caf", &[byte][..], b".txt"].concat();
+        fs::write(wiki.at("").join(std::ffi::OsStr::from_bytes(&name)), text).unwrap();
+    }
+    assert_eq!(wiki.run(&[""]).added, 3);
+    for _ in 0..3 {
+        let report = wiki.run(&[""]);
+        assert_eq!((report.unchanged, report.added, report.removed, report.documents), (3, 0, 0, 3));
+    }
+}
+
+#[test]
+fn a_folder_that_was_emptied_below_a_given_one_keeps_its_documents_and_says_so() {
+    let mut wiki = Wiki::new(&[("share/menu.txt", MENU.1), RULES]);
+    wiki.run(&[""]);
+    fs::remove_file(wiki.at("share/menu.txt")).unwrap();
+    let report = wiki.run(&[""]);
+    assert_eq!((report.removed, report.documents, report.kept.len()), (0, 2, 1));
+    assert_eq!((report.kept[0].documents, report.kept[0].reason), (1, KeptReason::Empty));
+    assert_eq!(report.kept[0].path, wiki.at("share"));
+    // Something else in it shows that the folder itself is the one that held the document.
+    wiki.write("share/new.txt", "Tea is at four.\n");
+    assert_eq!(wiki.run(&[""]).removed, 1);
+    fs::remove_dir_all(wiki.at("share")).unwrap();
+    assert_eq!(wiki.run(&[""]).removed, 1);
 }
 
 #[test]
@@ -334,7 +383,7 @@ fn links_and_pages_above_are_given_back() {
     let with_link = |document: &Document| {
         let mut split = split(document);
         split.evidences[0].links = vec![link.clone()];
-        split
+        Ok(split)
     };
     let mut incoming = std::iter::once(incoming);
     let documents = super::Documents { split: &with_link, ..super::documents(&mut incoming, 1) };
@@ -344,4 +393,27 @@ fn links_and_pages_above_are_given_back() {
     assert_eq!(stored.evidence.links, [link]);
     assert_eq!(stored.ancestors, ["Home", "Kitchen"]);
     assert_eq!(index.evidences_of(stored.document).unwrap(), [stored]);
+}
+
+#[test]
+fn a_rebuild_keeps_the_context_that_each_document_was_stored_with() {
+    let mut wiki = Wiki::new(&[MENU, RULES]);
+    wiki.run(&["menu.txt", "rules.txt"]);
+    let (paths, evidence) = ([wiki.at("menu.txt")], EvidenceSettings::default());
+    let bare = super::IndexSettings { context: ContextParts::NONE };
+    let request = IngestRequest { paths: &paths, evidence: &evidence, index: &bare, missing: Missing::Keep };
+    wiki.index.ingest(&request, &wiki.embedder, &CancelToken::never(), &mut |_| {}).unwrap();
+    let Wiki { data, index, .. } = wiki;
+    drop(index);
+    let other = WordEmbedder::new("beef");
+    let index = Index::rebuild(&data.path().join("wiki"), &other, &CancelToken::never(), &mut |_| {}).unwrap();
+    for (word, context) in [("soup", ContextParts::NONE), ("dogs", ContextParts::ALL)] {
+        let found = index.lexical_search(word, 1).unwrap()[0].evidence;
+        let stored = index.evidences(&[found]).unwrap().remove(0);
+        assert_eq!(stored.indexed, context, "{word}");
+        let made = other.embed(&[&stored.evidence.contextualized(context)], TextRole::Evidence, &CancelToken::never());
+        assert_eq!(index.vectors(&[found]).unwrap(), made.unwrap(), "{word}");
+    }
+    assert!(index.lexical_search("menu", 5).unwrap().is_empty(), "the title is searched although it was left out");
+    assert!(!index.lexical_search("rules", 5).unwrap().is_empty());
 }
