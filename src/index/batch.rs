@@ -6,11 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::IndexError;
 use super::domain::TextHash;
 use super::ingest::NewDocument;
-use super::windows::Piece;
+use super::windows::{self, Piece};
 use super::write::FinishedFile;
-use crate::inference::Embedding;
+use crate::base::CancelToken;
+use crate::inference::{Embed, Embedding, TextRole};
 
 /// Documents are gathered until they have so many texts to embed: enough to find texts of like length.
 const UNITS: usize = 512;
@@ -113,6 +115,34 @@ impl Batch {
         }
         calls
     }
+}
+
+/// The vectors of one call's texts.
+///
+/// # Errors
+/// When the embedder fails, gives vectors of another size, or another number of them.
+pub(super) fn embed_call(
+    call: &[Unit],
+    embedder: &dyn Embed,
+    cancel: &CancelToken,
+) -> Result<Vec<(TextHash, Embedding)>, IndexError> {
+    let texts: Vec<&str> = call.iter().flat_map(|unit| &unit.pieces).map(|piece| piece.text.as_str()).collect();
+    let made = embedder.embed(&texts, TextRole::Evidence, cancel)?;
+    let expected = embedder.identity().dimensions;
+    if let Some(wrong) = made.iter().find(|vector| vector.values().len() != expected) {
+        return Err(IndexError::Dimensions { found: wrong.values().len(), expected });
+    }
+    if made.len() != texts.len() {
+        return Err(IndexError::Dimensions { found: 0, expected });
+    }
+    let mut rest = made.as_slice();
+    let mut ready = Vec::with_capacity(call.len());
+    for unit in call {
+        let (own, others) = rest.split_at(unit.pieces.len());
+        rest = others;
+        ready.push((unit.hash.clone(), windows::pool(own)));
+    }
+    Ok(ready)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::batch::{Batch, Entry, Unit};
+use super::batch::{Batch, Entry, Unit, embed_call};
 use super::domain::{TextHash, hex};
 use super::files::StoredFile;
 use super::manifest::{LastIngest, now};
@@ -29,7 +29,7 @@ use super::{Index, IndexError, windows};
 use crate::base::CancelToken;
 use crate::document::{Document, DocumentError, Member};
 use crate::evidence::{ContextParts, Split};
-use crate::inference::{Embed, Embedding, InferenceError, TextRole};
+use crate::inference::{Embed, Embedding, InferenceError};
 
 /// What is read ahead while the embedder works: enough that it never waits, little enough to hold in memory.
 const AHEAD: Limits = Limits { things: 64, bytes: 8 << 20 };
@@ -331,22 +331,7 @@ impl Run<'_, '_> {
             self.cancel.check()?;
             // While a batch is embedded its files count in the proportion that is done.
             self.tell(IngestStage::Embedding, self.done + files * embedded / units.max(1), &current);
-            let texts: Vec<&str> = call.iter().flat_map(|unit| &unit.pieces).map(|piece| piece.text.as_str()).collect();
-            let made = self.embedder.embed(&texts, TextRole::Evidence, self.cancel)?;
-            let expected = self.embedder.identity().dimensions;
-            if let Some(wrong) = made.iter().find(|vector| vector.values().len() != expected) {
-                return Err(IndexError::Dimensions { found: wrong.values().len(), expected });
-            }
-            if made.len() != texts.len() {
-                return Err(IndexError::Dimensions { found: 0, expected });
-            }
-            let mut rest = made.as_slice();
-            let mut ready = Vec::with_capacity(call.len());
-            for unit in &call {
-                let (own, others) = rest.split_at(unit.pieces.len());
-                rest = others;
-                ready.push((unit.hash.clone(), windows::pool(own)));
-            }
+            let ready = embed_call(&call, self.embedder, self.cancel)?;
             self.index.db.keep_ready(&ready)?;
             embedded += ready.len();
             self.embedded += ready.len();

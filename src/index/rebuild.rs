@@ -3,24 +3,25 @@
 //! Invariants: no source file is read; the old vectors stay until the new ones are complete, and then all change in
 //! one step; what was embedded outlives a kill, so that the next run goes on.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use rusqlite::params;
 
+use super::batch::{Batch, Unit, embed_call};
 use super::dense::Dense;
-use super::domain::{DomainDb, blob, evidence_query, stored_evidence};
+use super::domain::{DomainDb, TextHash, blob, evidence_query, stored_evidence};
 use super::lexical::Lexical;
 use super::manifest::next_generation;
 use super::progress::{IngestProgress, IngestStage, OnProgress};
 use super::repair::WriteLock;
 use super::stored::StoredEvidence;
-use super::windows::{self, Piece};
-use super::{Index, IndexError};
-use crate::base::CancelToken;
-use crate::inference::{Embed, Embedding, EncoderIdentity, TextRole};
+use super::{Index, IndexError, windows};
+use crate::base::{CancelToken, EvidenceId};
+use crate::inference::{Embed, Embedding, EncoderIdentity};
 
-/// Evidences per call of the embedder.
-const STEP: usize = 64;
+/// Evidences that are looked at together, so that texts of like length are embedded together.
+const STEP: usize = 512;
 
 impl Index {
     /// Builds the derived indexes anew. Every evidence is embedded again where the domain was embedded with another
@@ -67,36 +68,26 @@ fn embed_the_rest(
         if some.is_empty() {
             return Ok(());
         }
-        let done = total.saturating_sub(db.count_without_next()?);
-        let stage = IngestStage::Embedding;
-        on_progress(IngestProgress { stage, done, total, embedded, current: String::new() });
-        let vectors = embed(&some, embedder, cancel)?;
-        embedded += vectors.len();
-        db.keep_next(&some, &vectors, embedder.identity())?;
+        let mut done = total.saturating_sub(db.count_without_next()?);
+        let mut batch = Batch::default();
+        let mut hashes = Vec::with_capacity(some.len());
+        for stored in &some {
+            let hash = TextHash::of(&stored.evidence, stored.indexed);
+            if !batch.has(&hash) {
+                let pieces = windows::texts(&stored.evidence, stored.indexed, embedder)?;
+                batch.add(Unit { hash: hash.clone(), pieces });
+            }
+            hashes.push((stored.id, hash));
+        }
+        for call in batch.calls() {
+            cancel.check()?;
+            let stage = IngestStage::Embedding;
+            on_progress(IngestProgress { stage, done, total, embedded, current: String::new() });
+            let vectors: HashMap<TextHash, Embedding> = embed_call(&call, embedder, cancel)?.into_iter().collect();
+            let kept = db.keep_next(&hashes, &vectors, embedder.identity())?;
+            (done, embedded) = (done + kept, embedded + kept);
+        }
     }
-}
-
-fn embed(some: &[StoredEvidence], embedder: &dyn Embed, cancel: &CancelToken) -> Result<Vec<Embedding>, IndexError> {
-    let pieces: Vec<Vec<Piece>> = some
-        .iter()
-        .map(|stored| windows::texts(&stored.evidence, stored.indexed, embedder))
-        .collect::<Result<_, _>>()?;
-    let texts: Vec<&str> = pieces.iter().flatten().map(|piece| piece.text.as_str()).collect();
-    let made = embedder.embed(&texts, TextRole::Evidence, cancel)?;
-    let expected = embedder.identity().dimensions;
-    if let Some(wrong) = made.iter().find(|vector| vector.values().len() != expected) {
-        return Err(IndexError::Dimensions { found: wrong.values().len(), expected });
-    }
-    let mut rest = made.as_slice();
-    let mut vectors = Vec::with_capacity(some.len());
-    for own in &pieces {
-        let Some((own, others)) = rest.split_at_checked(own.len()) else {
-            return Err(IndexError::Dimensions { found: 0, expected });
-        };
-        rest = others;
-        vectors.push(windows::pool(own));
-    }
-    Ok(vectors)
 }
 
 impl DomainDb {
@@ -138,16 +129,19 @@ impl DomainDb {
 
     fn keep_next(
         &mut self,
-        evidences: &[StoredEvidence],
-        vectors: &[Embedding],
+        evidences: &[(EvidenceId, TextHash)],
+        vectors: &HashMap<TextHash, Embedding>,
         embedder: &EncoderIdentity,
-    ) -> Result<(), IndexError> {
+    ) -> Result<usize, IndexError> {
         self.write("storing the new vectors", |transaction| {
             let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO next_vectors VALUES (?1, ?2, ?3)")?;
-            for (stored, vector) in evidences.iter().zip(vectors) {
-                insert.execute(params![stored.id.0, embedder.fingerprint, blob(vector)])?;
+            let mut kept = 0;
+            for (id, hash) in evidences {
+                if let Some(vector) = vectors.get(hash) {
+                    kept += insert.execute(params![id.0, embedder.fingerprint, blob(vector)])?;
+                }
             }
-            Ok(())
+            Ok(kept)
         })
     }
 

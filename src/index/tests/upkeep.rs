@@ -153,7 +153,7 @@ fn a_rebuild_that_was_stopped_goes_on_where_it_was() {
     let wiki = folder.path().join("wiki");
     let source = CancelSource::default();
     let mut other = WordEmbedder::new("beef");
-    other.trouble = Trouble::CancelsAt(10, source.clone());
+    other.trouble = Trouble::CancelsAt(5, source.clone());
     let error = Index::rebuild(&wiki, &other, &source.token(), &mut |_| {}).unwrap_err();
     assert!(matches!(error, IndexError::Canceled(_)), "{error:?}");
     // The old vectors are still there.
