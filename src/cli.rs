@@ -146,7 +146,8 @@ pub enum Domain {
 
 /// `ragonite domain set`.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = true, args = ["title", "prompt_prefix"])]
+#[group(skip)]
+#[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["title", "prompt_prefix"])))]
 pub struct SetDomain {
     /// The domain
     pub name: DomainName,

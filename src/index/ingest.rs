@@ -11,7 +11,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -22,7 +22,7 @@ use super::files::StoredFile;
 use super::manifest::{LastIngest, now};
 use super::path_text::path_text;
 use super::progress::{IngestProgress, IngestReport, IngestStage, OnProgress, Skipped};
-use super::queue::{Limits, Queue};
+use super::queue::{Limits, Popped, Queue};
 use super::reader::{ParsedMember, Reader, Step, on_reading_thread};
 use super::write::{FinishedFile, Replacement, Stored};
 use super::{Index, IndexError, windows};
@@ -33,6 +33,9 @@ use crate::inference::{Embed, Embedding, InferenceError};
 
 /// What is read ahead while the embedder works: enough that it never waits, little enough to hold in memory.
 const AHEAD: Limits = Limits { things: 64, bytes: 8 << 20 };
+
+/// How long what was read waits for more to be embedded with it.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// SHA-256, lower-case hex.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -175,12 +178,17 @@ impl Index {
             batch: Batch::default(),
         };
         on_reading_thread(reader, incoming, &queue, || {
-            while let Some(step) = queue.pop() {
+            run.tell(IngestStage::Reading, 0, "");
+            loop {
+                let popped = queue.pop(PATIENCE);
                 run.cancel.check()?;
-                run.take(step)?;
+                match popped {
+                    Popped::Thing(step) => run.take(step)?,
+                    // What was read does not wait for a large document that is being read.
+                    Popped::NotYet => run.flush()?,
+                    Popped::End => return run.flush(),
+                }
             }
-            run.cancel.check()?;
-            run.flush()
         })?;
         run.remove(&absent.gone)?;
         run.index.db.forget_ready()?;
@@ -233,6 +241,7 @@ impl Run<'_, '_> {
 
     fn take(&mut self, step: Step) -> Result<(), IndexError> {
         match step {
+            Step::Opened { path } => self.tell(IngestStage::Reading, self.done, &path),
             Step::Unchanged { path, documents, unread } => {
                 self.report.unchanged += documents;
                 self.report.skipped.extend(unread);

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The most that waits in the queue.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,17 @@ struct State<T> {
     waiting: VecDeque<(T, usize)>,
     bytes: usize,
     closed: bool,
+}
+
+/// What comes out of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Popped<T> {
+    /// The next thing.
+    Thing(T),
+    /// Nothing came in time.
+    NotYet,
+    /// The queue is closed and empty.
+    End,
 }
 
 /// The other side is gone.
@@ -55,21 +67,18 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// The next thing; none once the queue is closed and empty.
-    pub(super) fn pop(&self) -> Option<T> {
-        let mut state = self.locked();
-        loop {
-            if let Some((thing, bytes)) = state.waiting.pop_front() {
-                state.bytes -= bytes;
-                drop(state);
-                self.changed.notify_all();
-                return Some(thing);
-            }
-            if state.closed {
-                return None;
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    /// The next thing, for which this waits no longer than `patience`.
+    pub(super) fn pop(&self, patience: Duration) -> Popped<T> {
+        let empty = |state: &mut State<T>| state.waiting.is_empty() && !state.closed;
+        let waited = self.changed.wait_timeout_while(self.locked(), patience, empty);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if let Some((thing, bytes)) = state.waiting.pop_front() {
+            state.bytes -= bytes;
+            drop(state);
+            self.changed.notify_all();
+            return Popped::Thing(thing);
         }
+        if state.closed { Popped::End } else { Popped::NotYet }
     }
 
     fn is_full(&self, state: &State<T>, bytes: usize) -> bool {
@@ -114,7 +123,12 @@ mod tests {
                 }
             });
             let mut next = 0;
-            while let Some(number) = queue.pop() {
+            loop {
+                let number = match queue.pop(Duration::from_millis(1)) {
+                    Popped::Thing(number) => number,
+                    Popped::NotYet => continue,
+                    Popped::End => break,
+                };
                 popped.fetch_add(1, Ordering::SeqCst);
                 assert_eq!(number, next);
                 next += 1;

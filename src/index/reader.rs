@@ -34,11 +34,16 @@ pub const READER_THREAD: &str = "reader";
 /// Parsers of nested markup want more than a thread has by default.
 const STACK_BYTES: usize = 16 << 20;
 
+/// Said of a document that was read before and cannot be read now.
+const KEPT: &str = "; its evidence from an earlier ingest is kept";
+
 /// What an evidence costs in memory beside its texts.
 const EVIDENCE_BYTES: usize = 400;
 
 /// What is to be done for a file or a document of it.
 pub(super) enum Step {
+    /// The file is about to be read.
+    Opened { path: String },
     /// The file is as it was.
     Unchanged { path: String, documents: usize, unread: Vec<Skipped> },
     /// The file cannot be read.
@@ -129,7 +134,13 @@ impl<'a> Reader<'a> {
         let Incoming { path, hash, read } = file;
         let content_hash = match hash() {
             Ok(hash) => hash,
-            Err(reason) => return Ok(queue.push(Step::Unreadable { path, reason }, 0)),
+            Err(reason) => {
+                let reason = match self.db.file_state(&path_text(&path))? {
+                    Some(_) => format!("{reason}{KEPT}"),
+                    None => reason,
+                };
+                return Ok(queue.push(Step::Unreadable { path, reason }, 0));
+            }
         };
         let source = path_text(&path);
         let state = self.db.file_state(&source)?;
@@ -140,6 +151,9 @@ impl<'a> Reader<'a> {
             let documents = self.db.member_hashes(state.id)?.len();
             let unread = self.db.unread_of(state.id, &path)?;
             return Ok(queue.push(Step::Unchanged { path: source, documents, unread }, 0));
+        }
+        if queue.push(Step::Opened { path: source.clone() }, 0).is_err() {
+            return Ok(Err(Closed));
         }
         let mut known = state.map(|state| state.id);
         if known.is_none()
@@ -241,7 +255,10 @@ impl Members<'_, '_> {
                     return ControlFlow::Break(());
                 }
             }
-            Err(error) => self.unread.push((name, chain(&error))),
+            Err(error) => {
+                let reason = reason(&error, self.stored.contains_key(&name).then_some(KEPT));
+                self.unread.push((name, reason));
+            }
         }
         ControlFlow::Continue(())
     }
@@ -280,15 +297,16 @@ impl Members<'_, '_> {
             None => {}
         }
         let mut unread = self.unread;
+        let kept = (!self.stored.is_empty()).then_some(KEPT);
         let whole = match read {
             Ok(()) => true,
             // The disk may do better next time.
             Err(error @ DocumentError::Read { .. }) => {
-                let step = Step::Unreadable { path: self.path.to_path_buf(), reason: chain(&error) };
+                let step = Step::Unreadable { path: self.path.to_path_buf(), reason: reason(&error, kept) };
                 return Ok(self.queue.push(step, 0));
             }
             Err(error) => {
-                unread.push((String::new(), chain(&error)));
+                unread.push((String::new(), reason(&error, kept)));
                 false
             }
         };
@@ -305,6 +323,11 @@ impl Members<'_, '_> {
         };
         Ok(self.queue.push(Step::Finished { file, skipped }, 0))
     }
+}
+
+/// Why something was not read, and what became of its evidence.
+fn reason(error: &DocumentError, kept: Option<&str>) -> String {
+    chain(error) + kept.unwrap_or_default()
 }
 
 /// Hash of what was read and of how it is split.

@@ -64,7 +64,11 @@ impl Derived {
         Dense::delete_leftovers(origin.folder);
         let dense = match Dense::load(origin.folder, origin.embedder)? {
             Some(dense) => dense,
-            None => Dense::empty(origin.folder, origin.embedder)?,
+            None => {
+                // What is left of a damaged file may name the present generation, and the new one would not be saved.
+                Dense::delete(origin.folder)?;
+                Dense::empty(origin.folder, origin.embedder)?
+            }
         };
         let lexical = match Lexical::load(origin.folder, Others::Refused) {
             Some(lexical) => lexical,

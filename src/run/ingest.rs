@@ -159,12 +159,16 @@ fn text(report: &IngestReport) -> String {
     }
     for kept in &report.kept {
         let path = clean_line(&kept.path.to_string_lossy());
-        let _ = writeln!(text, "kept {} documents of {path}, which {}", kept.documents, kept.reason.as_str());
+        let _ = writeln!(text, "kept {} of {path}, which {}", documents(kept.documents), kept.reason.as_str());
     }
     if !report.kept.is_empty() {
         let _ = writeln!(text, "if they are gone for good: {}", remove_missing(report));
     }
     text
+}
+
+fn documents(count: usize) -> String {
+    if count == 1 { "1 document".to_owned() } else { format!("{count} documents") }
 }
 
 #[cfg(test)]

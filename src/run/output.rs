@@ -72,10 +72,12 @@ impl Output {
 
     /// A line for people on stderr that the next one takes the place of.
     pub(super) fn progress(&mut self, text: &str) {
-        if self.progress_on_terminal == Progress::Quiet {
-            return;
+        if self.progress_on_terminal == Progress::Redrawn {
+            self.redraw(&tail(&clean_line(text), columns().saturating_sub(1)));
         }
-        let line = tail(&clean_line(text), columns().saturating_sub(1));
+    }
+
+    fn redraw(&mut self, line: &str) {
         let width = line.width();
         let pad = self.line_open.map_or(0, |before| before.saturating_sub(width));
         let _ = write!(io::stderr(), "\r{line}{:pad$}", "");
@@ -88,7 +90,7 @@ impl Output {
         if self.progress_on_terminal == Progress::Redrawn
             && let Some(line) = pace.hear(progress, Instant::now())
         {
-            self.progress(&line);
+            self.redraw(&head(&clean_line(&line), columns().saturating_sub(1)));
         }
     }
 
@@ -107,6 +109,19 @@ impl Output {
 /// Width of the terminal; 80 where it cannot be told.
 fn columns() -> usize {
     crossterm::terminal::size().ok().filter(|(columns, _)| *columns > 0).map_or(80, |(columns, _)| usize::from(columns))
+}
+
+/// The beginning of a line that is too long, where the figures stand.
+fn head(line: &str, room: usize) -> String {
+    if line.width() <= room {
+        return line.to_owned();
+    }
+    let mut used = 1;
+    let kept = line.chars().take_while(|c| {
+        used += c.width().unwrap_or(0);
+        used <= room
+    });
+    kept.chain(['…']).collect()
 }
 
 /// The end of a line that is too long, which is where it changes.
@@ -132,6 +147,9 @@ mod tests {
     fn a_progress_line_never_wraps() {
         assert_eq!(tail("short", 10), "short");
         assert_eq!(tail("answering: the end of it", 10), "…end of it");
-        assert!(tail(&"漢字".repeat(50), 21).width() <= 21);
+        assert_eq!(head("12 of 20 documents  /a/b", 10), "12 of 20 …");
+        for cut in [head, tail] {
+            assert!(cut(&"漢字".repeat(50), 21).width() <= 21);
+        }
     }
 }

@@ -59,7 +59,8 @@ impl Pace {
             IngestStage::Reading | IngestStage::Embedding => {
                 let speed = self.per_second(now, |mark| mark.embedded).filter(|speed| *speed >= 0.1);
                 let speed = speed.map(|speed| format!(" ({speed:.0} per second)")).unwrap_or_default();
-                format!("{done} of {total} documents, {embedded} evidences embedded{speed}{left}  {current}")
+                let name = current.rsplit('/').next().unwrap_or(current);
+                format!("{done} of {total} documents, {embedded} evidences embedded{speed}{left}  {name}")
             }
             IngestStage::Indexing => format!("indexing {done} of {total} evidences{left}"),
             IngestStage::Checking => format!("checking {done} of {total} evidences{left}"),

@@ -9,8 +9,9 @@ use super::pace::Pace;
 use super::report;
 use super::start::Start;
 use crate::app::Problem;
-use crate::base::CancelSource;
+use crate::base::{CancelSource, clean_text};
 use crate::cli::Search;
+use crate::evidence::ContextParts;
 use crate::retrieval::{Engines, Retrieved, retrieve};
 use crate::runtime::cancel_on_interrupt;
 
@@ -39,20 +40,27 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let found = retrieve(engines, &args.query, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::from(&found))?,
-        Form::Text => output.text(&text(&found))?,
+        Form::Text => output.text(&text(&found, args.context))?,
     }
     Ok(Exit::Done)
 }
 
-fn text(found: &Retrieved) -> String {
+/// The hits; with their whole texts where parts of the context were asked for.
+fn text(found: &Retrieved, context: Option<ContextParts>) -> String {
     let mut text = String::new();
     for hit in &found.hits {
         text.push_str(&report::hit_lines(hit, ' '));
+        if context.is_some() {
+            for line in clean_text(&hit.text).lines() {
+                let _ = writeln!(text, "       | {line}");
+            }
+        }
         let _ = writeln!(text, "       {}", crate::base::clean_line(&hit.url));
     }
     if found.hits.is_empty() {
         text.push_str("Nothing was found.\n");
     }
-    let _ = writeln!(text, "{} hits in {:.1} ms", found.hits.len(), found.timings_ms.total.0);
+    let hits = if found.hits.len() == 1 { "hit" } else { "hits" };
+    let _ = writeln!(text, "{} {hits} in {:.1} ms", found.hits.len(), found.timings_ms.total.0);
     text
 }

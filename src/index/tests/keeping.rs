@@ -165,6 +165,21 @@ fn a_title_that_is_the_name_of_the_file_follows_it_into_every_evidence() {
     assert_eq!(wiki.run(&[""]).unchanged, 2);
 }
 
+#[test]
+fn a_file_that_can_no_longer_be_read_keeps_its_evidence_and_the_report_says_so() {
+    let mut wiki = Wiki::new(&[MENU, RULES]);
+    wiki.run(&[""]);
+    fs::write(wiki.at("menu.txt"), [0, 1, 2, 255]).unwrap();
+    fs::write(wiki.at("new.txt"), [0, 1, 2, 255]).unwrap();
+    for _ in 0..2 {
+        let report = wiki.run(&[""]);
+        assert_eq!((report.documents, report.removed), (2, 0));
+        let said = |name: &str| report.skipped.iter().find(|skipped| skipped.path.ends_with(name)).unwrap();
+        assert!(said("menu.txt").reason.ends_with("its evidence from an earlier ingest is kept"), "{report:?}");
+        assert!(!said("new.txt").reason.contains("kept"), "{report:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_name_that_is_no_text_is_a_name_like_any_other() {

@@ -69,6 +69,25 @@ fn derived_indexes_are_made_again_and_then_clean() {
 }
 
 #[test]
+fn a_damaged_file_that_still_names_its_generation_is_written_anew() {
+    let embedder = embedder();
+    let (folder, wiki) = closed(&embedder);
+    let mut damaged = fs::read(wiki.join("dense.usearch")).unwrap();
+    damaged[100..107].copy_from_slice(b"garbage");
+    for repair in [
+        |folder: &std::path::Path| drop(check(&folder.join("wiki"))),
+        |folder: &std::path::Path| {
+            drop(open(folder, &super::embedder()).unwrap());
+        },
+    ] {
+        fs::write(wiki.join("dense.usearch"), &damaged).unwrap();
+        repair(folder.path());
+        assert!(check(&wiki).clean, "the damaged file is still there");
+        assert_all_found(&open(folder.path(), &embedder).unwrap(), &embedder, &pages());
+    }
+}
+
+#[test]
 fn what_a_kill_left_behind_is_brought_in_step() {
     let embedder = embedder();
     let (folder, mut index) = domain(&embedder);
