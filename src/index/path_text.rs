@@ -36,15 +36,13 @@ pub(super) fn text_path(text: &str) -> PathBuf {
     let mut rest = text;
     while let Some((plain, escaped)) = rest.split_once(ESCAPE) {
         bytes.extend_from_slice(plain.as_bytes());
-        match escaped.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &escaped[2..];
-            }
-            None => {
-                bytes.extend_from_slice(ESCAPE.encode_utf8(&mut [0; 4]).as_bytes());
-                rest = escaped;
-            }
+        let digits = escaped.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            rest = &escaped[2..];
+        } else {
+            bytes.extend_from_slice(ESCAPE.encode_utf8(&mut [0; 4]).as_bytes());
+            rest = escaped;
         }
     }
     bytes.extend_from_slice(rest.as_bytes());

@@ -62,13 +62,12 @@ impl Derived {
     /// Opens both and brings them in step on disk.
     pub(super) fn open(origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<Self, IndexError> {
         Dense::delete_leftovers(origin.folder);
-        let dense = match Dense::load(origin.folder, origin.embedder)? {
-            Some(dense) => dense,
-            None => {
-                // What is left of a damaged file may name the present generation, and the new one would not be saved.
-                Dense::delete(origin.folder)?;
-                Dense::empty(origin.folder, origin.embedder)?
-            }
+        let dense = if let Some(dense) = Dense::load(origin.folder, origin.embedder)? {
+            dense
+        } else {
+            // What is left of a damaged file may name the present generation, and the new one would not be saved.
+            Dense::delete(origin.folder)?;
+            Dense::empty(origin.folder, origin.embedder)?
         };
         let lexical = match Lexical::load(origin.folder, Others::Refused) {
             Some(lexical) => lexical,
