@@ -10,11 +10,11 @@ use super::{Block, Document, Link, List};
 use crate::base::clean_line;
 
 /// Links noted in one document; those beyond say little and cost memory.
-const MOST: usize = 10_000;
+pub(super) const MOST: usize = 10_000;
 /// Bytes of a target; a longer one carries data and leads nowhere.
-const LONGEST_TARGET: usize = 2_048;
+pub(super) const LONGEST_TARGET: usize = 2_048;
 /// Bytes of a link's text from which on no more is taken.
-const LONGEST_TEXT: usize = 400;
+pub(super) const LONGEST_TEXT: usize = 400;
 /// Blocks made of one table among which the place of a link is looked for.
 const FARTHEST: usize = 100;
 /// Targets that run something or hold it instead of leading to it.
