@@ -320,6 +320,13 @@ fn a_torn_export_gives_what_came_before_and_says_so() {
 }
 
 #[test]
+fn a_mail_that_speaks_of_digests_and_messages_is_read() {
+    let log = "Digest: sha256:0123456789\nsee message/7\n".repeat(400);
+    let members = read_bytes("log.eml", format!("Subject: Build\nFrom: a@b.example\n\n{log}").as_bytes()).unwrap();
+    assert_eq!((titles(&members), failures(&members)), (vec!["Build"], Vec::new()));
+}
+
+#[test]
 fn messages_within_messages_do_not_exhaust_the_stack() {
     let nested = "Content-Type: message/rfc822\n\n".repeat(20_000);
     let _ = read_bytes("deep.eml", format!("Message-ID: <1@a>\n{nested}Subject: x\n\nbody").as_bytes());
