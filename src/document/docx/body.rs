@@ -12,7 +12,7 @@ use roxmltree::{Node, NodeId};
 use super::super::builder::{Builder, Opened, Part, Section};
 use super::super::links::{LONGEST_TARGET, LONGEST_TEXT, MOST};
 use super::super::package::{attribute, child};
-use super::super::{Block, Link, Ordering};
+use super::super::{Block, Link};
 use super::Surroundings;
 use super::lists::Lists;
 use super::styles::{Numbered, Numbering, Role, bold, role_of_outline, switch};
@@ -299,12 +299,9 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
     }
 
     fn open_item(&mut self, at: Numbered) {
-        let ordered = if self.numbering.is_ordered(at) { Ordering::Ordered } else { Ordering::Unordered };
-        let label = self.numbering.count(at).filter(|_| self.numbering.says_more_than_place(at));
-        if let Some(lists) = self.places.last_mut() {
-            lists.enter(at, ordered, &mut self.builder);
-        }
-        if let Some(label) = label {
+        let label = self.numbering.count(at);
+        let written = self.places.last_mut().and_then(|lists| lists.enter(at, label, &mut self.builder));
+        if let Some(label) = written {
             self.repeat(&format!("{label} "));
         }
     }

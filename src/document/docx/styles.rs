@@ -314,15 +314,6 @@ impl Numbering {
         definition.levels.iter().find(|(_, level)| level.style.as_deref() == Some(style)).map(|(number, _)| *number)
     }
 
-    /// Whether the items of a level carry numbers or letters.
-    pub(super) fn is_ordered(&self, at: Numbered) -> bool {
-        self.level(at).is_some_and(|level| level.format != Format::None)
-    }
-
-    fn level(&self, at: Numbered) -> Option<&Level> {
-        self.definitions.get(self.lists.get(&at.list)?)?.levels.get(&at.level)
-    }
-
     /// Counts a paragraph and gives the number that is drawn before it, as in `2.1` or `§ 3`.
     pub(super) fn count(&mut self, at: Numbered) -> Option<String> {
         let id = self.lists.get(&at.list)?;
@@ -350,13 +341,6 @@ impl Numbering {
             }
         }
         Some(label.trim().chars().take(LONGEST_LABEL).collect())
-    }
-
-    /// Whether a level's numbers say more than the place in the list: `2.1`, `§ 3`.
-    pub(super) fn says_more_than_place(&self, at: Numbered) -> bool {
-        self.level(at).is_some_and(|level| {
-            level.text.matches('%').count() > 1 || level.text.chars().any(|c| c.is_alphabetic() || c == '§')
-        })
     }
 }
 
