@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use roxmltree::{Node, NodeId};
 
 use super::super::builder::{Builder, Opened, Part, Section};
-use super::super::links::{LONGEST_TARGET, LONGEST_TEXT, MOST};
+use super::super::links::{LONGEST_TARGET, LONGEST_TEXT, MOST, Search};
 use super::super::package::{attribute, child};
 use super::super::{Block, Link};
 use super::Surroundings;
@@ -50,6 +50,7 @@ pub(super) fn read(root: Node<'_, '_>, around: &Surroundings, numbering: Numberi
         fields: Vec::new(),
         open_links: Vec::new(),
         found_links: Vec::new(),
+        search: Search::default(),
         written: HashSet::new(),
         repeatable: MOST_REPEATED,
         paragraph_bold: false,
@@ -124,6 +125,7 @@ struct Reader<'a, 'i, 's> {
     open_links: Vec<OpenLink>,
     /// Links since the last block.
     found_links: Vec<OpenLink>,
+    search: Search,
     /// Notes that stand in the text.
     written: HashSet<(Remark, &'s str)>,
     /// Bytes that may still be written again.
@@ -467,8 +469,20 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
 
     fn flush(&mut self) {
         let blocks = std::mem::take(&mut self.builder).finish().blocks;
-        add_links(std::mem::take(&mut self.found_links), &blocks, &mut self.content);
+        self.add_links(&blocks);
         self.content.blocks.extend(blocks);
+    }
+
+    /// Adds the links of the blocks that come next.
+    fn add_links(&mut self, blocks: &[Block]) {
+        let mut links = std::mem::take(&mut self.found_links);
+        links.iter_mut().for_each(|link| link.text = clean_line(&link.text));
+        links.retain(|link| !link.text.is_empty() && !blocks.is_empty());
+        let places = self.search.places(links.iter().map(|link| link.text.as_str()), blocks);
+        for (link, place) in links.into_iter().zip(places) {
+            let (block, target) = (self.content.blocks.len() + place, clean_line(&link.target));
+            self.content.links.push(Link { block, text: link.text, target });
+        }
     }
 }
 
@@ -503,44 +517,4 @@ fn description(picture: Node<'_, '_>) -> Option<String> {
     let text = text.trim().trim_end_matches(|c: char| c.is_whitespace() || c == '.').to_owned();
     let is_file = text.rsplit_once('.').is_some_and(|(_, end)| (2..=5).contains(&end.len()) && !end.contains(' '));
     (!is_file && !text.is_empty()).then_some(text)
-}
-
-/// Adds the links of the blocks that come next.
-fn add_links(links: Vec<OpenLink>, blocks: &[Block], content: &mut Content) {
-    let mut from = 0;
-    for link in links {
-        let text = clean_line(&link.text);
-        if text.is_empty() || blocks.is_empty() {
-            continue;
-        }
-        // Links come in reading order, so the search goes on where the last one was found.
-        let several = blocks.len() > from + 1;
-        let found = several.then(|| (from..blocks.len()).find(|at| holds(&blocks[*at], &text))).flatten();
-        let at = found.unwrap_or(from);
-        from = at;
-        let target = clean_line(&link.target);
-        content.links.push(Link { block: content.blocks.len() + at, text, target });
-    }
-}
-
-/// Whether a text stands in a block.
-fn holds(block: &Block, text: &str) -> bool {
-    match block {
-        Block::Heading { text: own, .. } | Block::Text(own) => own.contains(text),
-        Block::List(list) => {
-            let mut todo = vec![list];
-            while let Some(list) = todo.pop() {
-                if list.items.iter().any(|item| item.text.contains(text)) {
-                    return true;
-                }
-                todo.extend(list.items.iter().flat_map(|item| &item.nested));
-            }
-            false
-        }
-        Block::Table(table) => {
-            let mut cells = table.header.iter().chain(table.rows.iter().flatten()).chain(&table.caption);
-            cells.any(|cell| cell.contains(text))
-        }
-        Block::Page(_) => false,
-    }
 }
