@@ -16,18 +16,15 @@ pub fn clean_line(text: &str) -> String {
 
 /// Removes escape sequences (ECMA-48: CSI, OSC, DCS, two-character escapes) and every control or
 /// direction-override character that `keep` does not allow.
+///
+/// The one-character forms of the same sequences (U+0090, U+009B, U+009D and their like) go alone: they are what UTF-8
+/// read as Latin-1 is full of, and what follows them is then text. Without them it is harmless.
 fn strip(text: &str, keep: impl Fn(char) -> bool) -> String {
     let mut clean = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
+    let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match c {
-            '\u{1b}' => match chars.next() {
-                Some('[') => skip_control_sequence(&mut chars),
-                Some(']' | 'P' | 'X' | '^' | '_') => skip_string(&mut chars),
-                _ => {}
-            },
-            '\u{9b}' => skip_control_sequence(&mut chars),
-            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => skip_string(&mut chars),
+            '\u{1b}' => chars = after_escape(chars.as_str()).chars(),
             _ if keep(c) => clean.push(c),
             _ if c.is_control() || acts_on_direction(c) => {}
             _ => clean.push(c),
@@ -36,24 +33,27 @@ fn strip(text: &str, keep: impl Fn(char) -> bool) -> String {
     clean
 }
 
-fn skip_control_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    // Parameter and intermediate bytes are 0x20-0x3f, the final byte is 0x40-0x7e.
-    while chars.next_if(|c| ('\u{20}'..='\u{3f}').contains(c)).is_some() {}
-    chars.next_if(|c| ('\u{40}'..='\u{7e}').contains(c));
+/// What follows an escape sequence, of which the escape character is read.
+fn after_escape(rest: &str) -> &str {
+    let mut chars = rest.chars();
+    match chars.next() {
+        // Parameter and intermediate bytes are 0x20-0x3f, the final byte is 0x40-0x7e.
+        Some('[') => {
+            let end = chars.as_str().trim_start_matches(|c| ('\u{20}'..='\u{3f}').contains(&c));
+            end.strip_prefix(|c| ('\u{40}'..='\u{7e}').contains(&c)).unwrap_or(end)
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => after_string(chars.as_str()),
+        Some('\u{20}'..='\u{7e}') => chars.as_str(),
+        _ => rest,
+    }
 }
 
-fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    // A terminal waits for the terminator; hostile text may leave it out, so a line end closes the string too.
-    while let Some(c) = chars.next_if(|c| *c != '\n') {
-        match c {
-            '\u{7}' | '\u{9c}' => return,
-            '\u{1b}' => {
-                chars.next_if_eq(&'\\');
-                return;
-            }
-            _ => {}
-        }
-    }
+/// What follows the string of a sequence. A terminal waits for the terminator; where the line has none, or another
+/// escape comes first, the string is taken for text, so that a stray escape costs no words.
+fn after_string(rest: &str) -> &str {
+    let end = rest.find(['\u{7}', '\u{9c}', '\u{1b}', '\n']).map_or("", |at| &rest[at..]);
+    let after = end.strip_prefix("\u{1b}\\").or_else(|| end.strip_prefix(['\u{7}', '\u{9c}']));
+    after.unwrap_or(rest)
 }
 
 fn acts_on_direction(c: char) -> bool {
@@ -76,8 +76,16 @@ mod tests {
     }
 
     #[test]
-    fn an_unterminated_string_ends_with_its_line() {
-        assert_eq!(clean_text("a\u{1b}]0;never closed\nnext"), "a\nnext");
+    fn an_unterminated_string_loses_its_introducer_and_no_words() {
+        assert_eq!(clean_text("a\u{1b}]0;never closed\nnext\u{7}"), "a0;never closed\nnext");
+        assert_eq!(clean_text("a\u{1b}]0;b\u{1b}[1mc\u{1b}\n\u{1b}ßd"), "a0;bc\nßd");
+    }
+
+    #[test]
+    fn text_in_the_wrong_encoding_keeps_all_its_words() {
+        assert_eq!(clean_text("Gro\u{c3}\u{9f}e Freigabe bis Freitag"), "Gro\u{c3}e Freigabe bis Freitag");
+        let all: String = ('\u{80}'..='\u{9f}').map(|c| format!("{c}w ")).collect();
+        assert_eq!(clean_text(&all), "w ".repeat(32));
     }
 
     proptest! {

@@ -13,7 +13,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::format::{Format, NoFormat, refused};
-use super::load::{Budget, LARGEST_FILE, Place, Source, Walk};
+use super::load::{Budget, LARGEST_FILE, MOST_MEMBERS, Place, Source, Walk};
 use super::{DocumentError, export_html};
 use crate::base::clean_line;
 
@@ -223,14 +223,17 @@ impl Archive {
 }
 
 impl Walk<'_> {
-    /// Counts a member that is about to be read.
+    /// Counts a member that is about to be read. Whatever holds several documents asks for each.
     pub(super) fn take_member(&mut self, place: &Place<'_>) -> Result<(), DocumentError> {
         if self.budget.bytes == 0 {
             return Err(exhausted(place));
         }
         match self.budget.members.checked_sub(1) {
             Some(left) => self.budget.members = left,
-            None => return Err(place.refused("an archive of too many members, as in a ZIP bomb", UNTRUSTED)),
+            None => {
+                let what = format!("a file of more than {MOST_MEMBERS} documents");
+                return Err(place.refused(what, "the first ones were read; split it to read the others"));
+            }
         }
         Ok(())
     }

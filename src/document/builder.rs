@@ -106,6 +106,9 @@ struct OpenList {
     /// Number of the next item, where numbers are text.
     number: Option<i64>,
     last: Last,
+    /// The last item, as long as what follows may belong to it: taking its text out and putting it back for each of
+    /// many definitions would cost their number squared.
+    open: Option<(Run, ListItem)>,
 }
 
 /// What the last item of a list was.
@@ -133,12 +136,12 @@ impl OpenList {
             _ => Last::Item,
         };
         if let Some(gap) = gap
-            && let Some(mut item) = self.list.items.pop()
+            && let Some((mut run, item)) = self.open.take()
         {
-            let mut run = Run::resume(std::mem::take(&mut item.text), Shape::Lines);
-            run.gap(gap);
+            run.resume(gap);
             return (run, item);
         }
+        self.settle();
         let mut run = Run::new(Shape::Lines);
         if let Some(number) = self.number.as_mut().filter(|_| *part == Part::Item) {
             run.push_mark(&format!("{number}."));
@@ -147,9 +150,29 @@ impl OpenList {
         (run, ListItem::default())
     }
 
+    /// Ends an item, for now where a definition may still follow.
+    fn leave(&mut self, run: Run, item: ListItem) {
+        if run.len() > 0 || !item.nested.is_empty() {
+            self.settle();
+            self.open = Some((run, item));
+        }
+        if self.last == Last::Item {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        let Some((mut run, mut item)) = self.open.take() else { return };
+        item.text = run.take();
+        if !item.text.is_empty() || !item.nested.is_empty() {
+            self.list.items.push(item);
+        }
+    }
+
     fn end_stray(&mut self) {
         let text = self.stray.take();
         if !text.is_empty() {
+            self.settle();
             self.list.items.push(ListItem { text, nested: Vec::new() });
             self.last = Last::Item;
         }
@@ -157,6 +180,7 @@ impl OpenList {
 
     fn nest(&mut self, inner: List) {
         self.end_stray();
+        self.settle();
         match self.list.items.last_mut() {
             Some(item) => item.nested.push(inner),
             None => self.list.items.push(ListItem { text: String::new(), nested: vec![inner] }),
@@ -283,12 +307,7 @@ impl Builder {
                     _ => self.add(heading),
                 }
             }
-            (Frame::Item(mut run, mut item), Some(Frame::List(open))) => {
-                item.text = run.take();
-                if !item.text.is_empty() || !item.nested.is_empty() {
-                    open.list.items.push(item);
-                }
-            }
+            (Frame::Item(run, item), Some(Frame::List(open))) => open.leave(run, item),
             (Frame::List(open), _) => self.close_list(open),
             (Frame::Cell(cell), Some(Frame::Row(_, cells))) => cells.push(cell.close()),
             (Frame::Row(section, cells), Some(Frame::Table(table, _))) => table.push(section, cells),
@@ -325,6 +344,7 @@ impl Builder {
     fn close_list(&mut self, mut open: OpenList) {
         self.lists = self.lists.saturating_sub(1);
         open.end_stray();
+        open.settle();
         let list = open.list;
         match self.frames.last_mut() {
             _ if list.items.is_empty() => {}
@@ -437,5 +457,62 @@ fn flat_gaps(part: &Part) -> (Gap, Gap) {
         Part::List(_) | Part::ListFrom(_) | Part::Item | Part::Table | Part::Row(_) => (Gap::Item, Gap::Item),
         Part::Cell(_) => (Gap::Cell, Gap::Cell),
         _ => (Gap::Line, Gap::Line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(builder: &mut Builder, part: Part, text: &str) {
+        let opened = builder.open(part);
+        builder.text(text);
+        builder.close(opened);
+    }
+
+    fn items(document: &Document) -> Vec<&str> {
+        let lists = document.blocks.iter().filter_map(|block| match block {
+            Block::List(list) => Some(list),
+            _ => None,
+        });
+        lists.flat_map(|list| &list.items).map(|item| item.text.as_str()).collect()
+    }
+
+    #[test]
+    fn terms_and_definitions_make_one_item_until_another_term_comes() {
+        let mut builder = Builder::default();
+        let list = builder.open(Part::List(Ordering::Unordered));
+        let parts = [
+            (Part::Term, "a"),
+            (Part::Term, "b"),
+            (Part::Definition, "one"),
+            (Part::Definition, "two"),
+            (Part::Term, "c"),
+            (Part::Term, ""),
+            (Part::Definition, "three"),
+            (Part::Item, "d"),
+            (Part::Definition, "four"),
+        ];
+        for (part, text) in parts {
+            put(&mut builder, part, text);
+        }
+        builder.text("stray");
+        put(&mut builder, Part::Definition, "five");
+        builder.close(list);
+        assert_eq!(items(&builder.finish()), ["a, b: one; two", "c: three", "d", "four", "stray", "five"]);
+    }
+
+    #[test]
+    fn a_term_with_very_many_definitions_is_read_in_one_pass() {
+        // Copying the item for each definition would not end in an hour.
+        const DEFINITIONS: usize = 300_000;
+        let mut builder = Builder::default();
+        let list = builder.open(Part::List(Ordering::Unordered));
+        put(&mut builder, Part::Term, "a");
+        for _ in 0..DEFINITIONS {
+            put(&mut builder, Part::Definition, "b");
+        }
+        builder.close(list);
+        assert_eq!(items(&builder.finish())[0].len(), "a".len() + DEFINITIONS * "; b".len());
     }
 }

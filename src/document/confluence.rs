@@ -5,7 +5,9 @@
 //! title of a panel, the name of a file); a macro that is not known keeps its body; never looks further than the
 //! element's children and theirs.
 
-use ego_tree::NodeRef;
+use std::collections::HashMap;
+
+use ego_tree::{NodeId, NodeRef};
 use scraper::Node;
 use scraper::node::Element;
 
@@ -16,8 +18,26 @@ use super::element::{Reading, own_text};
 /// Parameters that hold what a reader sees of a macro without a body.
 const SHOWN: &[&str] = &["title", "text", "label", "heading", "caption", "content", "message", "description", "body"];
 
+/// The extensions of a page that were asked whether they say themselves what their fallbacks would say for them.
+#[derive(Debug, Default)]
+pub(super) struct Extensions {
+    speak: HashMap<NodeId, bool>,
+}
+
+impl Extensions {
+    /// Whether the extension around a fallback speaks. Its parts are looked at once, however many fallbacks it has.
+    fn speaks_for(&mut self, fallback: NodeRef<'_, Node>) -> bool {
+        let Some(extension) = fallback.parent() else { return false };
+        *self.speak.entry(extension.id()).or_insert_with(|| {
+            let nodes = extension.children().filter(|node| named_child(*node, "adf-node"));
+            let mut parts = nodes.flat_map(|node| node.children());
+            parts.any(|part| named_child(part, "adf-content") || named_child(part, "adf-node"))
+        })
+    }
+}
+
 /// The reading of an `ac:`, `ri:` or `at:` element; nothing for any other.
-pub(super) fn reading(node: NodeRef<'_, Node>) -> Option<Reading> {
+pub(super) fn reading(node: NodeRef<'_, Node>, extensions: &mut Extensions) -> Option<Reading> {
     let element = node.value().as_element()?;
     let name = element.name();
     if let Some(name) = name.strip_prefix("ac:") {
@@ -39,7 +59,7 @@ pub(super) fn reading(node: NodeRef<'_, Node>) -> Option<Reading> {
                 Some("decision-item") => Reading::Part(Part::Item),
                 _ => Reading::Content,
             },
-            "adf-fallback" if !has_content_beside(node) => Reading::Part(Part::Block),
+            "adf-fallback" if !extensions.speaks_for(node) => Reading::Part(Part::Block),
             "task-status" => Reading::Mark(if own_text(node).trim() == "complete" { "[x]" } else { "[ ]" }),
             "parameter" | "default-parameter" | "task-id" | "task-uuid" | "placeholder" | "adf-attribute"
             | "adf-fallback" | "adf-parameter" | "adf-mark" => Reading::Skip,
@@ -214,15 +234,6 @@ fn sign(element: &Element) -> String {
     shown.map_or_else(|| if name.is_empty() { String::new() } else { format!("({name})") }, ToOwned::to_owned)
 }
 
-/// Whether an extension says itself what its fallback would say for it.
-fn has_content_beside(fallback: NodeRef<'_, Node>) -> bool {
-    let beside = fallback.parent().into_iter().flat_map(|parent| parent.children());
-    let nodes = beside.filter(|node| named_child(*node, "adf-node"));
-    nodes
-        .flat_map(|node| node.children())
-        .any(|child| named_child(child, "adf-content") || named_child(child, "adf-node"))
-}
-
 fn has_body(node: NodeRef<'_, Node>) -> bool {
     node.children().any(|child| named_child(child, "rich-text-body") || named_child(child, "plain-text-body"))
 }
@@ -252,4 +263,22 @@ fn default_parameter(node: NodeRef<'_, Node>) -> Option<String> {
 fn one_line(text: &str) -> Option<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Block;
+    use super::super::html::read_fragment;
+    use super::super::markup::Dialect;
+
+    #[test]
+    fn an_extension_with_very_many_fallbacks_is_looked_at_once() {
+        // Looking at all parts for each fallback would not end in an hour.
+        let silent =
+            format!("<ac:adf-extension>{}</ac:adf-extension>", "<ac:adf-fallback>a</ac:adf-fallback>".repeat(100_000));
+        assert_eq!(read_fragment(&silent, Dialect::Storage).blocks.len(), 100_000);
+        let speaks = "<ac:adf-extension><ac:adf-fallback>a</ac:adf-fallback><ac:adf-node><ac:adf-content>b</ac:adf-content>\
+                      </ac:adf-node><ac:adf-fallback>a</ac:adf-fallback></ac:adf-extension>";
+        assert_eq!(read_fragment(speaks, Dialect::Storage).blocks, [Block::Text("b".into())]);
+    }
 }

@@ -11,6 +11,7 @@ use walkdir::WalkDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::load::{Place, Source, Walk};
 use super::*;
 
 fn fixtures(name: &str) -> PathBuf {
@@ -184,6 +185,47 @@ fn several_pages_in_one_json_file_are_several_documents() {
     assert!(read_bytes("pages.json", b"[]").is_err());
 }
 
+/// How many members are given where only so many may be, and how the reading ends.
+fn count(most: u64, read: impl FnOnce(&mut Walk<'_>, &Place<'_>, Source) -> Ended, text: &str) -> (usize, String) {
+    let mut given = 0;
+    let mut visit = |_: Member| {
+        given += 1;
+        ControlFlow::Continue(())
+    };
+    let mut walk = Walk::new(0, &mut visit);
+    walk.budget.members = most;
+    let source = Source::Bytes(Cursor::new(text.as_bytes().to_vec()));
+    let end = read(&mut walk, &Place::of(Path::new("x")), source);
+    (given, end.map_or_else(|error| error.to_string(), |_| String::new()))
+}
+
+type Ended = Result<ControlFlow<()>, DocumentError>;
+
+#[test]
+fn pages_and_messages_are_counted_as_the_members_of_an_archive_are() {
+    let list = format!("[{}0]", "0,".repeat(9));
+    let messages = "From a@b Thu Jan  1 00:00:00 2024\nSubject: a\n\nb\n\n".repeat(9);
+    let ends = [
+        count(7, page::read_several, &"0\n".repeat(9)),
+        count(7, page::read_several, &list),
+        count(7, mailbox::read, &messages),
+    ];
+    for (given, end) in ends {
+        assert_eq!(given, 7);
+        assert!(end.contains("split it"), "{end}");
+    }
+}
+
+#[test]
+fn a_list_of_pages_is_read_one_page_at_a_time() {
+    // A list in a list is no page, and is never held as one.
+    let list =
+        format!("[{{\"title\":\"A,]\",\"content\":\"a\"}} , [[1,2],\"x]\"], 7,{{\"title\":\"B\",\"content\":\"b\"}}]");
+    let members = read_bytes("a.json", list.as_bytes()).unwrap();
+    assert_eq!((titles(&members), failures(&members).len()), (vec!["A,]", "B"], 2));
+    assert!(read_bytes("a.json", b"[{\"title\":\"A\",\"content\":\"a\"},]").is_err());
+}
+
 #[test]
 fn reading_ends_where_the_visitor_breaks_off() {
     let zip = zip_of(&[("a.md", b"a"), ("b.md", b"b"), ("c.md", b"c")]);
@@ -275,6 +317,13 @@ fn a_torn_export_gives_what_came_before_and_says_so() {
     let entities = fs::read(fixtures("exports/xml/entities.xml")).unwrap();
     let error = read_bytes("entities.xml", &entities[..entities.len() - 30]).unwrap_err();
     assert!(error.to_string().contains("damaged"), "{error}");
+}
+
+#[test]
+fn a_mail_that_speaks_of_digests_and_messages_is_read() {
+    let log = "Digest: sha256:0123456789\nsee message/7\n".repeat(400);
+    let members = read_bytes("log.eml", format!("Subject: Build\nFrom: a@b.example\n\n{log}").as_bytes()).unwrap();
+    assert_eq!((titles(&members), failures(&members)), (vec!["Build"], Vec::new()));
 }
 
 #[test]

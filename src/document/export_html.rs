@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use ego_tree::NodeRef;
+use ego_tree::{NodeId, NodeRef};
 use scraper::node::Element;
 use scraper::{ElementRef, Html, Node};
 
@@ -23,6 +23,9 @@ const INDEX: &str = "index.html";
 
 /// Between the space and the title of a page.
 const AFTER_SPACE: &str = " : ";
+
+/// Pages above a page.
+const DEEPEST_HIERARCHY: usize = 64;
 
 /// Whether the start of an `index.html` is that of an export.
 pub(super) fn is_index(start: &[u8]) -> bool {
@@ -128,28 +131,52 @@ fn has_ending_of_page(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, end)| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
 }
 
-/// What the index says of the space and its pages.
+/// What the index says of the space and its pages. Each title is held once, however many pages stand below it.
 #[derive(Debug, Default)]
 struct Index {
     space: Option<String>,
-    /// File of a page -> titles of the pages above it.
-    ancestors: HashMap<String, Vec<String>>,
+    items: Vec<Item>,
+    /// File of a page -> the item that links to it.
+    files: HashMap<String, usize>,
+}
+
+/// An item of the lists of pages.
+#[derive(Debug)]
+struct Item {
+    title: Option<String>,
+    /// The item it stands in.
+    above: Option<usize>,
 }
 
 impl Index {
     fn read(text: &str) -> Self {
         let tree = Html::parse_document(&prepare(text, Dialect::Html));
         let root = tree.tree.root();
-        let mut index = Self { space: space_name(root), ancestors: HashMap::new() };
-        for link in elements(root, |element| element.name() == "a") {
-            let Some(file) = link.value().as_element().and_then(|element| element.attr("href")) else { continue };
-            // The items around the link's own are the pages above, each with its link first.
-            let above = link.ancestors().filter(|node| is(*node, "li")).skip(1).take(64);
-            let mut titles: Vec<String> = above.filter_map(first_link).collect();
-            titles.reverse();
-            index.ancestors.entry(file.to_owned()).or_insert(titles);
+        let mut index = Self { space: space_name(root), ..Self::default() };
+        let mut numbers: HashMap<NodeId, usize> = HashMap::new();
+        for node in elements(root, |element| matches!(element.name(), "li" | "a")) {
+            let around = node.ancestors().find(|node| is(*node, "li"));
+            let above = around.and_then(|item| numbers.get(&item.id()).copied());
+            if is(node, "li") {
+                numbers.insert(node.id(), index.items.len());
+                index.items.push(Item { title: first_link(node), above });
+            } else if let Some(file) = node.value().as_element().and_then(|link| link.attr("href"))
+                && let Some(item) = above
+            {
+                index.files.entry(file.to_owned()).or_insert(item);
+            }
         }
         index
+    }
+
+    /// Titles of the pages above, outermost first: the items around the page's own, each with its link first.
+    fn ancestors(&self, file: &str) -> Vec<String> {
+        let above = |number: usize| self.items.get(number).and_then(|item| item.above);
+        let first = self.files.get(file).and_then(|own| above(*own));
+        let around = std::iter::successors(first, |number| above(*number)).take(DEEPEST_HIERARCHY);
+        let mut titles: Vec<String> = around.filter_map(|number| self.items.get(number)?.title.clone()).collect();
+        titles.reverse();
+        titles
     }
 }
 
@@ -189,7 +216,7 @@ impl Page {
         document.space = crumbs.first().cloned().or_else(|| index.space.clone());
         document.ancestors = match crumbs.get(1..) {
             Some(above) => above.to_vec(),
-            None => index.ancestors.get(file).cloned().unwrap_or_default(),
+            None => index.ancestors(file),
         };
         let shown = by_id(root, "title-text").map(text_of).filter(|title| !title.is_empty());
         let shown = shown.unwrap_or_else(|| document.title.clone());
@@ -277,4 +304,29 @@ fn is(node: NodeRef<'_, Node>, name: &str) -> bool {
 fn text_of(node: NodeRef<'_, Node>) -> String {
     let text: String = node.descendants().filter_map(|node| node.value().as_text().map(|text| &**text)).collect();
     clean_line(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_gives_the_titles_above_each_page() {
+        let index = Index::read(
+            "<ul><li><a href=1.html>One</a><ul><li><a href=2.html>Two</a><a href=2b.html>Twin</a><ul><li>\
+             <a href=3.html>Three</a></ul><li>no link<ul><li><a href=4.html>Four</a></ul></ul></ul><a href=5.html>Five</a>",
+        );
+        assert_eq!(index.ancestors("3.html"), ["One", "Two"]);
+        assert_eq!(index.ancestors("2b.html"), ["One"]);
+        assert_eq!(index.ancestors("4.html"), ["One"]);
+        assert_eq!(index.ancestors("1.html").len() + index.ancestors("5.html").len(), 0);
+    }
+
+    #[test]
+    fn an_item_around_very_many_links_is_searched_once() {
+        // Searching its children for each of the links would not end in an hour.
+        let lists: String = (0..100_000).map(|n| format!("<ul><li><a href={n}>{n}</a></ul>")).collect();
+        let index = Index::read(&format!("<ul><li>{lists}<a href=last>All</a></ul>"));
+        assert_eq!((index.items.len(), index.ancestors("99999")), (100_001, vec!["All".to_owned()]));
+    }
 }

@@ -10,6 +10,7 @@ use scraper::node::Element;
 use scraper::{Html, Node};
 
 use super::builder::{Builder, Opened, Part};
+use super::confluence::Extensions;
 use super::element::{Place, Reading};
 use super::furniture::{Furniture, ancestors, changed_on, headings_of_page, main_parts};
 use super::markup::{Dialect, prepare};
@@ -87,14 +88,17 @@ fn letters(document: &Document) -> usize {
 
 fn walk(start: NodeRef<'_, Node>, place: Place, builder: &mut Builder) {
     let mut furniture = Furniture::new(start, place);
+    let mut extensions = Extensions::default();
     let mut open: Vec<[Option<Opened>; 2]> = Vec::new();
     let mut skipped = None;
     for edge in start.traverse() {
         match edge {
-            Edge::Open(node) if skipped.is_none() => match enter(node, place, &mut furniture, builder) {
-                Some(opened) => open.push(opened),
-                None => skipped = Some(node.id()),
-            },
+            Edge::Open(node) if skipped.is_none() => {
+                match enter(node, place, (&mut furniture, &mut extensions), builder) {
+                    Some(opened) => open.push(opened),
+                    None => skipped = Some(node.id()),
+                }
+            }
             Edge::Close(node) if skipped == Some(node.id()) => skipped = None,
             Edge::Close(_) if skipped.is_none() => {
                 for opened in open.pop().into_iter().flatten().rev().flatten() {
@@ -110,7 +114,7 @@ fn walk(start: NodeRef<'_, Node>, place: Place, builder: &mut Builder) {
 fn enter(
     node: NodeRef<'_, Node>,
     place: Place,
-    furniture: &mut Furniture,
+    (furniture, extensions): (&mut Furniture, &mut Extensions),
     builder: &mut Builder,
 ) -> Option<[Option<Opened>; 2]> {
     let element = match node.value() {
@@ -124,7 +128,7 @@ fn enter(
     if furniture.holds(node, element) {
         return None;
     }
-    let reading = confluence::reading(node).unwrap_or_else(|| element::reading(node, element));
+    let reading = confluence::reading(node, extensions).unwrap_or_else(|| element::reading(node, element));
     if let Some(title) = confluence::title_before_body(node) {
         let block = builder.open(Part::Block);
         builder.text(&title);

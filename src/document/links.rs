@@ -10,13 +10,18 @@ use super::{Block, Document, Link, List};
 use crate::base::clean_line;
 
 /// Links noted in one document; those beyond say little and cost memory.
-const MOST: usize = 10_000;
+pub(super) const MOST: usize = 10_000;
 /// Bytes of a target; a longer one carries data and leads nowhere.
-const LONGEST_TARGET: usize = 2_048;
+pub(super) const LONGEST_TARGET: usize = 2_048;
 /// Bytes of a link's text from which on no more is taken.
-const LONGEST_TEXT: usize = 400;
+pub(super) const LONGEST_TEXT: usize = 400;
 /// Blocks made of one table among which the place of a link is looked for.
 const FARTHEST: usize = 100;
+/// Bytes of text that are looked through for the places of the links of one document. Links beyond stay with the last
+/// block that was found.
+const MOST_SEARCHED: usize = 256 << 20;
+/// What looking at an empty text costs, in the same measure.
+const GLANCE: usize = 16;
 /// Targets that run something or hold it instead of leading to it.
 const NO_PLACE: &[&str] = &["javascript:", "data:", "vbscript:", "about:", "blob:"];
 
@@ -31,6 +36,7 @@ pub(super) struct Links {
     /// Links in tables that wait for their list to end; their blocks are counted among those tables.
     hoisted: Vec<Noted>,
     open: Option<Open>,
+    search: Search,
 }
 
 /// A link, and whether it leads to a place in its own page.
@@ -105,7 +111,7 @@ impl Links {
     /// The links noted so far stand in these blocks, of which the first has this number.
     pub(super) fn settle(&mut self, first: usize, blocks: &[Block]) {
         self.note_open();
-        place_in(&mut self.pending, first, blocks);
+        place_in(&mut self.pending, &mut self.search, first, blocks);
         self.settled.append(&mut self.pending);
     }
 
@@ -113,7 +119,7 @@ impl Links {
     pub(super) fn hoist(&mut self, mark: Mark, first: usize, blocks: &[Block]) {
         self.note_open();
         let mut moved = self.pending.split_off(mark.0.min(self.pending.len()));
-        place_in(&mut moved, first, blocks);
+        place_in(&mut moved, &mut self.search, first, blocks);
         self.hoisted.append(&mut moved);
     }
 
@@ -164,35 +170,90 @@ impl Links {
     }
 }
 
-/// Usually there is one block. Where a table became several, a link stands in the first that has its text.
-fn place_in(links: &mut [Noted], first: usize, blocks: &[Block]) {
-    let mut from = 0;
-    for noted in links {
-        if blocks.len() > 1 {
-            // Links come in reading order, so that the search goes on where the last one ended.
-            let near = blocks[from..].iter().take(FARTHEST);
-            from += near.map(|block| holds(block, &noted.link.text)).position(|held| held).unwrap_or(0);
-        }
-        noted.link.block = first + from;
+fn place_in(links: &mut [Noted], search: &mut Search, first: usize, blocks: &[Block]) {
+    let places = search.places(links.iter().map(|noted| noted.link.text.as_str()), blocks);
+    for (noted, place) in links.iter_mut().zip(places) {
+        noted.link.block = first + place;
     }
 }
 
-fn holds(block: &Block, text: &str) -> bool {
-    match block {
-        Block::Text(whole) => whole.contains(text),
-        Block::Table(table) => {
-            let cells = table.rows.iter().flatten().chain(&table.header).chain(&table.caption).chain(&table.footer);
-            cells.into_iter().any(|cell| cell.contains(text))
+/// Finds the blocks that links stand in, with bounded work for all of a document together.
+#[derive(Debug)]
+pub(super) struct Search {
+    /// Bytes that may still be looked through.
+    left: usize,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self { left: MOST_SEARCHED }
+    }
+}
+
+impl Search {
+    /// For each text the block it stands in. Usually there is one block; where a table became several, it is the first
+    /// that has the text. Texts come in reading order, so that the search goes on at the cell where the last one ended.
+    pub(super) fn places<'t>(&mut self, texts: impl Iterator<Item = &'t str>, blocks: &[Block]) -> Vec<usize> {
+        if blocks.len() < 2 {
+            return texts.map(|_| 0).collect();
         }
-        Block::Heading { text: heading, .. } => heading.contains(text),
-        Block::List(list) => has_item(list, text),
-        Block::Page(_) => false,
+        let mut texts = texts.peekable();
+        // Each piece of text with its block.
+        let mut pieces = Vec::new();
+        if texts.peek().is_some() {
+            for (number, block) in blocks.iter().enumerate() {
+                add_pieces(block, number, &mut pieces);
+            }
+        }
+        let (mut at, mut block) = (0, 0);
+        let mut places = Vec::new();
+        for text in texts {
+            if let Some(found) = self.find(text, &pieces, at) {
+                (at, block) = (found, pieces[found].0);
+            }
+            places.push(block);
+        }
+        places
+    }
+
+    /// The piece that has the text: from one on to the end of its block, else before it in its block, else behind.
+    fn find(&mut self, text: &str, pieces: &[(usize, &str)], at: usize) -> Option<usize> {
+        let block = pieces.get(at).filter(|_| self.left > 0)?.0;
+        let start = pieces.partition_point(|(number, _)| *number < block);
+        let end = pieces.partition_point(|(number, _)| *number <= block);
+        let far = pieces.partition_point(|(number, _)| *number < block + FARTHEST);
+        (at..end).chain(start..at).chain(end..far).find(|number| self.has(pieces[*number].1, text))
+    }
+
+    fn has(&mut self, piece: &str, text: &str) -> bool {
+        let cost = piece.len() + GLANCE;
+        if self.left < cost {
+            self.left = 0;
+            return false;
+        }
+        self.left -= cost;
+        piece.contains(text)
     }
 }
 
 /// Lists nest at most `builder::DEEPEST_LIST` deep.
-fn has_item(list: &List, text: &str) -> bool {
-    list.items.iter().any(|item| item.text.contains(text) || item.nested.iter().any(|inner| has_item(inner, text)))
+fn add_pieces<'b>(block: &'b Block, number: usize, pieces: &mut Vec<(usize, &'b str)>) {
+    match block {
+        Block::Text(text) | Block::Heading { text, .. } => pieces.push((number, text)),
+        Block::Table(table) => {
+            let cells = table.caption.iter().chain(&table.header).chain(table.rows.iter().flatten());
+            pieces.extend(cells.chain(&table.footer).map(|cell| (number, cell.as_str())));
+        }
+        Block::List(list) => add_items(list, number, pieces),
+        Block::Page(_) => {}
+    }
+}
+
+fn add_items<'b>(list: &'b List, number: usize, pieces: &mut Vec<(usize, &'b str)>) {
+    for item in &list.items {
+        pieces.push((number, &item.text));
+        item.nested.iter().for_each(|inner| add_items(inner, number, pieces));
+    }
 }
 
 impl Document {
@@ -214,5 +275,37 @@ impl Document {
         for link in &mut self.links {
             link.block -= gone.partition_point(|at| *at < link.block);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Table;
+    use super::*;
+
+    fn table(rows: &[&[&str]]) -> Block {
+        let row = |cells: &&[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect();
+        Block::Table(Table { rows: rows.iter().map(row).collect(), ..Table::default() })
+    }
+
+    #[test]
+    fn a_link_is_in_the_block_with_its_text_nearest_behind_the_last_one() {
+        let blocks = [table(&[&["a", "b"], &["c", "b"]]), Block::Text("a b d".into()), table(&[&["c", "e"]])];
+        let places = |texts: &[&str]| Search::default().places(texts.iter().copied(), &blocks);
+        assert_eq!(places(&["a", "b", "c", "b", "d", "c", "e"]), [0, 0, 0, 0, 1, 2, 2]);
+        assert_eq!(places(&["c", "a", "none", "d", "a", "e"]), [0, 0, 0, 1, 1, 2]);
+        assert_eq!(Search { left: 3 * (1 + GLANCE) }.places(["b", "c", "e"].into_iter(), &blocks), [0, 0, 0]);
+    }
+
+    #[test]
+    fn the_search_for_very_many_links_goes_on_where_the_last_one_was_found() {
+        let cells: Vec<String> = (0..10_000).map(|n| format!("cell {n:05}")).collect();
+        let rows: Vec<Vec<String>> = cells.iter().map(|cell| vec![cell.clone()]).collect();
+        let blocks = [Block::Table(Table { rows, ..Table::default() }), Block::Text("end".into())];
+        let mut search = Search::default();
+        let places = search.places(cells.iter().map(String::as_str), &blocks);
+        assert!(places.iter().all(|place| *place == 0));
+        // Once past each cell, and once more at it for its own link.
+        assert!(MOST_SEARCHED - search.left <= 2 * cells.len() * (10 + GLANCE), "{search:?}");
     }
 }

@@ -38,8 +38,8 @@ const BUDGET_PER_BYTE: u64 = 100;
 /// The most that any file may unpack to, in bytes.
 const LARGEST_BUDGET: u64 = 64 << 30;
 
-/// The most members that a file may have, those of inner archives counted.
-const MOST_MEMBERS: u64 = 200_000;
+/// The most members that a file may have, those of inner containers counted.
+pub(super) const MOST_MEMBERS: u64 = 200_000;
 
 /// What a file holds: one document, or one of several where the file is an archive, a mailbox or an export.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn of(file: &'a Path) -> Self {
+    pub(super) fn of(file: &'a Path) -> Self {
         Self { file, inner: Vec::new() }
     }
 
@@ -284,7 +284,7 @@ pub(super) struct Walk<'v> {
 }
 
 impl<'v> Walk<'v> {
-    fn new(bytes: u64, visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>) -> Self {
+    pub(super) fn new(bytes: u64, visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>) -> Self {
         let bytes = bytes.saturating_mul(BUDGET_PER_BYTE).clamp(LEAST_BUDGET, LARGEST_BUDGET);
         Self { visit, budget: Budget { bytes, members: MOST_MEMBERS }, within: Within::default() }
     }

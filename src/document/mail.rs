@@ -42,11 +42,30 @@ pub(super) fn id(bytes: &[u8]) -> Option<String> {
     message.message_id().map(clean_line).filter(|id| !id.is_empty())
 }
 
+/// How many headers say that a message, or several, are what follows. Counted as liberally as the parser reads them.
 fn inner_messages(bytes: &[u8]) -> usize {
-    [&b"message/"[..], b"digest"]
-        .iter()
-        .map(|mark| bytes.windows(mark.len()).filter(|window| window.eq_ignore_ascii_case(mark)).count())
-        .sum()
+    let says_so = |line: &[u8]| {
+        let has = |word: &[u8]| line.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word));
+        has(b"message") || has(b"digest")
+    };
+    let (mut count, mut in_type) = (0, false);
+    for line in bytes.split(|byte| *byte == b'\n') {
+        // A header goes on in the lines behind it that are indented.
+        let folded = line.first().is_some_and(u8::is_ascii_whitespace);
+        let starts = starts_content_type(line);
+        in_type = starts || (in_type && folded);
+        if in_type && says_so(line) {
+            count += 1;
+            in_type = false;
+        }
+    }
+    count
+}
+
+/// The parser takes the name of a header without the white space in it, and without colons before it.
+fn starts_content_type(line: &[u8]) -> bool {
+    let mut letters = line.iter().filter(|byte| !byte.is_ascii_whitespace()).skip_while(|byte| **byte == b':');
+    b"content-type:".iter().all(|expected| letters.next().is_some_and(|byte| byte.eq_ignore_ascii_case(expected)))
 }
 
 fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result<ControlFlow<()>, DocumentError> {
@@ -76,6 +95,7 @@ fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result
         if flow.is_break() {
             break;
         }
+        walk.take_member(place)?;
         flow = attached(walk, &place.member(&attachment.name), attachment.part);
     }
     Ok(flow)
@@ -211,4 +231,18 @@ fn saved_page(message: &Message<'_>) -> Document {
     document.url = document.url.or(address).filter(|url| url.starts_with("http"));
     document.date = document.date.or_else(|| header(message, "Date"));
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_headers_say_that_a_message_is_in_a_message() {
+        let log = "Digest: sha256:0123\nGET /message/7 HTTP/1.1\ncontent-type is message/rfc822\n".repeat(1_000);
+        assert_eq!(inner_messages(log.as_bytes()), 0);
+        let headers = "Content-Type: message/rfc822\n\nCONTENT-TYPE:\r\n multipart/digest; boundary=x\n\n\
+                       : content - type : text/plain;\n\tname=x\n charset=message/rfc822; y=message\n";
+        assert_eq!(inner_messages(headers.as_bytes()), 3);
+    }
 }

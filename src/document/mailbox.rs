@@ -1,7 +1,7 @@
 //! Mailboxes (mbox): many messages in one file.
 //!
 //! Takes a stream, hands each message to the reader of `mail`, named by its Message-ID.
-//! Invariants: one message is in memory at a time; one that is too large is a bad member and the next is read.
+//! Invariants: one message is in memory at a time, and they are counted against the budget of the walk; one that is too large is a bad member and the next is read.
 
 use std::io::{BufRead, Read as _};
 use std::ops::ControlFlow;
@@ -27,7 +27,7 @@ pub(super) fn read(
             break;
         }
         if starts_line && after_empty && is_separator(&line) {
-            if mailbox.give(walk).is_break() {
+            if mailbox.give(walk)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         } else {
@@ -36,7 +36,7 @@ pub(super) fn read(
         after_empty = starts_line && line.trim_ascii().is_empty();
         starts_line = line.ends_with(b"\n");
     }
-    let flow = mailbox.give(walk);
+    let flow = mailbox.give(walk)?;
     if mailbox.number == 0 {
         return Err(DocumentError::Empty { path: place.shown() });
     }
@@ -63,23 +63,22 @@ impl Mailbox<'_> {
     }
 
     /// Reads the message that ends here.
-    fn give(&mut self, walk: &mut Walk<'_>) -> ControlFlow<()> {
+    fn give(&mut self, walk: &mut Walk<'_>) -> Result<ControlFlow<()>, DocumentError> {
         let message = std::mem::take(&mut self.message);
         let bytes = std::mem::take(&mut self.bytes);
         if bytes <= LARGEST_FILE && message.trim_ascii().is_empty() {
-            return ControlFlow::Continue(());
+            return Ok(ControlFlow::Continue(()));
         }
+        walk.take_member(self.place)?;
         self.number += 1;
         let name = mail::id(&message).unwrap_or_else(|| format!("message {}", self.number));
         let place = self.place.member(&self.names.unique(&name));
         if bytes > LARGEST_FILE {
             let error = DocumentError::TooLarge { path: place.shown(), bytes, limit: LARGEST_FILE };
-            return walk.give(&place, Err(error));
+            return Ok(walk.give(&place, Err(error)));
         }
-        match mail::read(walk, &place, &message) {
-            Ok(flow) => flow,
-            Err(error) => walk.give(&place, Err(error)),
-        }
+        let flow = mail::read(walk, &place, &message);
+        Ok(flow.unwrap_or_else(|error| walk.give(&place, Err(error))))
     }
 }
 

@@ -207,22 +207,38 @@ fn name_of(kind: BlockQuoteKind) -> &'static str {
     }
 }
 
-/// Reads `key: value` and `key = value` lines; whatever else YAML and TOML can say is no use here.
+/// Reads `key: value` and `key = value` lines; whatever else YAML and TOML can say is no use here. What is indented, or
+/// stands below the name of a table, says something of a part; of a key that comes twice the first counts.
 fn read_front_matter(text: &str) -> Document {
     let mut document = Document::default();
-    for line in text.lines() {
+    for line in text.lines().take_while(|line| !line.starts_with('[')).filter(|line| !line.starts_with([' ', '\t'])) {
         let Some((key, value)) = line.split_once([':', '=']) else { continue };
         let value = clean_line(value.trim().trim_matches(['"', '\'']));
         if value.is_empty() {
             continue;
         }
         match key.trim() {
-            "title" => document.title = value,
-            "url" | "source" => document.url = Some(value),
-            "date" => document.date = Some(value),
-            "space" => document.space = Some(value),
+            "title" if document.title.is_empty() => document.title = value,
+            "url" | "source" => document.url = document.url.or(Some(value)),
+            "date" => document.date = document.date.or(Some(value)),
+            "space" => document.space = document.space.or(Some(value)),
             _ => {}
         }
     }
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_front_matter_says_of_parts_is_not_said_of_the_page() {
+        let page = read(
+            "---\ntitle: Real\nauthor:\n  title: CTO\nsocial:\n\turl: https://other.example\ndate: 2024\ndate: 2025\n---\na",
+        );
+        assert_eq!((page.title.as_str(), page.url, page.date.as_deref()), ("Real", None, Some("2024")));
+        let page = read("+++\nspace = \"Kitchen\"\n[author]\ntitle = \"CTO\"\n+++\na");
+        assert_eq!((page.title.as_str(), page.space.as_deref()), ("", Some("Kitchen")));
+    }
 }

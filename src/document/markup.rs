@@ -54,7 +54,7 @@ pub(super) fn prepare(source: &str, dialect: Dialect) -> String {
             html_escape::encode_text_to_string(text, &mut out);
             rest = after;
         } else if let Some(body) = rest.strip_prefix("<!--") {
-            rest = body.split_once("-->").map_or("", |(_, after)| after);
+            rest = after_comment(body);
         } else if let Some(tag) = Tag::read(rest) {
             rest = &rest[tag.source.len()..];
             rest = write(&tag, rest, dialect, &mut Writer { out: &mut out, limits: &mut limits });
@@ -68,6 +68,12 @@ pub(super) fn prepare(source: &str, dialect: Dialect) -> String {
     out
 }
 
+/// What follows a comment. `<!-->` and `<!--->` are whole ones, as in browsers.
+fn after_comment(body: &str) -> &str {
+    let empty = body.strip_prefix('>').or_else(|| body.strip_prefix("->"));
+    empty.unwrap_or_else(|| body.split_once("-->").map_or("", |(_, after)| after))
+}
+
 struct Writer<'a> {
     out: &'a mut String,
     limits: &'a mut Limits,
@@ -78,7 +84,7 @@ fn write<'s>(tag: &Tag<'s>, rest: &'s str, dialect: Dialect, to: &mut Writer<'_>
     let name = tag.name.to_ascii_lowercase();
     let is = |names: &[&str]| names.contains(&name.as_str());
     if is(DROPPED) && !tag.closing {
-        return if tag.self_closing() { rest } else { split_at_end_tag(rest, &name).1 };
+        return if tag.self_closing { rest } else { split_at_end_tag(rest, &name).1 };
     }
     if name.starts_with('!') || name.starts_with('?') {
         to.out.push_str(tag.source);
@@ -96,14 +102,14 @@ fn write<'s>(tag: &Tag<'s>, rest: &'s str, dialect: Dialect, to: &mut Writer<'_>
         return rest;
     }
     let expands = dialect == Dialect::Storage || name.contains(':') || is(EXPANDED);
-    let opens_or_closes = tag.closing || !(tag.self_closing() && expands);
+    let opens_or_closes = tag.closing || !(tag.self_closing && expands);
     // An HTML paragraph ends at the first block inside it, and would take a macro around that block with it.
     let boxed = name == "p" && dialect == Dialect::Storage;
     let limit = if is(BOLD) { &mut to.limits.bold } else { &mut to.limits.all };
     if (boxed || !is(SELF_ENDING)) && opens_or_closes && !limit.allows(tag) {
         return rest;
     }
-    let expanded = tag.self_closing() && expands;
+    let expanded = tag.self_closing && expands;
     let name = if boxed { "div" } else { tag.name };
     if tag.closing {
         to.out.extend(["</", name, ">"]);
@@ -134,7 +140,7 @@ impl Limits {
     /// Whether the tree may have what the tag means. A parser opens what is bold or a link again in every block.
     fn afford(&mut self, tag: &Tag<'_>, name: &str) -> bool {
         if name == "a" {
-            self.links = usize::from(!tag.closing && !tag.self_closing());
+            self.links = usize::from(!tag.closing && !tag.self_closing);
         }
         if tag.closing {
             return self.elements > 0;
@@ -184,6 +190,7 @@ struct Tag<'a> {
     /// All between the name and `>`.
     attributes: &'a str,
     closing: bool,
+    self_closing: bool,
 }
 
 impl<'a> Tag<'a> {
@@ -197,35 +204,45 @@ impl<'a> Tag<'a> {
         }
         let name = &inner[..inner.find(|c: char| c.is_whitespace() || c == '/' || c == '>').unwrap_or(inner.len())];
         let body = &inner[name.len()..];
-        let end = end_of_tag(body);
+        let (end, in_value) = end_of_tag(body);
         let start = source.len() - inner.len();
         let after = (start + name.len() + end + 1).min(source.len());
-        Some(Self { source: &source[..after], name, attributes: &body[..end], closing })
-    }
-
-    fn self_closing(&self) -> bool {
-        self.attributes.ends_with('/')
+        let attributes = &body[..end];
+        // In `<a href=/docs/>` the slash is the end of the value.
+        let self_closing = attributes.ends_with('/') && !in_value;
+        Some(Self { source: &source[..after], name, attributes, closing, self_closing })
     }
 }
 
-/// Where the `>` of a tag is; one inside a quoted attribute value does not count.
-fn end_of_tag(body: &str) -> usize {
-    let mut quote = None;
-    let mut value_may_start = false;
-    for (at, byte) in body.bytes().enumerate() {
-        match (quote, byte) {
-            (Some(open), _) if byte == open => quote = None,
-            (Some(_), _) => {}
-            (None, b'>') => return at,
-            (None, b'"' | b'\'') if value_may_start => {
-                quote = Some(byte);
-                value_may_start = false;
-            }
-            (None, b'=') => value_may_start = true,
-            (None, _) => value_may_start &= byte.is_ascii_whitespace(),
-        }
+/// Where the `>` of a tag is, and whether a value without quotes ends there. One inside a quoted value does not count.
+fn end_of_tag(body: &str) -> (usize, bool) {
+    #[derive(Clone, Copy)]
+    enum At {
+        Name,
+        ValueStart,
+        Quoted(u8),
+        Bare,
     }
-    body.len()
+    let mut at = At::Name;
+    for (place, byte) in body.bytes().enumerate() {
+        at = match (at, byte) {
+            (At::Quoted(open), _) => {
+                if byte == open {
+                    At::Name
+                } else {
+                    at
+                }
+            }
+            (_, b'>') => return (place, matches!(at, At::Bare)),
+            (At::Name, b'=') => At::ValueStart,
+            (At::ValueStart, b'"' | b'\'') => At::Quoted(byte),
+            (At::ValueStart, _) if byte.is_ascii_whitespace() => At::ValueStart,
+            (At::ValueStart, _) => At::Bare,
+            (At::Bare, _) if byte.is_ascii_whitespace() => At::Name,
+            (At::Name | At::Bare, _) => at,
+        };
+    }
+    (body.len(), matches!(at, At::Bare))
 }
 
 /// The content of an element in which tags are text, and what follows its content.
@@ -255,6 +272,20 @@ mod tests {
     fn scripts_go_and_their_end_tags_with_them_do_not_matter() {
         let html = "a<script>if (1<2) { '</p>' }</SCRIPT>b<!-- <p> -->c<br/>d";
         assert_eq!(prepare(html, Dialect::Html).replace("</SCRIPT>", ""), "abc<br/>d");
+    }
+
+    #[test]
+    fn a_slash_at_the_end_of_a_bare_value_closes_nothing() {
+        let html = "<a href=/docs/>Docs</a><a href=/>Home</a><script src=/x/>code('>')</script><a name=\"/x\"/>end<a name=x />";
+        assert_eq!(
+            prepare(html, Dialect::Html).replace("</script>", ""),
+            "<a href=/docs/>Docs</a><a href=/>Home</a><a name=\"/x\"></a>end<a name=x ></a>"
+        );
+    }
+
+    #[test]
+    fn an_empty_comment_takes_nothing_with_it() {
+        assert_eq!(prepare("a<!-->b<!--->c<!-- d -->e<!---->f", Dialect::Html), "abcef");
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! JSON envelopes: a wiki page as `{title, url, content, date?, space?}`, content in storage format or HTML.
 //!
 //! A file holds one, a list of them, or one a line. Lines are read one at a time, so such a file may be large.
+//! Invariant: one page is in memory besides the text of a list, and pages are counted against the budget of the walk.
 
 use std::io::{BufRead, Read as _};
 use std::ops::ControlFlow;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 use super::archive::Names;
 use super::load::{LARGEST_FILE, Place, Source, Walk};
@@ -76,14 +77,19 @@ struct Pages<'a, 'v> {
 
 impl Pages<'_, '_> {
     fn list(&mut self, text: &str) -> Result<ControlFlow<()>, DocumentError> {
-        let pages: Vec<Value> =
-            serde_json::from_str(text).map_err(|source| DocumentError::NoPage { path: self.place.shown(), source })?;
-        for page in pages {
+        let broken = |source| DocumentError::NoPage { path: self.place.shown(), source };
+        serde_json::from_str::<IgnoredAny>(text).map_err(broken)?;
+        // The list is whole, so that its parts can be told by their ends and read one at a time.
+        let mut rest = text.trim_start().strip_prefix('[').unwrap_or_default();
+        loop {
+            let mut parts = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+            let (Some(Ok(IgnoredAny)), end) = (parts.next(), parts.byte_offset()) else { break };
             self.number += 1;
-            let flow = self.give(serde_json::from_value(page));
+            let flow = self.give(Envelope::read(&rest[..end]))?;
             if flow.is_break() {
                 return Ok(flow);
             }
+            rest = rest[end..].trim_start().strip_prefix(',').unwrap_or_default();
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -101,7 +107,7 @@ impl Pages<'_, '_> {
             if text.trim().is_empty() {
                 continue;
             }
-            let flow = self.give(Envelope::read(text.trim()));
+            let flow = self.give(Envelope::read(text.trim()))?;
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -109,13 +115,14 @@ impl Pages<'_, '_> {
     }
 
     /// Hands out a page by its title; a bad one by its place in the file.
-    fn give(&mut self, page: Result<Envelope, serde_json::Error>) -> ControlFlow<()> {
+    fn give(&mut self, page: Result<Envelope, serde_json::Error>) -> Result<ControlFlow<()>, DocumentError> {
+        self.walk.take_member(self.place)?;
         let document = page.map(Envelope::into_document);
         let title = document.as_ref().ok().map(|page| page.title.clone()).filter(|title| !title.is_empty());
         let name = title.unwrap_or_else(|| format!("page {}", self.number));
         let place = self.place.member(&self.names.unique(&name));
         let content = document.map_err(|source| DocumentError::NoPage { path: place.shown(), source });
-        self.walk.give(&place, content)
+        Ok(self.walk.give(&place, content))
     }
 }
 

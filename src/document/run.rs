@@ -50,9 +50,9 @@ impl Run {
         Self { shape, ..Self::default() }
     }
 
-    /// A text that goes on after what was taken from another.
-    pub(super) fn resume(text: String, shape: Shape) -> Self {
-        Self { text, shape, ..Self::default() }
+    /// Goes on behind what was complete, with this gap whatever was asked for before.
+    pub(super) fn resume(&mut self, gap: Gap) {
+        (self.gap, self.mark) = (gap, 0);
     }
 
     /// Adds a mark, such as the number or the check box of an item.

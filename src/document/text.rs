@@ -1,7 +1,7 @@
 //! Plain text -> blocks.
 //!
 //! Takes text without markup, gives paragraphs, and what people draw with characters: underlined headings and lists.
-//! Invariants: no word is lost; one pass, lists nest at most [`DEEPEST_LIST`] deep.
+//! Invariants: no word is lost; an item keeps its number as text where counting its list from 1 would not give it; one pass, lists nest at most [`DEEPEST_LIST`] deep.
 
 use super::builder::DEEPEST_LIST;
 use super::{Block, List, ListItem, Ordering};
@@ -88,27 +88,68 @@ fn underline(line: &str, next: &str) -> Option<u8> {
     (uniform && drawn >= 3 && drawn + 2 >= width && drawn <= width * 2 + 4 && heading).then_some(level)
 }
 
-/// Indentation, kind and text of a line that starts an item.
-fn bullet(line: &str) -> Option<(usize, Ordering, &str)> {
+/// A line that starts an item.
+struct Bullet<'a> {
+    indent: usize,
+    /// `2.`, as written; none of a plain bullet.
+    number: Option<&'a str>,
+    text: &'a str,
+}
+
+fn bullet(line: &str) -> Option<Bullet<'_>> {
     let rest = line.trim_start();
     let indent = line.len() - rest.len();
     for sign in ["- ", "* ", "• ", "– ", "o "] {
         // A lone `o` is a word in some languages; Outlook writes it for the second level only.
         if let Some(text) = rest.strip_prefix(sign).filter(|_| sign != "o " || indent > 0) {
-            return Some((indent, Ordering::Unordered, text.trim_start()));
+            return Some(Bullet { indent, number: None, text: text.trim_start() });
         }
     }
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let text = rest[digits..].strip_prefix(". ").or_else(|| rest[digits..].strip_prefix(") "))?;
-    (1..=3).contains(&digits).then_some((indent, Ordering::Ordered, text.trim_start()))
+    let number = Some(&rest[..=digits]);
+    (1..=3).contains(&digits).then_some(Bullet { indent, number, text: text.trim_start() })
+}
+
+/// A list that is being read.
+#[derive(Default)]
+struct Open {
+    /// Indentation of its items.
+    indent: usize,
+    list: List,
+    /// The number of each item, as written.
+    numbers: Vec<Option<String>>,
+}
+
+impl Open {
+    fn is_numbered(&self) -> bool {
+        self.numbers.first().is_some_and(Option::is_some)
+    }
+
+    /// The list, counted where that gives the numbers that were written.
+    fn close(mut self) -> List {
+        let counted = |(expected, number): (usize, &Option<String>)| {
+            number.as_deref().is_some_and(|number| number.trim_end_matches(['.', ')']) == expected.to_string())
+        };
+        if (1..).zip(&self.numbers).all(counted) {
+            self.list.ordered = Ordering::Ordered;
+            return self.list;
+        }
+        for (item, number) in self.list.items.iter_mut().zip(self.numbers) {
+            if let Some(number) = number {
+                item.text = format!("{number} {}", item.text);
+            }
+        }
+        self.list
+    }
 }
 
 #[derive(Default)]
 struct Reader {
     blocks: Vec<Block>,
     paragraph: Vec<String>,
-    /// Open lists, outermost first, with the indentation of their items.
-    lists: Vec<(usize, List)>,
+    /// Open lists, outermost first.
+    lists: Vec<Open>,
 }
 
 impl Reader {
@@ -128,12 +169,14 @@ impl Reader {
         let indented = line.starts_with([' ', '\t']);
         match bullet(line) {
             // A number at the start of a line in the middle of a paragraph is most often a number of the sentence.
-            Some((_, Ordering::Ordered, _)) if !self.paragraph.is_empty() => self.paragraph.push(line.to_owned()),
-            Some((indent, ordered, text)) => {
-                self.close_paragraph();
-                self.item(indent, ordered, text);
+            Some(bullet) if bullet.number.is_some() && !self.paragraph.is_empty() => {
+                self.paragraph.push(line.to_owned());
             }
-            None => match self.lists.last_mut().and_then(|(_, list)| list.items.last_mut()) {
+            Some(bullet) => {
+                self.close_paragraph();
+                self.item(&bullet);
+            }
+            None => match self.lists.last_mut().and_then(|open| open.list.items.last_mut()) {
                 Some(item) if indented && self.paragraph.is_empty() => {
                     item.text.push(' ');
                     item.text.push_str(line.trim_start());
@@ -146,25 +189,29 @@ impl Reader {
         }
     }
 
-    fn item(&mut self, indent: usize, ordered: Ordering, text: &str) {
-        while self.lists.len() > 1 && self.lists.last().is_some_and(|(open, _)| *open > indent) {
+    fn item(&mut self, bullet: &Bullet<'_>) {
+        while self.lists.len() > 1 && self.lists.last().is_some_and(|open| open.indent > bullet.indent) {
             self.close_list();
         }
-        let deeper = self.lists.last().is_none_or(|(open, _)| indent > *open + 1);
+        let new = || Open { indent: bullet.indent, ..Open::default() };
+        let deeper = self.lists.last().is_none_or(|open| bullet.indent > open.indent + 1);
         if deeper && self.lists.len() < DEEPEST_LIST {
-            self.lists.push((indent, List { ordered, items: Vec::new() }));
-        } else if self.lists.last().is_some_and(|(_, list)| self.lists.len() == 1 && list.ordered != ordered) {
+            self.lists.push(new());
+        } else if let [only] = self.lists.as_slice()
+            && only.is_numbered() != bullet.number.is_some()
+        {
             self.close_lists();
-            self.lists.push((indent, List { ordered, items: Vec::new() }));
+            self.lists.push(new());
         }
-        if let Some((_, list)) = self.lists.last_mut() {
-            list.items.push(ListItem { text: text.to_owned(), nested: Vec::new() });
+        if let Some(open) = self.lists.last_mut() {
+            open.list.items.push(ListItem { text: bullet.text.to_owned(), nested: Vec::new() });
+            open.numbers.push(bullet.number.map(ToOwned::to_owned));
         }
     }
 
     fn close_list(&mut self) {
-        let Some((_, list)) = self.lists.pop() else { return };
-        match self.lists.last_mut().and_then(|(_, outer)| outer.items.last_mut()) {
+        let Some(list) = self.lists.pop().map(Open::close) else { return };
+        match self.lists.last_mut().and_then(|outer| outer.list.items.last_mut()) {
             Some(item) => item.nested.push(list),
             None => self.blocks.push(Block::List(list)),
         }
@@ -224,6 +271,23 @@ mod tests {
                 Block::List(List { items: outer, ..List::default() }),
                 text("End."),
                 Block::List(numbered)
+            ]
+        );
+    }
+
+    #[test]
+    fn steps_keep_their_numbers_where_something_stands_between_them() {
+        let list = |ordered, items: &[&str]| {
+            let item = |text: &&str| ListItem { text: (*text).to_owned(), nested: Vec::new() };
+            Block::List(List { ordered, items: items.iter().map(item).collect() })
+        };
+        assert_eq!(
+            read("1. Open.\n\nIt is hot.\n\n2. Take it out.\n3) Close.\n\n* a\n* b\n"),
+            [
+                list(Ordering::Ordered, &["Open."]),
+                text("It is hot."),
+                list(Ordering::Unordered, &["2. Take it out.", "3) Close."]),
+                list(Ordering::Unordered, &["a", "b"]),
             ]
         );
     }

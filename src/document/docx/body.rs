@@ -2,22 +2,29 @@
 //!
 //! Takes the tree, the styles and the notes, gives blocks in reading order.
 //! Invariants: no recursion over the tree; what is opened is closed in reverse order; a text box follows the paragraph
-//! it is anchored in.
+//! it is anchored in; what the file has once and the text repeats is bounded, all of it together.
 //! Not here: what styles mean (`styles`), how cells lie (`table`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use roxmltree::{Node, NodeId};
 
 use super::super::builder::{Builder, Opened, Part, Section};
+use super::super::links::{LONGEST_TARGET, LONGEST_TEXT, MOST, Search};
 use super::super::package::{attribute, child};
-use super::super::{Block, Link, Ordering};
+use super::super::{Block, Link};
 use super::Surroundings;
 use super::lists::Lists;
 use super::styles::{Numbered, Numbering, Role, bold, role_of_outline, switch};
 use super::table::{Captions, Cell, Row, lay_out};
 use super::text::{is_silent, plain, symbol, target_of_field};
 use crate::base::clean_line;
+
+/// Bytes of what is written more often than the file has it: the numbers of paragraphs, and notes referred to again.
+const MOST_REPEATED: usize = 16 << 20;
+
+/// Characters of a note where it is referred to again.
+const NOTE_START: usize = 60;
 
 /// What the main part holds.
 #[derive(Debug, Default)]
@@ -43,6 +50,9 @@ pub(super) fn read(root: Node<'_, '_>, around: &Surroundings, numbering: Numberi
         fields: Vec::new(),
         open_links: Vec::new(),
         found_links: Vec::new(),
+        search: Search::default(),
+        written: HashSet::new(),
+        repeatable: MOST_REPEATED,
         paragraph_bold: false,
         open: 0,
     };
@@ -92,6 +102,13 @@ struct OpenLink {
     text: String,
 }
 
+impl OpenLink {
+    fn add(&mut self, text: &str) {
+        let room = LONGEST_TEXT.saturating_sub(self.text.len());
+        self.text.push_str(&text[..text.floor_char_boundary(room)]);
+    }
+}
+
 struct Reader<'a, 'i, 's> {
     around: &'s Surroundings,
     numbering: Numbering,
@@ -108,9 +125,32 @@ struct Reader<'a, 'i, 's> {
     open_links: Vec<OpenLink>,
     /// Links since the last block.
     found_links: Vec<OpenLink>,
+    search: Search,
+    /// Notes that stand in the text.
+    written: HashSet<(Remark, &'s str)>,
+    /// Bytes that may still be written again.
+    repeatable: usize,
     paragraph_bold: bool,
     /// Open paragraphs and tables.
     open: usize,
+}
+
+/// What stands outside the running text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Remark {
+    Footnote,
+    Endnote,
+    Comment,
+}
+
+impl Remark {
+    fn all(self, around: &Surroundings) -> &super::Notes {
+        match self {
+            Self::Footnote => &around.footnotes,
+            Self::Endnote => &around.endnotes,
+            Self::Comment => &around.comments,
+        }
+    }
 }
 
 impl<'a, 'i> Reader<'a, 'i, '_> {
@@ -158,9 +198,9 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
             "den" => self.text("/"),
             "sup" => self.text("^"),
             "sub" => self.text("_"),
-            "footnoteReference" => self.note(node, &self.around.footnotes),
-            "endnoteReference" => self.note(node, &self.around.endnotes),
-            "commentReference" => self.note(node, &self.around.comments),
+            "footnoteReference" => self.note(node, Remark::Footnote),
+            "endnoteReference" => self.note(node, Remark::Endnote),
+            "commentReference" => self.note(node, Remark::Comment),
             "docPr" => {
                 if let Some(words) = description(node) {
                     self.builder.text(&format!(" {words} "));
@@ -173,22 +213,36 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
     fn text(&mut self, text: &str) {
         self.builder.text(text);
         if let Some(link) = self.open_links.last_mut() {
-            link.text.push_str(text);
+            link.add(text);
         }
     }
 
-    fn note(&mut self, reference: Node<'_, '_>, notes: &super::Notes) {
-        let note = attribute(reference, "id").and_then(|id| notes.get(id));
-        if let Some(note) = note.filter(|note| !note.is_empty()) {
-            self.builder.text(&format!(" [{note}]"));
+    /// A note where it is referred to; a second reference gives its first words.
+    fn note(&mut self, reference: Node<'_, '_>, kind: Remark) {
+        let found = attribute(reference, "id").and_then(|id| kind.all(self.around).get_key_value(id));
+        let Some((id, note)) = found.filter(|(_, note)| !note.is_empty()) else { return };
+        if self.written.insert((kind, id)) {
+            return self.builder.text(&format!(" [{note}]"));
+        }
+        match note.char_indices().nth(NOTE_START) {
+            Some((end, _)) => self.repeat(&format!(" [{} …]", &note[..end])),
+            None => self.repeat(&format!(" [{note}]")),
+        }
+    }
+
+    /// Adds what the file has once and the text several times.
+    fn repeat(&mut self, text: &str) {
+        if let Some(left) = self.repeatable.checked_sub(text.len()) {
+            self.repeatable = left;
+            self.builder.text(text);
         }
     }
 
     fn target(&self, node: Node<'_, '_>) -> String {
         let id = attribute(node, "id");
-        let relation = id.and_then(|id| self.around.relations.get(id));
+        let relation = id.and_then(|id| self.around.relations.get(id)).map_or("", |relation| &relation.target);
         let place = attribute(node, "anchor").map(|place| format!("#{place}")).unwrap_or_default();
-        format!("{}{place}", relation.map_or("", |relation| &relation.target))
+        if relation.len() > LONGEST_TARGET { String::new() } else { format!("{relation}{place}") }
     }
 
     fn enter_paragraph(&mut self, node: Node<'a, 'i>, todo: &mut Vec<Step<'a, 'i>>) {
@@ -241,19 +295,16 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
         let level = if let Role::Heading(level) = role { level } else { 1 };
         let opened = self.builder.open(Part::Heading(level));
         if let Some(label) = numbered.and_then(|at| self.numbering.count(at)) {
-            self.builder.text(&format!("{label} "));
+            self.repeat(&format!("{label} "));
         }
         opened
     }
 
     fn open_item(&mut self, at: Numbered) {
-        let ordered = if self.numbering.is_ordered(at) { Ordering::Ordered } else { Ordering::Unordered };
-        let label = self.numbering.count(at).filter(|_| self.numbering.says_more_than_place(at));
-        if let Some(lists) = self.places.last_mut() {
-            lists.enter(at, ordered, &mut self.builder);
-        }
-        if let Some(label) = label {
-            self.builder.text(&format!("{label} "));
+        let label = self.numbering.count(at);
+        let written = self.places.last_mut().and_then(|lists| lists.enter(at, label, &mut self.builder));
+        if let Some(label) = written {
+            self.repeat(&format!("{label} "));
         }
     }
 
@@ -394,9 +445,10 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
         let Some(link) = self.open_links.pop() else { return };
         // A link inside a link is part of the outer one's text.
         if let Some(outer) = self.open_links.last_mut() {
-            outer.text.push_str(&link.text);
+            outer.add(&link.text);
         }
-        if !link.target.is_empty() {
+        let noted = self.content.links.len() + self.found_links.len();
+        if !link.target.is_empty() && link.target.len() <= LONGEST_TARGET && noted < MOST {
             self.found_links.push(link);
         }
     }
@@ -417,8 +469,20 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
 
     fn flush(&mut self) {
         let blocks = std::mem::take(&mut self.builder).finish().blocks;
-        add_links(std::mem::take(&mut self.found_links), &blocks, &mut self.content);
+        self.add_links(&blocks);
         self.content.blocks.extend(blocks);
+    }
+
+    /// Adds the links of the blocks that come next.
+    fn add_links(&mut self, blocks: &[Block]) {
+        let mut links = std::mem::take(&mut self.found_links);
+        links.iter_mut().for_each(|link| link.text = clean_line(&link.text));
+        links.retain(|link| !link.text.is_empty() && !blocks.is_empty());
+        let places = self.search.places(links.iter().map(|link| link.text.as_str()), blocks);
+        for (link, place) in links.into_iter().zip(places) {
+            let (block, target) = (self.content.blocks.len() + place, clean_line(&link.target));
+            self.content.links.push(Link { block, text: link.text, target });
+        }
     }
 }
 
@@ -453,44 +517,4 @@ fn description(picture: Node<'_, '_>) -> Option<String> {
     let text = text.trim().trim_end_matches(|c: char| c.is_whitespace() || c == '.').to_owned();
     let is_file = text.rsplit_once('.').is_some_and(|(_, end)| (2..=5).contains(&end.len()) && !end.contains(' '));
     (!is_file && !text.is_empty()).then_some(text)
-}
-
-/// Adds the links of the blocks that come next.
-fn add_links(links: Vec<OpenLink>, blocks: &[Block], content: &mut Content) {
-    let mut from = 0;
-    for link in links {
-        let text = clean_line(&link.text);
-        if text.is_empty() || blocks.is_empty() {
-            continue;
-        }
-        // Links come in reading order, so the search goes on where the last one was found.
-        let several = blocks.len() > from + 1;
-        let found = several.then(|| (from..blocks.len()).find(|at| holds(&blocks[*at], &text))).flatten();
-        let at = found.unwrap_or(from);
-        from = at;
-        let target = clean_line(&link.target);
-        content.links.push(Link { block: content.blocks.len() + at, text, target });
-    }
-}
-
-/// Whether a text stands in a block.
-fn holds(block: &Block, text: &str) -> bool {
-    match block {
-        Block::Heading { text: own, .. } | Block::Text(own) => own.contains(text),
-        Block::List(list) => {
-            let mut todo = vec![list];
-            while let Some(list) = todo.pop() {
-                if list.items.iter().any(|item| item.text.contains(text)) {
-                    return true;
-                }
-                todo.extend(list.items.iter().flat_map(|item| &item.nested));
-            }
-            false
-        }
-        Block::Table(table) => {
-            let mut cells = table.header.iter().chain(table.rows.iter().flatten()).chain(&table.caption);
-            cells.any(|cell| cell.contains(text))
-        }
-        Block::Page(_) => false,
-    }
 }

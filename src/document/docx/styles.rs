@@ -1,7 +1,8 @@
 //! `styles.xml` and `numbering.xml`: what a paragraph is, whatever the language of the program that wrote it.
 //!
 //! Takes the two parts, gives a paragraph's role, its weight and its place in a list.
-//! Invariants: styles are followed through `basedOn` for a bounded number of steps.
+//! Invariants: styles are followed through `basedOn` for a bounded number of steps; what a style or a list says once and
+//! many paragraphs ask for is short, so that the time of a paragraph is bounded.
 //! Not here: the content (`body`).
 
 use std::collections::HashMap;
@@ -12,6 +13,15 @@ use super::super::package::{attribute, child, child_value};
 
 /// Steps through `basedOn`; longer chains are circles.
 const LONGEST_CHAIN: usize = 32;
+
+/// Characters of a style's or a list's name. Word allows as many.
+const LONGEST_NAME: usize = 255;
+
+/// Characters of what is drawn before a numbered paragraph. It is written again for each.
+const LONGEST_LABEL: usize = 100;
+
+/// Levels of a list.
+const LEVELS: usize = 9;
 
 /// What a paragraph is for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,7 +78,7 @@ impl Styles {
     pub(super) fn read(root: Node<'_, '_>) -> Self {
         let mut styles = Self::default();
         for node in root.children().filter(|node| node.tag_name().name() == "style") {
-            let Some(id) = attribute(node, "styleId") else { continue };
+            let Some(id) = attribute(node, "styleId").filter(is_name) else { continue };
             let is_paragraph = attribute(node, "type") == Some("paragraph");
             if is_paragraph && attribute(node, "default").is_some_and(is_on) {
                 styles.normal = Some(id.to_owned());
@@ -143,8 +153,8 @@ impl Style {
             }
         }
         Self {
-            name: child_value(node, "name").unwrap_or_default().trim().to_lowercase(),
-            based_on: child_value(node, "basedOn").map(ToOwned::to_owned),
+            name: child_value(node, "name").filter(is_name).unwrap_or_default().trim().to_lowercase(),
+            based_on: child_value(node, "basedOn").filter(is_name).map(ToOwned::to_owned),
             outline: paragraph.and_then(|node| child_value(node, "outlineLvl")).and_then(|level| level.parse().ok()),
             bold: child(node, "rPr").and_then(bold),
             list: list.and_then(|node| child_value(node, "numId")).and_then(|id| id.parse().ok()),
@@ -201,14 +211,30 @@ pub(super) fn shade<'a>(cell: Node<'a, '_>) -> Option<&'a str> {
     (!fill.eq_ignore_ascii_case("auto") && !fill.eq_ignore_ascii_case("ffffff")).then_some(fill)
 }
 
+fn is_name(name: &&str) -> bool {
+    name.len() <= LONGEST_NAME
+}
+
 /// A level of a list definition.
 #[derive(Debug, Clone, Default)]
 struct Level {
-    format: String,
+    format: Format,
     /// `%1.%2` with the numbers of the levels.
     text: String,
     start: u32,
     style: Option<String>,
+}
+
+impl Level {
+    fn read(node: Node<'_, '_>) -> Self {
+        let value = |name| child(node, name).and_then(|node| attribute(node, "val"));
+        Self {
+            format: Format::of(value("numFmt").unwrap_or_default()),
+            text: value("lvlText").unwrap_or_default().chars().take(LONGEST_LABEL).collect(),
+            start: value("start").and_then(|start| start.parse().ok()).unwrap_or(1),
+            style: value("pStyle").filter(is_name).map(ToOwned::to_owned),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -223,48 +249,43 @@ struct Definition {
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     definitions: HashMap<String, Definition>,
+    /// The definition of each list.
     lists: HashMap<u32, String>,
     restarts: HashMap<(u32, usize), u32>,
-    counters: HashMap<String, [Option<u32>; 9]>,
+    counters: HashMap<String, [Option<u32>; LEVELS]>,
 }
 
 impl Numbering {
     pub(super) fn read(root: Node<'_, '_>) -> Self {
         let mut numbering = Self::default();
-        let value = |node: Node<'_, '_>, name: &str| {
-            child(node, name).and_then(|node| attribute(node, "val")).map(ToOwned::to_owned)
-        };
         for node in root.children() {
             match node.tag_name().name() {
-                "abstractNum" => {
-                    let Some(id) = attribute(node, "abstractNumId") else { continue };
-                    let mut definition = Definition {
-                        style_link: value(node, "styleLink"),
-                        linked: value(node, "numStyleLink"),
-                        ..Definition::default()
-                    };
-                    for level in node.children().filter(|node| node.tag_name().name() == "lvl") {
-                        let number = attribute(level, "ilvl").and_then(|level| level.parse().ok()).unwrap_or(0);
-                        let read = Level {
-                            format: value(level, "numFmt").unwrap_or_default(),
-                            text: value(level, "lvlText").unwrap_or_default(),
-                            start: value(level, "start").and_then(|start| start.parse().ok()).unwrap_or(1),
-                            style: value(level, "pStyle"),
-                        };
-                        definition.levels.insert(number, read);
-                    }
-                    numbering.definitions.insert(id.to_owned(), definition);
-                }
+                "abstractNum" => numbering.add_definition(node),
                 "num" => numbering.add_list(node),
                 _ => {}
             }
         }
+        numbering.follow_links();
         numbering
+    }
+
+    fn add_definition(&mut self, node: Node<'_, '_>) {
+        let Some(id) = attribute(node, "abstractNumId").filter(is_name) else { return };
+        let value = |name| child(node, name).and_then(|node| attribute(node, "val")).map(ToOwned::to_owned);
+        let mut definition =
+            Definition { style_link: value("styleLink"), linked: value("numStyleLink"), ..Definition::default() };
+        for level in node.children().filter(|node| node.tag_name().name() == "lvl") {
+            let number = attribute(level, "ilvl").and_then(|level| level.parse().ok()).unwrap_or(0);
+            if number < LEVELS {
+                definition.levels.insert(number, Level::read(level));
+            }
+        }
+        self.definitions.insert(id.to_owned(), definition);
     }
 
     fn add_list(&mut self, node: Node<'_, '_>) {
         let id = attribute(node, "numId").and_then(|id| id.parse().ok());
-        let definition = child(node, "abstractNumId").and_then(|node| attribute(node, "val"));
+        let definition = child(node, "abstractNumId").and_then(|node| attribute(node, "val")).filter(is_name);
         let (Some(id), Some(definition)) = (id, definition) else { return };
         self.lists.insert(id, definition.to_owned());
         for change in node.children().filter(|node| node.tag_name().name() == "lvlOverride") {
@@ -276,66 +297,89 @@ impl Numbering {
         }
     }
 
-    fn definition(&self, list: u32) -> Option<(&String, &Definition)> {
-        let (id, definition) = self.definitions.get_key_value(self.lists.get(&list)?)?;
-        match &definition.linked {
-            Some(link) => self.definitions.iter().find(|(_, other)| other.style_link.as_ref() == Some(link)),
-            None => Some((id, definition)),
+    /// Gives the lists whose definition points to another one that other one.
+    fn follow_links(&mut self) {
+        let linked: HashMap<&str, &String> =
+            self.definitions.iter().filter_map(|(id, other)| Some((other.style_link.as_deref()?, id))).collect();
+        for definition in self.lists.values_mut() {
+            let link = self.definitions.get(definition).and_then(|found| found.linked.as_deref());
+            if let Some(target) = link.and_then(|link| linked.get(link)) {
+                (*target).clone_into(definition);
+            }
         }
     }
 
     fn level_of_style(&self, list: u32, style: &str) -> Option<usize> {
-        let (_, definition) = self.definition(list)?;
+        let definition = self.definitions.get(self.lists.get(&list)?)?;
         definition.levels.iter().find(|(_, level)| level.style.as_deref() == Some(style)).map(|(number, _)| *number)
-    }
-
-    /// Whether the items of a level carry numbers or letters.
-    pub(super) fn is_ordered(&self, at: Numbered) -> bool {
-        let level = self.definition(at.list).and_then(|(_, definition)| definition.levels.get(&at.level));
-        level.is_some_and(|level| !matches!(level.format.as_str(), "bullet" | "none" | ""))
     }
 
     /// Counts a paragraph and gives the number that is drawn before it, as in `2.1` or `§ 3`.
     pub(super) fn count(&mut self, at: Numbered) -> Option<String> {
-        let (id, definition) = self.definition(at.list)?;
-        let (id, level) = (id.clone(), definition.levels.get(&at.level)?.clone());
-        let starts: Vec<u32> =
-            (0..9).map(|level| definition.levels.get(&level).map_or(1, |level| level.start)).collect();
-        let formats: Vec<String> =
-            (0..9).map(|level| definition.levels.get(&level).map_or(String::new(), |l| l.format.clone())).collect();
+        let id = self.lists.get(&at.list)?;
+        let levels = &self.definitions.get(id)?.levels;
+        let level = levels.get(&at.level)?;
         let restart = self.restarts.remove(&(at.list, at.level));
-        let counters = self.counters.entry(id).or_default();
+        let counters = self.counters.entry(id.clone()).or_default();
         let counter = counters.get_mut(at.level)?;
         *counter = Some(restart.unwrap_or_else(|| counter.map_or(level.start, |count| count.saturating_add(1))));
         counters.iter_mut().skip(at.level + 1).for_each(|deeper| *deeper = None);
-        if matches!(level.format.as_str(), "bullet" | "none" | "") {
+        if level.format == Format::None {
             return None;
         }
-        let mut label = level.text.clone();
-        for place in 0..=at.level {
-            let number = counters[place].unwrap_or(starts[place]);
-            label = label.replace(&format!("%{}", place + 1), &in_format(number, &formats[place]));
+        let number = |place: usize| {
+            let start = levels.get(&place).map_or(1, |level| level.start);
+            let format = levels.get(&place).map_or(Format::Decimal, |level| level.format);
+            format.write(counters[place].unwrap_or(start))
+        };
+        let mut pieces = level.text.split('%');
+        let mut label = pieces.next().unwrap_or_default().to_owned();
+        for piece in pieces {
+            match (1..=at.level + 1).find(|place| piece.starts_with(&place.to_string())) {
+                Some(place) => label.extend([&number(place - 1), &piece[1..]]),
+                None => label.extend(["%", piece]),
+            }
         }
-        Some(label.trim().to_owned())
-    }
-
-    /// Whether a level's numbers say more than the place in the list: `2.1`, `§ 3`.
-    pub(super) fn says_more_than_place(&self, at: Numbered) -> bool {
-        let level = self.definition(at.list).and_then(|(_, definition)| definition.levels.get(&at.level));
-        level.is_some_and(|level| {
-            level.text.matches('%').count() > 1 || level.text.chars().any(|c| c.is_alphabetic() || c == '§')
-        })
+        Some(label.trim().chars().take(LONGEST_LABEL).collect())
     }
 }
 
-fn in_format(number: u32, format: &str) -> String {
-    match format {
-        "lowerLetter" => letters(number, b'a'),
-        "upperLetter" => letters(number, b'A'),
-        "lowerRoman" => roman(number).to_lowercase(),
-        "upperRoman" => roman(number),
-        "decimalZero" => format!("{number:02}"),
-        _ => number.to_string(),
+/// How a level counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Format {
+    /// With bullets, or not at all.
+    #[default]
+    None,
+    Decimal,
+    DecimalZero,
+    LowerLetter,
+    UpperLetter,
+    LowerRoman,
+    UpperRoman,
+}
+
+impl Format {
+    fn of(name: &str) -> Self {
+        match name {
+            "bullet" | "none" | "" => Self::None,
+            "lowerLetter" => Self::LowerLetter,
+            "upperLetter" => Self::UpperLetter,
+            "lowerRoman" => Self::LowerRoman,
+            "upperRoman" => Self::UpperRoman,
+            "decimalZero" => Self::DecimalZero,
+            _ => Self::Decimal,
+        }
+    }
+
+    fn write(self, number: u32) -> String {
+        match self {
+            Self::LowerLetter => letters(number, b'a'),
+            Self::UpperLetter => letters(number, b'A'),
+            Self::LowerRoman => roman(number).to_lowercase(),
+            Self::UpperRoman => roman(number),
+            Self::DecimalZero => format!("{number:02}"),
+            Self::None | Self::Decimal => number.to_string(),
+        }
     }
 }
 
@@ -385,7 +429,7 @@ mod tests {
         let drawn: Vec<String> =
             [(4, "lowerRoman"), (28, "lowerLetter"), (3, "upperLetter"), (7, "decimalZero"), (1994, "upperRoman")]
                 .iter()
-                .map(|(number, format)| in_format(*number, format))
+                .map(|(number, format)| Format::of(format).write(*number))
                 .collect();
         assert_eq!(drawn, ["iv", "bb", "C", "07", "MCMXCIV"]);
     }

@@ -36,6 +36,12 @@ const WANTED: &[&str] = &[
     "owner",
 ];
 
+/// Characters of a title or a name that are kept. Confluence allows 255.
+const LONGEST_LINE: usize = 1_000;
+
+/// Bytes of an id; real ones are numbers, or 32 digits.
+const LONGEST_ID: usize = 100;
+
 /// An object of the export.
 #[derive(Debug, Default)]
 pub(super) struct Entity {
@@ -60,15 +66,20 @@ impl Entity {
         (!text.is_empty()).then_some(text)
     }
 
-    /// A property as one clean line.
+    /// A property as one clean line, of which the start is enough.
     pub(super) fn line(&self, name: &str) -> Option<String> {
-        self.get(name).map(clean_line).filter(|line| !line.is_empty())
+        self.get(name).map(|text| clean_line(start_of(text))).filter(|line| !line.is_empty())
+    }
+
+    /// At most how many bytes its lines have.
+    pub(super) fn size_of_lines(&self) -> usize {
+        self.values.iter().map(|value| start_of(&value.text).len()).sum()
     }
 
     /// The id of the object that a property refers to, where it is of the class.
     pub(super) fn reference(&self, name: &str, classes: &[&str]) -> Option<&str> {
         let value = self.values.iter().find(|value| value.name == name)?;
-        classes.contains(&value.class.as_str()).then(|| value.text.trim()).filter(|id| !id.is_empty())
+        classes.contains(&value.class.as_str()).then(|| value.text.trim()).filter(|id| !id.is_empty() && is_id(id))
     }
 
     /// A property as it stands.
@@ -76,6 +87,15 @@ impl Entity {
         let value = self.values.iter_mut().find(|value| value.name == name)?;
         Some(std::mem::take(&mut value.text))
     }
+}
+
+fn start_of(text: &str) -> &str {
+    text.char_indices().nth(LONGEST_LINE).map_or(text, |(end, _)| &text[..end])
+}
+
+/// Whether a text can be the id of an object.
+pub(super) fn is_id(text: &str) -> bool {
+    text.len() <= LONGEST_ID
 }
 
 /// Reads objects from a stream.
@@ -95,6 +115,11 @@ impl<'p, R: Read> Entities<'p, R> {
     /// How many bytes were read.
     pub(super) fn bytes(&self) -> u64 {
         self.reader.get_ref().get_ref().all
+    }
+
+    /// That the export holds more than can be kept in mind.
+    pub(super) fn too_many(&self) -> DocumentError {
+        self.place.refused("an export with too many pages, files and comments", "export the space in parts")
     }
 
     /// The next object; nothing at the end.

@@ -7,10 +7,16 @@ use super::super::export_html::about;
 use super::super::markup::Dialect;
 use super::super::text::paragraphs;
 use super::super::{Block, Document, DocumentError, html};
-use super::entities::{Entities, Entity};
+use super::entities::{Entities, Entity, is_id};
 
 /// What comments may take of memory, in bytes. Later ones are counted, not read.
 pub(super) const MOST_COMMENTED: usize = 64 << 20;
+
+/// What is known of everything else may take as much, in bytes: some millions of pages, files and comments.
+const MOST_KNOWN: usize = 1 << 30;
+
+/// What an object takes besides its lines.
+const OBJECT: usize = 100;
 
 /// A hierarchy is no deeper; one that leads back to itself ends here.
 const DEEPEST_HIERARCHY: usize = 64;
@@ -35,6 +41,8 @@ pub(super) struct Space {
     /// Text of each comment; the comment itself may stand behind it.
     bodies: HashMap<String, String>,
     commented: usize,
+    /// Bytes of what is known.
+    known: usize,
     /// Pages whose body was found, so that a second one is not taken for another page.
     given: HashSet<String>,
 }
@@ -66,7 +74,15 @@ impl Space {
     /// Takes in everything but the bodies of pages; gives the number of bytes read.
     pub(super) fn learn<R: Read>(&mut self, entities: &mut Entities<'_, R>) -> Result<u64, DocumentError> {
         while let Some(entity) = entities.next()? {
-            self.take(entity);
+            if is_kept(&entity) {
+                self.known += OBJECT + entity.size_of_lines();
+            }
+            if self.known > MOST_KNOWN {
+                return Err(entities.too_many());
+            }
+            if is_id(&entity.id) {
+                self.take(entity);
+            }
         }
         Ok(entities.bytes())
     }
@@ -213,6 +229,15 @@ impl Space {
     }
 }
 
+/// Whether what an object says is held until the end.
+fn is_kept(entity: &Entity) -> bool {
+    match entity.class.as_str() {
+        "Page" | "BlogPost" | "Attachment" | "Comment" => is_current(entity),
+        "Space" | "ConfluenceUserImpl" => true,
+        _ => false,
+    }
+}
+
 /// Neither a historical version nor a draft nor deleted.
 fn is_current(entity: &Entity) -> bool {
     entity.get("contentStatus").is_none_or(|status| status == "current") && entity.get("originalVersion").is_none()
@@ -239,5 +264,40 @@ fn without_fraction(date: String) -> String {
     match date.split_once('.') {
         Some((date, _)) => date.to_owned(),
         None => date,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::super::load::Place;
+    use super::*;
+
+    fn learn(space: &mut Space, xml: &str) -> Result<u64, DocumentError> {
+        let place = Place::of(Path::new("entities.xml"));
+        space.learn(&mut Entities::new(xml.as_bytes(), &place))
+    }
+
+    #[test]
+    fn a_page_takes_a_little_whatever_its_title_says() {
+        let page = |id: &str| {
+            format!(
+                "<object class='Page'><id>{id}</id><property name='title'>{}</property></object>",
+                "ä".repeat(5_000)
+            )
+        };
+        let mut space = Space::default();
+        learn(&mut space, &format!("<x>{}{}</x>", page("1"), page(&"2".repeat(500)))).unwrap();
+        let titles: Vec<usize> = space.pages.values().map(|page| page.title.chars().count()).collect();
+        assert_eq!(titles, [1_000]);
+    }
+
+    #[test]
+    fn an_export_of_too_many_objects_is_refused() {
+        let mut space = Space { known: MOST_KNOWN - OBJECT, ..Space::default() };
+        learn(&mut space, "<x><object class='Page'><id>1</id></object></x>").unwrap();
+        let error = learn(&mut space, "<x><object class='Space'><id>2</id></object></x>").unwrap_err();
+        assert!(error.to_string().contains("in parts"), "{error}");
     }
 }
