@@ -8,6 +8,7 @@
 use html_escape::encode_text;
 
 use super::Linearizer;
+use super::links::Frame;
 use super::verbalize::{MOST_REPEATED, Verbalizer, line};
 use crate::document::Table;
 
@@ -70,6 +71,11 @@ impl<'a> Linearized<'a> {
             Linearizer::Html => "<table>\n<tbody>".to_owned(),
             Linearizer::Markdown | Linearizer::Piped | Linearizer::Plain => String::new(),
         }
+    }
+
+    /// Whether every part but the first repeats caption and header.
+    pub(super) fn frame_again(&self) -> Frame {
+        if self.repeats { Frame::Repeated } else { Frame::None }
     }
 
     /// What stands below the last row, without a line end; every part of a table in HTML has an end.

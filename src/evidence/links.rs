@@ -4,8 +4,10 @@
 //! A text such as `here` stands in many places: links and text are both in reading order, so each link is looked for
 //! behind the one before it.
 //! Invariants: a link's text stands in the content of the evidence it is given to; a link that is not found, as in a
-//! heading, is given to none; hostile numbers of links cost bounded time.
+//! heading, is given to none; hostile numbers of links cost bounded time
+//! and memory.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -15,6 +17,9 @@ use crate::document::{Link, Table};
 
 /// Bytes looked through for links whose text is not found; after that no more are looked for.
 const MOST_IN_VAIN: usize = 64 << 20;
+/// Bytes of links that the evidences of one document have beyond once for the link's own place: for rows that share a
+/// merged cell, and for parts that repeat a header. Beyond it the link is with its own row and the first part.
+pub(super) const MOST_REPEATED: usize = 64 << 20;
 /// No address that a person can use is longer; pictures written into the address are.
 const LONGEST_TARGET: usize = 2_000;
 
@@ -53,26 +58,49 @@ fn is_word(text: &str, place: Range<usize>) -> bool {
         && !touches(inner.chars().next_back(), text[place.end..].chars().next())
 }
 
-/// The links among some that stand in a part of their text.
+/// The links among some, in the order of their places, that stand in a part of their text.
 pub(super) fn within(located: &[Located<'_>], part: &Range<usize>) -> Vec<EvidenceLink> {
-    located.iter().filter(|located| part.contains(&located.at)).map(|located| written(located.link)).collect()
+    let from = located.partition_point(|located| located.at < part.start);
+    let inside = located.iter().skip(from).take_while(|located| located.at < part.end);
+    inside.map(|located| written(located.link)).collect()
 }
 
 fn written(link: &Link) -> EvidenceLink {
     EvidenceLink { text: link.text.trim().to_owned(), target: link.target.clone() }
 }
 
+/// Takes room for some links that an evidence repeats; says whether there was enough.
+fn take(room: &Cell<usize>, links: &[&Link]) -> bool {
+    let bytes = |link: &&Link| link.text.len() + link.target.len() + size_of::<EvidenceLink>();
+    let left = room.get().checked_sub(links.iter().map(bytes).sum());
+    room.set(left.unwrap_or(room.get()));
+    left.is_some()
+}
+
+/// What a part of a table has of the table's caption and header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// They stand in it first.
+    Own,
+    /// They are repeated.
+    Repeated,
+    /// Nothing.
+    None,
+}
+
 /// The links of a table by row.
 pub(super) struct TableLinks<'a> {
-    /// Of caption, header and footer.
+    /// Of caption and header.
     frame: Vec<&'a Link>,
-    /// Sorted by row.
+    /// Sorted by row; those of the footer stand behind the last row.
     rows: Vec<(usize, &'a Link)>,
+    room: &'a Cell<usize>,
 }
 
 impl<'a> TableLinks<'a> {
-    pub(super) fn find(table: &Table, links: &[&'a Link]) -> Self {
-        let mut found = Self { frame: Vec::new(), rows: Vec::new() };
+    /// `room` is what may still be repeated in the rows that a cell was merged over, and in parts of the table.
+    pub(super) fn find(table: &Table, links: &[&'a Link], room: &'a Cell<usize>) -> Self {
+        let mut found = Self { frame: Vec::new(), rows: Vec::new(), room };
         if links.is_empty() {
             return found;
         }
@@ -92,7 +120,7 @@ impl<'a> TableLinks<'a> {
             }
         }
         if let Some(footer) = &table.footer {
-            add(footer, None);
+            add(footer, Some((table.rows.len(), 0)));
         }
         let cell_at = |at: usize| {
             let cell = cells.partition_point(|(start, _)| *start <= at).checked_sub(1)?;
@@ -100,10 +128,11 @@ impl<'a> TableLinks<'a> {
         };
         let located: Vec<_> = locate(&text, links).iter().map(|found| (cell_at(found.at), found.link)).collect();
         let own: HashSet<_> = located.iter().filter_map(|(place, _)| *place).collect();
-        for (place, link) in located {
-            match place {
-                Some((y, x)) => found.rows.extend(merged_rows(table, (y, x), &own).map(|row| (row, link))),
-                None => found.frame.push(link),
+        for of_cell in located.chunk_by(|(one, _), (other, _)| one == other) {
+            let links: Vec<&Link> = of_cell.iter().map(|(_, link)| *link).collect();
+            match of_cell.first().and_then(|(place, _)| *place) {
+                Some(place) => found.add(table, place, &links, &own),
+                None => found.frame.extend(links),
             }
         }
         // Stable: links of one row stay in reading order.
@@ -111,22 +140,32 @@ impl<'a> TableLinks<'a> {
         found
     }
 
-    pub(super) fn of_row(&self, row: usize) -> Vec<EvidenceLink> {
-        let from = self.rows.partition_point(|(at, _)| *at < row);
-        self.rows.iter().skip(from).take_while(|(at, _)| *at == row).map(|(_, link)| written(link)).collect()
+    /// Gives the links of a cell to its row, and to the rows it was merged over as long as there is room.
+    fn add(&mut self, table: &Table, place: (usize, usize), links: &[&'a Link], own: &HashSet<(usize, usize)>) {
+        for row in merged_rows(table, place, own) {
+            if row != place.0 && !take(self.room, links) {
+                break;
+            }
+            self.rows.extend(links.iter().map(|link| (row, *link)));
+        }
     }
 
-    /// The links of some rows, or of all; those of the header belong to every part.
-    pub(super) fn of_part(&self, rows: Option<&Range<usize>>) -> Vec<EvidenceLink> {
-        let within = |row: &usize| rows.is_none_or(|rows| rows.contains(row));
-        let mut links: Vec<&Link> = self.frame.clone();
-        for (_, link) in self.rows.iter().filter(|(row, _)| within(row)) {
-            // A merged cell's link comes once per row.
-            if !links.last().is_some_and(|last| std::ptr::eq(*last, *link)) {
-                links.push(link);
-            }
-        }
-        links.into_iter().map(written).collect()
+    pub(super) fn of_row(&self, row: usize) -> Vec<EvidenceLink> {
+        self.in_rows(row..row + 1).map(written).collect()
+    }
+
+    /// The links of some rows, each once, behind those of caption and header.
+    pub(super) fn of_part(&self, rows: Range<usize>, frame: Frame) -> Vec<EvidenceLink> {
+        let framed = frame == Frame::Own || frame == Frame::Repeated && take(self.room, &self.frame);
+        let mut seen = HashSet::new();
+        // A merged cell's links come once per row.
+        let inside = self.in_rows(rows).filter(|link| seen.insert(std::ptr::from_ref(*link)));
+        self.frame.iter().copied().filter(|_| framed).chain(inside).map(written).collect()
+    }
+
+    fn in_rows(&self, rows: Range<usize>) -> impl Iterator<Item = &'a Link> {
+        let from = self.rows.partition_point(|(row, _)| *row < rows.start);
+        self.rows.iter().skip(from).take_while(move |(row, _)| *row < rows.end).map(|(_, link)| *link)
     }
 }
 

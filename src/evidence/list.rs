@@ -10,6 +10,9 @@ use super::measure::Measure;
 use super::pack::pack;
 use crate::document::{List, ListItem, Ordering};
 
+/// Nesting beyond so many columns is drawn no deeper: in a list of ten thousand levels the indentation would be all.
+const DEEPEST_INDENT: usize = 120;
+
 /// A list, nesting drawn by indentation.
 pub(super) struct DrawnList {
     pub(super) text: String,
@@ -58,7 +61,7 @@ impl DrawnList {
         let mut lines = item.text.lines();
         // Writing to a string cannot fail.
         let _ = writeln!(self.text, "{:indent$}{mark}{}", "", lines.next().unwrap_or_default());
-        let inner = indent + mark.len();
+        let inner = (indent + mark.len()).min(DEEPEST_INDENT);
         for line in lines {
             let _ = writeln!(self.text, "{:inner$}{line}", "");
         }

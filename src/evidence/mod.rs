@@ -7,6 +7,7 @@
 //! rows; the pages above a document are told in the location only, never embedded: a page that moves keeps its vectors.
 //! Not here: reading files (`document`), embedding and storing (`index`).
 
+mod border;
 mod context;
 mod linearize;
 mod links;

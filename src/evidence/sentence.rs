@@ -1,75 +1,20 @@
-//! Sentences: where a long passage may be cut, and how much of a neighbour is taken over as context.
+//! Where a long passage is cut, and how much of a neighbour is taken over as context.
 //!
 //! Takes text, gives pieces of it that end at sentence borders.
 //! Invariants: parts together hold every word of the text; a neighbour has at most as many tokens as asked for.
+//! Not here: where a sentence ends (`border`).
 
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::border::{clauses, sentences};
 use super::measure::Measure;
 use super::pack::pack;
 
-/// Words that end in a full stop without ending a sentence. Where one may do both, a cut less is the lesser harm.
-const ABBREVIATIONS: &[&str] = &[
-    "e.g.", "i.e.", "cf.", "vs.", "approx.", "resp.", "incl.", "excl.", "no.", "nos.", "fig.", "figs.", "sec.", "eq.",
-    "ch.", "ed.", "eds.", "pp.", "vol.", "al.", "mr.", "mrs.", "ms.", "dr.", "prof.", "st.", "jr.", "sr.", "inc.",
-    "ltd.", "corp.", "dept.", "min.", "max.", "jan.", "feb.", "apr.", "aug.", "sept.", "oct.", "nov.", "dec.", "u.s.",
-    "z.b.", "d.h.", "u.a.", "i.d.r.", "v.a.", "o.ä.", "u.ä.", "bzw.", "ca.", "ggf.", "inkl.", "exkl.", "zzgl.",
-    "evtl.", "vgl.", "nr.", "abs.", "abb.", "tab.", "kap.", "art.", "usw.", "bspw.", "sog.", "insb.", "mind.", "mio.",
-    "mrd.", "tel.", "str.", "gem.", "lt.", "hrsg.", "okt.", "dez.",
-];
-
-/// The sentences of a text, each with the white space that follows it. Line ends are borders too, unless the next
-/// line goes on in the middle of a sentence.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
-    let mut borders = Vec::new();
-    let mut end = 0;
-    for piece in text.split_sentence_bounds() {
-        let starts_within = piece.starts_with(char::is_lowercase) && end > 0;
-        let before = &text[..end];
-        // In this order: looking at the last word is cheap only where white space has ended it.
-        if before.ends_with(char::is_whitespace) && !(is_open(before) || (starts_within && !ends_sentence(before))) {
-            borders.push(end);
-        }
-        end += piece.len();
-    }
-    borders.push(text.len());
-    let mut start = 0;
-    let pieces = borders.into_iter().map(|border| {
-        let piece = &text[start..border];
-        start = border;
-        piece
-    });
-    pieces.filter(|piece| !piece.trim().is_empty()).collect()
-}
-
-fn ends_sentence(text: &str) -> bool {
-    text.trim_end().ends_with(['.', '!', '?', ':', ';', '…'])
-}
-
-/// Whether a text ends in an abbreviation, so that its sentence goes on.
-fn is_open(text: &str) -> bool {
-    let Some(word) = text.split_whitespace().next_back() else { return true };
-    if !word.ends_with('.') || text.ends_with('\n') {
-        return false;
-    }
-    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
-    let initial = letters == 1 && word.chars().count() == 2;
-    is_number(word) || initial || ABBREVIATIONS.contains(&word.to_lowercase().trim_start_matches(['(', '"', '„', '“']))
-}
-
-/// The number of a list item, of a section or of a day: `3.`, `2.1.`. A year ends its sentence.
-fn is_number(word: &str) -> bool {
-    let number = word.trim_start_matches('(').trim_end_matches('.');
-    let parts = number.split('.').count();
-    number.split('.').all(|part| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()))
-        && parts <= 4
-}
-
-/// Cuts a text into parts of at most `longest` tokens at sentence borders, or at line ends where a sentence is longer
-/// than that, as in code. A single longer line stays whole. Gives byte ranges.
-pub(super) fn cut(text: &str, longest: usize, measure: &Measure<'_>) -> Vec<Range<usize>> {
+/// Cuts a text into parts of at most `longest` tokens at sentence borders. Gives byte ranges. A sentence longer than that
+/// is cut at line ends, as in code, then at anything that may end a sentence; what is longer still stays whole.
+pub(super) fn cut<'t>(text: &'t str, longest: usize, measure: &Measure<'_>) -> Vec<Range<usize>> {
     let at = |piece: &str| piece.as_ptr().addr() - text.as_ptr().addr();
     let trimmed = |range: Range<usize>| {
         let piece = text[range].trim_end().trim_start_matches('\n');
@@ -78,27 +23,24 @@ pub(super) fn cut(text: &str, longest: usize, measure: &Measure<'_>) -> Vec<Rang
     if measure.fits(text, longest) {
         return vec![trimmed(0..text.len())];
     }
-    let mut pieces: Vec<&str> = Vec::new();
-    let mut lengths = Vec::new();
-    for sentence in sentences(text) {
-        let length = measure.count(sentence);
-        if length > longest && sentence.trim_end().contains('\n') {
-            let lines = sentence.split_inclusive('\n').filter(|line| !line.trim().is_empty());
-            for line in lines {
-                pieces.push(line);
-                lengths.push(measure.count(line));
-            }
-        } else {
-            pieces.push(sentence);
-            lengths.push(length);
-        }
-    }
+    let counted = |piece| (piece, measure.count(piece));
+    let finer = |(piece, length), cut: fn(&'t str) -> Vec<&'t str>| {
+        let pieces = if length > longest { cut(piece) } else { Vec::new() };
+        if pieces.len() > 1 { pieces.into_iter().map(counted).collect() } else { vec![(piece, length)] }
+    };
+    let sentences = sentences(text).into_iter().map(counted);
+    let lines = sentences.flat_map(|sentence| finer(sentence, lines));
+    let (pieces, lengths): (Vec<&str>, Vec<usize>) = lines.flat_map(|line| finer(line, clauses)).unzip();
     let parts = pack(&lengths, longest).into_iter();
     let bounds = parts.filter_map(|part| {
         let (first, last) = (pieces.get(part.start)?, pieces.get(part.end - 1)?);
         Some(trimmed(at(first)..at(last) + last.len()))
     });
     bounds.collect()
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect()
 }
 
 /// The last sentences of a text, as many as fit into `longest` tokens.
@@ -181,18 +123,26 @@ fn some_words<'t>(
     measure: &Measure<'_>,
     choose: impl for<'w> Fn(&'w [&'t str], usize) -> &'w [&'t str],
 ) -> Option<String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
     // The mark takes a token.
     let room = longest.checked_sub(1)?;
-    let mut kept = words.len().min(room);
-    while kept > 0 {
-        let some = choose(&words, kept).join(" ");
-        if !some.is_empty() && measure.fits(&some, room) {
-            return Some(some);
+    let fitting = |words: Vec<&'t str>, space: &str| {
+        let mut kept = words.len().min(room);
+        while kept > 0 {
+            let some = choose(&words, kept).join(space);
+            if !some.trim().is_empty() && measure.fits(&some, room) {
+                return Some(some.trim().to_owned());
+            }
+            kept = kept * 4 / 5;
         }
-        kept = kept * 4 / 5;
-    }
-    None
+        None
+    };
+    let spaced = fitting(text.split_whitespace().collect(), " ");
+    // A sentence of Chinese, Japanese or Thai has no white space in it.
+    spaced.or_else(|| text.contains(is_caseless).then(|| fitting(text.split_word_bounds().collect(), "")).flatten())
+}
+
+fn is_caseless(letter: char) -> bool {
+    letter.is_alphabetic() && !letter.is_lowercase() && !letter.is_uppercase()
 }
 
 #[cfg(test)]
@@ -208,24 +158,6 @@ mod tests {
 
     fn parts(text: &str, longest: usize) -> Vec<&str> {
         cut(text, longest, &Measure::new(&characters)).into_iter().map(|part| &text[part]).collect()
-    }
-
-    #[test]
-    fn abbreviations_dates_and_wrapped_lines_end_no_sentence() {
-        let text = "We use it, e.g. Bob does. A line\ngoes on here.\n1. Next one. Siehe z.B. Nr. 5.\nAm 3. März um 9. \
-                    See 2.1. Then 2024. It is z. B. Prof. A. Müller. See http://a.b/c?d=E.F now. So it is, U.S. law.";
-        let trimmed: Vec<_> = sentences(text).iter().map(|s| s.trim()).collect();
-        let expected = [
-            "We use it, e.g. Bob does.",
-            "A line\ngoes on here.",
-            "1. Next one.",
-            "Siehe z.B. Nr. 5.",
-            "Am 3. März um 9. See 2.1. Then 2024.",
-            "It is z. B. Prof. A. Müller.",
-            "See http://a.b/c?d=E.F now.",
-            "So it is, U.S. law.",
-        ];
-        assert_eq!(trimmed, expected);
     }
 
     #[test]
@@ -248,6 +180,32 @@ mod tests {
     }
 
     #[test]
+    fn text_without_capitals_is_cut_where_its_sentences_end() {
+        let text = "we met bob, e.g. at noon. he said no; it was late! then we left.";
+        assert_eq!(parts(text, 28), ["we met bob, e.g. at noon.", "he said no; it was late!", "then we left."]);
+        assert_eq!(parts(text, 80), [text]);
+    }
+
+    #[test]
+    fn chinese_and_japanese_are_cut_at_their_stops() {
+        let text = "今天天气很好。我们去公园！你来吗？来。";
+        assert_eq!(parts(text, 7), ["今天天气很好。", "我们去公园！", "你来吗？来。"]);
+        let measure = Measure::new(&characters);
+        assert_eq!(head(text, 14, &measure), "今天天气很好。我们去公园！");
+        assert_eq!(tail(text, 7, &measure), "你来吗？来。");
+    }
+
+    #[test]
+    fn a_neighbour_without_spaces_gives_some_of_its_characters() {
+        let measure = Measure::new(&characters);
+        let text = "東京は日本の首都であり世界最大の都市のひとつである";
+        assert_eq!(head(text, 3, &measure), "東京 …");
+        assert_eq!(tail(text, 3, &measure), "… ある");
+        let long = text.repeat(100);
+        assert!(head(&long, 20, &measure).chars().count() > 12 && tail(&long, 20, &measure).chars().count() > 12);
+    }
+
+    #[test]
     fn code_is_cut_at_its_lines() {
         let code = "x = 1\ny = 2\nif z:\n    a()\nb()\nc()";
         assert_eq!(parts(code, 12), ["x = 1\ny = 2", "if z:", "    a()\nb()", "c()"]);
@@ -262,10 +220,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cutting_loses_no_word(text in "[a-zß .!?\n€]{0,200}", longest in 0usize..60) {
-            let words = |text: &str| text.split_whitespace().map(ToOwned::to_owned).collect::<Vec<_>>();
-            let joined = parts(&text, longest).join("\n");
-            prop_assert_eq!(words(&joined), words(&text));
+        fn cutting_loses_no_word(text in "[a-zA-Zß .!?;\n€。！」天]{0,200}", longest in 0usize..60) {
+            let letters = |text: &str| text.split_whitespace().collect::<String>();
+            prop_assert_eq!(letters(&parts(&text, longest).concat()), letters(&text));
         }
 
         #[test]

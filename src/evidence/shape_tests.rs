@@ -241,7 +241,6 @@ fn links_stand_with_the_evidence_that_holds_their_text() {
             ..Table::default()
         }),
     ];
-    let link = |block, text: &str, target: &str| Link { block, text: text.into(), target: target.into() };
     let links = vec![
         link(0, "plan", "/plan"),
         link(0, "map", "/map"),
@@ -253,12 +252,95 @@ fn links_stand_with_the_evidence_that_holds_their_text() {
         link(2, "gone", "/gone"),
         link(0, "map", &"data:".repeat(1_000)),
     ];
-    let document = Document { title: "Harbour".into(), blocks, links, ..Document::default() };
-    let split = split(&document, &EvidenceSettings::default(), &tokens);
+    let split = with_links(blocks, links, &EvidenceSettings::default());
     let targets = |at: usize| split.evidences[at].links.iter().map(|l| l.target.as_str()).collect::<Vec<_>>().join(" ");
     assert_eq!(targets(0), "/plan /map /other");
     assert_eq!(targets(1), "/boats /canoe /barge /rafts");
     assert_eq!((2..6).map(targets).collect::<Vec<_>>(), ["/canoe", "/barge", "/rafts", "/rafts"]);
+}
+
+fn link(block: usize, text: &str, target: &str) -> Link {
+    Link { block, text: text.into(), target: target.into() }
+}
+
+fn with_links(blocks: Vec<Block>, links: Vec<Link>, settings: &EvidenceSettings) -> Split {
+    split(&Document { title: "Harbour".into(), blocks, links, ..Document::default() }, settings, &tokens)
+}
+
+#[test]
+fn a_merged_cell_with_many_long_links_is_not_repeated_without_end() {
+    let (links, count) = (100, 4_000);
+    let cell = "l ".repeat(links);
+    let table = Table { rows: (0..count).map(|row| vec![cell.clone(), row.to_string()]).collect(), ..Table::default() };
+    let long: Vec<_> = (0..links).map(|_| link(0, "l", &"t".repeat(2_000))).collect();
+    let split = with_links(vec![Block::Table(table)], long, &EvidenceSettings::default());
+    let rows: Vec<_> = split.evidences.iter().filter(|e| e.kind == Kind::Row).map(|e| e.links.len()).collect();
+    assert_eq!(rows.len(), count);
+    assert!(rows.starts_with(&[links; 100]) && rows.ends_with(&[0; 100]));
+    assert!(rows.iter().sum::<usize>() * 2_000 <= 65 << 20);
+}
+
+#[test]
+fn a_header_with_many_long_links_is_not_repeated_without_end() {
+    let header = vec!["l ".repeat(100), "Depth".into()];
+    let rows = (0..2_000).map(|row| vec![row.to_string(), "deep ".repeat(400)]).collect();
+    let long = (0..100).map(|_| link(0, "l", &"t".repeat(2_000))).collect();
+    let blocks = vec![Block::Table(Table { header, rows, ..Table::default() })];
+    let split = with_links(blocks, long, &EvidenceSettings::default());
+    let parts: Vec<_> = split.evidences.iter().filter(|e| e.kind == Kind::Table).map(|e| e.links.len()).collect();
+    assert!(parts.len() >= 1_000 && parts[0] == 100 && parts[parts.len() - 1] == 0, "{parts:?}");
+    assert!(parts.iter().sum::<usize>() * 2_000 <= 65 << 20);
+}
+
+#[test]
+fn a_part_of_a_table_has_each_link_once_and_those_of_its_footer_last() {
+    let mut table = large(4);
+    table.footer = Some("See the chart.".into());
+    table.rows.iter_mut().for_each(|row| row[1] = "plan and map".into());
+    let links = vec![link(0, "Berth", "/b"), link(0, "plan", "/p"), link(0, "map", "/m"), link(0, "chart", "/c")];
+    let settings = EvidenceSettings { longest_table: 60, tables: TableEvidence::Table, ..EvidenceSettings::default() };
+    let split = with_links(vec![Block::Table(table)], links, &settings);
+    let targets = |e: &Evidence| e.links.iter().map(|link| link.target.as_str()).collect::<Vec<_>>().join(" ");
+    assert_eq!(split.evidences.iter().map(targets).collect::<Vec<_>>(), ["/b /p /m", "/b /p /m /c"]);
+}
+
+#[test]
+fn tables_below_a_long_text_do_not_copy_it() {
+    // A copy of the text for each table, or a look at its white space, would be a hundred gigabytes.
+    let text = Block::Text(format!("Moor here.{}", " ".repeat(24 << 20)));
+    let table = Block::Table(Table { rows: rows(&[&["x", "y"]]), ..Table::default() });
+    let blocks = std::iter::once(text).chain(std::iter::repeat_n(table, 4_000)).collect();
+    let split = made(blocks, &EvidenceSettings { longest_neighbour: 2, ..EvidenceSettings::default() });
+    assert_eq!(contents(&split, Kind::Row).len(), 4_000);
+}
+
+#[test]
+fn links_of_a_long_text_are_given_to_its_parts_in_one_pass() {
+    // Every link looked at for every part would be a hundred thousand million looks.
+    let count = 100_000;
+    let sentence = "Keepers of all boats read the plan of the harbour twice before they leave. ";
+    let items = (0..count).map(|_| item(sentence, vec![])).collect();
+    let blocks = vec![Block::Text(sentence.repeat(count)), Block::List(List { items, ..List::default() })];
+    let links = (0..2 * count).map(|n| link(n / count, "plan", "/p")).collect();
+    let settings = EvidenceSettings { longest_passage: 15, longest_table: 15, ..EvidenceSettings::default() };
+    let split = with_links(blocks, links, &settings);
+    assert_eq!(split.evidences.iter().map(|e| e.links.len()).sum::<usize>(), 2 * count);
+    assert!(split.evidences.len() >= count);
+}
+
+#[test]
+fn a_list_of_many_levels_is_not_all_indentation() {
+    let levels = 20_000;
+    let mut list = List { items: vec![item("deepest", vec![])], ..List::default() };
+    for _ in 0..levels {
+        list = List { items: vec![item("x", vec![list])], ..List::default() };
+    }
+    let document = Document { title: "Harbour".into(), blocks: vec![Block::List(list)], ..Document::default() };
+    let bytes: usize =
+        split(&document, &EvidenceSettings::default(), &tokens).evidences.iter().map(|e| e.content.len()).sum();
+    // A list so deep has no end of its own: dropping it would nest as deep as the list.
+    std::mem::forget(document);
+    assert!(bytes < levels * 200, "{bytes}");
 }
 
 #[test]

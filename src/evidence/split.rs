@@ -8,9 +8,10 @@
 //! Not here: what a piece is (`outline`), tables (`table`).
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 
-use super::links::{Located, locate, within};
+use super::links::{Located, MOST_REPEATED, locate, within};
 use super::measure::{CountTokens, Measure};
 use super::outline::{Body, Passage, Piece, pieces, shortened};
 use super::sentence::{cut, head, last_sentence, tail};
@@ -26,6 +27,7 @@ const LONGEST_ANCESTRY: usize = 200;
 /// Splits a document. `tokens` tells how many tokens of the embedder a text has.
 pub fn split(document: &Document, settings: &EvidenceSettings, tokens: &CountTokens<'_>) -> Split {
     let measure = Measure::new(tokens);
+    let repeated_links = Cell::new(MOST_REPEATED);
     let pieces = pieces(document);
     let mut links: HashMap<usize, Vec<&Link>> = HashMap::new();
     for link in &document.links {
@@ -35,9 +37,10 @@ pub fn split(document: &Document, settings: &EvidenceSettings, tokens: &CountTok
         title: shortened(&document.title),
         ancestry: ancestry(&document.ancestors),
         beside: Beside::of(&pieces),
+        texts: pieces.iter().map(|piece| trimmed(&piece.body)).collect(),
         pieces: &pieces,
         links,
-        bounds: Bounds { settings, measure: &measure },
+        bounds: Bounds { settings, measure: &measure, repeated_links: &repeated_links },
     };
     let mut split = Split::default();
     for at in 0..pieces.len() {
@@ -61,12 +64,15 @@ struct Splitter<'a> {
     title: String,
     ancestry: String,
     pieces: &'a [Piece<'a>],
+    /// The text of each piece without white space around it; nothing for a table. Every table below a text looks at it,
+    /// and white space may be most of it.
+    texts: Vec<&'a str>,
     beside: Beside,
     links: HashMap<usize, Vec<&'a Link>>,
     bounds: Bounds<'a>,
 }
 
-impl Splitter<'_> {
+impl<'a> Splitter<'a> {
     fn add(&self, at: usize, split: &mut Split) {
         let Some(piece) = self.pieces.get(at) else { return };
         let context = self.context(at, piece);
@@ -125,7 +131,7 @@ impl Splitter<'_> {
     }
 
     fn context(&self, at: usize, piece: &Piece<'_>) -> Context {
-        let Bounds { settings, measure } = self.bounds;
+        let Bounds { settings, measure, .. } = self.bounds;
         let longest = settings.longest_neighbour;
         let before = at.checked_sub(1).map(|at| self.text(at, Side::Before)).unwrap_or_default();
         let mut kept = tail(&before, longest, measure);
@@ -143,28 +149,34 @@ impl Splitter<'_> {
     }
 
     /// The text of a piece as its neighbour sees it.
-    fn text(&self, at: usize, side: Side) -> Cow<'_, str> {
+    fn text(&self, at: usize, side: Side) -> Cow<'a, str> {
         match (self.pieces.get(at).map(|piece| &piece.body), side) {
-            (None, _) => Cow::Borrowed(""),
-            (Some(Body::Passage(passage)), _) => Cow::Borrowed(&passage.text),
-            (Some(Body::List { drawn, .. }), _) => Cow::Borrowed(&drawn.text),
             (Some(Body::Table { table, .. }), Side::Before) => Cow::Owned(table.ending(self.bounds)),
             (Some(Body::Table { table, .. }), Side::After) => Cow::Owned(table.beginning(self.bounds)),
+            _ => Cow::Borrowed(self.texts.get(at).copied().unwrap_or_default()),
         }
     }
 
     /// The text above and below a table, for its rows: the nearest that is no table, in the table's own section unless
     /// it stands right beside the table. Rows of another table would pass for facts of this one.
-    fn around(&self, at: usize, table: &Piece<'_>) -> (String, String) {
-        let text = |nearest: Option<usize>, side: Side| {
+    fn around(&self, at: usize, table: &Piece<'_>) -> (&'a str, &'a str) {
+        let text = |nearest: Option<usize>| {
             let near = nearest.filter(|near| {
                 near.abs_diff(at) == 1
                     || self.pieces.get(*near).is_some_and(|piece| piece.heading_path == table.heading_path)
             });
-            near.map(|near| self.text(near, side).into_owned()).unwrap_or_default()
+            near.and_then(|near| self.texts.get(near)).copied().unwrap_or_default()
         };
         let (above, below) = self.beside.0.get(at).copied().unwrap_or_default();
-        (text(above, Side::Before), text(below, Side::After))
+        (text(above), text(below))
+    }
+}
+
+fn trimmed<'a>(body: &'a Body<'_>) -> &'a str {
+    match body {
+        Body::Passage(passage) => passage.text.trim(),
+        Body::List { drawn, .. } => drawn.text.trim(),
+        Body::Table { .. } => "",
     }
 }
 

@@ -5,10 +5,11 @@
 //! text around the table, never another row; a row without text gives no evidence but keeps its number.
 //! Time and memory are linear in the verbalized table.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use super::linearize::Linearized;
-use super::links::TableLinks;
+use super::links::{Frame, TableLinks};
 use super::measure::Measure;
 use super::pack::pack;
 use super::sentence::{head, tail, window};
@@ -24,12 +25,12 @@ pub(super) struct PlacedTable<'a> {
 }
 
 /// What stands around a table.
-pub(super) struct Around {
+pub(super) struct Around<'a> {
     /// For the table itself: the evidence before and after.
     pub(super) whole: Context,
     /// For its rows: the text before and after.
-    pub(super) above: String,
-    pub(super) below: String,
+    pub(super) above: &'a str,
+    pub(super) below: &'a str,
 }
 
 /// How lengths are limited and measured.
@@ -37,6 +38,8 @@ pub(super) struct Around {
 pub(super) struct Bounds<'a> {
     pub(super) settings: &'a EvidenceSettings,
     pub(super) measure: &'a Measure<'a>,
+    /// Bytes of links that evidences of the document may still repeat.
+    pub(super) repeated_links: &'a Cell<usize>,
 }
 
 /// A part of a table.
@@ -109,7 +112,7 @@ impl PlacedTable<'_> {
     /// The evidences of the table: the whole or its parts, then its rows. `place` writes where something is.
     pub(super) fn evidences(
         &self,
-        around: Around,
+        around: Around<'_>,
         links: &[&Link],
         bounds: Bounds<'_>,
         place: &dyn Fn(&str) -> String,
@@ -117,7 +120,7 @@ impl PlacedTable<'_> {
         let form = Linearized::new(self.table, self.number, bounds.settings.linearizer);
         let rows: Vec<usize> = (0..self.table.rows.len()).filter(|row| form.verbalizer().is_filled(*row)).collect();
         let of_rows = self.context_of_rows(&around, bounds);
-        let links = TableLinks::find(self.table, links);
+        let links = TableLinks::find(self.table, links, bounds.repeated_links);
         let mut evidences = Vec::new();
         // Caption and header of a table without rows stand nowhere else.
         if bounds.settings.tables != TableEvidence::Row || rows.is_empty() {
@@ -133,7 +136,9 @@ impl PlacedTable<'_> {
                 if let Some(rows) = &rows {
                     name = format!("{name}, rows {}-{}", rows.start + 1, rows.end);
                 }
-                let links = links.of_part(rows.as_ref());
+                let frame = if at == 0 { Frame::Own } else { form.frame_again() };
+                let end = |rows: &Range<usize>| if at == last { usize::MAX } else { rows.end };
+                let links = links.of_part(rows.as_ref().map_or(0..usize::MAX, |rows| rows.start..end(rows)), frame);
                 evidences.push(self.evidence(Kind::Table, text, context, (place(&name), links)));
             }
         }
@@ -160,19 +165,19 @@ impl PlacedTable<'_> {
     }
 
     /// Caption and footer are the nearest text to a row; both leave the rest of the room to the text around the table.
-    fn context_of_rows(&self, around: &Around, Bounds { settings, measure }: Bounds<'_>) -> Context {
+    fn context_of_rows(&self, around: &Around<'_>, Bounds { settings, measure, .. }: Bounds<'_>) -> Context {
         let longest = settings.longest_neighbour;
         let caption = self.table.caption.as_deref().map(line).filter(|caption| !caption.is_empty());
         let caption = caption.map(|caption| format!("Table {}: {}", self.number, head(&caption, longest, measure)));
         let caption = caption.filter(|_| longest > 0).unwrap_or_default();
         let footer = self.table.footer.as_deref().map_or_else(String::new, |text| head(&line(text), longest, measure));
         let rest = |taken: &str| if taken.is_empty() { longest } else { longest.saturating_sub(measure.count(taken)) };
-        let above = tail(&around.above, rest(&caption), measure);
-        let below = head(&around.below, rest(&footer), measure);
+        let above = tail(around.above, rest(&caption), measure);
+        let below = head(around.below, rest(&footer), measure);
         Context { before: lines([&above, &caption]), after: lines([&footer, &below]), ..around.whole.clone() }
     }
 
-    fn parts(&self, form: &Linearized<'_>, rows: &[usize], Bounds { settings, measure }: Bounds<'_>) -> Vec<Part> {
+    fn parts(&self, form: &Linearized<'_>, rows: &[usize], Bounds { settings, measure, .. }: Bounds<'_>) -> Vec<Part> {
         let opening = form.opening();
         let footer = self.table.footer.as_deref();
         let texts: Vec<String> = rows.iter().map(|row| form.line(*row)).collect();
