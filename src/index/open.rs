@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::IndexError;
 use super::domain::DomainDb;
+use super::lexical::QuestionTerms;
 use super::manifest::{Manifest, NewDomain};
 use super::progress::OnProgress;
 use super::repair::{Derived, Origin, WriteLock};
@@ -140,6 +141,14 @@ impl Index {
     /// When the index fails.
     pub fn lexical_search(&self, question: &str, k: usize) -> Result<Vec<Scored>, IndexError> {
         self.present(k, |k| self.derived.lexical.search(question, k))
+    }
+
+    /// What `question` looks for by words: with it, [`QuestionTerms::matched`] says which of its words an evidence has.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub fn question_terms(&self, question: &str) -> Result<QuestionTerms, IndexError> {
+        self.derived.lexical.terms(question)
     }
 
     /// Searches on until `k` evidences are found that are still stored, or no more are found.

@@ -1,29 +1,45 @@
 //! Text to the words that are indexed and searched, the same for both.
 //!
-//! Words are lower-case without accents (`Müller` and `muller` meet) and without English endings (`tests` and `testing`
-//! meet `test`), in texts and questions of every language: technical terms are English in all of them, and what is cut
-//! the same on both sides still meets. A run such as `9.0.2`, `OXT-1654` or `wi-fi` is
-//! one word, and its parts are words too, so that it is found whole and in pieces.
-//! Invariant: a question keeps at least one word when it has any, however common its words are.
-//! Not here: endings of other languages, compound splitting, synonyms.
+//! Takes a text and its language, gives words in the form in which they meet: lower-case, without accents (`Müller` and
+//! `muller`), without the endings of the language (`tests` and `testing` meet `test`; German `Häuser` and `Haus`).
+//! A run such as `OXT-1654`, `9.0.2`, `qemu-dm` or `7.0-Hardwaretests` is one word, and so are its parts: what hyphens,
+//! slashes and the like hold together (`7.0`, `hardwaretests`), and of these what dots hold together (`7`, `0`).
+//! Invariants: a run and its parts are always both there, in the order of the text; every word lies in the text, at its
+//! offsets; the words of a text are as many in one language as in the other.
+//! Not here: what a question looks for (`lexical::question`), splitting compounds (`lexical::compound`).
 
 use std::collections::HashSet;
 
 use tantivy::tokenizer::{
-    AsciiFoldingFilter, Language as TantivyLanguage, LowerCaser, RemoveLongFilter, Stemmer, StopWordFilter,
-    TextAnalyzer, Token, TokenStream, Tokenizer,
+    AsciiFoldingFilter, Language as TantivyLanguage, LowerCaser, PreTokenizedString, RemoveLongFilter, Stemmer,
+    StopWordFilter, TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream, Tokenizer,
 };
 
 use crate::base::Language;
 
-/// Words of a question that are looked for; more say nothing new and would make the search slow.
-const MOST_WORDS: usize = 256;
-
 /// Longest word in bytes; longer ones are hashes and addresses, whose parts are indexed.
 const LONGEST_WORD: usize = 64;
 
-/// Characters that hold a run together when a letter or digit stands on both sides.
+/// Characters that hold a run together when a letter or digit stands on both sides. Each is one byte long.
 const JOINS: [char; 6] = ['.', '-', '_', '/', ':', '@'];
+
+/// Those among them that hold a part of a run together, as in `9.0.2` or `example.org`.
+const INNER_JOIN: char = '.';
+
+/// How much of a text is looked at to tell its language.
+const LANGUAGE_BYTES: usize = 4096;
+
+/// Words that make up much of every German text and of no English one. `die`, `war` and `was` are in both.
+const GERMAN_MARKS: [&str; 24] = [
+    "der", "das", "und", "ist", "nicht", "mit", "von", "auf", "ein", "eine", "einer", "den", "dem", "des", "wird",
+    "werden", "sind", "im", "zu", "auch", "oder", "bei", "nach", "sich",
+];
+
+/// The same for English.
+const ENGLISH_MARKS: [&str; 20] = [
+    "the", "of", "and", "to", "is", "for", "with", "on", "that", "be", "are", "this", "by", "or", "from", "it", "not",
+    "which", "will", "has",
+];
 
 /// Words of English questions that tantivy's short list of stop words leaves out.
 const ENGLISH_QUESTION_WORDS: [&str; 28] = [
@@ -35,48 +51,128 @@ const ENGLISH_QUESTION_WORDS: [&str; 28] = [
 const GERMAN_QUESTION_WORDS: [&str; 12] =
     ["wer", "wem", "wen", "wessen", "wann", "warum", "wieso", "wofür", "wodurch", "womit", "wurde", "wurden"];
 
-/// The analyser of the index.
-pub(super) fn analyzer() -> TextAnalyzer {
-    TextAnalyzer::builder(RunTokenizer)
-        .filter(RemoveLongFilter::limit(LONGEST_WORD))
-        .filter(LowerCaser)
-        .filter(AsciiFoldingFilter)
-        .filter(Stemmer::new(TantivyLanguage::English))
-        .build()
+/// The analyser of texts in a language.
+pub(super) fn analyzer(language: Language) -> TextAnalyzer {
+    match language {
+        Language::English => {
+            surface().filter(AsciiFoldingFilter).filter(Stemmer::new(TantivyLanguage::English)).build()
+        }
+        // German endings are told by umlauts, so the accents go last.
+        Language::German => surface().filter(Stemmer::new(TantivyLanguage::German)).filter(AsciiFoldingFilter).build(),
+    }
 }
 
-/// The distinct words of a question in order, without the words that are in every sentence of its language.
-pub(super) fn query_words(question: &str) -> Vec<String> {
-    let (language, more): (_, &[&str]) = match Language::of(question) {
+/// Words as they are written but for case; as many as [`analyzer`] gives.
+fn surface() -> TextAnalyzerBuilder<impl Tokenizer> {
+    TextAnalyzer::builder(RunTokenizer).filter(RemoveLongFilter::limit(LONGEST_WORD)).filter(LowerCaser)
+}
+
+/// The places of those of the first `most` words that are not in every sentence of the language.
+fn telling(text: &str, language: Language, most: usize) -> HashSet<usize> {
+    let (of, more): (_, &[&str]) = match language {
         Language::English => (TantivyLanguage::English, &ENGLISH_QUESTION_WORDS),
         Language::German => (TantivyLanguage::German, &GERMAN_QUESTION_WORDS),
     };
-    let telling = StopWordFilter::new(language).map(|stop_words| {
-        // Stop words are listed with their umlauts, so they go before the accents do.
-        let analyzer = TextAnalyzer::builder(RunTokenizer)
-            .filter(RemoveLongFilter::limit(LONGEST_WORD))
-            .filter(LowerCaser)
-            .filter(stop_words)
-            .filter(StopWordFilter::remove(more.iter().map(|word| (*word).to_owned())))
-            .filter(AsciiFoldingFilter)
-            .filter(Stemmer::new(TantivyLanguage::English))
-            .build();
-        distinct(analyzer, question)
-    });
-    telling.filter(|words| !words.is_empty()).unwrap_or_else(|| distinct(analyzer(), question))
+    let more = StopWordFilter::remove(more.iter().map(|word| (*word).to_owned()));
+    // Stop words are listed with their umlauts and endings.
+    let analyzer = match StopWordFilter::new(of) {
+        Some(common) => surface().filter(common).filter(more).build(),
+        None => surface().filter(more).build(),
+    };
+    tokens_of(analyzer, text, most).into_iter().map(|token| token.position).collect()
 }
 
-fn distinct(mut analyzer: TextAnalyzer, text: &str) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let mut words = Vec::new();
-    let mut stream = analyzer.token_stream(text);
-    while words.len() < MOST_WORDS && stream.advance() {
-        let word = &stream.token().text;
-        if seen.insert(word.clone()) {
-            words.push(word.clone());
+/// A text as the index takes it.
+pub(super) fn analyzed(text: &str, language: Language) -> PreTokenizedString {
+    PreTokenizedString { text: text.to_owned(), tokens: tokens_of(analyzer(language), text, usize::MAX) }
+}
+
+/// The language of a text that is indexed: that of most of its small words, English where it has none. Rows and
+/// technical terms are too short for the statistics by which the language of a question is told.
+pub(super) fn text_language(text: &str) -> Language {
+    let text = &text[..text.floor_char_boundary(LANGUAGE_BYTES)];
+    let (mut german, mut english) = (0_usize, 0_usize);
+    for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
+        let is = |marks: &[&str]| marks.iter().any(|mark| mark.eq_ignore_ascii_case(word));
+        german += usize::from(is(&GERMAN_MARKS));
+        english += usize::from(is(&ENGLISH_MARKS));
+    }
+    if german > english { Language::German } else { Language::English }
+}
+
+/// A word in all its forms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Its place among the words of the text.
+    pub(super) place: usize,
+    /// As it is written, but lower-case.
+    pub(super) surface: String,
+    /// As an English text has it in the index.
+    pub(super) english: String,
+    /// As a German text has it in the index.
+    pub(super) german: String,
+}
+
+impl Word {
+    /// The form in which texts of a language have it.
+    pub(super) fn form(&self, language: Language) -> &str {
+        match language {
+            Language::English => &self.english,
+            Language::German => &self.german,
         }
     }
+
+    /// Whether it has letters only: no identifier, number or run.
+    pub(super) fn is_plain(&self) -> bool {
+        self.surface.chars().all(char::is_alphabetic)
+    }
+
+    /// Whether it is more than letters and more than a number: `9.0.2`, `oxt-1654`, `b2`.
+    pub(super) fn is_identifier(&self) -> bool {
+        !self.is_plain() && !self.surface.chars().all(char::is_numeric)
+    }
+}
+
+/// The first `most` words of a question, without those that are in every sentence of its language unless it has no
+/// others.
+pub(super) fn question_words(question: &str, language: Language, most: usize) -> Vec<Word> {
+    let telling = telling(question, language, most);
+    let mut words = words(question, most);
+    if words.iter().any(|word| telling.contains(&word.place)) {
+        words.retain(|word| telling.contains(&word.place));
+    }
     words
+}
+
+/// The first `most` words of a text.
+pub(super) fn words(text: &str, most: usize) -> Vec<Word> {
+    let surface = tokens_of(surface().build(), text, most);
+    let english = tokens_of(analyzer(Language::English), text, most);
+    let german = tokens_of(analyzer(Language::German), text, most);
+    let forms = surface.into_iter().zip(english).zip(german);
+    forms
+        .map(|((surface, english), german)| Word {
+            place: surface.position,
+            surface: surface.text,
+            english: english.text,
+            german: german.text,
+        })
+        .collect()
+}
+
+/// A single word in the form that an analyser gives it.
+pub(super) fn form(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
+    let mut stream = analyzer.token_stream(word);
+    stream.advance().then(|| stream.token().text.clone())
+}
+
+fn tokens_of(mut analyzer: TextAnalyzer, text: &str, most: usize) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut stream = analyzer.token_stream(text);
+    while tokens.len() < most && stream.advance() {
+        tokens.push(stream.token().clone());
+    }
+    tokens
 }
 
 /// Splits text into runs and the parts of runs.
@@ -122,18 +218,33 @@ fn tokens(text: &str) -> Vec<Token> {
     while let Some(start) = text[rest..].find(char::is_alphanumeric).map(|at| rest + at) {
         let end = run_end(text, start);
         push(start, end);
-        let run = &text[start..end];
-        if run.contains(JOINS) {
-            let mut from = start;
-            for part in run.split(JOINS) {
-                push(from, from + part.len());
-                // Every join is one byte long.
-                from += part.len() + 1;
+        let is_outer = |c: char| JOINS.contains(&c) && c != INNER_JOIN;
+        let outer = parts(text, (start, end), is_outer);
+        for (from, to) in &outer {
+            if outer.len() > 1 {
+                push(*from, *to);
+            }
+            let inner = parts(text, (*from, *to), |c| c == INNER_JOIN);
+            for (from, to) in inner.iter().filter(|_| inner.len() > 1) {
+                push(*from, *to);
             }
         }
         rest = end;
     }
     tokens
+}
+
+/// The pieces between the joins of a run; one where it has none.
+fn parts(text: &str, (start, end): (usize, usize), is_join: impl Fn(char) -> bool) -> Vec<(usize, usize)> {
+    let mut from = start;
+    let pieces = text[start..end].split(is_join);
+    pieces
+        .map(|piece| {
+            let part = (from, from + piece.len());
+            from = part.1 + 1;
+            part
+        })
+        .collect()
 }
 
 /// Where the run that starts at `start` ends.
@@ -155,48 +266,110 @@ mod tests {
 
     use super::*;
 
-    fn words(text: &str) -> Vec<String> {
-        distinct(analyzer(), text)
+    fn indexed(text: &str, language: Language) -> Vec<String> {
+        analyzed(text, language).tokens.into_iter().map(|token| token.text).collect()
+    }
+
+    fn english(text: &str) -> Vec<String> {
+        indexed(text, Language::English)
     }
 
     #[test]
-    fn versions_and_issue_keys_are_found_whole_and_in_parts() {
+    fn versions_issue_keys_and_addresses_are_words_whole_and_in_parts() {
         assert_eq!(
-            words("OpenXT 9.0.2, see OXT-1654."),
+            english("OpenXT 9.0.2, see OXT-1654."),
             ["openxt", "9.0.2", "9", "0", "2", "see", "oxt-1654", "oxt", "1654"]
         );
-        assert_eq!(words("Wi-Fi... -- a_b"), ["wi-fi", "wi", "fi", "a_b", "a", "b"]);
+        assert_eq!(english("qemu-dm a_b Wi-Fi... --"), ["qemu-dm", "qemu", "dm", "a_b", "a", "b", "wi-fi", "wi", "fi"]);
+        assert_eq!(
+            english("mira@example.org"),
+            ["mira@example.org", "mira", "example.org", "exampl", "org"],
+            "an address, its name and its host"
+        );
+    }
+
+    #[test]
+    fn a_version_within_a_run_is_a_word_of_its_own() {
+        assert_eq!(
+            english("9.0.2-Release"),
+            ["9.0.2-releas", "9.0.2", "9", "0", "2", "releas"],
+            "the version is found by a question for 9.0.2"
+        );
     }
 
     #[test]
     fn accents_and_case_do_not_matter() {
-        assert_eq!(words("Straße Müller"), ["strass", "muller"]);
+        assert_eq!(english("Straße Müller"), ["strass", "muller"]);
+        assert_eq!(indexed("MÜLLER muller", Language::German), ["mull", "mull"]);
     }
 
     #[test]
-    fn forms_of_a_word_meet_and_identifiers_stay_as_they_are() {
-        assert_eq!(words("Tests tested testing test"), ["test"]);
-        assert_eq!(
-            words("OXT-1654 qemu-dm 9.0.2"),
-            ["oxt-1654", "oxt", "1654", "qemu-dm", "qemu", "dm", "9.0.2", "9", "0", "2"]
-        );
+    fn forms_of_a_word_meet_in_their_language() {
+        assert_eq!(english("Tests tested testing test"), ["test", "test", "test", "test"]);
+        let houses = indexed("Haus Häuser Häusern", Language::German);
+        assert!(houses.iter().all(|word| word == "haus"), "{houses:?}");
+    }
+
+    #[test]
+    fn a_text_has_the_language_of_its_small_words() {
+        for german in ["Der Akku wird bei 15 Grad gelagert und nicht geladen.", "Lagerung von Akkus im Winter"] {
+            assert_eq!(text_language(german), Language::German, "{german}");
+        }
+        for english in ["Row 2 in Table 1: Board is Kestrel B2", "The board is stored with the battery", "", "OXT-1654"]
+        {
+            assert_eq!(text_language(english), Language::English, "{english}");
+        }
+    }
+
+    #[test]
+    fn a_word_knows_its_forms() {
+        let found = words("Die Häuser", 10);
+        assert_eq!(found[1].surface, "häuser");
+        assert_eq!((found[1].form(Language::English), found[1].form(Language::German)), ("hauser", "haus"));
+        assert!(found[1].is_plain());
+        assert!(!words("B2", 1)[0].is_plain());
+        assert_eq!(words("one two three", 2).len(), 2);
     }
 
     #[test]
     fn common_words_are_left_out_of_a_question_unless_it_has_no_others() {
-        assert_eq!(query_words("What was the TPM version?"), ["tpm", "version"]);
-        assert_eq!(query_words("Wer war für die Tests verantwortlich?"), ["test", "verantwortlich"]);
-        assert_eq!(query_words("the"), ["the"]);
-        assert!(query_words(" ?! ").is_empty());
+        let kept = |question: &str, language| -> Vec<String> {
+            question_words(question, language, 100).into_iter().map(|word| word.surface).collect()
+        };
+        assert_eq!(kept("What was the TPM version?", Language::English), ["tpm", "version"]);
+        assert_eq!(kept("Wer war für die Tests verantwortlich?", Language::German), ["tests", "verantwortlich"]);
+        assert_eq!(kept("the", Language::English), ["the"]);
+        assert!(kept(" ?! ", Language::English).is_empty());
     }
 
     proptest! {
         #[test]
         fn any_text_gives_words_that_lie_in_it(text in any::<String>()) {
-            for token in tokens(&text) {
-                prop_assert_eq!(&text[token.offset_from..token.offset_to], token.text);
+            let found = tokens(&text);
+            for token in &found {
+                prop_assert_eq!(&text[token.offset_from..token.offset_to], token.text.as_str());
             }
-            prop_assert!(query_words(&text).len() <= MOST_WORDS);
+            let counts: Vec<usize> =
+                [Language::English, Language::German].map(|language| analyzed(&text, language).tokens.len()).into();
+            prop_assert_eq!(counts[0], counts[1]);
+            prop_assert_eq!(words(&text, usize::MAX).len(), counts[0]);
+        }
+
+        #[test]
+        fn a_run_is_there_whole_and_in_all_its_parts(
+            parts in proptest::collection::vec("[a-z0-9äß]{1,6}", 1..6),
+            joins in proptest::collection::vec(proptest::sample::select(JOINS.to_vec()), 5),
+        ) {
+            let mut run = parts[0].clone();
+            for (part, join) in parts[1..].iter().zip(&joins) {
+                run.push(*join);
+                run.push_str(part);
+            }
+            let found: Vec<String> = tokens(&format!("({run})")).into_iter().map(|token| token.text).collect();
+            prop_assert_eq!(&found[0], &run);
+            for part in &parts {
+                prop_assert!(found.contains(part), "{} lacks {}", run, part);
+            }
         }
     }
 }

@@ -1,41 +1,61 @@
 //! The index by words: the folder `lexical/`, derived from `domain.db`.
 //!
-//! Takes contextualized texts by evidence id, gives the best ones by BM25, to which the words of the title add once
-//! more.
+//! Takes contextualized texts by evidence id, gives the best ones by BM25 over the whole text, to which the words of the
+//! title add once more, and words that stand side by side as in the question.
 //! Invariants: a commit carries the generation it was made from; text of users is never read as a query language, so
 //! no question is an error; files that are not what was written are never given to tantivy, which panics on some.
-//! Not here: what a word is (`words`), deciding when to rebuild (`repair`).
+//! Not here: what a word is (`words`), what a question looks for (`question`, `compound`), which words met (`matched`),
+//! deciding when to rebuild (`repair`).
+
+mod compound;
+mod matched;
+mod question;
+#[cfg(test)]
+mod tests;
+mod vocabulary;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tantivy::collector::{Count, TopDocs};
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
-use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{IndexReader, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
+use tantivy::query::{
+    BooleanQuery, BoostQuery, DisjunctionMaxQuery, EnableScoring, Occur, PhraseQuery, Query, TermQuery,
+};
+use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
+use tantivy::{
+    DocAddress, DocSet as _, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
+};
+
+use matched::QuestionTerm;
+pub use matched::{MatchKind, MatchedTerm, QuestionTerms, TextField};
+use vocabulary::IndexedWords;
 
 use super::IndexError;
 use super::error::file_error;
 use super::seal::{self, Others};
 use super::stored::{Scored, sort_best_first};
-use super::words::{analyzer, query_words};
-use crate::base::EvidenceId;
+use super::words;
+use crate::base::{EvidenceId, Language};
 
 /// Folder name in the folder of a domain.
 pub(super) const FOLDER: &str = "lexical";
 
 /// Name of the analyser in tantivy; it changes with the words it makes, so that an older index is rebuilt.
-const ANALYZER: &str = "ragonite_words_2";
+const ANALYZER: &str = "ragonite_words_3";
 
 /// What a word in the title adds to the score, beside what it scores as a word of the text. A title says what all of a
 /// page is about, and is short, so that a word in it is worth more than one of many in a long evidence.
-const TITLE_WEIGHT: f32 = 0.5;
+const TITLE_WEIGHT: f32 = 0.75;
+
+/// What two words side by side, as the question has them, add to the score, beside what each of them scores.
+const PAIR_WEIGHT: f32 = 0.15;
 
 /// Memory of the writer: the least tantivy takes is 15 MB, and small domains need no more than a few times that.
 const WRITER_BYTES: usize = 48 << 20;
 
-/// Candidates beyond `k`, so that equal scores at the end of the list are put in order before it is cut.
-const SPARE: usize = 10;
+/// Candidates beyond `k`, so that equal scores at the end of the list are put in order before it is cut, and pairs may
+/// lift what came after them.
+const SPARE: usize = 90;
 
 /// Words in memory and on disk.
 pub(super) struct Lexical {
@@ -60,6 +80,7 @@ struct Fields {
     evidence: Field,
     text: Field,
     title: Field,
+    language: Field,
 }
 
 impl Lexical {
@@ -94,7 +115,7 @@ impl Lexical {
     }
 
     fn around(index: tantivy::Index, fields: Fields, path: PathBuf) -> Result<Self, IndexError> {
-        index.tokenizers().register(ANALYZER, analyzer());
+        index.tokenizers().register(ANALYZER, words::analyzer(Language::English));
         let reader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -137,37 +158,88 @@ impl Lexical {
         Ok(Change { lexical: self, writer })
     }
 
+    /// What a question looks for, for explaining what it found.
+    pub(super) fn terms(&self, question: &str) -> Result<QuestionTerms, IndexError> {
+        question::terms(
+            question,
+            &IndexedWords { searcher: &self.reader.searcher(), fields: self.fields, path: &self.path },
+        )
+    }
+
     /// The `k` best by BM25, best first.
     pub(super) fn search(&self, question: &str, k: usize) -> Result<Vec<Scored>, IndexError> {
-        let words = query_words(question);
-        if words.is_empty() || k == 0 {
+        if k == 0 {
             return Ok(Vec::new());
         }
-        let fields = [(self.fields.text, 1.0), (self.fields.title, TITLE_WEIGHT)];
-        let clauses = words.iter().flat_map(|word| fields.map(|(field, weight)| (word, field, weight)));
-        let clauses = clauses.map(|(word, field, weight)| {
-            let term = TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs);
-            let query: Box<dyn Query> = Box::new(BoostQuery::new(Box::new(term), weight));
-            (Occur::Should, query)
-        });
-        let mut found = self
-            .found(&BooleanQuery::new(clauses.collect()), k.saturating_add(SPARE))
-            .map_err(|source| failed("searching", &self.path, source))?;
+        let terms = self.terms(question)?;
+        let mut found =
+            self.found(&terms, k.saturating_add(SPARE)).map_err(|source| failed("searching", &self.path, source))?;
         sort_best_first(&mut found);
         found.truncate(k);
         Ok(found)
     }
 
-    fn found(&self, query: &BooleanQuery, limit: usize) -> tantivy::Result<Vec<Scored>> {
+    fn found(&self, terms: &QuestionTerms, limit: usize) -> tantivy::Result<Vec<Scored>> {
+        let clauses: Vec<_> = terms.terms.iter().flat_map(|term| self.fields.clauses(term)).collect();
+        if clauses.is_empty() {
+            return Ok(Vec::new());
+        }
         let searcher = self.reader.searcher();
-        let mut found = Vec::new();
-        for (score, address) in searcher.search(query, &TopDocs::with_limit(limit).order_by_score())? {
+        let query = BooleanQuery::new(clauses.into_iter().map(|clause| (Occur::Should, clause)).collect());
+        let mut best = searcher.search(&query, &TopDocs::with_limit(limit).order_by_score())?;
+        self.add_pairs(&searcher, &terms.pairs, &mut best)?;
+        let mut found = Vec::with_capacity(best.len());
+        for (score, address) in best {
             let ids = searcher.segment_reader(address.segment_ord).fast_fields().i64("evidence")?;
             if let Some(id) = ids.first(address.doc_id) {
                 found.push(Scored { evidence: EvidenceId(id), score: f64::from(score) });
             }
         }
         Ok(found)
+    }
+
+    /// Adds to the scores what pairs of words are worth. Only the candidates are looked at: to go through all evidences
+    /// for every pair would cost more than the search.
+    fn add_pairs(
+        &self,
+        searcher: &Searcher,
+        pairs: &[(String, String)],
+        candidates: &mut [(f32, DocAddress)],
+    ) -> tantivy::Result<()> {
+        candidates.sort_by_key(|(_, address)| *address);
+        for (first, second) in pairs {
+            let terms = [first, second].map(|word| Term::from_field_text(self.fields.text, word));
+            let weight = PhraseQuery::new(terms.into()).weight(EnableScoring::enabled_from_searcher(searcher))?;
+            for of_segment in candidates.chunk_by_mut(|(_, a), (_, b)| a.segment_ord == b.segment_ord) {
+                let Some((_, DocAddress { segment_ord, .. })) = of_segment.first() else { continue };
+                let mut scorer = weight.scorer(searcher.segment_reader(*segment_ord), PAIR_WEIGHT)?;
+                for (score, address) in of_segment {
+                    if scorer.doc() < address.doc_id {
+                        scorer.seek(address.doc_id);
+                    }
+                    if scorer.doc() == address.doc_id {
+                        *score += scorer.score();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Fields {
+    /// What scores a word of the question: its best form in the text, and in the title.
+    fn clauses(self, term: &QuestionTerm) -> [Box<dyn Query>; 2] {
+        [(self.text, 1.0), (self.title, TITLE_WEIGHT)].map(|(field, weight)| {
+            let of_form = |form: &String| -> Box<dyn Query> {
+                Box::new(TermQuery::new(Term::from_field_text(field, form), IndexRecordOption::WithFreqs))
+            };
+            let query: Box<dyn Query> = match term.forms.as_slice() {
+                [form] => of_form(form),
+                forms => Box::new(DisjunctionMaxQuery::new(forms.iter().map(of_form).collect())),
+            };
+            Box::new(BoostQuery::new(query, weight * term.weight)) as Box<dyn Query>
+        })
     }
 }
 
@@ -197,8 +269,10 @@ impl Change<'_> {
     pub(super) fn add(&mut self, id: EvidenceId, text: &str, title: &str) -> Result<(), IndexError> {
         let mut document = TantivyDocument::new();
         document.add_i64(self.lexical.fields.evidence, id.0);
-        document.add_text(self.lexical.fields.text, text);
-        document.add_text(self.lexical.fields.title, title);
+        let language = words::text_language(text);
+        document.add_pre_tokenized_text(self.lexical.fields.text, words::analyzed(text, language));
+        document.add_pre_tokenized_text(self.lexical.fields.title, words::analyzed(title, language));
+        document.add_text(self.lexical.fields.language, language.code());
         let added = self.writer.add_document(document);
         added.map(|_| ()).map_err(|source| failed("writing", &self.lexical.path, source))
     }
@@ -229,11 +303,14 @@ impl Change<'_> {
 fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     let evidence = builder.add_i64_field("evidence", INDEXED | FAST);
-    let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(IndexRecordOption::WithFreqs);
-    let indexed = TextOptions::default().set_indexing_options(indexing);
-    let text = builder.add_text_field("text", indexed.clone());
-    let title = builder.add_text_field("title", indexed);
-    (builder.build(), Fields { evidence, text, title })
+    let indexed = |option| {
+        let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(option);
+        TextOptions::default().set_indexing_options(indexing)
+    };
+    let text = builder.add_text_field("text", indexed(IndexRecordOption::WithFreqsAndPositions));
+    let title = builder.add_text_field("title", indexed(IndexRecordOption::WithFreqs));
+    let language = builder.add_text_field("language", STRING);
+    (builder.build(), Fields { evidence, text, title, language })
 }
 
 /// Tells a failure of the file system from one of the index.

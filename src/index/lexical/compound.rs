@@ -1,0 +1,164 @@
+//! Splits a German compound into words that the domain has: `Testmatrix` into `test` and `matrix`.
+//!
+//! Takes a word that the domain has not, gives its parts in the form in which the domain has them. The domain's own
+//! vocabulary is the dictionary, so that parts of any language are found and every part can match.
+//! Invariants: the parts and the linking elements between them (`s`, `en`, …) cover the whole word; of several splits
+//! the one with the fewest parts is taken, and of these the one whose shortest part is longest; the work is bounded.
+//! Not here: when a word is split (`question`).
+
+use std::collections::HashMap;
+
+use tantivy::tokenizer::TextAnalyzer;
+
+use super::question::Vocabulary;
+use crate::base::Language;
+use crate::index::IndexError;
+use crate::index::words;
+
+/// Least letters of a part: shorter ones are found by chance in most words.
+pub(super) const LEAST_PART: usize = 4;
+
+/// Most parts of a compound.
+const MOST_PARTS: usize = 3;
+
+/// Longest word that is split, in letters.
+const LONGEST: usize = 40;
+
+/// What German puts between two parts.
+const LINKS: [&str; 7] = ["", "s", "n", "en", "er", "es", "e"];
+
+/// A part as the domain has it, with the number of evidences it is in.
+type Part = (String, u64);
+
+/// The parts of a word; none where it is no compound of known words.
+pub(super) fn split(word: &str, spoken: &[Language], vocabulary: &dyn Vocabulary) -> Result<Vec<Part>, IndexError> {
+    let letters: Vec<char> = word.chars().collect();
+    if letters.len() > LONGEST {
+        return Ok(Vec::new());
+    }
+    let mut languages = spoken.to_vec();
+    if !languages.contains(&Language::German) {
+        languages.push(Language::German);
+    }
+    let analyzers = languages.into_iter().map(words::analyzer).collect();
+    let mut parts = Parts { letters: &letters, analyzers, vocabulary, known: HashMap::new() };
+    for most in 2..=MOST_PARTS {
+        if let Some(split) = parts.best(0, most)? {
+            return Ok(split);
+        }
+    }
+    Ok(Vec::new())
+}
+
+struct Parts<'a> {
+    letters: &'a [char],
+    /// Of the languages whose forms are looked for, in turn.
+    analyzers: Vec<TextAnalyzer>,
+    vocabulary: &'a dyn Vocabulary,
+    /// What was looked up: the part between two places.
+    known: HashMap<(usize, usize), Option<Part>>,
+}
+
+impl Parts<'_> {
+    /// The best split of what begins at `from` into exactly `count` parts.
+    fn best(&mut self, from: usize, count: usize) -> Result<Option<Vec<Part>>, IndexError> {
+        let end = self.letters.len();
+        if count == 1 {
+            return Ok(self.part(from, end)?.map(|part| vec![part]));
+        }
+        let mut best: Option<Vec<Part>> = None;
+        for next in from + LEAST_PART..=end.saturating_sub(LEAST_PART) {
+            let Some(first) = self.part_and_link(from, next)? else { continue };
+            let Some(rest) = self.best(next, count - 1)? else { continue };
+            let split: Vec<Part> = std::iter::once(first).chain(rest).collect();
+            if best.as_ref().is_none_or(|best| shortest(&split) > shortest(best)) {
+                best = Some(split);
+            }
+        }
+        Ok(best)
+    }
+
+    /// The part that lies between two places, without the link at its end.
+    fn part_and_link(&mut self, from: usize, to: usize) -> Result<Option<Part>, IndexError> {
+        for link in LINKS {
+            let length = link.len();
+            let fits =
+                to - from >= LEAST_PART + length && self.letters[to - length..to].iter().copied().eq(link.chars());
+            if fits && let Some(part) = self.part(from, to - length)? {
+                return Ok(Some(part));
+            }
+        }
+        Ok(None)
+    }
+
+    fn part(&mut self, from: usize, to: usize) -> Result<Option<Part>, IndexError> {
+        if to - from < LEAST_PART {
+            return Ok(None);
+        }
+        if let Some(known) = self.known.get(&(from, to)) {
+            return Ok(known.clone());
+        }
+        let text: String = self.letters[from..to].iter().collect();
+        let mut found = None;
+        for analyzer in &mut self.analyzers {
+            let Some(form) = words::form(analyzer, &text) else { continue };
+            let count = self.vocabulary.count(&form)?;
+            // A stem that lost more is another word.
+            if count > 0 && form.chars().count() >= LEAST_PART {
+                found = Some((form, count));
+                break;
+            }
+        }
+        self.known.insert((from, to), found.clone());
+        Ok(found)
+    }
+}
+
+fn shortest(parts: &[Part]) -> usize {
+    parts.iter().map(|(form, _)| form.chars().count()).min().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::index::lexical::question::tests::Known;
+
+    fn parts(word: &str, known: &[&str]) -> Vec<String> {
+        let vocabulary = Known::new(known);
+        split(word, &[Language::English], &vocabulary).unwrap().into_iter().map(|(form, _)| form).collect()
+    }
+
+    #[test]
+    fn a_compound_is_split_into_words_of_the_domain() {
+        assert_eq!(parts("testmatrix", &["test", "matrix", "trix"]), ["test", "matrix"]);
+        assert_eq!(parts("updatefehler", &["updat", "fehler"]), ["updat", "fehler"], "in the form of the index");
+        assert_eq!(parts("versionsnummern", &["version", "numm"]), ["version", "numm"], "a link and a German ending");
+        assert_eq!(parts("hardwaretestlauf", &["hardwar", "test", "lauf"]), ["hardwar", "test", "lauf"]);
+    }
+
+    #[test]
+    fn a_word_is_whole_where_a_part_is_not_known_or_too_short() {
+        for word in ["testmatrix", "matrix", "", "ab", "testen"] {
+            assert!(parts(word, &["test", "rix", "mat"]).is_empty(), "{word}");
+        }
+        assert!(parts(&"test".repeat(20), &["test"]).is_empty(), "nobody writes so long a word");
+    }
+
+    #[test]
+    fn fewer_parts_come_first_and_then_parts_of_like_length() {
+        assert_eq!(parts("speicherplatzgrenze", &["speicherplatz", "speicher", "platz", "grenz"]).len(), 2);
+        assert_eq!(parts("abcdefghijkl", &["abcd", "efghijkl", "abcdef", "ghijkl"]), ["abcdef", "ghijkl"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_word_is_split_within_bounds(word in any::<String>(), known in proptest::collection::vec("[a-c]{4,6}", 0..6)) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            for text in [word, known.concat()] {
+                prop_assert!(parts(&text, &known).len() <= MOST_PARTS);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Which words of a question an evidence has, and where.
+//!
+//! Takes what a question looks for (read once for all hits) and an evidence, gives the words that met.
+//! Invariants: pure, no index is read; the words of the evidence are made as those of the index are, so that what is
+//! named is what was scored; only chosen parts of the context are looked at.
+//! Not here: how much each word scored.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::{ContextParts, Evidence};
+use crate::index::words;
+
+/// How a word of the question came to the word of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchKind {
+    /// It is the same word, endings, case and accents aside.
+    Same,
+    /// It is the same word by the endings of another language, or with its umlaut written in another way.
+    OtherForm,
+    /// It is a part of the question's compound.
+    Part,
+    /// The domain has not the word of the question, and this is one of those spelled most like it.
+    Close,
+}
+
+/// A part of an evidence in which words are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TextField {
+    /// Title of the page.
+    Title,
+    /// Heading right above.
+    Heading,
+    /// Text before.
+    Before,
+    /// The evidence itself.
+    Content,
+    /// Text after.
+    After,
+}
+
+/// A word of the question that an evidence has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatchedTerm {
+    /// As the question has it, in lower case.
+    pub word: String,
+    /// As the evidence has it, without ending and accents.
+    pub term: String,
+    /// How they met.
+    pub how: MatchKind,
+    /// Where it stands, from the title on.
+    pub fields: Vec<TextField>,
+}
+
+/// A word that a question looks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct QuestionTerm {
+    pub(super) word: String,
+    pub(super) how: MatchKind,
+    /// What stands for it in the index; the best of them counts.
+    pub(super) forms: Vec<String>,
+    pub(super) weight: f32,
+    /// In how many evidences it is.
+    pub(super) count: u64,
+}
+
+/// All that a question looks for in a domain.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QuestionTerms {
+    pub(super) terms: Vec<QuestionTerm>,
+    /// Terms that stand side by side in the question.
+    pub(super) pairs: Vec<(String, String)>,
+}
+
+impl QuestionTerms {
+    /// The words of the question that an evidence has, in the order of the question. `indexed` are the context parts
+    /// that the domain was made with.
+    #[must_use]
+    pub fn matched(&self, evidence: &Evidence, indexed: ContextParts) -> Vec<MatchedTerm> {
+        let language = words::text_language(&evidence.contextualized(indexed));
+        let context = &evidence.context;
+        let mut fields = Vec::new();
+        for (field, part, text) in [
+            (TextField::Title, ContextParts::TITLE, context.title.as_str()),
+            (TextField::Heading, ContextParts::HEADING, context.heading()),
+            (TextField::Before, ContextParts::BEFORE, context.before.as_str()),
+            (TextField::Content, ContextParts::NONE, evidence.content.as_str()),
+            (TextField::After, ContextParts::AFTER, context.after.as_str()),
+        ] {
+            if indexed.contains(part) {
+                let words: HashSet<String> =
+                    words::analyzed(text, language).tokens.into_iter().map(|token| token.text).collect();
+                fields.push((field, words));
+            }
+        }
+        let mut matched = Vec::new();
+        for QuestionTerm { word, how, forms, .. } in &self.terms {
+            for form in forms {
+                let places = fields.iter().filter(|(_, words)| words.contains(form)).map(|(field, _)| *field);
+                let places: Vec<TextField> = places.collect();
+                if !places.is_empty() {
+                    matched.push(MatchedTerm { word: word.clone(), term: form.clone(), how: *how, fields: places });
+                }
+            }
+        }
+        matched
+    }
+}

@@ -1,0 +1,330 @@
+//! What a question looks for: its words in the forms in which the domain has them.
+//!
+//! Takes a question and the vocabulary of a domain, gives terms with weights, and pairs of terms that stand side by side.
+//! A word that the domain has is looked for as it is. For one that it has not, these are tried in turn: the form of the
+//! other language and the other spelling of an umlaut; the parts of a German compound; the words nearest in spelling.
+//! Invariants: a question keeps at least one word when it has any, however common its words are; the work is bounded
+//! however long the question is; nothing is looked for twice.
+//! Not here: what a word is (`words`), the score (`lexical`).
+
+use std::collections::HashSet;
+
+use super::compound;
+use super::matched::{MatchKind, QuestionTerm, QuestionTerms};
+use crate::base::Language;
+use crate::index::IndexError;
+use crate::index::words::{self, Word};
+
+/// Words of a question that are read; more say nothing new.
+const MOST_READ: usize = 1024;
+
+/// Terms that are looked for. Of more, the rarest tell most, and each costs time.
+const MOST_TERMS: usize = 64;
+
+/// Pairs of terms that are looked for.
+const MOST_PAIRS: usize = 32;
+
+/// Unknown words that are split or compared with the vocabulary, which is dear.
+const MOST_UNKNOWN: usize = 32;
+
+/// Beginning of a question by which its language is told.
+const LANGUAGE_BYTES: usize = 2000;
+
+/// Least letters of a word that may be misspelled.
+const LEAST_CLOSE: usize = 4;
+
+/// Least letters of one that may be wrong in two places.
+const LEAST_FAR: usize = 8;
+
+/// Least letters of a compound: its parts have four each.
+const LEAST_COMPOUND: usize = 2 * compound::LEAST_PART;
+
+/// Near words that stand for a misspelled one.
+const MOST_CLOSE: usize = 3;
+
+/// What a near word counts, because it may be another word.
+const CLOSE_WEIGHT: f32 = 0.8;
+
+/// What a whole identifier or number counts, beside what it scores for being rare: it is meant exactly so.
+const IDENTIFIER_WEIGHT: f32 = 1.25;
+
+/// The words that a domain has.
+pub(super) trait Vocabulary {
+    /// In how many evidences a word is.
+    fn count(&self, word: &str) -> Result<u64, IndexError>;
+
+    /// Words that differ from this one in at most `edits` letters but not in the first, with their counts.
+    fn near(&self, word: &str, edits: u8) -> Result<Vec<(String, u64)>, IndexError>;
+
+    /// Whether it has texts in a language.
+    fn has(&self, language: Language) -> Result<bool, IndexError>;
+}
+
+/// Finds out what a question looks for.
+pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<QuestionTerms, IndexError> {
+    let language = Language::of(&question[..question.floor_char_boundary(LANGUAGE_BYTES)]);
+    let spoken = spoken(language, vocabulary)?;
+    let mut reading =
+        Reading { vocabulary, spoken, language, unknown: HashSet::new(), seen: HashSet::new(), terms: Vec::new() };
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    let mut before: Option<(usize, String)> = None;
+    for word in words::question_words(question, language, MOST_READ) {
+        for (part, form) in reading.read(&word)?.into_iter().enumerate() {
+            if let Some((place, other)) = before.take()
+                && (place + 1 == word.place || part > 0)
+                && other != form
+            {
+                pairs.push((other, form.clone()));
+            }
+            before = Some((word.place, form));
+        }
+    }
+    let mut seen = HashSet::new();
+    pairs.retain(|pair| seen.insert(pair.clone()));
+    pairs.truncate(MOST_PAIRS);
+    Ok(QuestionTerms { terms: rarest(reading.terms), pairs })
+}
+
+/// The languages in whose form a word is looked for first: that of the question where the domain has it, and English,
+/// because technical terms are English in all languages.
+fn spoken(language: Language, vocabulary: &dyn Vocabulary) -> Result<Vec<Language>, IndexError> {
+    let mut languages = vec![Language::English];
+    if language == Language::German && vocabulary.has(Language::German)? {
+        languages.insert(0, Language::German);
+    }
+    Ok(languages)
+}
+
+/// Reads the words of a question one by one.
+struct Reading<'a> {
+    vocabulary: &'a dyn Vocabulary,
+    /// In whose forms a word is looked for first.
+    spoken: Vec<Language>,
+    /// The language of the question.
+    language: Language,
+    /// Words that the domain has in no form.
+    unknown: HashSet<String>,
+    seen: HashSet<String>,
+    terms: Vec<QuestionTerm>,
+}
+
+impl Reading<'_> {
+    /// Adds what a word looks for, and gives it in order, for the pairs.
+    fn read(&mut self, word: &Word) -> Result<Vec<String>, IndexError> {
+        let forms = self.spoken.iter().map(|language| word.form(*language));
+        let forms = self.known(forms.map(str::to_owned))?;
+        if !forms.is_empty() {
+            let weight = if word.is_identifier() { IDENTIFIER_WEIGHT } else { 1.0 };
+            return Ok(self.add(word, MatchKind::Same, forms, weight));
+        }
+        if !word.is_plain() {
+            return Ok(Vec::new());
+        }
+        let forms = self.known(other_forms(word))?;
+        if !forms.is_empty() {
+            return Ok(self.add(word, MatchKind::OtherForm, forms, 1.0));
+        }
+        if self.unknown.len() == MOST_UNKNOWN || !self.unknown.insert(word.surface.clone()) {
+            return Ok(Vec::new());
+        }
+        let letters = word.surface.chars().count();
+        if letters >= LEAST_COMPOUND {
+            let parts = compound::split(&word.surface, &self.spoken, self.vocabulary)?;
+            if !parts.is_empty() {
+                return Ok(parts
+                    .into_iter()
+                    .flat_map(|part| self.add(word, MatchKind::Part, vec![part], 1.0))
+                    .collect());
+            }
+        }
+        if letters >= LEAST_CLOSE {
+            self.compare(word)?;
+        }
+        Ok(Vec::new())
+    }
+
+    /// The distinct ones among `forms` that the domain has.
+    fn known(&self, forms: impl IntoIterator<Item = String>) -> Result<Vec<(String, u64)>, IndexError> {
+        let mut known: Vec<(String, u64)> = Vec::new();
+        for form in forms {
+            let count = self.vocabulary.count(&form)?;
+            if count > 0 && known.iter().all(|(other, _)| *other != form) {
+                known.push((form, count));
+            }
+        }
+        Ok(known)
+    }
+
+    /// Looks for the words that are spelled most like this one.
+    fn compare(&mut self, word: &Word) -> Result<(), IndexError> {
+        // Most unknown words of another language are no misspellings, and two edits find something for many of them.
+        let is_foreign = !self.spoken.contains(&self.language);
+        let form = word.form(if is_foreign { Language::English } else { self.language });
+        let most = if form.chars().count() < LEAST_FAR || is_foreign { 1 } else { 2 };
+        for edits in 1..=most {
+            let mut near = self.vocabulary.near(form, edits)?;
+            near.retain(|(other, _)| other.chars().all(char::is_alphabetic));
+            near.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            near.truncate(MOST_CLOSE);
+            if !near.is_empty() {
+                self.add(word, MatchKind::Close, near, CLOSE_WEIGHT);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, word: &Word, how: MatchKind, forms: Vec<(String, u64)>, weight: f32) -> Vec<String> {
+        let first = forms.first().map(|(form, _)| form.clone());
+        let count = forms.iter().map(|(_, count)| *count).sum();
+        let forms: Vec<String> = forms.into_iter().map(|(form, _)| form).collect();
+        let new = forms.iter().filter(|form| self.seen.insert((*form).clone())).count();
+        if new > 0 {
+            self.terms.push(QuestionTerm { word: word.surface.clone(), how, forms, weight, count });
+        }
+        first.into_iter().collect()
+    }
+}
+
+/// Forms that a word has in texts of the other language, or with its umlauts written in the other way.
+fn other_forms(word: &Word) -> Vec<String> {
+    let mut forms = vec![word.german.clone(), word.english.clone()];
+    let (mut written_out, mut drawn) = (word.surface.clone(), word.surface.clone());
+    for (umlaut, letters, base) in [('ä', "ae", "a"), ('ö', "oe", "o"), ('ü', "ue", "u")] {
+        written_out = written_out.replace(umlaut, letters);
+        drawn = drawn.replace(letters, base);
+    }
+    for other in [written_out, drawn].iter().filter(|other| **other != word.surface) {
+        for word in words::words(other, 1) {
+            forms.extend([word.german, word.english]);
+        }
+    }
+    forms
+}
+
+/// The terms that are in the fewest evidences, in the order of the question.
+fn rarest(mut terms: Vec<QuestionTerm>) -> Vec<QuestionTerm> {
+    if terms.len() > MOST_TERMS {
+        let mut counts: Vec<u64> = terms.iter().map(|term| term.count).collect();
+        counts.sort_unstable();
+        let most = counts[MOST_TERMS - 1];
+        terms.retain(|term| term.count <= most);
+        terms.truncate(MOST_TERMS);
+    }
+    terms
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A vocabulary of a few words, each in one evidence.
+    pub(in crate::index::lexical) struct Known {
+        words: Vec<String>,
+        german: Option<()>,
+    }
+
+    impl Known {
+        pub(in crate::index::lexical) fn new(words: &[&str]) -> Self {
+            Self { words: words.iter().map(|word| (*word).to_owned()).collect(), german: None }
+        }
+
+        fn with_german_texts(words: &[&str]) -> Self {
+            Self { german: Some(()), ..Self::new(words) }
+        }
+    }
+
+    impl Vocabulary for Known {
+        fn count(&self, word: &str) -> Result<u64, IndexError> {
+            Ok(u64::from(self.words.iter().any(|known| known == word)))
+        }
+
+        fn near(&self, word: &str, edits: u8) -> Result<Vec<(String, u64)>, IndexError> {
+            let near = |known: &&String| {
+                known.chars().next() == word.chars().next() && strsim::osa_distance(known, word) <= usize::from(edits)
+            };
+            Ok(self.words.iter().filter(near).map(|known| (known.clone(), 1)).collect())
+        }
+
+        fn has(&self, language: Language) -> Result<bool, IndexError> {
+            Ok(language == Language::English || self.german.is_some())
+        }
+    }
+
+    fn found(question: &str, known: &Known) -> Vec<(String, MatchKind, Vec<String>)> {
+        let terms = terms(question, known).unwrap().terms;
+        terms.into_iter().map(|term| (term.word, term.how, term.forms)).collect()
+    }
+
+    fn one(word: &str, how: MatchKind, form: &str) -> (String, MatchKind, Vec<String>) {
+        (word.to_owned(), how, vec![form.to_owned()])
+    }
+
+    #[test]
+    fn a_known_word_is_looked_for_as_it_is() {
+        let known = Known::new(&["tpm", "version", "versions"]);
+        assert_eq!(
+            found("What was the TPM version?", &known),
+            [one("tpm", MatchKind::Same, "tpm"), one("version", MatchKind::Same, "version")]
+        );
+    }
+
+    #[test]
+    fn a_german_compound_is_looked_for_in_its_parts_side_by_side() {
+        let known = Known::new(&["test", "matrix"]);
+        let terms = terms("Wo ist die Testmatrix?", &known).unwrap();
+        let forms: Vec<&str> = terms.terms.iter().flat_map(|term| &term.forms).map(String::as_str).collect();
+        assert_eq!(forms, ["test", "matrix"]);
+        assert!(terms.terms.iter().all(|term| term.how == MatchKind::Part && term.word == "testmatrix"));
+        assert_eq!(terms.pairs, [("test".to_owned(), "matrix".to_owned())]);
+    }
+
+    #[test]
+    fn a_word_of_another_form_is_found_where_the_domain_has_not_its_own() {
+        let german = Known::with_german_texts(&["haus", "muller"]);
+        assert_eq!(found("Wo sind die Häuser?", &german), [one("häuser", MatchKind::Same, "haus")]);
+        assert_eq!(found("Wer ist Mueller?", &Known::new(&["muller"]))[0].2, ["muller"]);
+        assert_eq!(found("Wer ist Müller?", &Known::new(&["mueller"]))[0].2, ["mueller"]);
+        let english = Known::new(&["version"]);
+        assert_eq!(found("Welche Versionen gibt es?", &english), [one("versionen", MatchKind::OtherForm, "version")]);
+    }
+
+    #[test]
+    fn a_misspelled_word_is_looked_for_as_the_words_nearest_to_it() {
+        let known = Known::new(&["regress", "kestrel", "kernel"]);
+        let found = found("Which kestral regresion run failed?", &known);
+        assert_eq!(found, [one("kestral", MatchKind::Close, "kestrel"), one("regresion", MatchKind::Close, "regress")]);
+        assert!(terms("kestral", &known).unwrap().terms[0].weight < 1.0);
+    }
+
+    #[test]
+    fn identifiers_and_short_words_are_never_taken_for_others() {
+        let known = Known::new(&["oxt-1655", "b3", "cat", "9.0.3"]);
+        assert!(found("OXT-1654 B2 car 9.0.2", &known).is_empty());
+        let exact = terms("OXT-1655", &known).unwrap();
+        assert!(exact.terms[0].weight > 1.0, "it is meant exactly so");
+    }
+
+    #[test]
+    fn words_that_stand_apart_are_no_pair() {
+        let known = Known::new(&["wind", "limit", "buoy"]);
+        let pairs = terms("wind limit for the buoy, wind limit", &known).unwrap().pairs;
+        assert_eq!(pairs, [("wind".to_owned(), "limit".to_owned()), ("buoy".to_owned(), "wind".to_owned())]);
+    }
+
+    #[test]
+    fn a_question_of_any_length_looks_for_a_bounded_number_of_words() {
+        let words: Vec<String> = (0..500).map(|n| format!("w{n}")).collect();
+        let known = Known::new(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let found = terms(&words.join(" "), &known).unwrap();
+        assert_eq!((found.terms.len(), found.pairs.len()), (MOST_TERMS, MOST_PAIRS));
+        let unknown = "unbekannterdings ".repeat(3000);
+        assert!(terms(&unknown, &known).unwrap().terms.is_empty());
+    }
+
+    #[test]
+    fn common_words_are_looked_for_where_there_are_no_others() {
+        assert_eq!(found("the", &Known::new(&["the"])), [one("the", MatchKind::Same, "the")]);
+        assert!(found(" ?! ", &Known::new(&["the"])).is_empty());
+    }
+}
