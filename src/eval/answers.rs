@@ -57,8 +57,8 @@ impl ScoredAnswer {
 }
 
 /// 1 for true.
-pub(super) fn share(is_so: bool) -> f64 {
-    f64::from(u8::from(is_so))
+pub(super) fn share(is_so: impl Into<u8>) -> f64 {
+    f64::from(is_so.into())
 }
 
 /// Of answers, in the order of the tables.

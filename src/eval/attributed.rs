@@ -121,6 +121,10 @@ pub fn attribution_figures(explained: &[Explained]) -> Figures {
 
 /// What explaining needs.
 pub struct Explaining<'a> {
+    /// The ways that are compared.
+    pub ways: &'a [Way],
+    /// The vectors of the answer's hits.
+    pub sources: &'a [SourceVector],
     /// The generator that gave the answers.
     pub generator: &'a mut dyn Generate,
     /// Embeds answers to compare them.
@@ -131,24 +135,21 @@ pub struct Explaining<'a> {
     pub max_tokens: usize,
 }
 
-/// Attributes an answer in these ways. `sources` are the vectors of its hits; `on_cluster` hears how many clusters are
-/// settled and how many there are.
+/// Attributes an answer in each way. `on_cluster` hears how many clusters are settled and how many there are.
 ///
 /// # Errors
 /// When a model fails, or with [`EvalError::Canceled`].
 pub fn attribute(
     answered: Answered,
-    ways: &[Way],
-    sources: &[SourceVector],
     mut explaining: Explaining<'_>,
     cancel: &CancelToken,
     on_cluster: &mut dyn FnMut(Way, usize, usize),
 ) -> Result<Explained, EvalError> {
     let mut pointed = Vec::new();
     if answered.has_gold() {
-        for way in ways {
+        for way in explaining.ways {
             let mut hear = |done, total| on_cluster(*way, done, total);
-            let attribution = explaining.attribution(*way, &answered, sources, cancel, &mut hear)?;
+            let attribution = explaining.attribution(*way, &answered, cancel, &mut hear)?;
             pointed.push(point(*way, &attribution, &answered));
         }
     }
@@ -160,10 +161,10 @@ impl Explaining<'_> {
         &mut self,
         way: Way,
         answered: &Answered,
-        sources: &[SourceVector],
         cancel: &CancelToken,
         on_cluster: &mut dyn FnMut(usize, usize),
     ) -> Result<Attribution, EvalError> {
+        let sources = self.sources;
         // With a core of more points than there can be, every source is a cluster of its own.
         let alone = AttributionSettings { min_points: usize::MAX, ..*self.settings };
         let settings = match way {

@@ -57,7 +57,7 @@ pub use paper::CONTEXTS;
 pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
 pub use remembering::Remembering;
 pub use report::{By, Report, Slice, TurnGroup};
-pub use resume::{Progress, Resumed, ask_again};
+pub use resume::{Memory, Progress, Resumed, ask_again};
 pub use retrieval::{Asked, Asking, Completion, Found, ask, retrieval_figures, search};
 pub use score::{Outcome, Page, Ranked, Scores};
 pub use stats::{Distribution, Interval, McNemar, PairedT, interval, mcnemar, mean, paired_t};

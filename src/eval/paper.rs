@@ -76,7 +76,7 @@ type Accuracy = [f64; 3];
 /// The paper's P@1 for a slice, or for all questions; none where the paper has no such figure.
 pub(super) fn p_at_1(slice: Option<Slice>, context: ContextParts) -> Option<f64> {
     let rows = [ALL, SIMPLE, COMPLEX, PASSAGE, LIST, TABLE, ENGLISH, GERMAN];
-    of_table_2(slice, context, rows, TURNS)
+    of_table_2(slice, context, &rows, TURNS)
 }
 
 /// The paper's answer relevance for a slice, or for all questions.
@@ -91,10 +91,10 @@ pub(super) fn relevance(slice: Option<Slice>, context: ContextParts) -> Option<f
         RELEVANCE_ENGLISH,
         RELEVANCE_GERMAN,
     ];
-    of_table_2(slice, context, rows, RELEVANCE_TURNS)
+    of_table_2(slice, context, &rows, RELEVANCE_TURNS)
 }
 
-fn of_table_2(slice: Option<Slice>, context: ContextParts, rows: [Row; 8], turns: Row) -> Option<f64> {
+fn of_table_2(slice: Option<Slice>, context: ContextParts, rows: &[Row; 8], turns: Row) -> Option<f64> {
     let column = CONTEXTS.iter().position(|(parts, _)| *parts == context)?;
     if let Some(Slice::Turn(turn)) = slice {
         return if context == ContextParts::ALL { of_turn(turn, turns) } else { None };

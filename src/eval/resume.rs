@@ -27,19 +27,28 @@ pub struct Progress {
     pub remembered: usize,
 }
 
-/// Asks each question that `cache` does not remember. `settings` names everything that an outcome depends on beside the
-/// question itself: the program, the domain and its state, models and settings.
+/// What was found before.
+#[derive(Debug)]
+pub struct Memory<'a> {
+    /// The results.
+    pub cache: &'a mut Cache,
+    /// Names everything that a result depends on beside the question itself: the program, the domain and its state,
+    /// models and settings.
+    pub settings: &'a str,
+}
+
+/// Asks each question that the memory does not have.
 ///
 /// # Errors
 /// When a search fails or the cache cannot be written, or with [`EvalError::Canceled`] between two questions.
 pub fn ask_again(
     asking: Asking<'_>,
-    cache: &mut Cache,
-    settings: &str,
+    memory: Memory<'_>,
     questions: &[Question],
     cancel: &CancelToken,
     on_progress: &mut dyn FnMut(Progress),
 ) -> Result<Resumed, EvalError> {
+    let Memory { cache, settings } = memory;
     let pages = Pages::of(asking.engines.index)?;
     let mut progress = Progress::default();
     let mut answers: Vec<Option<Asked>> = vec![None; questions.len()];

@@ -8,7 +8,7 @@ use serde::Serialize;
 const RESAMPLES: usize = 1_000;
 
 /// Seed of the bootstrap's draws.
-const SEED: u64 = 0x5EED_0F_CA11;
+const SEED: u64 = 0x5EED;
 
 /// What the bounds of an interval leave out on each side.
 const TAIL: f64 = 0.025;
@@ -191,18 +191,18 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
     const MOST_TERMS: u32 = 500;
     let not_zero = |value: f64| if value.abs() < TINY { TINY } else { value };
-    let mut c = 1.0;
-    let mut d = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0));
-    let mut value = d;
+    let mut above = 1.0;
+    let mut below = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0));
+    let mut value = below;
     for term in 1..=MOST_TERMS {
         let m = f64::from(term);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
         let mut change = 1.0;
         for step in [even, odd] {
-            d = 1.0 / not_zero(1.0 + step * d);
-            c = not_zero(1.0 + step / c);
-            change = c * d;
+            below = 1.0 / not_zero(1.0 + step * below);
+            above = not_zero(1.0 + step / above);
+            change = above * below;
             value *= change;
         }
         if (change - 1.0).abs() < 1e-15 {

@@ -17,6 +17,8 @@ use crate::retrieval::Hit;
 pub struct Answering<'a> {
     /// How evidence is found.
     pub asking: Asking<'a>,
+    /// The pages of the domain.
+    pub pages: &'a Pages,
     /// What the model is told about the domain; empty for the default.
     pub prefix: &'a str,
     /// How prompts are built and answers are generated.
@@ -66,12 +68,12 @@ impl Answered {
 pub fn answer(
     answering: Answering<'_>,
     generator: &mut dyn Generate,
-    pages: &Pages,
     question: &Question,
     cancel: &CancelToken,
     on_event: &mut dyn FnMut(AnswerEvent),
 ) -> Result<Answered, EvalError> {
     cancel.check()?;
+    let pages = answering.pages;
     let (query, retrieved) = search(answering.asking, question, cancel)?;
     // A document that went away between search and now has no page.
     let known = retrieved.hits.into_iter().filter_map(|hit| Some((pages.page(hit.document)?.clone(), hit)));

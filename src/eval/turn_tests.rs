@@ -58,9 +58,10 @@ impl World {
     }
 
     fn answer(&self, question: &Question) -> Answered {
-        let answering = Answering { asking: self.asking(), prefix: "", settings: &self.answer, sources: 5 };
         let pages = Pages::of(&self.index).unwrap();
-        answer(answering, &mut model(), &pages, question, &CancelToken::never(), &mut |_| {}).unwrap()
+        let settings = &self.answer;
+        let answering = Answering { asking: self.asking(), pages: &pages, prefix: "", settings, sources: 5 };
+        answer(answering, &mut model(), question, &CancelToken::never(), &mut |_| {}).unwrap()
     }
 
     fn explain(&self, question: &Question) -> Explained {
@@ -71,12 +72,14 @@ impl World {
         let sources: Vec<SourceVector> =
             sources.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
         let explaining = Explaining {
+            ways: &WAYS,
+            sources: &sources,
             generator: &mut model(),
             embedder: &self.embedder,
             settings: &AttributionSettings::default(),
             max_tokens: 50,
         };
-        attribute(answered, &WAYS, &sources, explaining, &CancelToken::never(), &mut |_, _, _| {}).unwrap()
+        attribute(answered, explaining, &CancelToken::never(), &mut |_, _, _| {}).unwrap()
     }
 }
 
@@ -204,7 +207,9 @@ fn a_second_run_remembers_every_question() {
     let run = |questions: &[Question], settings: &str| {
         let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
         let mut heard = Vec::new();
-        let resumed = ask_again(asking, &mut cache, settings, questions, &never, &mut |now| heard.push(now)).unwrap();
+        let resumed =
+            ask_again(asking, Memory { cache: &mut cache, settings }, questions, &never, &mut |now| heard.push(now))
+                .unwrap();
         assert_eq!(heard.last().map(|last| (last.done, last.remembered)), Some((questions.len(), resumed.remembered)));
         resumed
     };
@@ -230,11 +235,13 @@ fn a_cancelled_run_keeps_what_it_has() {
     let questions = [question(1), gone()];
     let mut cache = Cache::open(&path).unwrap();
     let mut stop = |_| source.cancel();
-    let stopped = ask_again(world.asking(), &mut cache, "s", &questions, &source.token(), &mut stop);
+    let stopped =
+        ask_again(world.asking(), Memory { cache: &mut cache, settings: "s" }, &questions, &source.token(), &mut stop);
     assert!(matches!(stopped, Err(EvalError::Canceled(_))));
     let mut cache = Cache::open(&path).unwrap();
     let never = CancelToken::never();
-    let resumed = ask_again(world.asking(), &mut cache, "s", &questions, &never, &mut |_| {}).unwrap();
+    let memory = Memory { cache: &mut cache, settings: "s" };
+    let resumed = ask_again(world.asking(), memory, &questions, &never, &mut |_| {}).unwrap();
     assert_eq!((resumed.remembered, resumed.asked.len()), (1, 2));
 }
 

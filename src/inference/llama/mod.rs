@@ -61,7 +61,7 @@ struct Generated {
     text: String,
     tokens: Vec<LlamaToken>,
     finish: Finish,
-    first_token_ms: Millis,
+    first_token_at: Option<Instant>,
 }
 
 impl LlamaGenerator {
@@ -184,14 +184,15 @@ impl LlamaGenerator {
         }
         let reused_tokens = self.reuse(&prompt);
         self.read_prompt(&prompt, cancel, on_event)?;
-        let generated = self.continue_text(request, sampler, started, cancel, on_event)?;
+        let generated = self.continue_text(request, sampler, cancel, on_event)?;
+        let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
         Ok(Completion {
             text: generated.text.trim().to_owned(),
             tokens: generated.tokens.into_iter().map(|token| token.0).collect(),
             prompt_tokens: prompt.len(),
             reused_tokens,
             finish: generated.finish,
-            first_token_ms: generated.first_token_ms,
+            first_token_ms: first_token.unwrap_or_default(),
             total_ms: started.elapsed().into(),
         })
     }
@@ -200,13 +201,12 @@ impl LlamaGenerator {
         &mut self,
         request: &GenerateRequest,
         mut sampler: Option<LlamaSampler>,
-        started: Instant,
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Generated, InferenceError> {
         let mut stream = TextStream::new(&request.stop);
         let mut tokens = Vec::new();
-        let mut first_token_ms = Millis::default();
+        let mut first_token_at = None;
         let finish = loop {
             if tokens.len() >= request.max_tokens {
                 break Finish::Length;
@@ -216,9 +216,7 @@ impl LlamaGenerator {
                 Some(sampler) => self.engine.sample(sampler),
                 None => self.engine.likeliest(),
             };
-            if tokens.is_empty() {
-                first_token_ms = started.elapsed().into();
-            }
+            first_token_at.get_or_insert_with(Instant::now);
             tokens.push(token);
             if self.engine.ends_generation(token) {
                 break Finish::End;
@@ -233,7 +231,7 @@ impl LlamaGenerator {
             self.decode(&[token], "generating")?;
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
-        Ok(Generated { text, tokens, finish, first_token_ms })
+        Ok(Generated { text, tokens, finish, first_token_at })
     }
 }
 

@@ -33,14 +33,14 @@ pub(super) fn run(start: &Start, args: &EvalAnswers, output: &mut Output) -> Res
     let _escape = cancel_on_escape(&cancel)?;
     let bench = Bench::open(start, &args.common, spread(args.limit), cancel.token(), output)?;
     let Comparing { variants, default } = bench.compare(args.ablate)?;
-    let mut answers = Answers::open(&bench, args, output)?;
+    let mut answers = Answers::open(&bench, args, started, output)?;
     let mut runs = Vec::with_capacity(variants.len());
     for (number, variant) in (1..).zip(&variants) {
         let step = Step { name: &variant.name, number, of: variants.len() };
         let asked = answers.asked(&variant.variation, step, output)?;
         runs.push(Run { name: variant.name.clone(), figures: answer_figures(&asked), asked });
     }
-    answers.give(args, &variants, default, runs, started, output)?;
+    answers.give(&variants, default, runs, output)?;
     Ok(Exit::Done)
 }
 
@@ -56,6 +56,8 @@ pub(super) fn answer_settings(start: &Start) -> AnswerSettings {
 
 struct Answers<'a> {
     bench: &'a Bench<'a>,
+    args: &'a EvalAnswers,
+    started: Instant,
     settings: AnswerSettings,
     /// Whether the number of hits under test is that of the prompt too.
     sources: Sources,
@@ -83,7 +85,12 @@ enum Judge {
 }
 
 impl<'a> Answers<'a> {
-    fn open(bench: &'a Bench<'a>, args: &'a EvalAnswers, output: &mut Output) -> Result<Self, Failure> {
+    fn open(
+        bench: &'a Bench<'a>,
+        args: &'a EvalAnswers,
+        started: Instant,
+        output: &mut Output,
+    ) -> Result<Self, Failure> {
         let start = bench.start;
         let generator_id = args.generator.as_deref().unwrap_or(&start.profile.profile.generator);
         output.progress("loading the generator");
@@ -99,7 +106,7 @@ impl<'a> Answers<'a> {
         };
         let by_k = args.ablate == Some(Ablation::K);
         let sources = if by_k { Sources::AllHits } else { Sources::Configured(start.sources()) };
-        Ok(Self { bench, settings: answer_settings(start), sources, generator, judge, generator_id })
+        Ok(Self { bench, args, started, settings: answer_settings(start), sources, generator, judge, generator_id })
     }
 
     /// Answers every question once.
@@ -124,9 +131,9 @@ impl<'a> Answers<'a> {
             let sources = self.sources.of(&enough);
             for question in &part.questions {
                 let before = self.asked_models();
-                let answering = Answering { asking, prefix: &prefix, settings: &self.settings, sources };
+                let answering = Answering { asking, pages: &pages, prefix: &prefix, settings: &self.settings, sources };
                 let mut tell = |event| show(&eta, step, &event, output);
-                let answered = answer(answering, &mut self.generator, &pages, question, &bench.cancel, &mut tell)?;
+                let answered = answer(answering, &mut self.generator, question, &bench.cancel, &mut tell)?;
                 output.progress(&step.line(&eta.line("judging", Instant::now())));
                 let judged = self.judged(&answered)?;
                 scored.push(ScoredAnswer::new(answered, judged));
@@ -167,21 +174,19 @@ impl<'a> Answers<'a> {
 
     fn give(
         &self,
-        args: &EvalAnswers,
         variants: &[Variant],
         default: usize,
         runs: Vec<Run<ScoredAnswer>>,
-        started: Instant,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        let bench = self.bench;
+        let (bench, args) = (self.bench, self.args);
         let comparison = bench.benchmark.comparison();
         let judge = self.judge.name(self.generator_id);
         let settings = |variant: &Variant| {
             let sources = self.sources.of(&variant.variation.retrieval);
             bench.settings(&variant.variation, args.limit).of_answers(self.generator_id, judge, sources)
         };
-        let seconds = started.elapsed().as_secs_f64();
+        let seconds = self.started.elapsed().as_secs_f64();
         let report = args.common.report.as_deref();
         let of_default = settings(&variants[default]);
         let questions = bench.benchmark.len();

@@ -101,9 +101,9 @@ impl Attributions<'_> {
             let asking = bench.asking(&index, &variation);
             for question in &part.questions {
                 let before = self.generator.asked();
-                let answering = Answering { asking, prefix: &prefix, settings: &self.settings, sources };
+                let answering = Answering { asking, pages: &pages, prefix: &prefix, settings: &self.settings, sources };
                 let mut tell = |event| show(&eta, Step::ONLY, &event, output);
-                let answered = answer(answering, &mut self.generator, &pages, question, &bench.cancel, &mut tell)?;
+                let answered = answer(answering, &mut self.generator, question, &bench.cancel, &mut tell)?;
                 explained.push(self.explain(answered, &index, &eta, output)?);
                 from_cache += usize::from(self.generator.asked() == before);
                 eta.at(explained.len(), from_cache);
@@ -123,6 +123,8 @@ impl Attributions<'_> {
         let bench = self.bench;
         let sources = vectors(&answered, index)?;
         let explaining = Explaining {
+            ways: &self.ways,
+            sources: &sources,
             generator: &mut self.generator,
             embedder: bench.embedder.as_ref(),
             settings: &bench.start.config.attribution,
@@ -131,7 +133,7 @@ impl Attributions<'_> {
         let mut tell = |_: Way, done: usize, total: usize| {
             output.progress(&eta.line(&format!("explaining: {done} of {total} clusters"), Instant::now()));
         };
-        attribute(answered, &self.ways, &sources, explaining, &bench.cancel, &mut tell)
+        attribute(answered, explaining, &bench.cancel, &mut tell)
     }
 }
 

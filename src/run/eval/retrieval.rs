@@ -14,7 +14,7 @@ use super::pace::{Eta, Step};
 use crate::base::CancelSource;
 use crate::cli::EvalRetrieval;
 use crate::eval::{
-    Ablation, Asked, Cache, Comparing, Figures, Found, Limit, Outcome, Page, Report, Run, Runs, Significance,
+    Ablation, Asked, Cache, Comparing, Figures, Found, Limit, Memory, Outcome, Page, Report, Run, Runs, Significance,
     Variation, ask_again, figures, intervals, retrieval_figures,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
@@ -27,21 +27,25 @@ pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> R
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok()).map_or(Limit::None, Limit::First);
     let bench = Bench::open(start, &args.common, limit, cancel.token(), output)?;
     let compared = bench.compare(args.ablate)?;
-    let mut searches = Searches { bench: &bench, cache: Cache::open(&start.paths.results().join("searches.jsonl"))? };
+    let cache = Cache::open(&start.paths.results().join("searches.jsonl"))?;
+    let mut searches = Searches { bench: &bench, args, started, cache };
     match args.ablate {
-        None => searches.single(args, started, output)?,
-        Some(ablation) => searches.ablation(args, ablation, compared, started, output)?,
+        None => searches.single(output)?,
+        Some(ablation) => searches.ablation(ablation, compared, output)?,
     }
     Ok(Exit::Done)
 }
 
 struct Searches<'a> {
     bench: &'a Bench<'a>,
+    args: &'a EvalRetrieval,
+    started: Instant,
     cache: Cache,
 }
 
 impl Searches<'_> {
-    fn single(&mut self, args: &EvalRetrieval, started: Instant, output: &mut Output) -> Result<(), Failure> {
+    fn single(&mut self, output: &mut Output) -> Result<(), Failure> {
+        let args = self.args;
         let variation = self.bench.configured();
         let asked = self.asked(&variation, Step::ONLY, output)?;
         let report = Report::of(&asked);
@@ -53,19 +57,13 @@ impl Searches<'_> {
             Table { heading: "Where the gold pages come", text: figures(&report, variation.context, comparison) },
             Table { heading: "Intervals", text: intervals(&measured) },
         ];
-        let json = self.json(args, &variation, &report, &measured, &asked, started);
+        let json = self.json(&variation, &report, &measured, &asked);
         let given = Given { what: "retrieval", questions: asked.len(), settings: &settings, tables, json, comparison };
         given.give(args.common.report.as_deref(), output)
     }
 
-    fn ablation(
-        &mut self,
-        args: &EvalRetrieval,
-        ablation: Ablation,
-        compared: Comparing,
-        started: Instant,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
+    fn ablation(&mut self, ablation: Ablation, compared: Comparing, output: &mut Output) -> Result<(), Failure> {
+        let args = self.args;
         let Comparing { variants, default } = compared;
         let (mut runs, mut times) = (Vec::with_capacity(variants.len()), Vec::with_capacity(variants.len()));
         for (number, variant) in (1..).zip(&variants) {
@@ -78,7 +76,7 @@ impl Searches<'_> {
             }
             let (word, name, p_at_1) = (ablation.word(), &variant.name, report.all.page.p_at_1);
             output.note(&format!("{word} {name}: P@1 {p_at_1:.3} ({:.0} s)", started.elapsed().as_secs_f64()));
-            times.push(started);
+            times.push(started.elapsed().as_secs_f64());
             runs.push(Run { name: variant.name.clone(), figures: retrieval_figures(&asked), asked });
         }
         let comparison = self.bench.benchmark.comparison();
@@ -87,8 +85,8 @@ impl Searches<'_> {
         for (place, (run, variant)) in runs.runs.iter().zip(&variants).enumerate() {
             let significance = (place != default).then(|| runs.significance(place));
             let report = Report::of(&run.asked);
-            let json = self.json(args, &variant.variation, &report, &run.figures, &run.asked, times[place]);
-            of_runs.push(EvalJson { choice: Some(variant.name.clone()), significance, ..json });
+            let json = self.json(&variant.variation, &report, &run.figures, &run.asked);
+            of_runs.push(EvalJson { choice: Some(variant.name.clone()), significance, seconds: times[place], ..json });
         }
         let settings = self.bench.settings(&variants[default].variation, args.limit);
         let tables = vec![Table { heading: "Comparison", text: runs.text() }];
@@ -98,7 +96,7 @@ impl Searches<'_> {
             ablation: ablation.word(),
             default: &variants[default].name,
             runs: of_runs,
-            seconds: started.elapsed().as_secs_f64(),
+            seconds: self.started.elapsed().as_secs_f64(),
         };
         let given = Given { what: "retrieval", questions, settings: &settings, tables, json, comparison };
         given.give(args.common.report.as_deref(), output)
@@ -116,7 +114,8 @@ impl Searches<'_> {
             let settings = bench.fingerprint(&index, variation)?;
             let before = (asked.len(), from_cache);
             let asking = bench.asking(&index, variation);
-            let resumed = ask_again(asking, &mut self.cache, &settings, &part.questions, &bench.cancel, &mut |now| {
+            let memory = Memory { cache: &mut self.cache, settings: &settings };
+            let resumed = ask_again(asking, memory, &part.questions, &bench.cancel, &mut |now| {
                 eta.at(before.0 + now.done, before.1 + now.remembered);
                 output.progress(&step.line(&eta.line("searching", Instant::now())));
             })?;
@@ -129,22 +128,20 @@ impl Searches<'_> {
 
     fn json<'r>(
         &'r self,
-        args: &EvalRetrieval,
         variation: &Variation,
         report: &Report,
         measured: &Figures,
         asked: &'r [Asked],
-        started: Instant,
     ) -> EvalJson<'r> {
         EvalJson {
             what: "retrieval",
             choice: None,
-            settings: self.bench.settings(variation, args.limit),
+            settings: self.bench.settings(variation, self.args.limit),
             report: report.clone(),
             measured: measured.json(),
             significance: None,
-            seconds: started.elapsed().as_secs_f64(),
-            results: args.common.details.then(|| asked.iter().map(ResultJson::from).collect()),
+            seconds: self.started.elapsed().as_secs_f64(),
+            results: self.args.common.details.then(|| asked.iter().map(ResultJson::from).collect()),
         }
     }
 }
