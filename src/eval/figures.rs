@@ -175,7 +175,8 @@ mod tests {
         assert_eq!((all.value, all.of), (0.5, 2));
         let slice = |turn| Some(Slice::Turn(turn));
         assert_eq!(figures.get(slice(TurnGroup::Single(2)), "share.plain"), None);
-        assert_eq!(figures.get(slice(TurnGroup::SixToTen), "share.plain").unwrap().value, 0.0);
+        let later = figures.get(slice(TurnGroup::SixToTen), "share.plain").unwrap();
+        assert_eq!((later.value, later.of), (0.0, 1));
         assert_eq!(figures.get(Some(Slice::Source(Kind::Row)), "count"), None, "no question has a row as its source");
         assert_eq!(figures.get(None, "unheard"), None);
         let simple = figures.get(Some(Slice::Type(QuestionType::Simple)), "count").unwrap();

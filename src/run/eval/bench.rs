@@ -1,6 +1,8 @@
 //! What every run of a benchmark shares: questions, models, the domain, settings.
 
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -20,6 +22,7 @@ use crate::eval::{
     Ablation, Asking, Benchmark, Comparing, EvalError, Limit, Part, Preparation, Reranking, Variant, Variation, Wanted,
     prepare,
 };
+use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
 use crate::inference::{Embed, EncoderIdentity, Rerank};
 use crate::retrieval::Engines;
@@ -32,6 +35,16 @@ pub(super) struct Bench<'a> {
     pub(super) embedder: Arc<dyn Embed>,
     pub(super) reranker: Option<Arc<dyn Rerank>>,
     pub(super) cancel: CancelToken,
+    /// The domains of this run that are open, so that each is brought in step once.
+    open: RefCell<Vec<Opened>>,
+}
+
+/// An open domain, with what tells it from the others.
+struct Opened {
+    domain: Option<DomainName>,
+    evidence: EvidenceSettings,
+    context: ContextParts,
+    index: Rc<Index>,
 }
 
 impl<'a> Bench<'a> {
@@ -56,7 +69,7 @@ impl<'a> Bench<'a> {
         output.progress("loading the embedder");
         let embedder = models::embedder(start, args.how.embedder.as_deref(), &cancel)?;
         let reranker = start.reranker(&cancel)?;
-        Ok(Self { start, args, benchmark, embedder, reranker, cancel })
+        Ok(Self { start, args, benchmark, embedder, reranker, cancel, open: RefCell::default() })
     }
 
     /// The settings as they are configured and asked for.
@@ -122,6 +135,31 @@ impl<'a> Bench<'a> {
 
     /// The domain that is asked: the user's, or the benchmark's own, brought in step.
     pub(super) fn index(
+        &self,
+        part: &Part,
+        variation: &Variation,
+        step: Step<'_>,
+        output: &mut Output,
+    ) -> Result<Rc<Index>, Failure> {
+        let same = |opened: &&Opened| {
+            opened.domain == part.domain
+                && (self.args.domain.is_some()
+                    || (opened.evidence == variation.evidence && opened.context == variation.context))
+        };
+        if let Some(opened) = self.open.borrow().iter().find(same) {
+            return Ok(Rc::clone(&opened.index));
+        }
+        let index = Rc::new(self.in_step(part, variation, step, output)?);
+        self.open.borrow_mut().push(Opened {
+            domain: part.domain.clone(),
+            evidence: variation.evidence.clone(),
+            context: variation.context,
+            index: Rc::clone(&index),
+        });
+        Ok(index)
+    }
+
+    fn in_step(
         &self,
         part: &Part,
         variation: &Variation,

@@ -20,11 +20,15 @@ use crate::eval::EvalError;
 use crate::runtime::problem;
 
 pub(super) fn run(start: &Start, command: &Eval, output: &mut Output) -> Result<Exit, Failure> {
-    match command {
+    let result = match command {
         Eval::Retrieval(args) => retrieval::run(start, args, output),
         Eval::Answers(args) => answers::run(start, args, output),
         Eval::Attribution(args) => attribution::run(start, args, output),
+    };
+    if result.as_ref().is_err_and(|failure| failure.exit == Exit::Canceled) {
+        output.note("stopped; what was done is kept, and the same command goes on from there");
     }
+    result
 }
 
 impl From<EvalError> for Failure {
