@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, Language};
-use crate::eval::Completion;
+use crate::eval::{Ablation, Completion, Reranking};
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
 use crate::retrieval::Mode;
 
@@ -79,7 +79,7 @@ pub enum Command {
     /// Look at past conversations
     #[command(subcommand)]
     History(History),
-    /// Score a benchmark: how often the right page is found
+    /// Score a benchmark: how often the right page is found, what the answers are worth, what attribution points at
     #[command(subcommand)]
     Eval(Eval),
     /// Look at, fetch and check model weights
@@ -220,11 +220,18 @@ pub enum History {
 pub enum Eval {
     /// Ask every question, and say how often its gold page is found: P@1, hit@k, MRR, by slice
     Retrieval(EvalRetrieval),
+    /// Answer every question with the generator, and say what the answers are worth: a judge's rating, words shared with
+    /// the gold answer, citations, out-of-scope answers, by slice. A question takes a minute or more without a GPU;
+    /// Esc or Ctrl+C stops, and the next run goes on
+    Answers(EvalAnswers),
+    /// Explain the answers, and say how often each method points at the gold page, by slice. A question takes several
+    /// minutes without a GPU; Esc or Ctrl+C stops, and the next run goes on
+    Attribution(EvalAttribution),
 }
 
-/// `ragonite eval retrieval`.
+/// Options of every `ragonite eval …`.
 #[derive(Debug, Args)]
-pub struct EvalRetrieval {
+pub struct EvalCommon {
     /// Folder of the benchmark: documents/ with qa-pairs.json as in ConfQuestions, or questions.toml as in the demo
     #[arg(long, value_name = "FOLDER")]
     pub benchmark: PathBuf,
@@ -243,15 +250,64 @@ pub struct EvalRetrieval {
     /// What to find, and how
     #[command(flatten)]
     pub how: EvalSettings,
-    /// Ask only so many questions, counted for each language
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub limit: Option<u32>,
-    /// Compare the choices of one setting side by side
-    #[arg(long, value_enum, conflicts_with_all = ["domain", "context"])]
-    pub ablate: Option<Ablation>,
-    /// With --json, also every question with its hits
+    /// Also write all tables, settings and models, and how to run it again, to a Markdown file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// With --json, also every question with its result
     #[arg(long)]
     pub details: bool,
+}
+
+/// `ragonite eval retrieval`.
+#[derive(Debug, Args)]
+pub struct EvalRetrieval {
+    /// Options of every `ragonite eval …`.
+    #[command(flatten)]
+    pub common: EvalCommon,
+    /// Ask only the first so many questions, counted for each language
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// Compare the choices of one setting side by side, with McNemar's test against the configured one: context,
+    /// linearizer, index, kinds, mode, fusion, rerank, completion or k
+    #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
+    pub ablate: Option<Ablation>,
+}
+
+/// `ragonite eval answers`.
+#[derive(Debug, Args)]
+pub struct EvalAnswers {
+    /// Options of every `ragonite eval …`.
+    #[command(flatten)]
+    pub common: EvalCommon,
+    /// Ask only so many questions in all, spread evenly over the slices
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// Generator, by its id in the catalog [default: that of the profile]
+    #[arg(long, value_name = "MODEL")]
+    pub generator: Option<String>,
+    /// Model that rates the answers, by its id in the catalog, or none [default: the generator]
+    #[arg(long, value_name = "MODEL")]
+    pub judge: Option<String>,
+    /// Compare the choices of one setting side by side, with a t-test against the configured one, as in `eval retrieval`
+    #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
+    pub ablate: Option<Ablation>,
+}
+
+/// `ragonite eval attribution`.
+#[derive(Debug, Args)]
+pub struct EvalAttribution {
+    /// Options of every `ragonite eval …`.
+    #[command(flatten)]
+    pub common: EvalCommon,
+    /// Ask only so many questions in all, spread evenly over the slices
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// Generator, by its id in the catalog [default: that of the profile]
+    #[arg(long, value_name = "MODEL")]
+    pub generator: Option<String>,
+    /// Methods to compare; counterfactual with and without clusters
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "similarity,counterfactual")]
+    pub methods: Vec<Method>,
 }
 
 /// Settings under test; what is left out is as in the configuration.
@@ -272,16 +328,15 @@ pub struct EvalSettings {
     /// dense, lexical or hybrid [default: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
+    /// on, or off to leave the profile's reranker out
+    #[arg(long, value_parser = word::<Reranking>, default_value = "on")]
+    pub rerank: Reranking,
+    /// Embedder, by its id in the catalog [default: that of the profile]
+    #[arg(long, value_name = "MODEL", conflicts_with = "domain")]
+    pub embedder: Option<String>,
     /// Hits per question
     #[arg(short, long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: u16,
-}
-
-/// A setting whose choices are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Ablation {
-    /// None, title, heading, before, after and all context, as in the paper's Table 2
-    Context,
 }
 
 /// Reads a choice by the word it has in the configuration.

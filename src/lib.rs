@@ -26,7 +26,7 @@
 //! - [`answer`]: rewrite, generate, cite.
 //! - [`attribution`]: what each cluster of evidences mattered.
 //! - [`history`]: conversations, turns, traces.
-//! - [`eval`]: questions with gold answers, and how often their page is found.
+//! - [`eval`]: questions with gold answers: how often their page is found, what answers are worth, what is explained right.
 //! - [`config`]: file -> settings; paths; profile.
 //! - [`app`]: the pure core: state, events, effects.
 //! - [`runtime`]: carries out effects on named threads.

@@ -9,6 +9,7 @@ mod error;
 mod file;
 mod paths;
 mod profile;
+mod program;
 
 pub use error::ConfigError;
 pub use file::{Config, EXAMPLE, Generation};
@@ -16,3 +17,4 @@ pub use file::{Config, EXAMPLE, Generation};
 pub use paths::variable_text;
 pub use paths::{Paths, terminal_wants_no_color};
 pub use profile::{ChosenProfile, choose_profile};
+pub use program::{command_line, program_stamp};

@@ -77,6 +77,11 @@ impl Paths {
         self.data.join("benchmarks")
     }
 
+    /// Results of `eval` that another run goes on from.
+    pub fn results(&self) -> PathBuf {
+        self.benchmarks().join("results")
+    }
+
     /// What the program logs while the screen is in use.
     pub fn log(&self) -> PathBuf {
         self.data.join("ragonite.log")

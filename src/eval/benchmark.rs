@@ -7,9 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{DomainsFile, EvalError, QuestionFile, QuestionType, pairs};
+use super::{DomainsFile, EvalError, QuestionConversation, QuestionFile, QuestionType, pairs, sample};
 use crate::base::{DomainName, Language};
 use crate::evidence::Kind;
+use crate::prompt::PastTurn;
 
 /// Question files by their usual names.
 const QUESTION_FILES: [&str; 2] = ["qa-pairs.json", "questions.toml"];
@@ -33,6 +34,12 @@ pub struct Question {
     pub raw: String,
     /// As a person completed it.
     pub completed: String,
+    /// A right answer, in the language the benchmark has it in.
+    pub answer: String,
+    /// A right answer contains at least one of them; none where the benchmark has none.
+    pub facts: Vec<String>,
+    /// The turns before it, oldest first, each with its right answer.
+    pub past: Vec<PastTurn>,
     /// URLs or paths of the pages that have the answer.
     pub gold: Vec<String>,
     /// Kind of the evidence that has the answer.
@@ -48,6 +55,8 @@ pub struct Part {
     pub domain: Option<DomainName>,
     /// Its documents; none where the benchmark has none.
     pub documents: Option<PathBuf>,
+    /// What the benchmark wants the model to be told about the domain; empty for the default.
+    pub prefix: String,
     /// In the order of the file.
     pub questions: Vec<Question>,
 }
@@ -57,8 +66,19 @@ pub struct Part {
 pub struct Wanted {
     /// In these languages.
     pub languages: Vec<Language>,
-    /// So many at most, counted for each language.
-    pub limit: Option<usize>,
+    /// How many of them.
+    pub limit: Limit,
+}
+
+/// How many questions are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// All of them.
+    None,
+    /// The first so many in each language: whole conversations, as far as they go.
+    First(usize),
+    /// So many in all, spread evenly over the slices.
+    Spread(usize),
 }
 
 /// Whose figures ours can be held against.
@@ -94,7 +114,10 @@ impl Benchmark {
         let mut parts = if is_toml(&file) {
             parts_of(&QuestionFile::parse(&text)?, folder)?
         } else {
-            vec![Part { domain: None, documents: documents_of(folder), questions: pairs::parse(&text)? }]
+            {
+                let questions = pairs::parse(&text)?;
+                vec![Part { domain: None, documents: documents_of(folder), prefix: String::new(), questions }]
+            }
         };
         wanted.keep(&mut parts);
         let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -129,7 +152,8 @@ impl Benchmark {
 impl Wanted {
     fn keep(&self, parts: &mut Vec<Part>) {
         for language in [Language::English, Language::German] {
-            let mut left = if self.languages.contains(&language) { self.limit.unwrap_or(usize::MAX) } else { 0 };
+            let most = if let Limit::First(most) = self.limit { most } else { usize::MAX };
+            let mut left = if self.languages.contains(&language) { most } else { 0 };
             for part in &mut *parts {
                 part.questions.retain(|question| {
                     let kept = question.language != language || left > 0;
@@ -139,6 +163,9 @@ impl Wanted {
             }
         }
         parts.retain(|part| !part.questions.is_empty());
+        if let Limit::Spread(limit) = self.limit {
+            sample::spread(parts, limit);
+        }
     }
 }
 
@@ -164,24 +191,40 @@ fn parts_of(file: &QuestionFile, folder: &Path) -> Result<Vec<Part>, EvalError> 
         let known = parts.iter().position(|part| part.domain.as_ref() == Some(name));
         let at = known.unwrap_or(parts.len());
         if known.is_none() {
-            let documents = match &domains {
-                Some(file) => Some(folder.join(file.folder_of(name)?)),
-                None => documents_of(folder),
+            let (documents, prefix) = match &domains {
+                Some(file) => {
+                    let domain = file.domain(name)?;
+                    (Some(folder.join(&domain.folder)), domain.prompt_prefix.clone())
+                }
+                None => (documents_of(folder), String::new()),
             };
-            parts.push(Part { domain: Some(name.clone()), documents, questions: Vec::new() });
+            parts.push(Part { domain: Some(name.clone()), documents, prefix, questions: Vec::new() });
         }
-        parts[at].questions.extend((1..).zip(&conversation.turns).map(|(number, turn)| Question {
-            conversation: conversation.id.clone(),
-            turn: number,
-            language: Language::of(&turn.completed),
-            raw: turn.question.clone(),
-            completed: turn.completed.clone(),
-            gold: vec![turn.gold_page.clone()],
-            source: turn.source,
-            question_type: turn.question_type,
-        }));
+        parts[at].questions.extend(questions_of(conversation));
     }
     Ok(parts)
+}
+
+fn questions_of(conversation: &QuestionConversation) -> impl Iterator<Item = Question> {
+    let past = conversation.turns.iter().map(|turn| PastTurn {
+        question: turn.question.clone(),
+        completed_question: turn.completed.clone(),
+        answer: turn.gold_answer.clone(),
+    });
+    let past: Vec<PastTurn> = past.collect();
+    conversation.turns.iter().enumerate().map(move |(before, turn)| Question {
+        conversation: conversation.id.clone(),
+        turn: before + 1,
+        language: Language::of(&turn.completed),
+        raw: turn.question.clone(),
+        completed: turn.completed.clone(),
+        answer: turn.gold_answer.clone(),
+        facts: turn.gold_facts.clone(),
+        past: past[..before].to_vec(),
+        gold: vec![turn.gold_page.clone()],
+        source: turn.source,
+        question_type: turn.question_type,
+    })
 }
 
 #[cfg(test)]
@@ -195,7 +238,7 @@ mod tests {
     }
 
     fn all() -> Wanted {
-        Wanted { languages: BOTH.to_vec(), limit: None }
+        Wanted { languages: BOTH.to_vec(), limit: Limit::None }
     }
 
     #[test]
@@ -204,7 +247,12 @@ mod tests {
         let parts: Vec<_> = benchmark.parts.iter().map(|part| part.domain.as_ref().unwrap().as_str()).collect();
         assert_eq!((benchmark.name.as_str(), parts), ("demo", vec!["demo-wiki", "demo-league"]));
         assert_eq!((benchmark.len(), benchmark.comparison()), (20, Comparison::Nothing));
+        assert!(benchmark.parts.iter().all(|part| !part.prefix.is_empty()));
         assert!(benchmark.parts.iter().all(|part| part.documents.as_ref().unwrap().is_dir()));
+        let first = &benchmark.parts[0].questions;
+        assert!(first.iter().all(|question| question.past.len() == question.turn - 1));
+        assert_eq!(first[1].past[0].answer, first[0].answer);
+        assert!(first.iter().all(|question| !question.facts.is_empty()));
         benchmark.keep_domain(&"demo-league".parse().unwrap());
         assert!(!benchmark.is_empty() && benchmark.len() < 20);
     }
@@ -217,9 +265,11 @@ mod tests {
         };
         let (english, german) = (count(&all(), Language::English), count(&all(), Language::German));
         assert_eq!(english + german, 20);
-        let some = Wanted { limit: Some(3), ..all() };
+        let some = Wanted { limit: Limit::First(3), ..all() };
         assert_eq!((count(&some, Language::English), count(&some, Language::German)), (3.min(english), 3.min(german)));
-        let one = Wanted { languages: vec![Language::German], limit: None };
+        let spread = Benchmark::read(&demo(), None, &Wanted { limit: Limit::Spread(7), ..all() }).unwrap();
+        assert_eq!((spread.len(), spread.parts.len()), (7, 2));
+        let one = Wanted { languages: vec![Language::German], limit: Limit::None };
         assert_eq!((count(&one, Language::English), count(&one, Language::German)), (0, german));
     }
 

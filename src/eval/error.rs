@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::answer::AnswerError;
+use crate::attribution::AttributionError;
 use crate::base::Canceled;
 use crate::document::DocumentError;
 use crate::index::IndexError;
@@ -81,6 +83,27 @@ pub enum EvalError {
     /// The domain of the benchmark cannot be filled or read.
     #[error("preparing the domain of the benchmark")]
     Index(#[source] IndexError),
+    /// Results cannot be kept.
+    #[error("keeping results in `{path}`")]
+    Cache {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A question could not be answered.
+    #[error("answering")]
+    Answer(#[source] AnswerError),
+    /// An answer could not be explained.
+    #[error("explaining an answer")]
+    Attribution(#[source] AttributionError),
+    /// An answer could not be judged.
+    #[error("judging an answer")]
+    Judge(#[source] AnswerError),
+    /// An ablation has nothing to compare.
+    #[error("the profile has no reranker to leave out: choose another with --profile, or another --ablate")]
+    NoReranker,
     /// A question could not be searched.
     #[error("searching")]
     Retrieval(#[source] RetrievalError),
@@ -119,6 +142,24 @@ impl From<RetrievalError> for EvalError {
         match error {
             RetrievalError::Canceled(canceled) => Self::Canceled(canceled),
             other => Self::Retrieval(other),
+        }
+    }
+}
+
+impl From<AnswerError> for EvalError {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Canceled(canceled) => Self::Canceled(canceled),
+            other => Self::Answer(other),
+        }
+    }
+}
+
+impl From<AttributionError> for EvalError {
+    fn from(error: AttributionError) -> Self {
+        match error {
+            AttributionError::Canceled(canceled) => Self::Canceled(canceled),
+            other => Self::Attribution(other),
         }
     }
 }

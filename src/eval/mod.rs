@@ -1,32 +1,65 @@
-//! Benchmarks: questions with gold pages -> figures by slice, beside those of the paper.
+//! Benchmarks: questions with gold pages and answers -> figures by slice, beside those of the paper.
 //!
 //! Takes a folder with documents and questions (ConfQuestions, or a `questions.toml` in the demo's form) and an open
-//! domain; gives per question where the gold page came, and from that P@1, hit@k, MRR and precision.
+//! domain; gives per question where the gold page came, what the answer is worth and whether attribution points at the
+//! gold page, and from that means with intervals, and tests of the difference of two runs.
 //! Invariants: scoring is pure; a page is compared by its number, by its URL string and by its text, each on its own;
-//! a gold page that is in no document counts as not found, and is counted.
-//! Not here: opening domains and embedders, printing (`run`).
+//! a gold page that is in no document counts as not found, and is counted; a result is taken from the cache only where
+//! it would come out the same.
+//! Not here: opening domains and models, printing (`run`).
 
+mod ablation;
+mod answers;
+mod attributed;
 mod benchmark;
+mod cache;
+mod compare;
 mod domain;
 mod error;
+mod figures;
+mod judge;
+mod markdown;
+mod overlap;
 mod pages;
 mod pairs;
 mod paper;
 mod questions;
+mod remembering;
 mod report;
+mod resume;
 mod retrieval;
+mod sample;
 mod score;
+mod stats;
 mod table;
 #[cfg(test)]
+mod test_kit;
+#[cfg(test)]
 mod tests;
+mod turn;
+#[cfg(test)]
+mod turn_tests;
 
-pub use benchmark::{Benchmark, Comparison, Part, Question, Wanted};
+pub use ablation::{Ablation, Comparing, Reranking, Variant, Variation};
+pub use answers::{ABOUT_TEXT, Judgement, ScoredAnswer, answer_figures};
+pub use attributed::{Explained, Explaining, Pointed, WAYS, Way, attribute, attribution_figures};
+pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Wanted};
+pub use cache::{Cache, key};
+pub use compare::{Run, Runs, Significance};
 pub use domain::{Preparation, prepare};
 pub use error::{EvalError, Flaw};
+pub use figures::{Column, Figure, Figures, Line, Measure};
+pub use judge::{Judged, Verdict, judge};
+pub use markdown::Markdown;
+pub use overlap::Overlap;
 pub use pages::Pages;
 pub use paper::CONTEXTS;
 pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
+pub use remembering::Remembering;
 pub use report::{By, Report, Slice, TurnGroup};
-pub use retrieval::{Asked, Asking, Completion, Found, ask};
+pub use resume::{Memory, Progress, Resumed, ask_again};
+pub use retrieval::{Asked, Asking, Completion, Found, ask, retrieval_figures, search};
 pub use score::{Outcome, Page, Ranked, Scores};
-pub use table::{ablation, figures};
+pub use stats::{Distribution, Interval, McNemar, PairedT, interval, mcnemar, mean, paired_t};
+pub use table::{figures, intervals, measured};
+pub use turn::{Answered, Answering, answer};

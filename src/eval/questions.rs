@@ -100,9 +100,9 @@ impl DomainsFile {
         toml::from_str(text).map_err(|source| EvalError::Domains { source })
     }
 
-    pub(super) fn folder_of(&self, name: &DomainName) -> Result<&str, EvalError> {
+    pub(super) fn domain(&self, name: &DomainName) -> Result<&DomainFolder, EvalError> {
         let found = self.domains.iter().find(|domain| domain.name == *name);
-        found.map(|domain| domain.folder.as_str()).ok_or_else(|| EvalError::NoFolder { domain: name.to_string() })
+        found.ok_or_else(|| EvalError::NoFolder { domain: name.to_string() })
     }
 }
 
@@ -162,11 +162,11 @@ impl QuestionTurn {
 }
 
 /// Lower case, every run of white space one space.
-fn normalized(text: &str) -> String {
+pub(super) fn normalized(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn contains(answer: &str, fact: &str) -> bool {
+pub(super) fn contains(answer: &str, fact: &str) -> bool {
     let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
     let splits_number = |at: usize| {
         let (before, after) = (answer[..at].chars().next_back(), answer[at..].chars().next());

@@ -53,13 +53,23 @@ pub enum Slice {
 
 impl Slice {
     /// The slices a question is in.
-    fn all_of(question: &Question) -> [Self; 4] {
+    pub(super) fn all_of(question: &Question) -> [Self; 4] {
         [
             Self::Type(question.question_type),
             Self::Source(question.source),
             Self::Language(question.language),
             Self::Turn(TurnGroup::of(question.turn)),
         ]
+    }
+
+    /// What sort of slice it is, as in the JSON contract.
+    pub(super) fn group(self) -> &'static str {
+        match self {
+            Self::Type(_) => "type",
+            Self::Source(_) => "source",
+            Self::Language(_) => "language",
+            Self::Turn(_) => "turn",
+        }
     }
 
     /// What its questions have in common.

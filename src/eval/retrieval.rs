@@ -4,11 +4,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::figures::{Figures, Measure, not_in_paper};
 use super::score::{Outcome, Page};
 use super::{EvalError, Pages, Question};
 use crate::base::CancelToken;
 use crate::evidence::Kind;
-use crate::retrieval::{Engines, Hit, RetrievalSettings, retrieve};
+use crate::retrieval::{Engines, Hit, RetrievalSettings, Retrieved, retrieve};
 
 /// Where the intent-explicit form of a question comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +34,7 @@ pub struct Asking<'a> {
 }
 
 /// A hit, as far as it is scored.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// Its page.
     #[serde(flatten)]
@@ -67,6 +68,32 @@ pub struct Asked {
     pub outcome: Outcome,
 }
 
+/// Of searches, in the order of the tables.
+const MEASURES: &[Measure<Asked>] = &[
+    measure("page.p_at_1", "P@1", |one| Some(within(one.outcome.page, 1))),
+    measure("page.hit_at_5", "hit@5", |one| Some(within(one.outcome.page, 5))),
+    measure("page.hit_at_10", "hit@10", |one| Some(within(one.outcome.page, 10))),
+    measure("page.mrr", "MRR", |one| Some(one.outcome.page.map_or(0.0, |rank| 1.0 / rank as f64))),
+    measure("precision_at_10", "P@10", |one| Some(one.outcome.gold_in_ten as f64 / 10.0)),
+    measure("content.p_at_1", "content P@1", |one| Some(within(one.outcome.content, 1))),
+    measure("content.hit_at_10", "content hit@10", |one| Some(within(one.outcome.content, 10))),
+    measure("url.p_at_1", "url P@1", |one| Some(within(one.outcome.url, 1))),
+];
+
+const fn measure(name: &'static str, title: &'static str, value: fn(&Asked) -> Option<f64>) -> Measure<Asked> {
+    Measure { name, title, value, paper: not_in_paper }
+}
+
+fn within(rank: Option<usize>, k: usize) -> f64 {
+    f64::from(u8::from(rank.is_some_and(|rank| rank <= k)))
+}
+
+/// The figures of searches, with their intervals.
+#[must_use]
+pub fn retrieval_figures(asked: &[Asked]) -> Figures {
+    Figures::of(MEASURES, &asked.iter().map(|one| (&one.question, one)).collect::<Vec<_>>())
+}
+
 impl Question {
     /// What is searched for.
     #[must_use]
@@ -92,8 +119,7 @@ pub fn ask(
     let mut asked = Vec::with_capacity(questions.len());
     for question in questions {
         cancel.check()?;
-        let query = question.query(asking.completion).to_owned();
-        let retrieved = retrieve(asking.engines, &query, asking.settings, cancel)?;
+        let (query, retrieved) = search(asking, question, cancel)?;
         let gold: Vec<Page> = question.gold.iter().filter_map(|name| pages.gold(name)).collect();
         let hits: Vec<Found> = retrieved.hits.into_iter().filter_map(|hit| found(&pages, hit)).collect();
         let ranking: Vec<Page> = hits.iter().map(|hit| hit.page.clone()).collect();
@@ -102,6 +128,16 @@ pub fn ask(
         on_asked(asked.len());
     }
     Ok(asked)
+}
+
+/// Searches for one question; also gives what was searched for.
+///
+/// # Errors
+/// When the search fails, or with [`EvalError::Canceled`].
+pub fn search(asking: Asking<'_>, question: &Question, cancel: &CancelToken) -> Result<(String, Retrieved), EvalError> {
+    let query = question.query(asking.completion).to_owned();
+    let retrieved = retrieve(asking.engines, &query, asking.settings, cancel)?;
+    Ok((query, retrieved))
 }
 
 fn found(pages: &Pages, hit: Hit) -> Option<Found> {

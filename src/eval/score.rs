@@ -4,13 +4,13 @@
 //! string, which the paper compares and which misses a page whose URL is written otherwise; and its text, by which
 //! copies of a page in two spaces are one.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Hits that `precision_at_10` looks at.
 const PRECISION_AT: usize = 10;
 
 /// A page by its three names.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Page {
     /// The number in its URL; its URL or path where that has none.
     pub number: String,
@@ -18,6 +18,14 @@ pub struct Page {
     pub url: String,
     /// Fingerprint of its title and text.
     pub content: String,
+}
+
+impl Page {
+    /// Whether both have the same number, or the same text.
+    #[must_use]
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        self.number == other.number || self.content == other.content
+    }
 }
 
 /// The number of a Confluence page: the digits after `/pages/`, or those of `pageId`.
@@ -52,7 +60,7 @@ impl Outcome {
         let by_number = |hit: &&Page| gold.iter().any(|gold| gold.number == hit.number);
         Self {
             page: first(&|gold, hit| gold.number == hit.number),
-            content: first(&|gold, hit| gold.number == hit.number || gold.content == hit.content),
+            content: first(&Page::is_copy_of),
             url: first(&|gold, hit| gold.url == hit.url),
             gold_in_ten: hits.iter().take(PRECISION_AT).filter(by_number).count(),
         }

@@ -1,21 +1,20 @@
 //! Figures as Markdown tables with aligned columns, to be read on a terminal and pasted into a note.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr as _;
 
+use super::figures::{Column, Figure, Figures, Line};
 use super::report::{Report, Slice};
 use super::{Comparison, Scores, paper};
 use crate::evidence::ContextParts;
-
-/// A figure of some questions.
-type Measure = fn(&Scores) -> f64;
 
 /// Stands where there is no figure.
 const NOTHING: &str = "-";
 
 /// Said above every table with figures of the paper.
-const ABOUT_PAPER: &str = "paper: P@1 by URL string over all 600 questions, with bge-m3, a reranker and the \
+pub(super) const ABOUT_PAPER: &str = "paper: P@1 by URL string over all 600 questions, with bge-m3, a reranker and the \
                            completions of GPT-4o; compare it with `url`, whose ceiling over those questions is about 0.71.";
 
 /// The figures of one run, by slice.
@@ -27,91 +26,82 @@ pub fn figures(report: &Report, context: ContextParts, comparison: Comparison) -
         header.push("paper P@1");
         let _ = write!(about, " {ABOUT_PAPER}");
     }
-    let row = |label: String, slice, scores: &Scores| {
+    let row = |slice, scores: &Scores| {
         let page = scores.page;
         let ours = [page.p_at_1, page.hit_at_5, page.hit_at_10, page.mrr, scores.precision_at_10];
-        let mut cells = vec![label, scores.questions.to_string()];
+        let mut cells = vec![named(slice), scores.questions.to_string()];
         cells.extend(ours.map(figure));
         cells.extend([figure(scores.content.p_at_1), figure(paper::comparable(scores))]);
         if comparison == Comparison::Paper {
-            cells.push(paper::p_at_1(slice, context).map_or_else(|| NOTHING.to_owned(), figure));
+            cells.push(optional(paper::p_at_1(slice, context)));
         }
         cells
     };
-    let mut rows = vec![row("all".to_owned(), None, &report.all)];
-    rows.extend(report.slices.iter().map(|(slice, scores)| row(named(*slice), Some(*slice), scores)));
+    let mut rows = vec![row(None, &report.all)];
+    rows.extend(report.slices.iter().map(|(slice, scores)| row(Some(*slice), scores)));
     format!("{about}\n\n{}", aligned(&header, &rows))
 }
 
-/// Runs with different context side by side, as in the paper's Table 2: by page number, then by URL string beside the
-/// paper's figures where they can be compared.
+/// Measured figures by slice, those in `columns` alone; beside each what the paper has in its place.
 #[must_use]
-pub fn ablation(runs: &[(ContextParts, Report)], comparison: Comparison) -> String {
-    let Some((_, first)) = runs.first() else { return String::new() };
-    let slices: Vec<Option<Slice>> =
-        std::iter::once(None).chain(first.slices.iter().map(|(slice, _)| Some(*slice))).collect();
-    let names: Vec<String> = runs.iter().map(|(context, _)| context.to_string()).collect();
-    let mut text = String::new();
-    let measures: [(&str, Measure); 2] =
-        [("P@1", |scores| scores.page.p_at_1), ("hit@10", |scores| scores.page.hit_at_10)];
-    for (measure, value) in measures {
-        let rows: Vec<Vec<String>> = slices
-            .iter()
-            .map(|slice| {
-                let cells = runs.iter().map(|(_, report)| scores(report, *slice).map(value));
-                labelled(*slice, first, cells)
-            })
-            .collect();
-        let header: Vec<&str> = ["slice", "questions"].into_iter().chain(names.iter().map(String::as_str)).collect();
-        let _ = writeln!(text, "{measure} by page number, by the context that is embedded and indexed\n");
-        let _ = writeln!(text, "{}", aligned(&header, &rows));
+pub fn measured(figures: &Figures, columns: Range<usize>, comparison: Comparison) -> String {
+    let columns: Vec<(usize, &Column)> =
+        figures.columns.iter().enumerate().collect::<Vec<_>>().drain(columns).collect();
+    let beside = |column: &Column| {
+        comparison == Comparison::Paper && figures.lines.iter().any(|line| (column.paper)(line.slice).is_some())
+    };
+    let mut header = vec!["slice", "questions"];
+    for (_, column) in &columns {
+        header.push(column.title);
+        header.extend(beside(column).then_some("paper"));
     }
-    if comparison == Comparison::Paper {
-        text.push_str(&beside_paper(runs, &slices, first));
-    }
-    text
+    let row = |line: &Line| {
+        let mut cells = vec![named(line.slice), line.questions.to_string()];
+        for (place, column) in &columns {
+            cells.push(optional(line.figures.get(*place).copied().flatten().map(|figure| figure.value)));
+            cells.extend(beside(column).then(|| optional((column.paper)(line.slice))));
+        }
+        cells
+    };
+    aligned(&header, &figures.lines.iter().map(row).collect::<Vec<_>>())
 }
 
-fn beside_paper(runs: &[(ContextParts, Report)], slices: &[Option<Slice>], first: &Report) -> String {
-    let names = runs.iter().map(|(context, _)| context.to_string());
-    let header: Vec<String> = names.flat_map(|name| [name, "paper".to_owned()]).collect();
-    let header: Vec<&str> = ["slice", "questions"].into_iter().chain(header.iter().map(String::as_str)).collect();
-    let rows: Vec<Vec<String>> = slices
-        .iter()
-        .map(|slice| {
-            let cells = runs.iter().flat_map(|(context, report)| {
-                [scores(report, *slice).map(paper::comparable), paper::p_at_1(*slice, *context)]
-            });
-            labelled(*slice, first, cells)
-        })
-        .collect();
-    format!("P@1 by URL string beside the paper's Table 2. {ABOUT_PAPER}\n\n{}", aligned(&header, &rows))
+/// The bootstrap interval of every figure, by slice.
+#[must_use]
+pub fn intervals(figures: &Figures) -> String {
+    let header: Vec<&str> = std::iter::once("slice").chain(figures.columns.iter().map(|column| column.title)).collect();
+    let cell = |figure: &Option<Figure>| {
+        figure.map_or_else(|| NOTHING.to_owned(), |figure| bounds(figure.interval.low, figure.interval.high))
+    };
+    let row = |line: &Line| std::iter::once(named(line.slice)).chain(line.figures.iter().map(cell)).collect();
+    let rows: Vec<Vec<String>> = figures.lines.iter().map(row).collect();
+    format!("95 % of means lie within (bootstrap over questions)\n\n{}", aligned(&header, &rows))
 }
 
-fn scores(report: &Report, slice: Option<Slice>) -> Option<&Scores> {
-    slice.map_or(Some(&report.all), |slice| report.slice(slice))
+fn bounds(low: f64, high: f64) -> String {
+    format!("{low:.2}-{high:.2}")
 }
 
-fn labelled(slice: Option<Slice>, report: &Report, cells: impl Iterator<Item = Option<f64>>) -> Vec<String> {
-    let questions = scores(report, slice).map_or(0, |scores| scores.questions);
-    let mut row = vec![slice.map_or_else(|| "all".to_owned(), named), questions.to_string()];
-    row.extend(cells.map(|value| value.map_or_else(|| NOTHING.to_owned(), figure)));
-    row
-}
-
-fn named(slice: Slice) -> String {
+/// A slice in the first column.
+pub(super) fn named(slice: Option<Slice>) -> String {
     match slice {
-        Slice::Turn(_) => format!("turn {}", slice.label()),
-        _ => slice.label(),
+        None => "all".to_owned(),
+        Some(slice @ Slice::Turn(_)) => format!("turn {}", slice.label()),
+        Some(slice) => slice.label(),
     }
 }
 
-fn figure(value: f64) -> String {
+/// A figure, or what stands in its place.
+pub(super) fn optional(value: Option<f64>) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), figure)
+}
+
+pub(super) fn figure(value: f64) -> String {
     format!("{value:.3}")
 }
 
 /// A Markdown table whose columns are as wide as their widest cell; figures stand at the right.
-fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     let cell = |row: &[String], column: usize| row.get(column).map_or(0, |cell| cell.width());
     let width = |column: usize| {
         let widest = rows.iter().map(|row| cell(row, column)).max().unwrap_or(0);
@@ -133,7 +123,9 @@ fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
     let rules: Vec<String> = rules.collect();
     text.push_str(&line(&mut rules.iter().map(String::as_str)));
     for row in rows {
-        text.push_str(&line(&mut row.iter().map(String::as_str)));
+        // A row may end early.
+        let cells = row.iter().map(String::as_str).chain(std::iter::repeat(""));
+        text.push_str(&line(&mut cells.take(header.len())));
     }
     text
 }
@@ -154,6 +146,9 @@ mod tests {
                 language: if turn == 3 { Language::German } else { Language::English },
                 raw: String::new(),
                 completed: String::new(),
+                answer: String::new(),
+                facts: Vec::new(),
+                past: Vec::new(),
                 gold: Vec::new(),
                 source: if turn == 1 { Kind::Row } else { Kind::List },
                 question_type: QuestionType::Simple,
@@ -171,16 +166,6 @@ mod tests {
         let report = report([(Some(1), Some(1)), (Some(1), None), (Some(7), None)]);
         insta::assert_snapshot!(figures(&report, ContextParts::ALL, Comparison::Paper));
         assert!(!figures(&report, ContextParts::ALL, Comparison::Nothing).contains("paper"));
-    }
-
-    #[test]
-    fn runs_with_other_context_are_drawn_side_by_side() {
-        let without = report([(Some(2), None), (None, None), (Some(4), Some(4))]);
-        let with = report([(Some(1), Some(1)), (Some(1), Some(1)), (Some(2), None)]);
-        let runs = [(ContextParts::NONE, without), (ContextParts::ALL, with)];
-        insta::assert_snapshot!(ablation(&runs, Comparison::Paper));
-        assert!(!ablation(&runs, Comparison::Nothing).contains("paper"));
-        assert_eq!(ablation(&[], Comparison::Paper), "");
     }
 
     #[test]

@@ -3,25 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use super::test_kit::wiki;
 use super::*;
 use crate::base::{CancelSource, CancelToken, Language};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind};
 use crate::index::test_kit::{Trouble, WordEmbedder};
 use crate::retrieval::{Engines, Mode, RetrievalSettings};
-
-fn wiki() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let page = |number: &str, title: &str, space: &str, text: &str| {
-        let url = format!("https://wiki.example.net/spaces/{space}/pages/{number}/{title}");
-        let json = serde_json::json!({"title": title, "url": url, "content": format!("<p>{text}</p>"), "space": space});
-        fs::write(folder.path().join(format!("{number}.json")), json.to_string()).unwrap();
-    };
-    page("1", "Bats:Tests", "TEST", "Alice ran the TPM tests on every board");
-    page("2", "Architecture", "CS", "The platform has three layers");
-    page("3", "Architecture", "~alice", "The platform has three layers");
-    page("4", "Travel", "CS", "Trains are booked by the office");
-    folder
-}
 
 fn question(turn: usize, language: Language, completed: &str, gold: &str) -> Question {
     Question {
@@ -30,6 +17,9 @@ fn question(turn: usize, language: Language, completed: &str, gold: &str) -> Que
         language,
         raw: "And there?".into(),
         completed: completed.into(),
+        answer: String::new(),
+        facts: Vec::new(),
+        past: Vec::new(),
         gold: vec![gold.into()],
         source: if turn == 1 { Kind::Passage } else { Kind::Table },
         question_type: if turn < 3 { QuestionType::Simple } else { QuestionType::Complex },

@@ -142,4 +142,20 @@ pub trait Generate: Send {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError>;
+
+    /// As [`Generate::generate`], with the text held to a grammar (GBNF, its rule `root`) by a generator that can do
+    /// that. Others take no notice of the grammar, and the token limit may cut any text short: what comes back has to be
+    /// read with care.
+    ///
+    /// # Errors
+    /// As [`Generate::generate`], and when the grammar has a wrong form.
+    fn generate_within(
+        &mut self,
+        _grammar: &str,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        self.generate(request, cancel, on_event)
+    }
 }

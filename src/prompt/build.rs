@@ -104,7 +104,7 @@ fn segment(generator: &dyn Generate, part: Part, text: String) -> Result<Segment
 }
 
 /// The parts of a prompt that are always there, and the tokens they leave.
-struct Frame<'a> {
+pub(super) struct Frame<'a> {
     generator: &'a dyn Generate,
     /// Up to the place of evidence and history.
     before: Vec<Segment>,
@@ -114,7 +114,13 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn new(generator: &'a dyn Generate, system: &str, question: &str, reserve: usize) -> Result<Self, PromptError> {
+    /// A chat of instructions and a question, with `reserve` tokens kept free for what the model says.
+    pub(super) fn new(
+        generator: &'a dyn Generate,
+        system: &str,
+        question: &str,
+        reserve: usize,
+    ) -> Result<Self, PromptError> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         for piece in chat::render(generator.identity())? {
             match piece {
@@ -150,7 +156,8 @@ impl<'a> Frame<'a> {
         Ok(None)
     }
 
-    fn prompt(self, user: impl IntoIterator<Item = Segment>, stop: Vec<String>, cut: Vec<Cut>) -> Prompt {
+    /// The chat with these segments before the question.
+    pub(super) fn prompt(self, user: impl IntoIterator<Item = Segment>, stop: Vec<String>, cut: Vec<Cut>) -> Prompt {
         let segments = self.before.into_iter().chain(user).chain(self.after).collect();
         Prompt { segments, stop, cut }
     }

@@ -8,6 +8,7 @@
 mod build;
 mod chat;
 mod error;
+mod judge;
 mod past;
 mod segment;
 mod settings;
@@ -16,6 +17,7 @@ mod wording;
 
 pub use build::{AnswerPrompt, RewritePrompt};
 pub use error::PromptError;
+pub use judge::JudgePrompt;
 pub use past::PastTurn;
 pub use segment::{Cut, CutHow, Part, Prompt, Segment};
 pub use settings::PromptSettings;

@@ -92,6 +92,17 @@ impl Task {
     }
 }
 
+/// What a judge of answers is told to do.
+pub(super) fn judge_system() -> Result<String, PromptError> {
+    render(&wording!("judge.system.jinja"), context! {})
+}
+
+/// What a judge of answers is given.
+pub(super) fn judge_question(question: &str, right: &str, answer: &str) -> Result<String, PromptError> {
+    let values = context! { question => question.trim(), right => right.trim(), answer => answer.trim() };
+    render(&wording!("judge.question.jinja"), values)
+}
+
 /// One evidence as a numbered source, with the blank line that follows it.
 pub(super) fn source(rank: usize, text: &str) -> Result<String, PromptError> {
     Ok(render(&wording!("source.jinja"), context! { rank, text => text.trim() })? + "\n\n")

@@ -80,7 +80,7 @@ impl Pace {
 }
 
 /// A duration as people say it.
-fn words(duration: Duration) -> String {
+pub(super) fn words(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{} s", seconds.max(1)),

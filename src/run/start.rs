@@ -113,7 +113,7 @@ impl Start {
     }
 
     /// Evidences that go into the prompt.
-    fn sources(&self) -> usize {
+    pub(super) fn sources(&self) -> usize {
         self.config.sources.unwrap_or(self.profile.profile.top_k)
     }
 }

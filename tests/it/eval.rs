@@ -60,9 +60,45 @@ fn the_demo_questions_find_their_pages_and_give_json_by_the_contract() {
     let again = program.json(&["eval", "retrieval", "--benchmark", demo(), "--completion", "none", "--limit", "5"]);
     assert!(again.get("results").is_none());
     assert!(figure(&again, "/page/mrr") <= 1.0);
+    let ablated = program.json(&["eval", "retrieval", "--benchmark", demo(), "--ablate", "mode"]);
+    assert_eq!((ablated["ablation"].as_str(), ablated["default"].as_str()), (Some("mode"), Some("hybrid")));
+    assert_eq!(ablated["runs"].as_array().unwrap().len(), 3);
+    assert!(figure(&ablated, "/runs/0/significance/mcnemar/p") <= 1.0);
+    let interval = ablated["runs"][2]["measured"]["intervals"]["page"]["p_at_1"].as_array().unwrap().clone();
+    assert!(interval[0].as_f64() <= ablated["runs"][2]["page"]["p_at_1"].as_f64() && interval.len() == 2);
     let text = program.run(&arguments);
+    let notes = String::from_utf8_lossy(&text.stderr).into_owned();
+    assert!(notes.contains("20 of 20 questions were taken from the cache"), "{notes}");
     let text = String::from_utf8_lossy(&text.stdout);
     assert!(text.contains("| all ") && !text.contains("paper"), "the paper asked other questions: {text}");
+}
+
+#[test]
+fn answers_and_attribution_are_scored_and_a_second_run_goes_on() {
+    let Some(program) = program() else { return };
+    let report = program.data.path().join("report.md");
+    let path = report.to_str().unwrap();
+    let answers = ["eval", "answers", "--benchmark", demo(), "--limit", "2", "--mode", "lexical"];
+    let judged = [&answers[..], &["--details", "--report", path]].concat();
+    let json = program.json(&judged);
+    assert_eq!((json["what"].as_str(), json["questions"].as_u64()), (Some("answers"), Some(2)));
+    for path in ["/oos_rate", "/expected_oos_rate", "/token_f1", "/not_judged_rate", "/by/turn/1/gold_recall"] {
+        figure(&json, path);
+    }
+    assert!(json["answer_relevance"].is_null() || figure(&json, "/answer_relevance") <= 1.0);
+    assert!(json["results"][0]["answer"].is_string() && json["results"][0]["judgement"].is_object());
+    let text = std::fs::read_to_string(&report).unwrap();
+    for part in ["# ragonite eval answers", "--limit 2", "smollm2", "| all ", "## Intervals"] {
+        assert!(text.contains(part), "`{part}` is missing in: {text}");
+    }
+    let again = program.run(&judged);
+    let notes = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(again.status.success() && notes.contains("2 of 2 questions were taken from the cache"), "{notes}");
+    let attribution = ["eval", "attribution", "--benchmark", demo(), "--limit", "2", "--mode", "lexical"];
+    let json = program.json(&[&attribution[..], &["--methods", "similarity", "--details"]].concat());
+    assert_eq!((json["what"].as_str(), json["questions"].as_u64()), (Some("attribution"), Some(2)));
+    figure(&json, "/gold_retrieved_rate");
+    assert!(json["attribution_accuracy"]["counterfactual"].is_null(), "it was not asked for");
 }
 
 #[test]
@@ -88,6 +124,10 @@ fn wrong_use_of_eval_ends_with_two() {
         (vec!["eval", "retrieval", "--benchmark", demo(), "--languages", "fr"], "en or de"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x", "--ablate", "context"], "--domain"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x"], "--domain"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "song"], "linearizer"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "rerank"], "reranker"),
+        (vec!["eval", "answers", "--benchmark", demo(), "--limit", "1", "--judge", "all-MiniLM-L6-v2"], "no text"),
+        (vec!["eval", "attribution", "--benchmark", demo(), "--methods", "guessing"], "guessing"),
     ];
     for (arguments, named) in cases {
         let output = program.run(&arguments);

@@ -201,6 +201,11 @@ impl Engine {
         sampler.sample(&self.context, self.last_place())
     }
 
+    /// Lets only tokens through with which the text can still fit a grammar (GBNF, its rule `root`).
+    pub(super) fn grammar(&self, grammar: &str) -> Result<LlamaSampler, Cause> {
+        Ok(LlamaSampler::grammar(&self.model, grammar, "root")?)
+    }
+
     fn last_place(&self) -> i32 {
         self.batch.n_tokens() - 1
     }

@@ -61,7 +61,7 @@ struct Generated {
     text: String,
     tokens: Vec<LlamaToken>,
     finish: Finish,
-    first_token_ms: Millis,
+    first_token_at: Option<Instant>,
 }
 
 impl LlamaGenerator {
@@ -149,22 +149,64 @@ impl LlamaGenerator {
         }
     }
 
+    /// What chooses the next token; none where it is simply the likeliest.
+    fn sampler(&self, sampling: Sampling, grammar: Option<&str>) -> Result<Option<LlamaSampler>, InferenceError> {
+        let grammar = grammar.map(|grammar| self.engine.grammar(grammar)).transpose();
+        let grammar = grammar.map_err(|source| self.failed("reading the grammar of what it may say", source))?;
+        let choice = match sampling {
+            Sampling::Greedy if grammar.is_none() => return Ok(None),
+            Sampling::Greedy => vec![LlamaSampler::greedy()],
+            Sampling::Seeded { temperature, seed } => vec![LlamaSampler::temp(temperature), LlamaSampler::dist(seed)],
+        };
+        Ok(Some(LlamaSampler::chain_simple(grammar.into_iter().chain(choice))))
+    }
+
+    fn run(
+        &mut self,
+        grammar: Option<&str>,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        let started = Instant::now();
+        cancel.check()?;
+        let sampler = self.sampler(request.sampling, grammar)?;
+        let mut prompt = Vec::new();
+        for part in &request.parts {
+            prompt.extend(self.tokenize(part)?);
+        }
+        let context = self.identity.context_tokens;
+        if prompt.len() >= context {
+            return Err(InferenceError::PromptTooLong { tokens: prompt.len() + 1, context });
+        }
+        if prompt.is_empty() {
+            return Err(self.failed("reading the prompt", "the prompt is empty".into()));
+        }
+        let reused_tokens = self.reuse(&prompt);
+        self.read_prompt(&prompt, cancel, on_event)?;
+        let generated = self.continue_text(request, sampler, cancel, on_event)?;
+        let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
+        Ok(Completion {
+            text: generated.text.trim().to_owned(),
+            tokens: generated.tokens.into_iter().map(|token| token.0).collect(),
+            prompt_tokens: prompt.len(),
+            reused_tokens,
+            finish: generated.finish,
+            first_token_ms: first_token.unwrap_or_default(),
+            total_ms: started.elapsed().into(),
+        })
+    }
+
     fn continue_text(
         &mut self,
         request: &GenerateRequest,
-        started: Instant,
+        mut sampler: Option<LlamaSampler>,
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Generated, InferenceError> {
-        let mut sampler = match request.sampling {
-            Sampling::Greedy => None,
-            Sampling::Seeded { temperature, seed } => {
-                Some(LlamaSampler::chain_simple([LlamaSampler::temp(temperature), LlamaSampler::dist(seed)]))
-            }
-        };
         let mut stream = TextStream::new(&request.stop);
         let mut tokens = Vec::new();
-        let mut first_token_ms = Millis::default();
+        let mut first_token_at = None;
         let finish = loop {
             if tokens.len() >= request.max_tokens {
                 break Finish::Length;
@@ -174,9 +216,7 @@ impl LlamaGenerator {
                 Some(sampler) => self.engine.sample(sampler),
                 None => self.engine.likeliest(),
             };
-            if tokens.is_empty() {
-                first_token_ms = started.elapsed().into();
-            }
+            first_token_at.get_or_insert_with(Instant::now);
             tokens.push(token);
             if self.engine.ends_generation(token) {
                 break Finish::End;
@@ -191,7 +231,7 @@ impl LlamaGenerator {
             self.decode(&[token], "generating")?;
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
-        Ok(Generated { text, tokens, finish, first_token_ms })
+        Ok(Generated { text, tokens, finish, first_token_at })
     }
 }
 
@@ -210,31 +250,17 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
-        let started = Instant::now();
-        cancel.check()?;
-        let mut prompt = Vec::new();
-        for part in &request.parts {
-            prompt.extend(self.tokenize(part)?);
-        }
-        let context = self.identity.context_tokens;
-        if prompt.len() >= context {
-            return Err(InferenceError::PromptTooLong { tokens: prompt.len() + 1, context });
-        }
-        if prompt.is_empty() {
-            return Err(self.failed("reading the prompt", "the prompt is empty".into()));
-        }
-        let reused_tokens = self.reuse(&prompt);
-        self.read_prompt(&prompt, cancel, on_event)?;
-        let generated = self.continue_text(request, started, cancel, on_event)?;
-        Ok(Completion {
-            text: generated.text.trim().to_owned(),
-            tokens: generated.tokens.into_iter().map(|token| token.0).collect(),
-            prompt_tokens: prompt.len(),
-            reused_tokens,
-            finish: generated.finish,
-            first_token_ms: generated.first_token_ms,
-            total_ms: started.elapsed().into(),
-        })
+        self.run(None, request, cancel, on_event)
+    }
+
+    fn generate_within(
+        &mut self,
+        grammar: &str,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        self.run(Some(grammar), request, cancel, on_event)
     }
 }
 

@@ -228,3 +228,21 @@ fn loading_can_be_cancelled() {
     let result = LlamaGenerator::load("m", &path, &GeneratorSettings::default(), Box::new(|_| ControlFlow::Break(())));
     assert!(matches!(result, Err(InferenceError::Canceled(_))), "{result:?}");
 }
+
+#[test]
+fn a_grammar_leaves_no_other_choice() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    let never = CancelToken::never();
+    let mut held = |grammar: &str, sampling| {
+        let request = GenerateRequest { sampling, ..ask("Name three fruits.", 24) };
+        generator.generate_within(grammar, &request, &never, &mut |_| {})
+    };
+    let grammar = r#"root ::= "{\"rating\": " ("0.5" | "1") "}""#;
+    for sampling in [Sampling::Greedy, Sampling::Seeded { temperature: 1.5, seed: 3 }] {
+        let said = held(grammar, sampling).unwrap();
+        assert!([r#"{"rating": 0.5}"#, r#"{"rating": 1}"#].contains(&said.text.as_str()), "{said:?}");
+        assert_eq!(said.finish, Finish::End);
+    }
+    assert!(matches!(held("root = no grammar", Sampling::Greedy), Err(InferenceError::Run { .. })));
+}

@@ -1,0 +1,199 @@
+//! Whether attribution points at the page that has the answer (RAGonite, Table 3).
+//!
+//! Taken over the questions with a gold page among the sources of their prompt. A method points at the best-ranked hit
+//! of the cluster with the highest contribution; one that finds that no source changes the answer points at nothing,
+//! and counts as wrong.
+//! Not here: attribution itself (`attribution`).
+
+use serde::Serialize;
+
+use super::answers::share;
+use super::figures::{Figures, Measure, not_in_paper};
+use super::{Answered, EvalError, paper};
+use crate::answer::read_answer;
+use crate::attribution::{
+    Attribution, AttributionSettings, Engines, ExplainInput, How, SimilarityInput, SourceVector, explain, similarity,
+};
+use crate::base::CancelToken;
+use crate::inference::{Embed, Generate};
+
+/// A way to attribute, as far as figures tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// Cosine of answer and evidence, each evidence by itself.
+    Similarity,
+    /// Leaving out one evidence after the other.
+    CounterfactualUnclustered,
+    /// Leaving out one cluster after the other.
+    Counterfactual,
+}
+
+/// Every way, in the order of the paper's Table 3.
+pub const WAYS: [Way; 3] = [Way::Similarity, Way::CounterfactualUnclustered, Way::Counterfactual];
+
+/// What one way says of one answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pointed {
+    /// How.
+    pub way: Way,
+    /// The hit it points at; none where no source changes the answer.
+    pub rank: Option<usize>,
+    /// Whether that is on a gold page.
+    pub is_gold: bool,
+    /// Whether some source stands out from the others.
+    pub decisive: bool,
+}
+
+/// An answer with what each way says of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained {
+    /// The answer.
+    pub answered: Answered,
+    /// One for each way; none of them where no gold page was among the sources.
+    pub pointed: Vec<Pointed>,
+}
+
+impl Explained {
+    fn of(&self, way: Way) -> Option<&Pointed> {
+        self.pointed.iter().find(|pointed| pointed.way == way)
+    }
+
+    fn right(&self, way: Way) -> Option<f64> {
+        self.of(way).map(|pointed| share(pointed.is_gold))
+    }
+
+    fn decisive(&self, way: Way) -> Option<f64> {
+        self.of(way).map(|pointed| share(pointed.decisive))
+    }
+}
+
+const MEASURES: &[Measure<Explained>] = &[
+    Measure {
+        name: "gold_retrieved_rate",
+        title: "gold retrieved",
+        value: |one| Some(share(!one.pointed.is_empty())),
+        paper: not_in_paper,
+    },
+    Measure {
+        name: "attribution_accuracy.similarity",
+        title: "similarity",
+        value: |one| one.right(Way::Similarity),
+        paper: |slice| paper::attribution(slice, Way::Similarity),
+    },
+    Measure {
+        name: "attribution_accuracy.counterfactual_unclustered",
+        title: "counterfactual, no clusters",
+        value: |one| one.right(Way::CounterfactualUnclustered),
+        paper: |slice| paper::attribution(slice, Way::CounterfactualUnclustered),
+    },
+    Measure {
+        name: "attribution_accuracy.counterfactual",
+        title: "counterfactual",
+        value: |one| one.right(Way::Counterfactual),
+        paper: |slice| paper::attribution(slice, Way::Counterfactual),
+    },
+    Measure {
+        name: "decisive_rate.counterfactual",
+        title: "decisive",
+        value: |one| one.decisive(Way::Counterfactual),
+        paper: not_in_paper,
+    },
+    Measure {
+        name: "first_hit_accuracy",
+        title: "first hit",
+        value: |one| (!one.pointed.is_empty()).then(|| share(one.answered.is_gold(1))),
+        paper: not_in_paper,
+    },
+    Measure {
+        name: "oos_rate",
+        title: "out of scope",
+        value: |one| Some(share(!one.answered.answer.answered)),
+        paper: not_in_paper,
+    },
+];
+
+/// The figures of attribution.
+#[must_use]
+pub fn attribution_figures(explained: &[Explained]) -> Figures {
+    Figures::of(MEASURES, &explained.iter().map(|one| (&one.answered.question, one)).collect::<Vec<_>>())
+}
+
+/// What explaining needs.
+pub struct Explaining<'a> {
+    /// The ways that are compared.
+    pub ways: &'a [Way],
+    /// The vectors of the answer's hits.
+    pub sources: &'a [SourceVector],
+    /// The generator that gave the answers.
+    pub generator: &'a mut dyn Generate,
+    /// Embeds answers to compare them.
+    pub embedder: &'a dyn Embed,
+    /// How to cluster and score.
+    pub settings: &'a AttributionSettings,
+    /// Most tokens of a counterfactual answer.
+    pub max_tokens: usize,
+}
+
+/// Attributes an answer in each way. `on_cluster` hears how many clusters are settled and how many there are.
+///
+/// # Errors
+/// When a model fails, or with [`EvalError::Canceled`].
+pub fn attribute(
+    answered: Answered,
+    mut explaining: Explaining<'_>,
+    cancel: &CancelToken,
+    on_cluster: &mut dyn FnMut(Way, usize, usize),
+) -> Result<Explained, EvalError> {
+    let mut pointed = Vec::new();
+    if answered.has_gold() {
+        for way in explaining.ways {
+            let mut hear = |done, total| on_cluster(*way, done, total);
+            let attribution = explaining.attribution(*way, &answered, cancel, &mut hear)?;
+            pointed.push(point(*way, &attribution, &answered));
+        }
+    }
+    Ok(Explained { answered, pointed })
+}
+
+impl Explaining<'_> {
+    fn attribution(
+        &mut self,
+        way: Way,
+        answered: &Answered,
+        cancel: &CancelToken,
+        on_cluster: &mut dyn FnMut(usize, usize),
+    ) -> Result<Attribution, EvalError> {
+        let sources = self.sources;
+        // With a core of more points than there can be, every source is a cluster of its own.
+        let alone = AttributionSettings { min_points: usize::MAX, ..*self.settings };
+        let settings = match way {
+            Way::Similarity => {
+                let input = SimilarityInput { answer: &answered.answer, sources, settings: self.settings };
+                return Ok(similarity(input, self.embedder, cancel)?);
+            }
+            Way::CounterfactualUnclustered => &alone,
+            Way::Counterfactual => self.settings,
+        };
+        let in_prompt = answered.answer.prompt.sources();
+        let present = |text: &str| read_answer(text, &in_prompt).0.text;
+        let input = ExplainInput {
+            question: &answered.query,
+            answer: &answered.answer,
+            sources,
+            settings,
+            max_tokens: self.max_tokens,
+            present: &present,
+        };
+        let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
+        Ok(explain(input, engines, cancel, &mut |done, total, _| on_cluster(done, total))?)
+    }
+}
+
+fn point(way: Way, attribution: &Attribution, answered: &Answered) -> Pointed {
+    // The highest contribution comes first.
+    let top = attribution.clusters.first().filter(|top| top.how == How::Similarity || top.contribution > 0.0);
+    let rank = top.and_then(|top| top.hits.iter().min().copied());
+    let is_gold = rank.is_some_and(|rank| answered.is_gold(rank));
+    Pointed { way, rank, is_gold, decisive: attribution.decisive }
+}

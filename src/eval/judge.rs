@@ -1,0 +1,147 @@
+//! A local model as judge: whether an answer says what a right one says (RAGonite, Fig. 8).
+//!
+//! Invariants: a verdict is read strictly, one JSON object with a rating of 1, 0.5 or 0 and a justification; what
+//! cannot be read is asked once more, then the answer counts as not judged, never as wrong.
+//! Not here: the wording (`prompt`), figures (`answers`).
+
+use serde::{Deserialize, Serialize};
+
+use super::EvalError;
+use crate::answer::AnswerError;
+use crate::base::{CancelToken, clean_line};
+use crate::inference::{Generate, GenerateRequest, Sampling};
+use crate::prompt::JudgePrompt;
+
+/// Most tokens of a verdict.
+const VERDICT_TOKENS: usize = 160;
+
+/// The form of a verdict. The justification comes first, so that the rating follows from it.
+const GRAMMAR: &str = r#"root ::= "{\"justification\": \"" text{1,240} "\", \"answer_rating\": " rating "}"
+rating ::= "0.5" | "0" | "1"
+text ::= [^"\\\x00-\x1F\x7F]
+"#;
+
+/// The first verdict is the likeliest one; where it cannot be used, another is drawn.
+const TRIES: [Sampling; 2] = [Sampling::Greedy, Sampling::Seeded { temperature: 0.7, seed: 1 }];
+
+/// What a judge says of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// 1 for all of the right answer, 0.5 for some of it, 0 for nothing.
+    pub answer_rating: f64,
+    /// Why, in one sentence.
+    pub justification: String,
+}
+
+impl Verdict {
+    /// The verdict on an answer that says that it has found nothing: no judge has to be asked.
+    #[must_use]
+    pub fn nothing_found() -> Self {
+        Self { answer_rating: 0.0, justification: "It says that nothing was found.".to_owned() }
+    }
+
+    /// Reads what a judge said; none where it is no verdict.
+    #[must_use]
+    pub fn parse(said: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Said {
+            answer_rating: f64,
+            justification: String,
+        }
+        let Said { answer_rating, justification } = serde_json::from_str(said.trim()).ok()?;
+        let justification = clean_line(&justification);
+        // Every rating is exact in binary.
+        let is_rating = [0.0, 0.5, 1.0].iter().any(|rating: &f64| rating.total_cmp(&answer_rating).is_eq());
+        (is_rating && !justification.is_empty()).then_some(Self { answer_rating, justification })
+    }
+}
+
+/// What is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    /// The completed question.
+    pub question: &'a str,
+    /// A right answer.
+    pub right: &'a str,
+    /// The answer, without its sources.
+    pub answer: &'a str,
+}
+
+/// Asks the judge; none where it gives no usable verdict.
+///
+/// # Errors
+/// When the model fails, or with [`EvalError::Canceled`].
+pub fn judge(
+    generator: &mut dyn Generate,
+    judged: Judged<'_>,
+    cancel: &CancelToken,
+) -> Result<Option<Verdict>, EvalError> {
+    let Judged { question, right, answer } = judged;
+    let failed = |error: AnswerError| match error {
+        AnswerError::Canceled(canceled) => EvalError::Canceled(canceled),
+        other => EvalError::Judge(other),
+    };
+    let prompt = JudgePrompt { question, right, answer, verdict_tokens: VERDICT_TOKENS }.build(generator);
+    let prompt = prompt.map_err(|error| failed(error.into()))?;
+    for sampling in TRIES {
+        let request =
+            GenerateRequest { parts: prompt.parts(), sampling, stop: prompt.stop.clone(), max_tokens: VERDICT_TOKENS };
+        let said = generator.generate_within(GRAMMAR, &request, cancel, &mut |_| {});
+        let said = said.map_err(|error| failed(error.into()))?;
+        if let Some(verdict) = Verdict::parse(&said.text) {
+            return Ok(Some(verdict));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::ScriptedGenerator;
+
+    const GOOD: &str = r#"{"justification": "It names Alice.", "answer_rating": 0.5}"#;
+
+    fn verdict(answers: &[&str]) -> Option<Verdict> {
+        let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
+        let judged = Judged { question: "Who ran it?", right: "Alice and Bob", answer: "Alice" };
+        judge(&mut ScriptedGenerator::queue(answers), judged, &CancelToken::never()).unwrap()
+    }
+
+    #[test]
+    fn a_verdict_is_a_rating_with_a_justification() {
+        let good = Verdict { answer_rating: 0.5, justification: "It names Alice.".into() };
+        assert_eq!(Verdict::parse(GOOD), Some(good.clone()));
+        assert_eq!(Verdict::parse(&format!("\n {GOOD} \n")), Some(good));
+        let all = Verdict { answer_rating: 1.0, justification: "All.".into() };
+        assert_eq!(Verdict::parse(r#"{"answer_rating": 1, "justification": "All."}"#), Some(all));
+    }
+
+    #[test]
+    fn everything_else_is_no_verdict() {
+        for said in [
+            "",
+            "1",
+            "0.5 because it names Alice",
+            "```json\n{\"justification\": \"x\", \"answer_rating\": 1}\n```",
+            r#"{"justification": "x", "answer_rating": 0.7}"#,
+            r#"{"justification": "x", "answer_rating": "1"}"#,
+            r#"{"justification": " ", "answer_rating": 1}"#,
+            r#"{"justification": "x", "answer_rating": -0.0}"#,
+            r#"{"answer_rating": 1}"#,
+            r#"{"justification": "x", "answer_rating": 1, "sure": true}"#,
+            r#"{"justification": "x", "answer_rating": 1} and more"#,
+        ] {
+            assert_eq!(Verdict::parse(said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn an_unusable_verdict_is_asked_for_once_more() {
+        let good = Verdict::parse(GOOD);
+        assert_eq!(verdict(&["I think it is right.", GOOD]), good);
+        assert_eq!(verdict(&["right", "still right", GOOD]), None);
+        assert_eq!(verdict(&[GOOD, "never asked"]), good);
+    }
+}

@@ -1,0 +1,121 @@
+//! How much of a right answer an answer has, word by word. Pure, and asks no model.
+//!
+//! Words are compared as in SQuAD: case, punctuation and articles do not matter. Marks such as `[Source 1]` are no words
+//! of the answer. A right answer in another language shares few words with it, whatever the answer is worth.
+
+use std::collections::HashMap;
+
+use super::questions::{contains, normalized};
+use crate::answer::citation;
+
+/// Words that say nothing by themselves.
+const ARTICLES: [&str; 11] = ["a", "an", "the", "der", "die", "das", "den", "dem", "ein", "eine", "einen"];
+
+/// What an answer shares with a right one, 0 to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Overlap {
+    /// Harmonic mean of the shares of common words in both.
+    pub f1: f64,
+    /// Share of the right answer's words.
+    pub recall: f64,
+    /// Whether it contains one of the facts, or where there are none the whole right answer word by word.
+    pub contained: bool,
+}
+
+impl Overlap {
+    /// Compares `answer` with the right answer and the facts that make one right.
+    #[must_use]
+    pub fn of(answer: &str, right: &str, facts: &[String]) -> Self {
+        let answer = without_marks(answer);
+        let (said, wanted) = (words(&answer), words(right));
+        let common = common(&said, &wanted) as f64;
+        let share = |of: &[String]| if of.is_empty() { 0.0 } else { common / of.len() as f64 };
+        let (precision, recall) = (share(&said), share(&wanted));
+        let f1 = if common > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 };
+        let contained = if facts.is_empty() {
+            !wanted.is_empty() && said.windows(wanted.len()).any(|some| some == wanted)
+        } else {
+            let answer = normalized(&answer);
+            facts.iter().any(|fact| contains(&answer, &normalized(fact)))
+        };
+        Self { f1, recall, contained }
+    }
+}
+
+/// The answer as it would stand without the sources it names.
+pub(super) fn without_marks(answer: &str) -> String {
+    let citations = citation::read(answer, &[]);
+    let mut text = String::with_capacity(citations.text.len());
+    let mut done = 0;
+    for mark in &citations.marks {
+        text.push_str(citations.text[done..mark.span.start].trim_end());
+        done = mark.span.end;
+    }
+    text.push_str(&citations.text[done..]);
+    text.trim().to_owned()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .filter(|word| !ARTICLES.contains(&word.as_str()))
+        .collect()
+}
+
+/// Words that are in both, each as often as in the one that has it less often.
+fn common(said: &[String], wanted: &[String]) -> usize {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for word in wanted {
+        *left.entry(word).or_default() += 1;
+    }
+    let taken = said.iter().filter(|word| match left.get_mut(word.as_str()) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    });
+    taken.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn case_articles_punctuation_and_marks_do_not_matter() {
+        let overlap = Overlap::of(
+            "The Bash  Automated Testing-System! [Source 1, Source 2]",
+            "a bash automated testing system",
+            &[],
+        );
+        assert_eq!(overlap, Overlap { f1: 1.0, recall: 1.0, contained: true });
+    }
+
+    #[test]
+    fn common_words_are_counted_as_often_as_both_have_them() {
+        // Common: two, red, red; said 5 words, wanted 4.
+        let overlap = Overlap::of("two red red red cars", "red two red bikes", &[]);
+        assert!(same(overlap.recall, 0.75) && same(overlap.f1, 2.0 * 0.6 * 0.75 / 1.35), "{overlap:?}");
+        assert!(!overlap.contained);
+    }
+
+    #[test]
+    fn a_fact_is_enough_where_there_are_facts() {
+        let facts = ["17 boards".to_owned(), "seventeen".to_owned()];
+        assert!(Overlap::of("It ran on 17 Boards [Source 1].", "On seventeen of them.", &facts).contained);
+        assert!(!Overlap::of("It ran on 2017 boards.", "It ran on 2017 boards.", &facts).contained);
+    }
+
+    #[test]
+    fn nothing_said_and_nothing_wanted_share_nothing() {
+        assert_eq!(Overlap::of("", "yes", &[]), Overlap::default());
+        assert_eq!(Overlap::of("yes", "", &[]), Overlap::default());
+        assert_eq!(Overlap::of("[Source 1]", "1", &[]), Overlap::default());
+    }
+}

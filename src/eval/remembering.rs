@@ -1,0 +1,188 @@
+//! A generator that answers from a [`Cache`] what it was asked before.
+//!
+//! The key of a completion is the fingerprint of the weights and the whole request: prompt, sampling, stop texts, limit
+//! and grammar. A question, its evidence or a setting that changes the prompt changes the key, and nothing else does.
+//! Invariant: a completion is the one the model gave; the times in it are those of then.
+
+use super::EvalError;
+use super::cache::{Cache, key};
+use crate::base::CancelToken;
+use crate::inference::{
+    Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart, Special,
+};
+
+/// A generator with a memory.
+pub struct Remembering {
+    inner: Box<dyn Generate>,
+    fingerprint: String,
+    cache: Cache,
+    asked: usize,
+}
+
+impl std::fmt::Debug for Remembering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remembering").field("identity", self.inner.identity()).finish_non_exhaustive()
+    }
+}
+
+impl Remembering {
+    /// Puts a memory before a generator. `fingerprint` tells its weights from all others.
+    #[must_use]
+    pub fn new(inner: Box<dyn Generate>, fingerprint: &str, cache: Cache) -> Self {
+        Self { inner, fingerprint: fingerprint.to_owned(), cache, asked: 0 }
+    }
+
+    /// How often the model itself was asked.
+    #[must_use]
+    pub fn asked(&self) -> usize {
+        self.asked
+    }
+
+    /// Lines of the memory that could not be read.
+    #[must_use]
+    pub fn damaged(&self) -> usize {
+        self.cache.damaged()
+    }
+
+    fn key(&self, grammar: Option<&str>, request: &GenerateRequest) -> Result<String, InferenceError> {
+        let GenerateRequest { parts, sampling, stop, max_tokens } = request;
+        let settings = serde_json::to_string(&(sampling, stop, max_tokens, grammar));
+        let settings = settings.map_err(|error| self.failed(error.into()))?;
+        let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
+        Ok(key([self.fingerprint.as_str(), settings.as_str()].into_iter().chain(texts)))
+    }
+
+    fn failed(&self, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
+        let model = self.inner.identity().model.clone();
+        InferenceError::Run { doing: "keeping what it said", model, source }
+    }
+
+    fn recall(
+        &mut self,
+        grammar: Option<&str>,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        cancel.check()?;
+        let key = self.key(grammar, request)?;
+        if let Some(known) = self.cache.get::<Completion>(&key) {
+            on_event(GenerateEvent::PromptRead { done: known.prompt_tokens, total: known.prompt_tokens });
+            on_event(GenerateEvent::Text(&known.text));
+            return Ok(known);
+        }
+        self.asked += 1;
+        let completion = match grammar {
+            Some(grammar) => self.inner.generate_within(grammar, request, cancel, on_event)?,
+            None => self.inner.generate(request, cancel, on_event)?,
+        };
+        self.cache.put(&key, &completion).map_err(|error: EvalError| self.failed(error.into()))?;
+        Ok(completion)
+    }
+}
+
+/// The same text is other tokens where it may hold special ones.
+fn mark(part: &PromptPart) -> &'static str {
+    match part.special {
+        Special::Parse => "template",
+        Special::Plain => "text",
+    }
+}
+
+impl Generate for Remembering {
+    fn identity(&self) -> &GeneratorIdentity {
+        self.inner.identity()
+    }
+
+    fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError> {
+        self.inner.count_tokens(part)
+    }
+
+    fn generate(
+        &mut self,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        self.recall(None, request, cancel, on_event)
+    }
+
+    fn generate_within(
+        &mut self,
+        grammar: &str,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        self.recall(Some(grammar), request, cancel, on_event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::inference::{Sampling, ScriptedGenerator};
+
+    fn remembering(folder: &Path, fingerprint: &str, answers: &[&str]) -> Remembering {
+        let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
+        let cache = Cache::open(&folder.join("completions.jsonl")).unwrap();
+        Remembering::new(Box::new(ScriptedGenerator::queue(answers)), fingerprint, cache)
+    }
+
+    fn request(text: &str) -> GenerateRequest {
+        let parts = vec![PromptPart { text: text.to_owned(), special: Special::Plain }];
+        GenerateRequest { parts, sampling: Sampling::Greedy, stop: Vec::new(), max_tokens: 20 }
+    }
+
+    fn say(generator: &mut Remembering, request: &GenerateRequest) -> String {
+        generator.generate(request, &CancelToken::never(), &mut |_| {}).unwrap().text
+    }
+
+    #[test]
+    fn what_was_said_is_not_asked_again_even_by_another_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut generator = remembering(folder.path(), "f00d", &["one", "two"]);
+        assert_eq!(say(&mut generator, &request("first")), "one");
+        assert_eq!(say(&mut generator, &request("second")), "two");
+        assert_eq!(say(&mut generator, &request("first")), "one");
+        assert_eq!(generator.asked(), 2);
+        let mut again = remembering(folder.path(), "f00d", &[]);
+        let mut streamed = String::new();
+        let mut hear = |event: GenerateEvent<'_>| {
+            if let GenerateEvent::Text(text) = event {
+                streamed.push_str(text);
+            }
+        };
+        again.generate(&request("second"), &CancelToken::never(), &mut hear).unwrap();
+        assert_eq!((streamed.as_str(), again.asked()), ("two", 0));
+    }
+
+    #[test]
+    fn another_request_or_other_weights_ask_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut generator = remembering(folder.path(), "f00d", &["one", "two", "three", "four", "five"]);
+        let first = request("first");
+        assert_eq!(say(&mut generator, &first), "one");
+        let special = PromptPart { text: "first".to_owned(), special: Special::Parse };
+        assert_eq!(say(&mut generator, &GenerateRequest { parts: vec![special], ..first.clone() }), "two");
+        assert_eq!(say(&mut generator, &GenerateRequest { max_tokens: 9, ..first.clone() }), "three");
+        assert_eq!(say(&mut generator, &GenerateRequest { stop: vec!["x".into()], ..first.clone() }), "four");
+        let held = generator.generate_within("root ::= \"a\"", &first, &CancelToken::never(), &mut |_| {}).unwrap();
+        assert_eq!(held.text, "five");
+        let mut other = remembering(folder.path(), "beef", &["other"]);
+        assert_eq!(say(&mut other, &first), "other");
+    }
+
+    #[test]
+    fn a_cancelled_run_asks_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = crate::base::CancelSource::default();
+        source.cancel();
+        let mut generator = remembering(folder.path(), "f00d", &["one"]);
+        let stopped = generator.generate(&request("first"), &source.token(), &mut |_| {});
+        assert!(matches!(stopped, Err(InferenceError::Canceled(_))));
+        assert_eq!(generator.asked(), 0);
+    }
+}

@@ -1,0 +1,330 @@
+//! Whether a difference is more than chance: bootstrap intervals, McNemar's test, the paired t-test. Pure.
+//!
+//! Invariant: the same values give the same figures, the bootstrap included; its draws come from a fixed seed.
+
+use serde::Serialize;
+
+/// Resamples of a bootstrap.
+const RESAMPLES: usize = 1_000;
+
+/// Seed of the bootstrap's draws.
+const SEED: u64 = 0x5EED;
+
+/// What the bounds of an interval leave out on each side.
+const TAIL: f64 = 0.025;
+
+/// From so many pairs on that differ, the binomial distribution of McNemar's test is taken for a normal one.
+const MANY: usize = 25;
+
+/// Bounds that hold the true mean in 95 of 100 samples like this one. Serializes as `[low, high]`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(into = "[f64; 2]")]
+pub struct Interval {
+    /// 2.5 % of the resampled means are below.
+    pub low: f64,
+    /// 2.5 % of the resampled means are above.
+    pub high: f64,
+}
+
+impl From<Interval> for [f64; 2] {
+    fn from(interval: Interval) -> Self {
+        [interval.low, interval.high]
+    }
+}
+
+/// The mean; none of no values.
+#[must_use]
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The percentile bootstrap of the mean; none of no values.
+#[must_use]
+pub fn interval(values: &[f64]) -> Option<Interval> {
+    let count = u64::try_from(values.len()).ok().filter(|count| *count > 0)?;
+    let mut draws = Draws(SEED);
+    let resampled = |_| (0..count).map(|_| values[draws.below(count)]).sum::<f64>() / count as f64;
+    let mut means: Vec<f64> = (0..RESAMPLES).map(resampled).collect();
+    means.sort_by(f64::total_cmp);
+    let at = |share: f64| means[((RESAMPLES - 1) as f64 * share).round() as usize];
+    Some(Interval { low: at(TAIL), high: at(1.0 - TAIL) })
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014).
+struct Draws(u64);
+
+impl Draws {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// An index below `count`: the upper half of a 128-bit product, whose bias is below `count` in 2^64.
+    fn below(&mut self, count: u64) -> usize {
+        ((u128::from(self.next()) * u128::from(count)) >> 64) as usize
+    }
+}
+
+/// How the value of a [`McNemar`] test was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// The exact binomial distribution.
+    Exact,
+    /// Chi-squared with one degree of freedom, with continuity correction.
+    ChiSquared,
+}
+
+/// Whether two runs over the same questions differ in how often they are right.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct McNemar {
+    /// Questions that only the first run has right.
+    pub only_first: usize,
+    /// Questions that only the second run has right.
+    pub only_second: usize,
+    /// Two-sided: how likely chance alone gives a difference as large.
+    pub p: f64,
+    /// How `p` was found.
+    pub distribution: Distribution,
+}
+
+/// McNemar's test over pairs of right or wrong.
+#[must_use]
+pub fn mcnemar(pairs: impl IntoIterator<Item = (bool, bool)>) -> McNemar {
+    let (mut only_first, mut only_second) = (0_usize, 0_usize);
+    for (first, second) in pairs {
+        only_first += usize::from(first && !second);
+        only_second += usize::from(second && !first);
+    }
+    let differing = only_first + only_second;
+    let (p, distribution) = if differing < MANY {
+        (binomial(only_first.min(only_second), differing), Distribution::Exact)
+    } else {
+        let difference = only_first.abs_diff(only_second) as f64;
+        let statistic = (difference - 1.0).max(0.0).powi(2) / differing as f64;
+        (complementary_error((statistic / 2.0).sqrt()).min(1.0), Distribution::ChiSquared)
+    };
+    McNemar { only_first, only_second, p, distribution }
+}
+
+/// Two-sided: at most `fewer` of `all` fair coins, or at most as many of the other side.
+fn binomial(fewer: usize, all: usize) -> f64 {
+    let mut ways = 1.0;
+    let mut sum = 0.0;
+    for heads in 0..=fewer {
+        sum += ways;
+        ways *= (all - heads) as f64 / (heads + 1) as f64;
+    }
+    (2.0 * sum * 0.5_f64.powi(i32::try_from(all).unwrap_or(i32::MAX))).min(1.0)
+}
+
+/// Whether the first of two runs over the same questions scores higher.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PairedT {
+    /// Mean of the differences, first minus second.
+    pub difference: f64,
+    /// Pairs.
+    pub pairs: usize,
+    /// The statistic, with `pairs - 1` degrees of freedom.
+    pub t: f64,
+    /// One-tailed: how likely chance alone puts the first so far above the second.
+    pub p: f64,
+}
+
+/// The one-tailed paired t-test of `first > second`; none of fewer than two pairs, and where all differences are the
+/// same.
+#[must_use]
+pub fn paired_t(pairs: &[(f64, f64)]) -> Option<PairedT> {
+    if pairs.len() < 2 {
+        return None;
+    }
+    let differences: Vec<f64> = pairs.iter().map(|(first, second)| first - second).collect();
+    let difference = mean(&differences)?;
+    let degrees = (pairs.len() - 1) as f64;
+    let variance = differences.iter().map(|one| (one - difference).powi(2)).sum::<f64>() / degrees;
+    if variance < f64::EPSILON {
+        return None;
+    }
+    let t = difference / (variance / pairs.len() as f64).sqrt();
+    let beyond = incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5) / 2.0;
+    let p = if t > 0.0 { beyond } else { 1.0 - beyond };
+    Some(PairedT { difference, pairs: pairs.len(), t, p })
+}
+
+/// erfc of a number that is not negative, to 1.2e-7 of its value (Chebyshev fit: Press et al., Numerical Recipes, 6.2).
+fn complementary_error(x: f64) -> f64 {
+    const FIT: [f64; 10] = [
+        -1.265_512_23,
+        1.000_023_68,
+        0.374_091_96,
+        0.096_784_18,
+        -0.186_288_06,
+        0.278_868_07,
+        -1.135_203_98,
+        1.488_515_87,
+        -0.822_152_23,
+        0.170_872_77,
+    ];
+    let t = 1.0 / (1.0 + x / 2.0);
+    let fit = FIT.iter().rev().fold(0.0, |sum, term| sum * t + term);
+    t * (fit - x * x).exp()
+}
+
+/// The regularized incomplete beta function by its continued fraction (Lentz), for `x` from 0 to 1.
+fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
+    if x <= 0.0 || x >= 1.0 {
+        return if x <= 0.0 { 0.0 } else { 1.0 };
+    }
+    let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
+    // The fraction converges fast below this point; above it the function of the other side is taken.
+    if x < (a + 1.0) / (a + b + 2.0) {
+        front * fraction(x, a, b) / a
+    } else {
+        1.0 - front * fraction(1.0 - x, b, a) / b
+    }
+}
+
+fn fraction(x: f64, a: f64, b: f64) -> f64 {
+    const TINY: f64 = 1e-300;
+    const MOST_TERMS: u32 = 500;
+    let not_zero = |value: f64| if value.abs() < TINY { TINY } else { value };
+    let mut above = 1.0;
+    let mut below = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0));
+    let mut value = below;
+    for term in 1..=MOST_TERMS {
+        let m = f64::from(term);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let mut change = 1.0;
+        for step in [even, odd] {
+            below = 1.0 / not_zero(1.0 + step * below);
+            above = not_zero(1.0 + step / above);
+            change = above * below;
+            value *= change;
+        }
+        if (change - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    value
+}
+
+/// Logarithm of the gamma function for numbers above 0 (Lanczos, g = 7).
+fn ln_gamma(x: f64) -> f64 {
+    const TERMS: [f64; 8] = [
+        676.520_368_121_885_1,
+        -1_259.139_216_722_402_8,
+        771.323_428_777_653_1,
+        -176.615_029_162_140_6,
+        12.507_343_278_686_905,
+        -0.138_571_095_265_720_12,
+        9.984_369_578_019_572e-6,
+        1.505_632_735_149_311_6e-7,
+    ];
+    let x = x - 1.0;
+    let sum = (1..).zip(TERMS).fold(0.999_999_999_999_809_9, |sum, (place, term)| sum + term / (x + f64::from(place)));
+    let t = x + 7.5;
+    0.5 * (2.0 * std::f64::consts::PI).ln() + (x + 0.5) * t.ln() - t + sum.ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn near(a: f64, b: f64, tolerance: f64) -> bool {
+        (a - b).abs() <= tolerance
+    }
+
+    /// So many pairs that only the first, and only the second run has right, and ten that both have.
+    fn pairs(only_first: usize, only_second: usize) -> Vec<(bool, bool)> {
+        let mut pairs = vec![(true, true); 10];
+        pairs.extend(std::iter::repeat_n((true, false), only_first));
+        pairs.extend(std::iter::repeat_n((false, true), only_second));
+        pairs
+    }
+
+    /// Values: `scipy.stats.binomtest(min(b, c), b + c, 0.5).pvalue` of scipy 1.17.1.
+    #[test]
+    fn few_pairs_that_differ_are_tested_exactly() {
+        let known =
+            [(1, 8, 0.039_062_5), (5, 5, 1.0), (0, 3, 0.25), (10, 2, 0.038_574_218_75), (12, 12, 1.0), (0, 0, 1.0)];
+        for (first, second, p) in known {
+            let test = mcnemar(pairs(first, second));
+            assert_eq!((test.only_first, test.only_second, test.distribution), (first, second, Distribution::Exact));
+            assert!(near(test.p, p, 1e-12), "{first} {second}: {}", test.p);
+        }
+    }
+
+    /// Two surveys of 1,600 people, 150 and 86 of whom changed their minds (Agresti, Categorical Data Analysis, 10.1);
+    /// values with continuity correction: `scipy.stats.chi2.sf((|b - c| - 1)^2 / (b + c), 1)` of scipy 1.17.1.
+    #[test]
+    fn many_pairs_that_differ_are_tested_by_chi_squared() {
+        let survey = mcnemar(pairs(150, 86));
+        assert_eq!(survey.distribution, Distribution::ChiSquared);
+        assert!(near(survey.p, 4.114_562_3e-5, 1e-10), "{}", survey.p);
+        assert!(near(mcnemar(pairs(30, 12)).p, 0.008_711_913, 1e-8));
+    }
+
+    /// The hours of sleep that two drugs give to ten patients (Student, The Probable Error of a Mean, 1908: t = 4.06);
+    /// values: `scipy.stats.ttest_rel(…, alternative="greater")` of scipy 1.17.1.
+    #[test]
+    fn the_t_test_gives_students_own_value() {
+        let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+        let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+        let pairs: Vec<(f64, f64)> = second.into_iter().zip(first).collect();
+        let test = paired_t(&pairs).unwrap();
+        assert!(near(test.t, 4.062_127_683_382_037, 1e-12) && near(test.difference, 1.58, 1e-12));
+        assert!(near(test.p, 0.001_416_445_098_692, 1e-12), "{}", test.p);
+        let turned: Vec<(f64, f64)> = pairs.into_iter().map(|(a, b)| (b, a)).collect();
+        assert!(near(paired_t(&turned).unwrap().p, 0.998_583_554_901_308, 1e-12));
+    }
+
+    /// Value: `scipy.stats.ttest_rel(…, alternative="greater")` of scipy 1.17.1.
+    #[test]
+    fn ratings_of_a_judge_are_compared_pair_by_pair() {
+        let first = [1.0, 0.5, 1.0, 0.0, 0.5, 1.0, 1.0, 0.5];
+        let second = [0.5, 0.5, 0.0, 0.0, 0.5, 0.5, 1.0, 0.0];
+        let test = paired_t(&first.into_iter().zip(second).collect::<Vec<_>>()).unwrap();
+        assert!(near(test.p, 0.024_586_857_102_401_7, 1e-12) && test.pairs == 8);
+    }
+
+    #[test]
+    fn runs_without_a_difference_have_no_t_value() {
+        assert_eq!(paired_t(&[(1.0, 1.0), (0.5, 0.5)]), None);
+        assert_eq!(paired_t(&[(1.0, 0.5), (0.5, 0.0)]), None);
+        assert_eq!(paired_t(&[(1.0, 0.0)]), None);
+    }
+
+    #[test]
+    fn an_interval_holds_the_mean_and_is_the_same_again() {
+        let values: Vec<f64> = (0..100).map(|i| f64::from(u8::from(i % 5 != 0))).collect();
+        let found = interval(&values).unwrap();
+        assert_eq!(interval(&values), Some(found));
+        // The standard error of 0.8 over 100 is 0.04, so the bounds are about 0.08 away.
+        assert!(near(found.low, 0.72, 0.02) && near(found.high, 0.88, 0.02), "{found:?}");
+        assert_eq!(interval(&[0.5; 7]), Some(Interval { low: 0.5, high: 0.5 }));
+        assert_eq!((interval(&[]), mean(&[])), (None, None));
+        assert_eq!(serde_json::to_string(&Interval { low: 0.25, high: 0.5 }).unwrap(), "[0.25,0.5]");
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_are_in_order_and_within_the_values(values in prop::collection::vec(0.0..1.0_f64, 1..40)) {
+            let found = interval(&values).unwrap();
+            let (least, most) = values.iter().fold((1.0_f64, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
+            prop_assert!(least - 1e-9 <= found.low && found.low <= found.high && found.high <= most + 1e-9);
+        }
+
+        #[test]
+        fn a_p_value_is_a_probability(first in 0_usize..300, second in 0_usize..300) {
+            let (one, other) = (mcnemar(pairs(first, second)), mcnemar(pairs(second, first)));
+            prop_assert!((0.0..=1.0).contains(&one.p));
+            prop_assert!(near(one.p, other.p, 1e-12));
+        }
+    }
+}

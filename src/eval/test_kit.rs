@@ -1,0 +1,49 @@
+//! What the tests of this room share.
+
+use std::fs;
+use std::path::Path;
+
+use super::{Preparation, Question, QuestionType, prepare};
+use crate::base::{CancelToken, Language};
+use crate::evidence::{ContextParts, EvidenceSettings, Kind};
+use crate::index::Index;
+use crate::inference::Embed;
+
+/// An English question at a place in its conversation.
+pub(super) fn question(turn: usize) -> Question {
+    Question {
+        conversation: "c".into(),
+        turn,
+        language: Language::English,
+        raw: "And there?".into(),
+        completed: "Who ran the TPM tests?".into(),
+        answer: "Alice".into(),
+        facts: Vec::new(),
+        past: Vec::new(),
+        gold: vec!["https://wiki.example.net/spaces/TEST/pages/1/Bats+Tests".into()],
+        source: Kind::Passage,
+        question_type: QuestionType::Simple,
+    }
+}
+
+/// Four pages, two of them copies of each other.
+pub(super) fn wiki() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let page = |number: &str, title: &str, space: &str, text: &str| {
+        let url = format!("https://wiki.example.net/spaces/{space}/pages/{number}/{title}");
+        let json = serde_json::json!({"title": title, "url": url, "content": format!("<p>{text}</p>"), "space": space});
+        fs::write(folder.path().join(format!("{number}.json")), json.to_string()).unwrap();
+    };
+    page("1", "Bats:Tests", "TEST", "Alice ran the TPM tests on every board");
+    page("2", "Architecture", "CS", "The platform has three layers");
+    page("3", "Architecture", "~alice", "The platform has three layers");
+    page("4", "Travel", "CS", "Trains are booked by the office");
+    folder
+}
+
+/// The domain of these documents, kept in `folder`.
+pub(super) fn kept_index(documents: &Path, folder: &Path, embedder: &dyn Embed) -> Index {
+    let evidence = EvidenceSettings::default();
+    let preparation = Preparation { name: "wiki", documents, evidence: &evidence, context: ContextParts::ALL };
+    prepare(folder, &preparation, embedder, &CancelToken::never(), &mut |_| {}).unwrap().0
+}

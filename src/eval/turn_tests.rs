@@ -1,0 +1,271 @@
+//! Tests of answering, judging and explaining on a small wiki, with a generator that follows a script.
+
+use super::test_kit::{kept_index, question, wiki};
+use super::*;
+use crate::answer::AnswerSettings;
+use crate::attribution::{AttributionSettings, SourceVector};
+use crate::base::{CancelSource, CancelToken, Language};
+use crate::evidence::Kind;
+use crate::index::Index;
+use crate::index::test_kit::WordEmbedder;
+use crate::inference::{GenerateRequest, ScriptedGenerator};
+use crate::retrieval::{Engines, Mode, RetrievalSettings};
+
+const NOTHING: &str = "The desired information cannot be found in the retrieved pool of evidence.";
+
+/// The number of the source whose text has these words.
+fn source_of(prompt: &str, words: &str) -> Option<usize> {
+    let before = prompt.find(words)?;
+    let start = prompt[..before].rfind("Source ")?;
+    prompt[start + "Source ".len()..].split(':').next()?.parse().ok()
+}
+
+/// Answers from what it is given, as a model that does all right.
+fn model() -> ScriptedGenerator {
+    ScriptedGenerator::new(|request: &GenerateRequest| {
+        let prompt: String = request.parts.iter().map(|part| part.text.as_str()).collect();
+        if prompt.contains("answer_rating") {
+            return r#"{"justification": "It names her.", "answer_rating": 1}"#.to_owned();
+        }
+        let asked = prompt.rsplit("Question: ").next().unwrap_or_default();
+        let (words, answer) =
+            if asked.contains("layers") { ("three layers", "It has three") } else { ("Alice ran", "Alice did that") };
+        source_of(&prompt, words)
+            .map_or_else(|| NOTHING.to_owned(), |rank| format!("{answer} [Source {rank}, Source 77]."))
+    })
+}
+
+struct World {
+    _folders: [tempfile::TempDir; 2],
+    index: Index,
+    embedder: WordEmbedder,
+    settings: RetrievalSettings,
+    answer: AnswerSettings,
+}
+
+impl World {
+    fn new() -> Self {
+        let (documents, kept) = (wiki(), tempfile::tempdir().unwrap());
+        let embedder = WordEmbedder::new("f00d");
+        let index = kept_index(documents.path(), kept.path(), &embedder);
+        let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
+        Self { _folders: [documents, kept], index, embedder, settings, answer: AnswerSettings::default() }
+    }
+
+    fn asking(&self) -> Asking<'_> {
+        let engines = Engines { index: &self.index, embedder: &self.embedder, reranker: None };
+        Asking { engines, settings: &self.settings, completion: Completion::Human }
+    }
+
+    fn answer(&self, question: &Question) -> Answered {
+        let pages = Pages::of(&self.index).unwrap();
+        let settings = &self.answer;
+        let answering = Answering { asking: self.asking(), pages: &pages, prefix: "", settings, sources: 5 };
+        answer(answering, &mut model(), question, &CancelToken::never(), &mut |_| {}).unwrap()
+    }
+
+    fn explain(&self, question: &Question) -> Explained {
+        let answered = self.answer(question);
+        let ids: Vec<_> = answered.hits.iter().map(|hit| hit.evidence).collect();
+        let vectors = self.index.vectors(&ids).unwrap();
+        let sources = answered.hits.iter().zip(vectors);
+        let sources: Vec<SourceVector> =
+            sources.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
+        let explaining = Explaining {
+            ways: &WAYS,
+            sources: &sources,
+            generator: &mut model(),
+            embedder: &self.embedder,
+            settings: &AttributionSettings::default(),
+            max_tokens: 50,
+        };
+        attribute(answered, explaining, &CancelToken::never(), &mut |_, _, _| {}).unwrap()
+    }
+}
+
+fn layers() -> Question {
+    Question {
+        completed: "How many layers has the platform?".into(),
+        answer: "three layers".into(),
+        gold: vec!["/spaces/~alice/pages/3/Architecture".into()],
+        source: Kind::List,
+        ..question(2)
+    }
+}
+
+fn gone() -> Question {
+    Question {
+        completed: "Who travelled by trains of the office?".into(),
+        gold: vec!["/spaces/CS/pages/99/Gone".into()],
+        language: Language::German,
+        source: Kind::Table,
+        question_type: QuestionType::Complex,
+        ..question(7)
+    }
+}
+
+fn same(figure: Option<Figure>, value: f64) -> bool {
+    figure.is_some_and(|figure| (figure.value - value).abs() < 1e-12)
+}
+
+#[test]
+fn figures_of_a_hand_made_run_are_exact() {
+    let world = World::new();
+    let judged = |rating| Judgement::Verdict(Verdict { answer_rating: rating, justification: "x".into() });
+    let scored = [
+        ScoredAnswer::new(world.answer(&question(1)), judged(1.0)),
+        ScoredAnswer::new(world.answer(&layers()), Judgement::NotJudged),
+        ScoredAnswer::new(world.answer(&gone()), judged(0.0)),
+    ];
+    assert_eq!(
+        scored[0].answered.answer.text,
+        "Alice did that [Source 1, Source 77?].".replace(", Source 77?]", "] [Source 77?]")
+    );
+    assert_eq!(ScoredAnswer::text(&scored[0].answered), "Alice did that.");
+    assert!(!scored[2].answered.answer.answered);
+    let figures = answer_figures(&scored);
+    let all = |name| figures.get(None, name);
+    assert!(same(all("answer_relevance"), 0.5) && all("answer_relevance").unwrap().of == 2);
+    assert!(same(all("not_judged_rate"), 1.0 / 3.0));
+    // One word of three and all of one; one of three and one of two; nothing.
+    assert!(same(all("token_f1"), (0.5 + 2.0 / 5.0) / 3.0), "{:?}", all("token_f1"));
+    assert!(same(all("gold_recall"), (1.0 + 0.5) / 3.0));
+    assert!(same(all("gold_contained"), 1.0 / 3.0));
+    assert!(same(all("oos_rate"), 1.0 / 3.0) && same(all("expected_oos_rate"), 1.0 / 3.0));
+    assert!(same(all("refused_with_gold_rate"), 0.0) && all("refused_with_gold_rate").unwrap().of == 2);
+    assert!(same(all("cited_rate"), 1.0) && same(all("citation_validity"), 0.5) && same(all("cites_gold_rate"), 1.0));
+    let german = Some(Slice::Language(Language::German));
+    assert!(same(figures.get(german, "oos_rate"), 1.0) && figures.get(german, "cited_rate").is_none());
+    let columns = figures.columns.len();
+    let tables = [
+        measured(&figures, 0..ABOUT_TEXT, Comparison::Paper),
+        measured(&figures, ABOUT_TEXT..columns, Comparison::Paper),
+        intervals(&figures),
+    ];
+    insta::assert_snapshot!(tables.join("\n"));
+    assert!(!measured(&figures, 0..columns, Comparison::Nothing).contains("paper"));
+}
+
+#[test]
+fn a_copy_of_the_gold_page_has_the_answer_too() {
+    let answered = World::new().answer(&layers());
+    let ranks: Vec<usize> = (1..=2).filter(|rank| answered.is_gold(*rank)).collect();
+    assert_eq!(ranks, [1, 2]);
+    assert!(!answered.is_gold(77));
+}
+
+#[test]
+fn a_judge_rates_the_answer_without_its_sources() {
+    let world = World::new();
+    let answered = world.answer(&question(1));
+    let text = ScoredAnswer::text(&answered);
+    let judged = Judged { question: &answered.question.completed, right: "Alice", answer: &text };
+    let verdict = judge(&mut model(), judged, &CancelToken::never()).unwrap().unwrap();
+    assert_eq!((verdict.answer_rating, verdict.justification.as_str()), (1.0, "It names her."));
+}
+
+#[test]
+fn attribution_is_right_where_it_points_at_the_gold_page() {
+    let world = World::new();
+    let explained = world.explain(&question(1));
+    assert_eq!(explained.pointed.iter().map(|p| p.way).collect::<Vec<_>>(), WAYS);
+    let leaving_out = &explained.pointed[1..];
+    assert!(leaving_out.iter().all(|p| p.is_gold && p.rank == Some(1) && p.decisive), "{leaving_out:?}");
+}
+
+#[test]
+fn only_clusters_see_what_two_copies_contribute() {
+    let explained = World::new().explain(&layers());
+    let [_, alone, clustered] = explained.pointed.as_slice() else { panic!("{explained:?}") };
+    // Without one copy the answer is drawn from the other.
+    assert_eq!((clustered.rank, clustered.is_gold), (Some(1), true));
+    assert!(alone.rank.is_none_or(|rank| explained.answered.is_gold(rank)), "{alone:?}");
+}
+
+#[test]
+fn questions_without_a_gold_page_among_the_sources_are_not_attributed() {
+    let world = World::new();
+    let explained = [world.explain(&question(1)), world.explain(&gone())];
+    assert!(explained[1].pointed.is_empty());
+    let figures = attribution_figures(&explained);
+    assert!(same(figures.get(None, "gold_retrieved_rate"), 0.5));
+    let accuracy = figures.get(None, "attribution_accuracy.counterfactual");
+    assert!(same(accuracy, 1.0) && accuracy.unwrap().of == 1);
+    let json = serde_json::Value::Object(figures.json());
+    assert_eq!(json["attribution_accuracy"]["counterfactual"], 1.0);
+    assert_eq!(json["by"]["turn"]["6-10"]["attribution_accuracy"]["counterfactual"], serde_json::Value::Null);
+    insta::assert_snapshot!(measured(&figures, 0..figures.columns.len(), Comparison::Paper));
+}
+
+#[test]
+fn a_second_run_remembers_every_question() {
+    let world = World::new();
+    let hybrid = RetrievalSettings::default();
+    let asking = Asking { settings: &hybrid, ..world.asking() };
+    let kept = tempfile::tempdir().unwrap();
+    let never = CancelToken::never();
+    let run = |questions: &[Question], settings: &str| {
+        let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
+        let mut heard = Vec::new();
+        let resumed =
+            ask_again(asking, Memory { cache: &mut cache, settings }, questions, &never, &mut |now| heard.push(now))
+                .unwrap();
+        assert_eq!(heard.last().map(|last| (last.done, last.remembered)), Some((questions.len(), resumed.remembered)));
+        resumed
+    };
+    let questions = [question(1), gone(), layers()];
+    let first = run(&questions, "one");
+    let embedded = world.embedder.texts();
+    let again = run(&questions, "one");
+    assert_eq!((first.remembered, again.remembered, &again.asked), (0, 3, &first.asked));
+    assert_eq!(first.asked, ask(asking, &questions, &never, &mut |_| {}).unwrap());
+    assert_eq!(run(&questions, "two").remembered, 0, "other settings ask anew");
+    let changed = [question(1), gone(), Question { completed: "What has three layers?".into(), ..layers() }];
+    // The English questions are one conversation, which is asked as a whole.
+    assert_eq!(run(&changed, "one").remembered, 1);
+    assert!(world.embedder.texts() > embedded);
+}
+
+#[test]
+fn a_cancelled_run_keeps_what_it_has() {
+    let world = World::new();
+    let kept = tempfile::tempdir().unwrap();
+    let path = kept.path().join("searches.jsonl");
+    let source = CancelSource::default();
+    let questions = [question(1), gone()];
+    let mut cache = Cache::open(&path).unwrap();
+    let mut stop = |_| source.cancel();
+    let stopped =
+        ask_again(world.asking(), Memory { cache: &mut cache, settings: "s" }, &questions, &source.token(), &mut stop);
+    assert!(matches!(stopped, Err(EvalError::Canceled(_))));
+    let mut cache = Cache::open(&path).unwrap();
+    let never = CancelToken::never();
+    let memory = Memory { cache: &mut cache, settings: "s" };
+    let resumed = ask_again(world.asking(), memory, &questions, &never, &mut |_| {}).unwrap();
+    assert_eq!((resumed.remembered, resumed.asked.len()), (1, 2));
+}
+
+#[test]
+fn ratings_of_two_runs_are_compared_where_both_have_one() {
+    let answered = World::new().answer(&question(1));
+    let run = |name: &str, ratings: [Option<f64>; 5]| {
+        let judged = |rating: Option<f64>| match rating {
+            Some(answer_rating) => Judgement::Verdict(Verdict { answer_rating, justification: "x".into() }),
+            None => Judgement::NotJudged,
+        };
+        let asked: Vec<_> = ratings.map(|rating| ScoredAnswer::new(answered.clone(), judged(rating))).into();
+        Run { name: name.to_owned(), figures: answer_figures(&asked), asked }
+    };
+    let runs = vec![
+        run("none", [Some(0.0), Some(0.5), Some(0.0), Some(1.0), Some(0.0)]),
+        run("all", [Some(1.0), Some(0.5), Some(0.5), Some(1.0), None]),
+    ];
+    let runs = Runs { ablation: Ablation::Context, default: 1, runs, comparison: Comparison::Paper };
+    let test = runs.significance(0).paired_t.unwrap();
+    // Differences of 1, 0, 0.5 and 0: t = 0.375 / (sqrt(0.229167) / 2).
+    assert_eq!(test.pairs, 4);
+    assert!((test.difference - 0.375).abs() < 1e-12 && (test.t - 1.566_698_9).abs() < 1e-6, "{test:?}");
+    assert_eq!(runs.significance(1).paired_t, None);
+    let text = runs.text();
+    assert!(text.contains("| none   |     0.300 |") && text.contains("judged by GPT-4o"), "{text}");
+}

@@ -1,0 +1,265 @@
+//! What every run of a benchmark shares: questions, models, the domain, settings.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::super::exit::Failure;
+use super::super::output::Output;
+use super::super::pace::Pace;
+use super::super::start::Start;
+use super::models;
+use super::pace::Step;
+use crate::app::Problem;
+use crate::base::{CancelToken, DomainName, Language};
+use crate::cli::EvalCommon;
+use crate::config::program_stamp;
+use crate::eval::{
+    Ablation, Asking, Benchmark, Comparing, EvalError, Limit, Part, Preparation, Reranking, Variant, Variation, Wanted,
+    prepare,
+};
+use crate::evidence::{ContextParts, EvidenceSettings};
+use crate::index::{Index, IngestProgress, IngestReport};
+use crate::inference::{Embed, EncoderIdentity, Rerank};
+use crate::retrieval::Engines;
+
+/// What every run of the benchmark shares.
+pub(super) struct Bench<'a> {
+    pub(super) start: &'a Start,
+    pub(super) args: &'a EvalCommon,
+    pub(super) benchmark: Benchmark,
+    pub(super) embedder: Arc<dyn Embed>,
+    pub(super) reranker: Option<Arc<dyn Rerank>>,
+    pub(super) cancel: CancelToken,
+    /// The domains of this run that are open, so that each is brought in step once.
+    open: RefCell<Vec<Opened>>,
+}
+
+/// An open domain, with what tells it from the others.
+struct Opened {
+    domain: Option<DomainName>,
+    evidence: EvidenceSettings,
+    context: ContextParts,
+    index: Rc<Index>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn open(
+        start: &'a Start,
+        args: &'a EvalCommon,
+        limit: Limit,
+        cancel: CancelToken,
+        output: &mut Output,
+    ) -> Result<Self, Failure> {
+        let wanted = Wanted { languages: args.languages.clone(), limit };
+        let mut benchmark = Benchmark::read(&args.benchmark, args.questions.as_deref(), &wanted)?;
+        if let Some(name) = &args.domain {
+            benchmark.keep_domain(name);
+        }
+        if benchmark.is_empty() {
+            return Err(Failure::usage(Problem {
+                what: "the benchmark has no question to ask".to_owned(),
+                next: "Check --languages and --domain.".to_owned(),
+            }));
+        }
+        output.progress("loading the embedder");
+        let embedder = models::embedder(start, args.how.embedder.as_deref(), &cancel)?;
+        let reranker = start.reranker(&cancel)?;
+        Ok(Self { start, args, benchmark, embedder, reranker, cancel, open: RefCell::default() })
+    }
+
+    /// The settings as they are configured and asked for.
+    pub(super) fn configured(&self) -> Variation {
+        let (how, config) = (&self.args.how, &self.start.config);
+        let context = how.context.unwrap_or(config.index.context);
+        let mut retrieval = config.retrieval.clone();
+        retrieval.top_k = usize::from(how.k);
+        retrieval.mode = how.mode.unwrap_or(retrieval.mode);
+        retrieval.context = context;
+        if !how.kinds.is_empty() {
+            retrieval.kinds.clone_from(&how.kinds);
+        }
+        let mut evidence = config.evidence.clone();
+        evidence.linearizer = how.linearizer.unwrap_or(evidence.linearizer);
+        evidence.tables = how.index.unwrap_or(evidence.tables);
+        let rerank = if self.reranker.is_some() { how.rerank } else { Reranking::Off };
+        Variation { context, evidence, retrieval, rerank, completion: self.args.completion }
+    }
+
+    /// The runs: one, or one for each choice.
+    pub(super) fn compare(&self, ablation: Option<Ablation>) -> Result<Comparing, Failure> {
+        let configured = self.configured();
+        let Some(ablation) = ablation else {
+            let variants = vec![Variant { name: String::new(), variation: configured }];
+            return Ok(Comparing { variants, default: 0 });
+        };
+        if ablation == Ablation::Rerank && self.reranker.is_none() {
+            return Err(EvalError::NoReranker.into());
+        }
+        let is_indexed = matches!(ablation, Ablation::Context | Ablation::Linearizer | Ablation::Index);
+        if let (Some(domain), true) = (&self.args.domain, is_indexed) {
+            return Err(Failure::usage(Problem {
+                what: format!("`{domain}` is indexed with one choice of {}", ablation.word()),
+                next: "Leave --domain out: the benchmark's documents are then indexed with each choice.".to_owned(),
+            }));
+        }
+        Ok(ablation.compare(&configured))
+    }
+
+    /// How questions are searched in `index`.
+    pub(super) fn asking<'b>(&'b self, index: &'b Index, variation: &'b Variation) -> Asking<'b> {
+        let reranker = self.reranker.as_deref().filter(|_| variation.rerank == Reranking::On);
+        let engines = Engines { index, embedder: self.embedder.as_ref(), reranker };
+        Asking { engines, settings: &variation.retrieval, completion: variation.completion }
+    }
+
+    /// What the model is told about the domain: what the domain says, or the benchmark.
+    pub(super) fn prefix(&self, part: &Part, index: &Index) -> Result<String, Failure> {
+        let own = index.manifest()?.prompt_prefix;
+        Ok(if own.is_empty() && self.args.domain.is_none() { part.prefix.clone() } else { own })
+    }
+
+    /// Everything but the question that decides what a search finds.
+    pub(super) fn fingerprint(&self, index: &Index, variation: &Variation) -> Result<String, Failure> {
+        let manifest = index.manifest()?;
+        let made = (index.name(), manifest.generation, &manifest.created_at, &manifest.embedder.fingerprint);
+        let reranker = self.reranker.as_ref().map(|reranker| reranker.model());
+        let generator = &self.start.profile.profile.generator;
+        let all = serde_json::to_string(&(program_stamp(), made, variation, reranker, generator));
+        all.map_err(|error| Failure::failed(Problem::of(&error, "")))
+    }
+
+    /// The domain that is asked: the user's, or the benchmark's own, brought in step.
+    pub(super) fn index(
+        &self,
+        part: &Part,
+        variation: &Variation,
+        step: Step<'_>,
+        output: &mut Output,
+    ) -> Result<Rc<Index>, Failure> {
+        let same = |opened: &&Opened| {
+            opened.domain == part.domain
+                && (self.args.domain.is_some()
+                    || (opened.evidence == variation.evidence && opened.context == variation.context))
+        };
+        if let Some(opened) = self.open.borrow().iter().find(same) {
+            return Ok(Rc::clone(&opened.index));
+        }
+        let index = Rc::new(self.in_step(part, variation, step, output)?);
+        self.open.borrow_mut().push(Opened {
+            domain: part.domain.clone(),
+            evidence: variation.evidence.clone(),
+            context: variation.context,
+            index: Rc::clone(&index),
+        });
+        Ok(index)
+    }
+
+    fn in_step(
+        &self,
+        part: &Part,
+        variation: &Variation,
+        step: Step<'_>,
+        output: &mut Output,
+    ) -> Result<Index, Failure> {
+        let mut pace = Pace::default();
+        let mut hear = |progress: IngestProgress| {
+            if let Some(line) = pace.hear(&progress, Instant::now()) {
+                output.progress(&step.line(&line));
+            }
+        };
+        if let Some(name) = &self.args.domain {
+            return self.start.open_domain(name, self.embedder.identity(), &self.cancel, &mut hear);
+        }
+        let no_documents = || EvalError::NoDocuments { folder: self.args.benchmark.clone() };
+        let documents = part.documents.as_deref().ok_or_else(no_documents)?;
+        let name = part.domain.as_ref().map_or(self.benchmark.name.as_str(), DomainName::as_str);
+        let preparation = Preparation { name, documents, evidence: &variation.evidence, context: variation.context };
+        let folder = self.start.paths.benchmarks();
+        let embedder = self.embedder.as_ref();
+        let (index, report) = prepare(&folder, &preparation, embedder, &self.cancel, &mut hear)?;
+        if report.added + report.updated > 0 || !report.skipped.is_empty() {
+            output.note(&step.line(&made(&report, &folder)));
+        }
+        Ok(index)
+    }
+
+    pub(super) fn settings(&self, variation: &Variation, limit: Option<u32>) -> SettingsJson<'_> {
+        SettingsJson {
+            benchmark: &self.benchmark.name,
+            domain: self.args.domain.as_ref(),
+            languages: self.args.languages.iter().copied().map(Language::code).collect(),
+            variation: variation.clone(),
+            embedder: self.embedder.identity(),
+            reranker: self.reranker.as_ref().map(|reranker| reranker.model().to_owned()),
+            limit,
+            generator: None,
+            judge: None,
+            sources: None,
+        }
+    }
+}
+
+fn made(report: &IngestReport, folder: &Path) -> String {
+    let changed = report.added + report.updated;
+    let skipped = if report.skipped.is_empty() { String::new() } else { format!(", {} skipped", report.skipped.len()) };
+    format!(
+        "{changed} documents read again{skipped}: {} documents, {} in {}",
+        report.documents,
+        report.evidences,
+        folder.display()
+    )
+}
+
+/// The settings of a run as in the JSON contract.
+#[derive(Debug, Serialize)]
+pub(super) struct SettingsJson<'a> {
+    benchmark: &'a str,
+    domain: Option<&'a DomainName>,
+    languages: Vec<&'static str>,
+    #[serde(flatten)]
+    variation: Variation,
+    embedder: &'a EncoderIdentity,
+    reranker: Option<String>,
+    limit: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generator: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<String>,
+    /// Hits in the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sources: Option<usize>,
+}
+
+impl SettingsJson<'_> {
+    /// With what answering takes beside searching.
+    pub(super) fn of_answers(self, generator: &str, judge: Option<&str>, sources: usize) -> Self {
+        let judge = judge.map(str::to_owned);
+        Self { generator: Some(generator.to_owned()), judge, sources: Some(sources), ..self }
+    }
+
+    /// The settings line by line, for the report: nested ones as `outer.inner`.
+    pub(super) fn pairs(&self) -> Vec<(String, String)> {
+        let mut pairs = Vec::new();
+        let value = serde_json::to_value(self).unwrap_or_default();
+        for (name, value) in value.as_object().into_iter().flatten() {
+            match value.as_object() {
+                Some(inner) => pairs.extend(inner.iter().map(|(key, value)| (format!("{name}.{key}"), plain(value)))),
+                None => pairs.push((name.clone(), plain(value))),
+            }
+        }
+        pairs
+    }
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => "none".to_owned(),
+        other => other.to_string(),
+    }
+}

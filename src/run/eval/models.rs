@@ -1,0 +1,53 @@
+//! The models a benchmark runs with.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::super::exit::Failure;
+use super::super::start::Start;
+use crate::base::CancelToken;
+use crate::eval::{Cache, Remembering, key};
+use crate::inference::{
+    CatalogModel, Embed, Generate as _, GeneratorSettings, LlamaGenerator, ModelRole, load_embedder,
+};
+
+/// The embedder with this id, or that of the profile.
+pub(super) fn embedder(start: &Start, id: Option<&str>, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
+    match id {
+        None => start.embedder(cancel),
+        Some(id) => Ok(load_embedder(start.catalog.model(id)?, &start.folders(), cancel)?),
+    }
+}
+
+/// The generator with this id, with a memory of all that it said in earlier runs.
+pub(super) fn generator(start: &Start, id: &str, cancel: &CancelToken) -> Result<Remembering, Failure> {
+    let model = generator_of(start, id)?;
+    let weights = model.weights()?;
+    let path = start.folders().find(model, weights, cancel)?;
+    let settings = GeneratorSettings {
+        context_tokens: start.profile.profile.context_tokens,
+        threads: start.config.generation.threads,
+        ..GeneratorSettings::default()
+    };
+    let stop = cancel.clone();
+    let go_on = move |_| if stop.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let loaded = LlamaGenerator::load(&model.id, &path, &settings, Box::new(go_on))?;
+    let context = loaded.identity().context_tokens.to_string();
+    let fingerprint = key([weights.sha256.as_str(), &context]);
+    let cache = Cache::open(&start.paths.results().join(format!("completions-{}.jsonl", model.id)))?;
+    Ok(Remembering::new(Box::new(loaded), &fingerprint, cache))
+}
+
+/// The model with this id, which must be a generator.
+fn generator_of<'a>(start: &'a Start, id: &str) -> Result<&'a CatalogModel, Failure> {
+    let model = start.catalog.model(id)?;
+    if model.role == ModelRole::Generator {
+        return Ok(model);
+    }
+    let generators = start.catalog.models.iter().filter(|model| model.role == ModelRole::Generator);
+    let known: Vec<&str> = generators.map(|model| model.id.as_str()).collect();
+    Err(Failure::usage(crate::app::Problem {
+        what: format!("`{}` generates no text", model.id),
+        next: format!("Choose one of {}.", known.join(", ")),
+    }))
+}

@@ -1,0 +1,98 @@
+//! What a benchmark prints and writes: tables or JSON on stdout, and a report in Markdown.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::super::exit::Failure;
+use super::super::output::{Form, Output};
+use super::bench::SettingsJson;
+use crate::app::Problem;
+use crate::config::command_line;
+use crate::eval::{Comparison, Markdown, Report};
+
+/// What the report says of the figures of the paper.
+const ABOUT_PAPER: &str = "Columns named `paper` are from RAGonite (Saha Roy et al., WSDM 2025, arXiv 2412.10571), Tables \
+                           2 to 4: all 600 questions, completed, answered and judged by GPT-4o, bge-m3 with a reranker, \
+                           pages compared by URL string.";
+
+/// A table with its heading.
+pub(super) struct Table {
+    pub(super) heading: &'static str,
+    pub(super) text: String,
+}
+
+/// The result of a run.
+pub(super) struct Given<'a, J> {
+    /// What was scored: `retrieval`, `answers` or `attribution`.
+    pub(super) what: &'static str,
+    pub(super) questions: usize,
+    pub(super) settings: &'a SettingsJson<'a>,
+    pub(super) tables: Vec<Table>,
+    pub(super) json: J,
+    pub(super) comparison: Comparison,
+}
+
+impl<J: Serialize> Given<'_, J> {
+    /// Prints it, and writes the report where one is wanted.
+    pub(super) fn give(&self, report: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
+        if let Some(path) = report {
+            fs::write(path, self.report()).map_err(|error| Failure::failed(unwritten(path, &error)))?;
+            output.note(&format!("the report is in {}", path.display()));
+        }
+        match output.form() {
+            Form::Json => output.json(&self.json)?,
+            Form::Text => {
+                let texts: Vec<&str> = self.tables.iter().map(|table| table.text.as_str()).collect();
+                output.text(&texts.join("\n"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&self) -> String {
+        let mut report = Markdown::new(&format!("ragonite eval {}", self.what));
+        report.block(&format!("{} questions; ragonite {}.", self.questions, env!("CARGO_PKG_VERSION")));
+        if self.comparison == Comparison::Paper {
+            report.block(ABOUT_PAPER);
+        }
+        report.heading("Run it again");
+        report.verbatim(&command_line());
+        report.block("Results that would come out the same are taken from `<data>/benchmarks/results`.");
+        report.heading("Settings and models");
+        report.pairs(&self.settings.pairs());
+        for table in &self.tables {
+            report.heading(table.heading);
+            report.block(&table.text);
+        }
+        report.finish()
+    }
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
+    Problem {
+        what: format!("writing the report `{}`: {error}", path.display()),
+        next: "Name a file in a folder that exists and can be written with --report.".to_owned(),
+    }
+}
+
+/// Says what makes the figures lower than they are.
+pub(super) fn warn(report: &Report, output: &mut Output) {
+    if report.without_gold > 0 {
+        output.note(&format!(
+            "{} of {} questions have no gold page in the domain and count as not found",
+            report.without_gold, report.all.questions
+        ));
+    }
+}
+
+/// Says how much was not done again.
+pub(super) fn remembered(remembered: usize, questions: usize, damaged: usize, output: &mut Output) {
+    if remembered > 0 {
+        output.note(&format!("{remembered} of {questions} questions were taken from the cache"));
+    }
+    if damaged > 0 {
+        output.note(&format!("{damaged} damaged lines of the cache were passed over"));
+    }
+}
