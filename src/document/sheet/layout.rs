@@ -3,11 +3,12 @@
 //! Takes cells by row and column, gives blocks from top to bottom and left to right.
 //! A sheet is one grid, on which people put several tables, titles and remarks; empty rows and columns tell them apart.
 //! Invariants: every cell's text is in one block; only the first [`SAMPLE`] rows of a table go through the builder, so
-//! that a long table costs little more than its text.
+//! that a long table costs little more than its text; a table with far more places than texts is written as lines.
 //! Not here: how cells are read (`workbook`, `delimited`), which rows are header (`header`).
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::builder::{Builder, CellMarks, Part, Section};
@@ -15,6 +16,12 @@ use super::super::{Block, Table};
 
 /// Rows from which a table's header is told.
 const SAMPLE: usize = 1_000;
+/// Places of the tables of one document, empty ones too.
+const MOST_PLACES: usize = 16_000_000;
+/// Places of the rows that go through the builder, where each takes more.
+const MOST_SAMPLED: usize = 2_000_000;
+/// Bytes of text repeated in merged cells of one document; beyond it the repetitions stay empty.
+const MOST_REPEATED: usize = 16 << 20;
 /// A longer text above a table is no title of it.
 const LONGEST_TITLE: usize = 160;
 /// Empty rows between a title and its table.
@@ -43,6 +50,39 @@ pub(super) struct Row {
 
 /// How many rows and columns a merged cell covers, by its place.
 pub(super) type Merged = HashMap<(u32, u32), (u32, u32)>;
+
+/// What the tables of a document may still take.
+#[derive(Debug)]
+pub(super) struct Room {
+    places: usize,
+    repeated: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { places: MOST_PLACES, repeated: MOST_REPEATED }
+    }
+}
+
+impl Room {
+    /// Whether there is room for a table, which takes it.
+    fn holds(&mut self, rows: usize, columns: &Range<u32>, used: usize) -> bool {
+        let left = self.places.checked_sub(rows.saturating_mul(used));
+        self.places = left.unwrap_or(self.places);
+        left.is_some() && rows.min(SAMPLE).saturating_mul(columns.len()) <= MOST_SAMPLED
+    }
+
+    /// A text once more, where there is room for it.
+    fn repeat(&mut self, text: &str) -> String {
+        match self.repeated.checked_sub(text.len()) {
+            Some(left) => {
+                self.repeated = left;
+                text.to_owned()
+            }
+            None => String::new(),
+        }
+    }
+}
 
 /// A block and the part of the sheet that it was.
 #[derive(Debug)]
@@ -91,7 +131,7 @@ fn end_of(row: &Row, cell: &Cell, merged: &Merged) -> u32 {
 }
 
 /// Splits a sheet into blocks. Rows come in order, their cells too, none of them empty.
-pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged) -> Vec<Placed> {
+pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged, room: &mut Room) -> Vec<Placed> {
     let mut regions = Vec::new();
     for band in bands(rows, merged) {
         let mut parts = Vec::new();
@@ -119,7 +159,7 @@ pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged) -> Vec<Placed> {
         placed.extend(titles.drain(..).map(|title| as_text(title, merged)));
         let caption: Vec<String> =
             own.into_iter().flat_map(|title| title.rows).flat_map(|row| row.cells).map(|cell| cell.text).collect();
-        add_region(region, caption, merged, &mut placed);
+        add_region(region, caption, (merged, room), &mut placed);
     }
     placed.extend(titles.into_iter().map(|title| as_text(title, merged)));
     placed
@@ -153,14 +193,18 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
     if spans.len() < 2 {
         return vec![band];
     }
-    let extent = |span: &Range<u32>| {
-        let within = |row: &&Row| row.cells.iter().any(|cell| span.contains(&cell.column));
-        (band.rows.iter().position(|row| within(&row)), band.rows.iter().rposition(|row| within(&row)))
-    };
+    // First and last row with cells in each span.
+    let mut extents: Vec<(Option<usize>, Option<usize>)> = vec![(None, None); spans.len()];
+    for (number, row) in band.rows.iter().enumerate() {
+        for cell in &row.cells {
+            if let Some(extent) = extents.get_mut(spans.partition_point(|span| span.end <= cell.column)) {
+                *extent = (extent.0.or(Some(number)), Some(number));
+            }
+        }
+    }
     let mut kept: Vec<Range<u32>> = Vec::new();
     let mut last_extent = (None, None);
-    for span in spans {
-        let own = extent(&span);
+    for (span, own) in spans.into_iter().zip(extents) {
         match kept.last_mut() {
             Some(last) if span.start - last.end < 2 && own == last_extent => last.end = span.end,
             _ => kept.push(span),
@@ -235,7 +279,12 @@ fn as_text(region: Region, merged: &Merged) -> Placed {
     Placed { block: Block::Text(lines.collect::<Vec<_>>().join("\n")), rows, columns }
 }
 
-fn add_region(mut region: Region, mut caption: Vec<String>, merged: &Merged, placed: &mut Vec<Placed>) {
+fn add_region(
+    mut region: Region,
+    mut caption: Vec<String>,
+    (merged, room): (&Merged, &mut Room),
+    placed: &mut Vec<Placed>,
+) {
     let columns = region.columns(merged);
     let rows = region.top()..region.bottom + 1;
     let is_text = columns.len() == 1 && !has_column_name(&region);
@@ -267,7 +316,7 @@ fn add_region(mut region: Region, mut caption: Vec<String>, merged: &Merged, pla
     {
         first.cells.iter_mut().for_each(|cell| cell.header = true);
     }
-    let mut blocks = build(region.rows, &caption.join(" / "), columns.clone(), merged);
+    let mut blocks = build(region.rows, &caption.join(" / "), columns.clone(), (merged, room));
     if let Some(Block::Table(table)) = blocks.last_mut()
         && !footer.is_empty()
     {
@@ -292,11 +341,14 @@ fn has_column_name(region: &Region) -> bool {
 }
 
 /// Builds the blocks of a region: a sample of its rows through the builder, which finds the header, the rest behind it.
-fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, merged: &Merged) -> Vec<Block> {
+fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, (merged, room): (&Merged, &mut Room)) -> Vec<Block> {
+    let used = used_columns(&rows, merged);
+    if !room.holds(rows.len(), &columns, used.len()) {
+        return as_lines(rows, caption);
+    }
     if rows.len() <= SAMPLE + SAMPLE / 4 {
         return through_builder(&rows, caption, columns, merged);
     }
-    let used = used_columns(&rows, merged);
     let in_sample = used_columns(&rows[..SAMPLE], merged);
     let mut blocks = through_builder(&rows[..SAMPLE], caption, columns.clone(), merged);
     let fits = |table: &Table| table.rows.iter().all(|row| row.len() == in_sample.len()) && !table.rows.is_empty();
@@ -304,15 +356,28 @@ fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, merged: &Merged) ->
         [Block::Table(table)] if fits(table) => {
             widen(table, &used, &in_sample);
             let places: HashMap<u32, usize> = used.iter().enumerate().map(|(at, column)| (*column, at)).collect();
-            let mut covered: HashMap<u32, (u32, String)> = HashMap::new();
+            let mut covered = Covered::new();
             for row in rows.into_iter().skip(SAMPLE) {
-                table.rows.push(fill(row, &places, merged, &mut covered));
+                table.rows.push(fill(row, &places, (merged, room), &mut covered));
             }
             blocks
         }
-        _ => through_builder(&rows, caption, columns, merged),
+        _ if rows.len().saturating_mul(columns.len()) <= MOST_SAMPLED => {
+            through_builder(&rows, caption, columns, merged)
+        }
+        _ => as_lines(rows, caption),
     }
 }
+
+/// A table that is too wide and too empty, as one line per row.
+fn as_lines(rows: Vec<Row>, caption: &str) -> Vec<Block> {
+    let line = |row: Row| row.cells.into_iter().map(|cell| cell.text).collect::<Vec<_>>().join(", ");
+    let lines = (!caption.is_empty()).then(|| caption.to_owned()).into_iter().chain(rows.into_iter().map(line));
+    vec![Block::Text(lines.collect::<Vec<_>>().join("\n"))]
+}
+
+/// What merged cells above put into a column: up to which row, and the text.
+type Covered = HashMap<u32, (u32, Rc<str>)>;
 
 /// Columns with text of their own.
 fn used_columns(rows: &[Row], merged: &Merged) -> Vec<u32> {
@@ -333,15 +398,17 @@ fn used_columns(rows: &[Row], merged: &Merged) -> Vec<u32> {
 
 /// Adds the columns that are empty in the sample.
 fn widen(table: &mut Table, used: &[u32], in_sample: &[u32]) {
-    for (at, column) in used.iter().enumerate() {
-        if in_sample.binary_search(column).is_ok() {
-            continue;
-        }
-        if !table.header.is_empty() {
-            table.header.insert(at.min(table.header.len()), String::new());
-        }
-        table.rows.iter_mut().for_each(|row| row.insert(at.min(row.len()), String::new()));
-        table.row_headers += usize::from(at < table.row_headers);
+    let is_new: Vec<bool> = used.iter().map(|column| in_sample.binary_search(column).is_err()).collect();
+    let widened = |row: &mut Vec<String>| {
+        let mut own = std::mem::take(row).into_iter();
+        row.extend(is_new.iter().map(|new| if *new { String::new() } else { own.next().unwrap_or_default() }));
+    };
+    if !table.header.is_empty() {
+        widened(&mut table.header);
+    }
+    table.rows.iter_mut().for_each(widened);
+    for (at, new) in is_new.iter().enumerate() {
+        table.row_headers += usize::from(*new && at < table.row_headers);
     }
 }
 
@@ -349,25 +416,30 @@ fn widen(table: &mut Table, used: &[u32], in_sample: &[u32]) {
 fn fill(
     row: Row,
     places: &HashMap<u32, usize>,
-    merged: &Merged,
-    covered: &mut HashMap<u32, (u32, String)>,
+    (merged, room): (&Merged, &mut Room),
+    covered: &mut Covered,
 ) -> Vec<String> {
     let mut texts = vec![String::new(); places.len()];
     covered.retain(|_, (end, _)| *end > row.number);
     for (column, (_, text)) in covered.iter() {
         if let Some(at) = places.get(column) {
-            texts[*at].clone_from(text);
+            texts[*at] = room.repeat(text);
         }
     }
     for cell in row.cells {
         let (down, across) = merged.get(&(row.number, cell.column)).copied().unwrap_or((1, 1));
-        for column in cell.column..cell.column + across.max(1) {
+        if down > 1 {
+            let text: Rc<str> = Rc::from(cell.text.as_str());
+            let end = row.number.saturating_add(down);
+            covered.extend((cell.column..cell.column + across.max(1)).map(|column| (column, (end, Rc::clone(&text)))));
+        }
+        for column in cell.column + 1..cell.column + across.max(1) {
             if let Some(at) = places.get(&column) {
-                texts[*at].clone_from(&cell.text);
+                texts[*at] = room.repeat(&cell.text);
             }
-            if down > 1 {
-                covered.insert(column, (row.number + down, cell.text.clone()));
-            }
+        }
+        if let Some(at) = places.get(&cell.column) {
+            texts[*at] = cell.text;
         }
     }
     texts

@@ -9,21 +9,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use calamine::{
-    Data, DataRef, Dimensions, ExcelDateTime, Ods, Range, Reader, SheetType, SheetVisible, Style, Xls, Xlsb, Xlsx,
+    Data, DataRef, Dimensions, ExcelDateTime, Range, Reader, SheetType, SheetVisible, Style, Xls, Xlsb, Xlsx,
 };
 
 use super::super::package::{COMPOUND_FILE, OfficeError, Package, child, parse};
 use super::super::{Block, Document, Link};
-use super::compound;
-use super::frame::{self, Frame};
-use super::layout::{Cell, Merged, Placed, Row, lay_out};
+use super::frame::{self, Frame, MOST_MERGED, WIDEST_MERGED};
+use super::layout::{self, Cell, Merged, Placed, Row, lay_out};
 use super::number::{date, general, number};
+use super::open;
+use super::records;
+use super::{claims, compound};
 use crate::base::clean_line;
 
 /// Cells of one file: 50,000 rows of 80 columns.
 const MOST_CELLS: usize = 4_000_000;
 /// Bytes of their text.
 const MOST_TEXT: usize = 256 << 20;
+/// Cells of one file, the empty ones too.
+const MOST_SEEN: usize = 64_000_000;
+/// No program makes larger sheets.
+const LAST_ROW: u32 = 1 << 24;
+const LAST_COLUMN: u32 = 1 << 16;
+/// Spreadsheets take format codes of 255 characters.
+const LONGEST_CODE: usize = 1_024;
 
 type Bytes<'a> = Cursor<&'a [u8]>;
 
@@ -37,17 +46,22 @@ pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeEr
         if !compound::has_an_end(bytes) {
             return Err(OfficeError::Broken);
         }
-        return guarded(|| read_xls(Xls::new(source).map_err(calamine::Error::Xls)?));
+        return guarded(|| {
+            let bytes = records::bounded(bytes)?;
+            read_xls(Xls::new(Cursor::new(bytes.as_slice())).map_err(calamine::Error::Xls)?)
+        });
     }
     let mut package = Package::open(bytes)?;
     package.check()?;
     let mut document = if package.has("xl/workbook.xml") {
+        claims::check_xlsx(&mut package)?;
         let frames = frame::read(&mut package)?;
         guarded(|| read_xlsx(Xlsx::new(source).map_err(calamine::Error::Xlsx)?, frames))?
     } else if package.has("xl/workbook.bin") {
+        claims::check_xlsb(&mut package)?;
         guarded(|| read_xlsb(Xlsb::new(source).map_err(calamine::Error::Xlsb)?))?
     } else {
-        guarded(|| read_ods(Ods::new(source).map_err(calamine::Error::Ods)?))?
+        open::read_sheets(&mut package)?.document
     };
     read_properties(&mut package, &mut document)?;
     Ok(document)
@@ -85,20 +99,33 @@ fn read_properties(package: &mut Package<'_>, document: &mut Document) -> Result
 }
 
 /// What the file may still hold.
-struct Room {
+pub(super) struct Room {
     cells: usize,
     text: usize,
+    /// What is read of the cells, the empty ones too.
+    seen: usize,
+}
+
+impl Room {
+    /// Whether so many cells more can be read.
+    pub(super) fn has_cells(&self, cells: usize) -> Result<(), OfficeError> {
+        if cells > self.cells { Err(OfficeError::TooManyCells { limit: MOST_CELLS }) } else { Ok(()) }
+    }
 }
 
 /// The sheet that is being read.
-struct Sheet<'f> {
-    rows: Vec<Row>,
-    frame: &'f Frame,
-    room: &'f mut Room,
+pub(super) struct Sheet<'f> {
+    pub rows: Vec<Row>,
+    pub frame: &'f Frame,
+    pub room: &'f mut Room,
 }
 
 impl Sheet<'_> {
-    fn add(&mut self, (row, column): (u32, u32), text: &str, look: Look) -> Result<(), OfficeError> {
+    pub(super) fn add(&mut self, (row, column): (u32, u32), text: &str, look: Look) -> Result<(), OfficeError> {
+        if row > LAST_ROW || column > LAST_COLUMN {
+            return Err(OfficeError::Broken);
+        }
+        self.room.seen = self.room.seen.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_SEEN })?;
         let comment = self.frame.comments.get(&(row, column));
         let mut text = clean_line(text);
         if let Some(comment) = comment {
@@ -111,8 +138,8 @@ impl Sheet<'_> {
         let full = || OfficeError::TooLarge { limit: MOST_TEXT as u64 };
         self.room.cells = self.room.cells.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_CELLS })?;
         self.room.text = self.room.text.checked_sub(text.len()).ok_or_else(full)?;
-        let named = |(at, first, last): &(u32, u32, u32)| *at == row && (*first..=*last).contains(&column);
-        let header = self.frame.headers.iter().any(named);
+        let named = |columns: &Vec<(u32, u32)>| columns.iter().any(|(first, last)| (*first..=*last).contains(&column));
+        let header = look.header || self.frame.headers.get(&row).is_some_and(named);
         let cell = Cell { column, text, bold: look.bold, header, shade: look.shade };
         match self.rows.last_mut() {
             Some(last) if last.number == row => last.cells.push(cell),
@@ -122,7 +149,7 @@ impl Sheet<'_> {
     }
 
     /// The rows in order, whatever the order in the file; the last of several cells in one place counts.
-    fn finish(mut self) -> Vec<Row> {
+    pub(super) fn finish(mut self) -> Vec<Row> {
         self.rows.sort_by_key(|row| row.number);
         let mut rows: Vec<Row> = Vec::with_capacity(self.rows.len());
         for row in self.rows {
@@ -151,18 +178,21 @@ fn mark_frozen(rows: &mut [Row], frozen: u32) {
 
 /// How a cell is drawn.
 #[derive(Debug, Clone, Default)]
-struct Look {
-    bold: bool,
-    shade: Option<Arc<str>>,
-    code: Option<String>,
+pub(super) struct Look {
+    pub bold: bool,
+    /// Whether the sheet itself says that the cell names something.
+    pub header: bool,
+    pub shade: Option<Arc<str>>,
+    pub code: Option<Arc<str>>,
 }
 
 impl Look {
     fn of(style: &Style) -> Self {
         let fill = style.fill.as_ref().filter(|fill| fill.is_visible()).and_then(calamine::Fill::get_color);
         let shade = fill.filter(|color| !color.is_white()).map(|color| Arc::from(format!("{:08x}", color.to_argb())));
-        let code = style.number_format.as_ref().map(|format| format.format_code.clone());
-        Self { bold: style.font.as_ref().is_some_and(calamine::Font::is_bold), shade, code }
+        let code = style.number_format.as_ref().map(|format| format.format_code.as_str());
+        let code = code.filter(|code| code.len() <= LONGEST_CODE).map(Arc::from);
+        Self { bold: style.font.as_ref().is_some_and(calamine::Font::is_bold), header: false, shade, code }
     }
 }
 
@@ -172,11 +202,14 @@ fn read_xlsx(
 ) -> Result<Document, OfficeError> {
     let mut sheets = Sheets::default();
     let none = Frame::default();
+    let mut looks: Vec<Look> = Vec::new();
     for name in visible(book.sheets_metadata()) {
         let frame = frames.get(&name).unwrap_or(&none);
         let mut sheet = Sheet { rows: Vec::new(), frame, room: &mut sheets.room };
         let mut cells = book.worksheet_cells_reader(&name).map_err(calamine::Error::Xlsx)?;
-        let looks: Vec<Look> = cells.styles().iter().map(Look::of).collect();
+        if looks.is_empty() {
+            looks = cells.styles().iter().map(Look::of).collect();
+        }
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(calamine::Error::Xlsx)? {
             let look = looks.get(style).cloned().unwrap_or_default();
             let text = shown(cell.get_value(), look.code.as_deref());
@@ -214,35 +247,30 @@ fn read_xls(mut book: Xls<Bytes<'_>>) -> Result<Document, OfficeError> {
     Ok(sheets.document)
 }
 
-fn read_ods(mut book: Ods<Bytes<'_>>) -> Result<Document, OfficeError> {
-    let mut sheets = Sheets::default();
-    for name in visible(book.sheets_metadata()) {
-        let range = book.worksheet_range(&name).map_err(calamine::Error::Ods)?;
-        sheets.add_range(&name, &range, &Frame::default())?;
-    }
-    Ok(sheets.document)
-}
-
 fn visible(sheets: &[calamine::Sheet]) -> Vec<String> {
     let shown = |sheet: &&calamine::Sheet| sheet.visible == SheetVisible::Visible && sheet.typ == SheetType::WorkSheet;
     sheets.iter().filter(shown).map(|sheet| sheet.name.clone()).collect()
 }
 
 fn merged(areas: &[Dimensions]) -> Merged {
-    let span =
-        |area: &Dimensions| (area.end.0.saturating_sub(area.start.0) + 1, area.end.1.saturating_sub(area.start.1) + 1);
-    areas.iter().map(|area| (area.start, span(area))).collect()
+    let span = |area: &Dimensions| {
+        (area.end.0.saturating_sub(area.start.0) + 1, (area.end.1.saturating_sub(area.start.1) + 1).min(WIDEST_MERGED))
+    };
+    areas.iter().take(MOST_MERGED).map(|area| (area.start, span(area))).collect()
 }
 
 /// The sheets so far.
-struct Sheets {
-    document: Document,
-    room: Room,
+pub(super) struct Sheets {
+    pub document: Document,
+    pub room: Room,
+    /// What the tables may still take.
+    layout: layout::Room,
 }
 
 impl Default for Sheets {
     fn default() -> Self {
-        Self { document: Document::default(), room: Room { cells: MOST_CELLS, text: MOST_TEXT } }
+        let room = Room { cells: MOST_CELLS, text: MOST_TEXT, seen: MOST_SEEN };
+        Self { document: Document::default(), room, layout: layout::Room::default() }
     }
 }
 
@@ -259,7 +287,7 @@ impl Sheets {
         Ok(())
     }
 
-    fn add(&mut self, name: &str, rows: Vec<Row>, frame: &Frame) {
+    pub(super) fn add(&mut self, name: &str, rows: Vec<Row>, frame: &Frame) {
         if rows.is_empty() {
             return;
         }
@@ -267,7 +295,7 @@ impl Sheets {
         let first = self.document.blocks.len();
         let texts: Vec<Option<String>> =
             frame.links.iter().map(|((row, column), _)| text_at(&rows, *row, *column)).collect();
-        let placed = lay_out(rows, &frame.merged);
+        let placed = lay_out(rows, &frame.merged, &mut self.layout);
         for (((row, column), target), text) in frame.links.iter().zip(texts) {
             let within = |placed: &Placed| placed.rows.contains(row) && placed.columns.contains(column);
             if let (Some(text), Some(at)) = (text, placed.iter().position(within)) {
@@ -325,7 +353,7 @@ fn shown_date(value: &ExcelDateTime, code: Option<&str>) -> String {
 }
 
 /// `2024-03-15T00:00:00` is a day.
-fn iso(text: &str) -> String {
+pub(super) fn iso(text: &str) -> String {
     match text.split_once('T') {
         Some((date, time)) if time.trim_end_matches(['0', ':', '.', 'Z']).is_empty() => date.to_owned(),
         Some((date, time)) => format!("{date} {}", time.strip_suffix(":00").unwrap_or(time)),
