@@ -288,7 +288,7 @@ fn messages_within_messages_do_not_exhaust_the_stack() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::base::cases(64))]
 
     #[test]
     fn no_damage_makes_a_container_panic(

@@ -121,15 +121,8 @@ fn read_all(name: &str, bytes: &[u8]) {
     let _ = read(&path, &mut |_| ControlFlow::Continue(()));
 }
 
-/// As many cases as asked for from outside, and no file with those that failed.
-fn config(cases: u32) -> ProptestConfig {
-    let default = ProptestConfig::default();
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
-    ProptestConfig { cases, failure_persistence: None, ..default }
-}
-
 proptest! {
-    #![proptest_config(config(200))]
+    #![proptest_config(crate::base::cases(200))]
 
     #[test]
     fn damaged_files_never_make_a_reader_panic(
