@@ -24,7 +24,7 @@ const LONGEST_RECORD: usize = 1 << 20;
 /// Bytes of the formula behind a name.
 const LONGEST_NAME: usize = 64 << 10;
 /// Sheets of one workbook.
-const MOST_SHEETS: usize = 10_000;
+pub(super) const MOST_SHEETS: usize = 10_000;
 /// Bytes of the shortest reference to a name.
 const REFERENCE: usize = 5;
 

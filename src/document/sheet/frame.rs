@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use roxmltree::Node;
 
 use super::super::package::{OfficeError, Package, Relation, attribute, child, parse};
+use super::claims::MOST_SHEETS;
 use super::layout::Merged;
 use crate::base::clean_line;
 
@@ -18,6 +19,9 @@ pub(super) const MOST_MERGED: usize = 50_000;
 pub(super) const WIDEST_MERGED: u32 = 1_024;
 /// More frozen rows than this are no header.
 const MOST_FROZEN: u32 = 6;
+
+/// Tables whose headers are in the same row.
+const MOST_HEADERS: usize = 256;
 
 /// A sheet without its cells.
 #[derive(Debug, Default)]
@@ -36,7 +40,10 @@ impl Frame {
     /// The first row of an area names its columns.
     fn add_header(&mut self, area: Option<Area>) {
         if let Some(((row, first), (_, last))) = area {
-            self.headers.entry(row).or_default().push((first, last));
+            let headers = self.headers.entry(row).or_default();
+            if headers.len() < MOST_HEADERS {
+                headers.push((first, last));
+            }
         }
     }
 }
@@ -49,6 +56,10 @@ pub(super) fn read(package: &mut Package<'_>) -> Result<HashMap<String, Frame>, 
     let tree = parse(WORKBOOK, &source)?;
     let mut frames = HashMap::new();
     let Some(sheets) = child(tree.root_element(), "sheets") else { return Ok(frames) };
+    // The reader of the cells looks each sheet up among all.
+    if sheets.children().count() > MOST_SHEETS {
+        return Err(OfficeError::Broken);
+    }
     for sheet in sheets.children().filter(Node::is_element) {
         let visible = attribute(sheet, "state").is_none_or(|state| state == "visible");
         let id = sheet.attributes().find(|a| a.name() == "id" && a.namespace().is_some()).map(|a| a.value());

@@ -98,6 +98,9 @@ struct Region {
     rows: Vec<Row>,
     /// Last row that a merged cell reaches.
     bottom: u32,
+    columns: Range<u32>,
+    /// Rows with more than one cell.
+    wide_rows: usize,
 }
 
 impl Region {
@@ -108,17 +111,15 @@ impl Region {
             row.number + down.max().unwrap_or(1).max(1) - 1
         };
         let bottom = rows.iter().map(reach).max().unwrap_or(0);
-        Self { rows, bottom }
+        let first = rows.iter().filter_map(|row| row.cells.first()).map(|cell| cell.column).min().unwrap_or(0);
+        let ends = rows.iter().filter_map(|row| row.cells.last().map(|cell| end_of(row, cell, merged)));
+        let columns = first..ends.max().unwrap_or(first);
+        let wide_rows = rows.iter().filter(|row| row.cells.len() > 1).count();
+        Self { rows, bottom, columns, wide_rows }
     }
 
     fn top(&self) -> u32 {
         self.rows.first().map_or(0, |row| row.number)
-    }
-
-    fn columns(&self, merged: &Merged) -> Range<u32> {
-        let first = self.rows.iter().filter_map(|row| row.cells.first()).map(|cell| cell.column).min().unwrap_or(0);
-        let ends = self.rows.iter().filter_map(|row| row.cells.last().map(|cell| end_of(row, cell, merged)));
-        first..ends.max().unwrap_or(first)
     }
 
     fn is_single_cell(&self) -> bool {
@@ -140,7 +141,7 @@ pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged, room: &mut Room) -> Vec<P
         }
         regions.extend(parts);
     }
-    let regions = join(regions, merged);
+    let regions = join(regions);
     let mut placed = Vec::new();
     let mut titles: Vec<Region> = Vec::new();
     for region in regions {
@@ -151,17 +152,17 @@ pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged, room: &mut Room) -> Vec<P
         let near = |title: &Region| {
             let gap = region.top().saturating_sub(title.bottom + 1);
             let text = title.rows[0].cells[0].text.chars().count();
-            gap <= WIDEST_GAP && text <= LONGEST_TITLE && title.columns(merged).start <= region.columns(merged).end
+            gap <= WIDEST_GAP && text <= LONGEST_TITLE && title.columns.start <= region.columns.end
         };
         // Titles come one below the other: the last of them must be near.
         let from = titles.iter().rposition(|title| !near(title)).map_or(0, |at| at + 1);
         let own = titles.split_off(from);
-        placed.extend(titles.drain(..).map(|title| as_text(title, merged)));
+        placed.extend(titles.drain(..).map(as_text));
         let caption: Vec<String> =
             own.into_iter().flat_map(|title| title.rows).flat_map(|row| row.cells).map(|cell| cell.text).collect();
         add_region(region, caption, (merged, room), &mut placed);
     }
-    placed.extend(titles.into_iter().map(|title| as_text(title, merged)));
+    placed.extend(titles.into_iter().map(as_text));
     placed
 }
 
@@ -213,14 +214,11 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
     }
     let mut parts: Vec<Vec<Row>> = kept.iter().map(|_| Vec::new()).collect();
     for row in band.rows {
-        let mut cells = row.cells.into_iter().peekable();
-        for (part, span) in parts.iter_mut().zip(&kept) {
-            let mut own = Row { number: row.number, cells: Vec::new() };
-            while let Some(cell) = cells.next_if(|cell| cell.column < span.end) {
-                own.cells.push(cell);
-            }
-            if !own.cells.is_empty() {
-                part.push(own);
+        for cell in row.cells {
+            let Some(part) = parts.get_mut(kept.partition_point(|span| span.end <= cell.column)) else { continue };
+            match part.last_mut() {
+                Some(last) if last.number == row.number => last.cells.push(cell),
+                _ => part.push(Row { number: row.number, cells: vec![cell] }),
             }
         }
     }
@@ -230,6 +228,9 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
 /// Adds a range to sorted ranges that do not touch.
 fn cover(spans: &mut Vec<Range<u32>>, new: Range<u32>) {
     let from = spans.partition_point(|span| span.end < new.start);
+    if spans.get(from).is_some_and(|span| span.start <= new.start && new.end <= span.end) {
+        return;
+    }
     let to = spans.partition_point(|span| span.start <= new.end);
     let start = spans.get(from).map_or(new.start, |span| span.start.min(new.start));
     let end = to.checked_sub(1).and_then(|at| spans.get(at)).map_or(new.end, |span| span.end.max(new.end));
@@ -238,19 +239,20 @@ fn cover(spans: &mut Vec<Range<u32>>, new: Range<u32>) {
 }
 
 /// Rows below an empty row go on with the table above where they stand in its columns and have no header of their own.
-fn join(regions: Vec<Region>, merged: &Merged) -> Vec<Region> {
+fn join(regions: Vec<Region>) -> Vec<Region> {
     let mut joined: Vec<Region> = Vec::new();
     for region in regions {
-        let columns = region.columns(merged);
+        let columns = &region.columns;
         let goes_on = joined.last().is_some_and(|above| {
-            let wide = above.columns(merged);
+            let wide = &above.columns;
             let gap = region.top().saturating_sub(above.bottom + 1);
-            let is_table = above.rows.iter().filter(|row| row.cells.len() > 1).count() > 1;
+            let is_table = above.wide_rows > 1;
             is_table && gap == 1 && wide.start <= columns.start && columns.end <= wide.end && !has_header(&region)
         });
         match joined.last_mut() {
             Some(above) if goes_on => {
                 above.bottom = region.bottom;
+                above.wide_rows += region.wide_rows;
                 above.rows.extend(region.rows);
             }
             _ => joined.push(region),
@@ -273,8 +275,8 @@ fn has_header(region: &Region) -> bool {
     (marked(first) && !rest.iter().all(marked)) || (words(first) && !rest.iter().all(words))
 }
 
-fn as_text(region: Region, merged: &Merged) -> Placed {
-    let (rows, columns) = (region.top()..region.bottom + 1, region.columns(merged));
+fn as_text(region: Region) -> Placed {
+    let (rows, columns) = (region.top()..region.bottom + 1, region.columns.clone());
     let lines = region.rows.into_iter().flat_map(|row| row.cells).map(|cell| cell.text);
     Placed { block: Block::Text(lines.collect::<Vec<_>>().join("\n")), rows, columns }
 }
@@ -285,7 +287,7 @@ fn add_region(
     (merged, room): (&Merged, &mut Room),
     placed: &mut Vec<Placed>,
 ) {
-    let columns = region.columns(merged);
+    let columns = region.columns.clone();
     let rows = region.top()..region.bottom + 1;
     let is_text = columns.len() == 1 && !has_column_name(&region);
     let is_scattered = columns.len() > 1 && region.rows.iter().all(|row| row.cells.len() == 1);
@@ -297,7 +299,7 @@ fn add_region(
             columns: columns.clone(),
         });
         placed.extend(title);
-        placed.push(as_text(region, merged));
+        placed.push(as_text(region));
         return;
     }
     let alone = |row: &Row| row.cells.len() == 1 && row.cells[0].column == columns.start && !row.cells[0].header;

@@ -22,14 +22,14 @@ const MANIFEST: &str = "META-INF/manifest.xml";
 const VALUES: &[&str] = &["value", "string-value", "date-value", "boolean-value"];
 
 /// Reads the visible sheets.
-pub(super) fn read_sheets(package: &mut Package<'_>) -> Result<Sheets, OfficeError> {
+pub(super) fn read_sheets(package: &mut Package<'_>, sheets: Sheets) -> Result<Sheets, OfficeError> {
     if package.text(MANIFEST)?.is_some_and(|manifest| manifest.contains("encryption-data")) {
         return Err(OfficeError::Protected);
     }
     let source = package.needed(CONTENT)?;
     let mut reader = Reader::from_str(&source);
     reader.config_mut().expand_empty_elements = true;
-    let mut book = Book::default();
+    let mut book = Book::new(sheets);
     loop {
         match reader.read_event().map_err(|_| OfficeError::Broken)? {
             Event::Start(tag) => book.start(&tag),
@@ -45,7 +45,6 @@ pub(super) fn read_sheets(package: &mut Package<'_>) -> Result<Sheets, OfficeErr
 }
 
 /// The file so far.
-#[derive(Default)]
 struct Book {
     sheets: Sheets,
     depth: usize,
@@ -107,6 +106,11 @@ enum Field {
 }
 
 impl Book {
+    fn new(sheets: Sheets) -> Self {
+        let (hidden, bold) = (HashSet::new(), HashSet::new());
+        Self { sheets, depth: 0, style: String::new(), hidden, bold, table: None }
+    }
+
     fn start(&mut self, tag: &BytesStart<'_>) {
         self.depth += 1;
         let name = tag.local_name();
@@ -204,14 +208,17 @@ impl Table {
             return Ok(());
         }
         self.frame.links.extend(cells.iter().filter_map(|(_, cell)| Some(((first, cell.column), cell.link.clone()?))));
-        let alike = cells.iter().map(|(_, cell)| cell.alike as usize).fold(0, usize::saturating_add);
-        sheets.room.has_cells(alike.saturating_mul(self.rows_alike as usize))?;
+        let all = |one: fn(&(String, Cell)) -> usize| {
+            let row = cells.iter().map(|cell| one(cell).saturating_mul(cell.1.alike as usize));
+            row.fold(0, usize::saturating_add).saturating_mul(self.rows_alike as usize)
+        };
+        sheets.room.holds(all(|_| 1), all(|(text, _)| text.len()))?;
         let none = Frame::default();
         let mut sheet = Sheet { rows: std::mem::take(&mut self.rows), frame: &none, room: &mut sheets.room };
         for row in first..self.row {
             for (text, cell) in &cells {
                 for column in cell.column..cell.column.saturating_add(cell.alike) {
-                    sheet.add((row, column), text, cell.look.clone())?;
+                    sheet.put((row, column), text.clone(), cell.look.clone())?;
                     if cell.span != (1, 1) && self.frame.merged.len() < MOST_MERGED {
                         self.frame.merged.insert((row, column), (cell.span.0, cell.span.1.min(WIDEST_MERGED)));
                     }

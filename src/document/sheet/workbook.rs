@@ -4,6 +4,7 @@
 //! Invariants: the number of cells and the bytes of their text are bounded over the whole file, since one shared string
 //! may stand in a million cells; a reader that fails in a way it should not gives an error.
 
+use std::collections::HashMap;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,8 +27,12 @@ use crate::base::clean_line;
 const MOST_CELLS: usize = 4_000_000;
 /// Bytes of their text.
 const MOST_TEXT: usize = 256 << 20;
+/// Bytes of text as it stands in the file, where a cell may hold nothing but space.
+const MOST_RAW: usize = 1 << 30;
 /// Cells of one file, the empty ones too.
 const MOST_SEEN: usize = 64_000_000;
+/// Links of one sheet. Excel stops at a few fewer.
+const MOST_LINKS: usize = 1 << 16;
 /// No program makes larger sheets.
 const LAST_ROW: u32 = 1 << 24;
 const LAST_COLUMN: u32 = 1 << 16;
@@ -38,6 +43,12 @@ type Bytes<'a> = Cursor<&'a [u8]>;
 
 /// Reads a workbook. The title is empty where its properties give none.
 pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeError> {
+    read_within(bytes, Room::default())
+}
+
+/// Reads a workbook that may hold so much.
+pub(super) fn read_within(bytes: &[u8], room: Room) -> Result<Document, OfficeError> {
+    let sheets = Sheets::within(room);
     let source = Cursor::new(bytes);
     if bytes.starts_with(COMPOUND_FILE) {
         if holds_encrypted_package(bytes) {
@@ -48,7 +59,7 @@ pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeEr
         }
         return guarded(|| {
             let bytes = records::bounded(bytes)?;
-            read_xls(Xls::new(Cursor::new(bytes.as_slice())).map_err(calamine::Error::Xls)?)
+            read_xls(Xls::new(Cursor::new(bytes.as_slice())).map_err(calamine::Error::Xls)?, sheets)
         });
     }
     let mut package = Package::open(bytes)?;
@@ -56,12 +67,12 @@ pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeEr
     let mut document = if package.has("xl/workbook.xml") {
         claims::check_xlsx(&mut package)?;
         let frames = frame::read(&mut package)?;
-        guarded(|| read_xlsx(Xlsx::new(source).map_err(calamine::Error::Xlsx)?, frames))?
+        guarded(|| read_xlsx(Xlsx::new(source).map_err(calamine::Error::Xlsx)?, &frames, sheets))?
     } else if package.has("xl/workbook.bin") {
         claims::check_xlsb(&mut package)?;
-        guarded(|| read_xlsb(Xlsb::new(source).map_err(calamine::Error::Xlsb)?))?
+        guarded(|| read_xlsb(Xlsb::new(source).map_err(calamine::Error::Xlsb)?, sheets))?
     } else {
-        open::read_sheets(&mut package)?.document
+        open::read_sheets(&mut package, sheets)?.document
     };
     read_properties(&mut package, &mut document)?;
     Ok(document)
@@ -100,16 +111,40 @@ fn read_properties(package: &mut Package<'_>, document: &mut Document) -> Result
 
 /// What the file may still hold.
 pub(super) struct Room {
-    cells: usize,
-    text: usize,
+    pub cells: usize,
+    pub text: usize,
+    /// Text as it stands in the file.
+    pub raw: usize,
     /// What is read of the cells, the empty ones too.
-    seen: usize,
+    pub seen: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { cells: MOST_CELLS, text: MOST_TEXT, raw: MOST_RAW, seen: MOST_SEEN }
+    }
 }
 
 impl Room {
-    /// Whether so many cells more can be read.
-    pub(super) fn has_cells(&self, cells: usize) -> Result<(), OfficeError> {
-        if cells > self.cells { Err(OfficeError::TooManyCells { limit: MOST_CELLS }) } else { Ok(()) }
+    /// Whether so many cells more with so much text in all can be read.
+    pub(super) fn holds(&self, cells: usize, text: usize) -> Result<(), OfficeError> {
+        if cells > self.cells {
+            return Err(OfficeError::TooManyCells { limit: MOST_CELLS });
+        }
+        if text > self.text { Err(OfficeError::TooLarge { limit: MOST_TEXT as u64 }) } else { Ok(()) }
+    }
+
+    fn take(&mut self, text: usize) -> Result<(), OfficeError> {
+        self.holds(1, text)?;
+        self.cells -= 1;
+        self.text -= text;
+        Ok(())
+    }
+
+    fn see(&mut self, raw: usize) -> Result<(), OfficeError> {
+        self.seen = self.seen.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_SEEN })?;
+        self.raw = self.raw.checked_sub(raw).ok_or(OfficeError::TooLarge { limit: MOST_RAW as u64 })?;
+        Ok(())
     }
 }
 
@@ -121,23 +156,25 @@ pub(super) struct Sheet<'f> {
 }
 
 impl Sheet<'_> {
-    pub(super) fn add(&mut self, (row, column): (u32, u32), text: &str, look: Look) -> Result<(), OfficeError> {
-        if row > LAST_ROW || column > LAST_COLUMN {
-            return Err(OfficeError::Broken);
-        }
-        self.room.seen = self.room.seen.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_SEEN })?;
-        let comment = self.frame.comments.get(&(row, column));
+    pub(super) fn add(&mut self, place: (u32, u32), text: &str, look: Look) -> Result<(), OfficeError> {
+        self.room.see(text.len())?;
         let mut text = clean_line(text);
-        if let Some(comment) = comment {
+        if let Some(comment) = self.frame.comments.get(&place) {
             let gap = if text.is_empty() { "" } else { " " };
             text = format!("{text}{gap}[{comment}]");
+        }
+        self.put(place, text, look)
+    }
+
+    /// Adds a text that is clean.
+    pub(super) fn put(&mut self, (row, column): (u32, u32), text: String, look: Look) -> Result<(), OfficeError> {
+        if row > LAST_ROW || column > LAST_COLUMN {
+            return Err(OfficeError::Broken);
         }
         if text.is_empty() {
             return Ok(());
         }
-        let full = || OfficeError::TooLarge { limit: MOST_TEXT as u64 };
-        self.room.cells = self.room.cells.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_CELLS })?;
-        self.room.text = self.room.text.checked_sub(text.len()).ok_or_else(full)?;
+        self.room.take(text.len())?;
         let named = |columns: &Vec<(u32, u32)>| columns.iter().any(|(first, last)| (*first..=*last).contains(&column));
         let header = look.header || self.frame.headers.get(&row).is_some_and(named);
         let cell = Cell { column, text, bold: look.bold, header, shade: look.shade };
@@ -198,9 +235,9 @@ impl Look {
 
 fn read_xlsx(
     mut book: Xlsx<Bytes<'_>>,
-    frames: std::collections::HashMap<String, Frame>,
+    frames: &HashMap<String, Frame>,
+    mut sheets: Sheets,
 ) -> Result<Document, OfficeError> {
-    let mut sheets = Sheets::default();
     let none = Frame::default();
     let mut looks: Vec<Look> = Vec::new();
     for name in visible(book.sheets_metadata()) {
@@ -221,8 +258,7 @@ fn read_xlsx(
     Ok(sheets.document)
 }
 
-fn read_xlsb(mut book: Xlsb<Bytes<'_>>) -> Result<Document, OfficeError> {
-    let mut sheets = Sheets::default();
+fn read_xlsb(mut book: Xlsb<Bytes<'_>>, mut sheets: Sheets) -> Result<Document, OfficeError> {
     let frame = Frame::default();
     for name in visible(book.sheets_metadata()) {
         let mut sheet = Sheet { rows: Vec::new(), frame: &frame, room: &mut sheets.room };
@@ -236,8 +272,7 @@ fn read_xlsb(mut book: Xlsb<Bytes<'_>>) -> Result<Document, OfficeError> {
     Ok(sheets.document)
 }
 
-fn read_xls(mut book: Xls<Bytes<'_>>) -> Result<Document, OfficeError> {
-    let mut sheets = Sheets::default();
+fn read_xls(mut book: Xls<Bytes<'_>>, mut sheets: Sheets) -> Result<Document, OfficeError> {
     for name in visible(book.sheets_metadata()) {
         let areas = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
         let frame = Frame { merged: merged(&areas), ..Frame::default() };
@@ -267,14 +302,11 @@ pub(super) struct Sheets {
     layout: layout::Room,
 }
 
-impl Default for Sheets {
-    fn default() -> Self {
-        let room = Room { cells: MOST_CELLS, text: MOST_TEXT, seen: MOST_SEEN };
+impl Sheets {
+    fn within(room: Room) -> Self {
         Self { document: Document::default(), room, layout: layout::Room::default() }
     }
-}
 
-impl Sheets {
     fn add_range(&mut self, name: &str, range: &Range<Data>, frame: &Frame) -> Result<(), OfficeError> {
         let mut sheet = Sheet { rows: Vec::new(), frame, room: &mut self.room };
         let (top, left) = range.start().unwrap_or_default();
@@ -293,17 +325,32 @@ impl Sheets {
         }
         self.document.blocks.push(Block::Heading { level: 1, text: clean_line(name) });
         let first = self.document.blocks.len();
-        let texts: Vec<Option<String>> =
-            frame.links.iter().map(|((row, column), _)| text_at(&rows, *row, *column)).collect();
+        let links = frame.links.iter().take(MOST_LINKS);
+        let texts: Vec<Option<String>> = links.map(|((row, column), _)| text_at(&rows, *row, *column)).collect();
         let placed = lay_out(rows, &frame.merged, &mut self.layout);
-        for (((row, column), target), text) in frame.links.iter().zip(texts) {
-            let within = |placed: &Placed| placed.rows.contains(row) && placed.columns.contains(column);
-            if let (Some(text), Some(at)) = (text, placed.iter().position(within)) {
+        let blocks = blocks_of(&frame.links[..texts.len()], &placed);
+        for (((_, target), text), at) in frame.links.iter().zip(texts).zip(blocks) {
+            if let (Some(text), Some(at)) = (text, at) {
                 self.document.links.push(Link { block: first + at, text, target: target.clone() });
             }
         }
         self.document.blocks.extend(placed.into_iter().map(|placed| placed.block));
     }
+}
+
+/// For each link the first block that covers its place.
+fn blocks_of(links: &[((u32, u32), String)], placed: &[Placed]) -> Vec<Option<usize>> {
+    let mut by_row: Vec<usize> = (0..links.len()).collect();
+    by_row.sort_by_key(|link| links[*link].0.0);
+    let mut blocks = vec![None; links.len()];
+    for (at, placed) in placed.iter().enumerate() {
+        let from = by_row.partition_point(|link| links[*link].0.0 < placed.rows.start);
+        let within = by_row[from..].iter().take_while(|link| links[**link].0.0 < placed.rows.end);
+        for link in within.filter(|link| placed.columns.contains(&links[**link].0.1)) {
+            blocks[*link] = blocks[*link].or(Some(at));
+        }
+    }
+    blocks
 }
 
 fn text_at(rows: &[Row], row: u32, column: u32) -> Option<String> {
