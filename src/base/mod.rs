@@ -3,12 +3,16 @@
 //! Invariant: knows nothing of documents, models, indexes or screens, and does no I/O.
 
 mod cancel;
+#[cfg(test)]
+mod cases;
 mod clean;
 mod ids;
 mod language;
 mod timing;
 
 pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled};
+#[cfg(test)]
+pub(crate) use cases::cases;
 pub use clean::{clean_line, clean_text};
 pub use ids::{ConversationId, DocumentId, DomainName, DomainNameError, EvidenceId, TurnId};
 pub use language::{Language, UnknownLanguage};

@@ -251,7 +251,7 @@ fn a_bomb_is_refused_and_its_neighbours_are_read() {
 #[test]
 fn bombs_of_many_small_parts_end_the_reading() {
     // Each part stays below what is refused on its own.
-    let part = vec![b'0'; 7 << 20];
+    let part = vec![0_u8; 7 << 20];
     let parts: Vec<(String, &[u8])> = (0..40).map(|n| (format!("{n}.csv"), &*part)).collect();
     let parts: Vec<(&str, &[u8])> = parts.iter().map(|(name, part)| (&**name, *part)).collect();
     let inner = zip_of(&parts);
@@ -336,7 +336,7 @@ fn messages_within_messages_do_not_exhaust_the_stack() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::base::cases(64))]
 
     #[test]
     fn no_damage_makes_a_container_panic(

@@ -6,6 +6,7 @@
 //! messages in messages count as containers and nest no deeper.
 
 use std::ops::ControlFlow;
+use std::panic::catch_unwind;
 
 use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders as _, PartType};
 
@@ -30,7 +31,8 @@ pub(super) fn read(walk: &mut Walk<'_>, place: &Place<'_>, bytes: &[u8]) -> Resu
             "save the inner messages on their own",
         ));
     }
-    let parsed = MessageParser::default().parse(bytes);
+    // The parser counts on parts being closed in the order they were opened, and panics where they are not.
+    let parsed = catch_unwind(|| MessageParser::default().parse(bytes)).unwrap_or_default();
     let message = parsed.ok_or_else(|| place.refused("no e-mail message", "save it as .eml again"))?;
     take(walk, place, &message)
 }
@@ -38,7 +40,8 @@ pub(super) fn read(walk: &mut Walk<'_>, place: &Place<'_>, bytes: &[u8]) -> Resu
 /// The Message-ID of a message.
 pub(super) fn id(bytes: &[u8]) -> Option<String> {
     let start = &bytes[..bytes.len().min(ID_WITHIN)];
-    let message = MessageParser::default().parse_headers(start).filter(|message| !message.parts.is_empty())?;
+    let message = catch_unwind(|| MessageParser::default().parse_headers(start)).unwrap_or_default();
+    let message = message.filter(|message| !message.parts.is_empty())?;
     message.message_id().map(clean_line).filter(|id| !id.is_empty())
 }
 

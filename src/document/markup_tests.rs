@@ -252,7 +252,7 @@ fn lost(name: &str, source: &str) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(crate::base::cases(96))]
 
     #[test]
     fn every_visible_word_of_html_is_in_some_block(body in markup(HTML_TAGS)) {

@@ -41,6 +41,8 @@ mod text;
 #[cfg(test)]
 mod container_tests;
 #[cfg(test)]
+mod damage_tests;
+#[cfg(test)]
 mod markup_tests;
 #[cfg(test)]
 mod tests;

@@ -62,6 +62,12 @@ pub enum OfficeError {
         /// The limit that was met.
         limit: usize,
     },
+    /// Cells far apart, or texts repeated, beyond what is held in memory.
+    #[error("reading it would take more than {limit} bytes of memory; split it into smaller files or save it as XLSX")]
+    TooMuchMemory {
+        /// The limit that was met.
+        limit: usize,
+    },
     /// Elements within elements beyond any real document.
     #[error("the XML of its part `{part}` is nested beyond all bounds; save it anew with an office program")]
     TooDeep {
@@ -157,6 +163,34 @@ impl<'a> Package<'a> {
         let mut bytes = Vec::new();
         self.inflate(index, &mut bytes)?;
         Ok(Some(decode(bytes)))
+    }
+
+    /// The parts whose names end so. Names that differ only in case may stand for several.
+    pub(super) fn ending(&self, end: &str) -> Vec<usize> {
+        self.named(|name| name.ends_with(end))
+    }
+
+    /// The parts in a folder.
+    pub(super) fn inside(&self, folder: &str) -> Vec<usize> {
+        self.named(|name| name.starts_with(folder) && !name.contains("_rels/"))
+    }
+
+    fn named(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<usize> {
+        let name = |index: &usize| match self.archive.name_for_index(*index) {
+            Some(Ok(name)) => is_wanted(&name.to_ascii_lowercase().replace('\\', "/")),
+            _ => false,
+        };
+        (0..self.archive.len()).filter(name).collect()
+    }
+
+    pub(super) fn bytes_at(&mut self, index: usize) -> Result<Vec<u8>, OfficeError> {
+        let mut bytes = Vec::new();
+        self.inflate(index, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(super) fn text_at(&mut self, index: usize) -> Result<String, OfficeError> {
+        self.bytes_at(index).map(decode)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

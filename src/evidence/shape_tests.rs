@@ -427,7 +427,7 @@ fn text_of(block: &Block) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(crate::base::cases(200))]
 
     #[test]
     fn no_word_of_a_document_is_lost_and_no_evidence_is_empty(

@@ -184,7 +184,7 @@ fn visible(markup: &str) -> HashSet<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::base::cases(400))]
 
     #[test]
     fn every_visible_word_of_html_is_in_some_evidence(markup in markup(), name in "x\\.(html|storage)") {

@@ -191,7 +191,7 @@ fn a_stream_that_unpacks_to_far_too_much_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::base::cases(60))]
 
     #[test]
     fn damage_never_makes_the_reader_panic(

@@ -1,27 +1,127 @@
-//! Whether a compound file, which XLS workbooks are, can be read in bounded memory.
+//! Whether a compound file, which XLS workbooks are, can be read in bounded memory, and the stream with the workbook.
 //!
 //! Takes the bytes of the file. Its sectors form chains, and the reader follows a chain to its end however often it
 //! comes by the same sector: a file of 5 KB can fill the memory.
-//! Invariant: in what passes, no chain is a circle and the table of chains is no larger than the file.
-//! Not here: reading it (`workbook`).
+//! Invariants: in what passes, no chain is a circle and the table of chains is no larger than the file; a [`Stream`]
+//! is what the reader takes for the workbook, byte by byte, or there is none.
+//! Not here: what the stream says (`records`), reading it (`workbook`).
+
+use encoding_rs::UTF_16LE;
 
 /// Numbers from here on are no sectors.
 const NO_SECTOR: u32 = 0xffff_fffa;
 /// The first bytes, which describe the file.
 const HEADER: usize = 512;
 
+/// The number after the last sector of a chain.
+const END: u32 = 0xffff_fffe;
+/// An entry of the directory.
+const ENTRY: usize = 128;
+/// Streams below this size are in small sectors, which lie in a stream of their own.
+const SMALL_STREAM: usize = 4_096;
+const SMALL_SECTOR: usize = 64;
+
 /// Whether the reader comes to an end; false also where the file does not hold its own table of chains.
 pub(super) fn has_an_end(bytes: &[u8]) -> bool {
     chains(bytes).is_some_and(|next| !has_circle(&next))
 }
 
+/// Bytes of a sector.
+pub(super) fn sector_size(bytes: &[u8]) -> Option<usize> {
+    match bytes.get(30..32)? {
+        [9, 0] => Some(512),
+        [12, 0] => Some(4_096),
+        _ => None,
+    }
+}
+
+/// A stream and where its pieces lie in the file.
+pub(super) struct Stream {
+    pub data: Vec<u8>,
+    starts: Vec<usize>,
+    piece: usize,
+}
+
+impl Stream {
+    /// The place in the file of a byte of the stream.
+    pub(super) fn place(&self, at: usize) -> Option<usize> {
+        self.starts.get(at / self.piece).map(|start| start + at % self.piece)
+    }
+}
+
+/// The stream with the workbook, as the reader finds it: the first of its name. The file ends with a whole sector.
+pub(super) fn workbook(bytes: &[u8]) -> Option<Stream> {
+    let size = sector_size(bytes)?;
+    let next = chains(bytes)?;
+    let start = |id: u32| (id as usize).checked_add(1)?.checked_mul(size);
+    let big = Space { next: &next, piece: size, of: bytes, start: &start };
+    let directory = big.stream(number(bytes, 48)?, usize::MAX)?;
+    let mut entries = directory.data.chunks_exact(ENTRY);
+    let root = entries.next()?;
+    let named = |wanted: &str| directory.data.chunks_exact(ENTRY).find(|entry| is_named(entry, wanted));
+    let entry = named("Workbook").or_else(|| named("Book"))?;
+    let length = length(entry, size)?;
+    if length >= SMALL_STREAM {
+        return big.stream(number(entry, 116)?, length);
+    }
+    let tables = (number(bytes, 64)? as usize).checked_mul(size)?;
+    if tables == 0 {
+        return None;
+    }
+    let host = big.stream(number(root, 116)?, self::length(root, size)?)?;
+    let table = big.stream(number(bytes, 60)?, tables)?;
+    let next: Vec<u32> = numbers(&table.data).collect();
+    let start = |id: u32| (id as usize).checked_mul(SMALL_SECTOR);
+    let small = Space { next: &next, piece: SMALL_SECTOR, of: &host.data, start: &start }
+        .stream(number(entry, 116)?, length)?;
+    let starts = small.starts.iter().map(|at| host.place(*at)).collect::<Option<_>>()?;
+    Some(Stream { starts, ..small })
+}
+
+fn is_named(entry: &[u8], wanted: &str) -> bool {
+    let name = UTF_16LE.decode(&entry[..64]).0;
+    name.split('\0').next().is_some_and(|name| name.eq_ignore_ascii_case(wanted))
+}
+
+fn length(entry: &[u8], size: usize) -> Option<usize> {
+    let low = number(entry, 120)? as usize;
+    // The upper half is not kept clean in files of small sectors.
+    if size == 512 { Some(low) } else { (number(entry, 124)? as usize).checked_mul(1 << 32)?.checked_add(low) }
+}
+
+/// Sectors of one size and which follows which.
+struct Space<'a> {
+    next: &'a [u32],
+    piece: usize,
+    of: &'a [u8],
+    start: &'a dyn Fn(u32) -> Option<usize>,
+}
+
+impl Space<'_> {
+    fn stream(&self, first: u32, length: usize) -> Option<Stream> {
+        let mut stream = Stream { data: Vec::new(), starts: Vec::new(), piece: self.piece };
+        let mut id = first;
+        while id != END {
+            // A chain that is no circle has each sector once.
+            if stream.starts.len() > self.next.len() {
+                return None;
+            }
+            let start = (self.start)(id)?;
+            let wanted = self.piece.min(length - stream.data.len());
+            stream.data.extend_from_slice(self.of.get(start..start.checked_add(wanted)?)?);
+            stream.starts.push(start);
+            if stream.data.len() >= length {
+                break;
+            }
+            id = *self.next.get(id as usize)?;
+        }
+        Some(stream)
+    }
+}
+
 /// The sector that follows each sector.
 fn chains(bytes: &[u8]) -> Option<Vec<u32>> {
-    let size = match bytes.get(30..32)? {
-        [9, 0] => 512,
-        [12, 0] => 4_096,
-        _ => return None,
-    };
+    let size = sector_size(bytes)?;
     let sector = |id: u32| {
         let start = (id as usize).checked_add(1)?.checked_mul(size)?;
         bytes.get(start..start.checked_add(size)?).map(numbers)
@@ -46,6 +146,10 @@ fn chains(bytes: &[u8]) -> Option<Vec<u32>> {
         next.extend(sector(id)?);
     }
     Some(next)
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    numbers(bytes.get(at..at.checked_add(4)?)?).next()
 }
 
 fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {

@@ -9,15 +9,19 @@ use std::collections::HashMap;
 use roxmltree::Node;
 
 use super::super::package::{OfficeError, Package, Relation, attribute, child, parse};
+use super::claims::MOST_SHEETS;
 use super::layout::Merged;
 use crate::base::clean_line;
 
 /// Merged cells of one sheet.
-const MOST_MERGED: usize = 50_000;
+pub(super) const MOST_MERGED: usize = 50_000;
 /// Columns that one merged cell may cover.
-const WIDEST_MERGED: u32 = 1_024;
+pub(super) const WIDEST_MERGED: u32 = 1_024;
 /// More frozen rows than this are no header.
 const MOST_FROZEN: u32 = 6;
+
+/// Tables whose headers are in the same row.
+const MOST_HEADERS: usize = 256;
 
 /// A sheet without its cells.
 #[derive(Debug, Default)]
@@ -26,10 +30,22 @@ pub(super) struct Frame {
     /// Places and targets, in the order of the file.
     pub links: Vec<((u32, u32), String)>,
     pub comments: HashMap<(u32, u32), String>,
-    /// Row, first and last column of header rows that the sheet itself names.
-    pub headers: Vec<(u32, u32, u32)>,
+    /// First and last columns of header rows that the sheet itself names, by row.
+    pub headers: HashMap<u32, Vec<(u32, u32)>>,
     /// Rows that stay in place when one scrolls.
     pub frozen: u32,
+}
+
+impl Frame {
+    /// The first row of an area names its columns.
+    fn add_header(&mut self, area: Option<Area>) {
+        if let Some(((row, first), (_, last))) = area {
+            let headers = self.headers.entry(row).or_default();
+            if headers.len() < MOST_HEADERS {
+                headers.push((first, last));
+            }
+        }
+    }
 }
 
 /// Reads the frames of all sheets by their names.
@@ -40,6 +56,10 @@ pub(super) fn read(package: &mut Package<'_>) -> Result<HashMap<String, Frame>, 
     let tree = parse(WORKBOOK, &source)?;
     let mut frames = HashMap::new();
     let Some(sheets) = child(tree.root_element(), "sheets") else { return Ok(frames) };
+    // The reader of the cells looks each sheet up among all.
+    if sheets.children().count() > MOST_SHEETS {
+        return Err(OfficeError::Broken);
+    }
     for sheet in sheets.children().filter(Node::is_element) {
         let visible = attribute(sheet, "state").is_none_or(|state| state == "visible");
         let id = sheet.attributes().find(|a| a.name() == "id" && a.namespace().is_some()).map(|a| a.value());
@@ -66,7 +86,7 @@ fn read_sheet(package: &mut Package<'_>, part: &str) -> Result<Frame, OfficeErro
                 let rows = pane.and_then(|pane| attribute(pane, "ySplit")).and_then(|rows| rows.parse().ok());
                 frame.frozen = rows.filter(|rows| *rows <= MOST_FROZEN).unwrap_or(0);
             }
-            "autoFilter" => frame.headers.extend(attribute(node, "ref").and_then(area).map(first_row)),
+            "autoFilter" => frame.add_header(attribute(node, "ref").and_then(area)),
             "mergeCells" => {
                 for merged in
                     node.children().filter_map(|node| attribute(node, "ref")).filter_map(area).take(MOST_MERGED)
@@ -85,7 +105,7 @@ fn read_sheet(package: &mut Package<'_>, part: &str) -> Result<Frame, OfficeErro
     drop(source);
     for relation in relations.values() {
         match relation.kind.as_str() {
-            "table" => frame.headers.extend(read_table(package, &relation.target)?),
+            "table" => frame.add_header(read_table(package, &relation.target)?),
             "comments" => read_comments(package, &relation.target, &mut frame.comments)?,
             _ => {}
         }
@@ -115,18 +135,14 @@ fn link(node: Node<'_, '_>, relations: &HashMap<String, Relation>) -> Option<((u
 }
 
 /// The header row of a table that was made as such.
-fn read_table(package: &mut Package<'_>, part: &str) -> Result<Option<(u32, u32, u32)>, OfficeError> {
+fn read_table(package: &mut Package<'_>, part: &str) -> Result<Option<Area>, OfficeError> {
     let Some(source) = package.text(part)? else { return Ok(None) };
     let tree = parse(part, &source)?;
     let table = tree.root_element();
     if attribute(table, "headerRowCount") == Some("0") {
         return Ok(None);
     }
-    Ok(attribute(table, "ref").and_then(area).map(first_row))
-}
-
-fn first_row(((row, first), (_, last)): Area) -> (u32, u32, u32) {
-    (row, first, last)
+    Ok(attribute(table, "ref").and_then(area))
 }
 
 fn read_comments(

@@ -3,11 +3,12 @@
 //! Takes cells by row and column, gives blocks from top to bottom and left to right.
 //! A sheet is one grid, on which people put several tables, titles and remarks; empty rows and columns tell them apart.
 //! Invariants: every cell's text is in one block; only the first [`SAMPLE`] rows of a table go through the builder, so
-//! that a long table costs little more than its text.
+//! that a long table costs little more than its text; a table with far more places than texts is written as lines.
 //! Not here: how cells are read (`workbook`, `delimited`), which rows are header (`header`).
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::builder::{Builder, CellMarks, Part, Section};
@@ -15,6 +16,12 @@ use super::super::{Block, Table};
 
 /// Rows from which a table's header is told.
 const SAMPLE: usize = 1_000;
+/// Places of the tables of one document, empty ones too.
+const MOST_PLACES: usize = 16_000_000;
+/// Places of the rows that go through the builder, where each takes more.
+const MOST_SAMPLED: usize = 2_000_000;
+/// Bytes of text repeated in merged cells of one document; beyond it the repetitions stay empty.
+const MOST_REPEATED: usize = 16 << 20;
 /// A longer text above a table is no title of it.
 const LONGEST_TITLE: usize = 160;
 /// Empty rows between a title and its table.
@@ -44,6 +51,39 @@ pub(super) struct Row {
 /// How many rows and columns a merged cell covers, by its place.
 pub(super) type Merged = HashMap<(u32, u32), (u32, u32)>;
 
+/// What the tables of a document may still take.
+#[derive(Debug)]
+pub(super) struct Room {
+    places: usize,
+    repeated: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { places: MOST_PLACES, repeated: MOST_REPEATED }
+    }
+}
+
+impl Room {
+    /// Whether there is room for a table, which takes it.
+    fn holds(&mut self, rows: usize, columns: &Range<u32>, used: usize) -> bool {
+        let left = self.places.checked_sub(rows.saturating_mul(used));
+        self.places = left.unwrap_or(self.places);
+        left.is_some() && rows.min(SAMPLE).saturating_mul(columns.len()) <= MOST_SAMPLED
+    }
+
+    /// A text once more, where there is room for it.
+    fn repeat(&mut self, text: &str) -> String {
+        match self.repeated.checked_sub(text.len()) {
+            Some(left) => {
+                self.repeated = left;
+                text.to_owned()
+            }
+            None => String::new(),
+        }
+    }
+}
+
 /// A block and the part of the sheet that it was.
 #[derive(Debug)]
 pub(super) struct Placed {
@@ -58,6 +98,9 @@ struct Region {
     rows: Vec<Row>,
     /// Last row that a merged cell reaches.
     bottom: u32,
+    columns: Range<u32>,
+    /// Rows with more than one cell.
+    wide_rows: usize,
 }
 
 impl Region {
@@ -68,17 +111,15 @@ impl Region {
             row.number + down.max().unwrap_or(1).max(1) - 1
         };
         let bottom = rows.iter().map(reach).max().unwrap_or(0);
-        Self { rows, bottom }
+        let first = rows.iter().filter_map(|row| row.cells.first()).map(|cell| cell.column).min().unwrap_or(0);
+        let ends = rows.iter().filter_map(|row| row.cells.last().map(|cell| end_of(row, cell, merged)));
+        let columns = first..ends.max().unwrap_or(first);
+        let wide_rows = rows.iter().filter(|row| row.cells.len() > 1).count();
+        Self { rows, bottom, columns, wide_rows }
     }
 
     fn top(&self) -> u32 {
         self.rows.first().map_or(0, |row| row.number)
-    }
-
-    fn columns(&self, merged: &Merged) -> Range<u32> {
-        let first = self.rows.iter().filter_map(|row| row.cells.first()).map(|cell| cell.column).min().unwrap_or(0);
-        let ends = self.rows.iter().filter_map(|row| row.cells.last().map(|cell| end_of(row, cell, merged)));
-        first..ends.max().unwrap_or(first)
     }
 
     fn is_single_cell(&self) -> bool {
@@ -91,7 +132,7 @@ fn end_of(row: &Row, cell: &Cell, merged: &Merged) -> u32 {
 }
 
 /// Splits a sheet into blocks. Rows come in order, their cells too, none of them empty.
-pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged) -> Vec<Placed> {
+pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged, room: &mut Room) -> Vec<Placed> {
     let mut regions = Vec::new();
     for band in bands(rows, merged) {
         let mut parts = Vec::new();
@@ -100,7 +141,7 @@ pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged) -> Vec<Placed> {
         }
         regions.extend(parts);
     }
-    let regions = join(regions, merged);
+    let regions = join(regions);
     let mut placed = Vec::new();
     let mut titles: Vec<Region> = Vec::new();
     for region in regions {
@@ -111,17 +152,17 @@ pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged) -> Vec<Placed> {
         let near = |title: &Region| {
             let gap = region.top().saturating_sub(title.bottom + 1);
             let text = title.rows[0].cells[0].text.chars().count();
-            gap <= WIDEST_GAP && text <= LONGEST_TITLE && title.columns(merged).start <= region.columns(merged).end
+            gap <= WIDEST_GAP && text <= LONGEST_TITLE && title.columns.start <= region.columns.end
         };
         // Titles come one below the other: the last of them must be near.
         let from = titles.iter().rposition(|title| !near(title)).map_or(0, |at| at + 1);
         let own = titles.split_off(from);
-        placed.extend(titles.drain(..).map(|title| as_text(title, merged)));
+        placed.extend(titles.drain(..).map(as_text));
         let caption: Vec<String> =
             own.into_iter().flat_map(|title| title.rows).flat_map(|row| row.cells).map(|cell| cell.text).collect();
-        add_region(region, caption, merged, &mut placed);
+        add_region(region, caption, (merged, room), &mut placed);
     }
-    placed.extend(titles.into_iter().map(|title| as_text(title, merged)));
+    placed.extend(titles.into_iter().map(as_text));
     placed
 }
 
@@ -153,14 +194,18 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
     if spans.len() < 2 {
         return vec![band];
     }
-    let extent = |span: &Range<u32>| {
-        let within = |row: &&Row| row.cells.iter().any(|cell| span.contains(&cell.column));
-        (band.rows.iter().position(|row| within(&row)), band.rows.iter().rposition(|row| within(&row)))
-    };
+    // First and last row with cells in each span.
+    let mut extents: Vec<(Option<usize>, Option<usize>)> = vec![(None, None); spans.len()];
+    for (number, row) in band.rows.iter().enumerate() {
+        for cell in &row.cells {
+            if let Some(extent) = extents.get_mut(spans.partition_point(|span| span.end <= cell.column)) {
+                *extent = (extent.0.or(Some(number)), Some(number));
+            }
+        }
+    }
     let mut kept: Vec<Range<u32>> = Vec::new();
     let mut last_extent = (None, None);
-    for span in spans {
-        let own = extent(&span);
+    for (span, own) in spans.into_iter().zip(extents) {
         match kept.last_mut() {
             Some(last) if span.start - last.end < 2 && own == last_extent => last.end = span.end,
             _ => kept.push(span),
@@ -169,14 +214,11 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
     }
     let mut parts: Vec<Vec<Row>> = kept.iter().map(|_| Vec::new()).collect();
     for row in band.rows {
-        let mut cells = row.cells.into_iter().peekable();
-        for (part, span) in parts.iter_mut().zip(&kept) {
-            let mut own = Row { number: row.number, cells: Vec::new() };
-            while let Some(cell) = cells.next_if(|cell| cell.column < span.end) {
-                own.cells.push(cell);
-            }
-            if !own.cells.is_empty() {
-                part.push(own);
+        for cell in row.cells {
+            let Some(part) = parts.get_mut(kept.partition_point(|span| span.end <= cell.column)) else { continue };
+            match part.last_mut() {
+                Some(last) if last.number == row.number => last.cells.push(cell),
+                _ => part.push(Row { number: row.number, cells: vec![cell] }),
             }
         }
     }
@@ -186,6 +228,9 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
 /// Adds a range to sorted ranges that do not touch.
 fn cover(spans: &mut Vec<Range<u32>>, new: Range<u32>) {
     let from = spans.partition_point(|span| span.end < new.start);
+    if spans.get(from).is_some_and(|span| span.start <= new.start && new.end <= span.end) {
+        return;
+    }
     let to = spans.partition_point(|span| span.start <= new.end);
     let start = spans.get(from).map_or(new.start, |span| span.start.min(new.start));
     let end = to.checked_sub(1).and_then(|at| spans.get(at)).map_or(new.end, |span| span.end.max(new.end));
@@ -194,19 +239,20 @@ fn cover(spans: &mut Vec<Range<u32>>, new: Range<u32>) {
 }
 
 /// Rows below an empty row go on with the table above where they stand in its columns and have no header of their own.
-fn join(regions: Vec<Region>, merged: &Merged) -> Vec<Region> {
+fn join(regions: Vec<Region>) -> Vec<Region> {
     let mut joined: Vec<Region> = Vec::new();
     for region in regions {
-        let columns = region.columns(merged);
+        let columns = &region.columns;
         let goes_on = joined.last().is_some_and(|above| {
-            let wide = above.columns(merged);
+            let wide = &above.columns;
             let gap = region.top().saturating_sub(above.bottom + 1);
-            let is_table = above.rows.iter().filter(|row| row.cells.len() > 1).count() > 1;
+            let is_table = above.wide_rows > 1;
             is_table && gap == 1 && wide.start <= columns.start && columns.end <= wide.end && !has_header(&region)
         });
         match joined.last_mut() {
             Some(above) if goes_on => {
                 above.bottom = region.bottom;
+                above.wide_rows += region.wide_rows;
                 above.rows.extend(region.rows);
             }
             _ => joined.push(region),
@@ -229,14 +275,19 @@ fn has_header(region: &Region) -> bool {
     (marked(first) && !rest.iter().all(marked)) || (words(first) && !rest.iter().all(words))
 }
 
-fn as_text(region: Region, merged: &Merged) -> Placed {
-    let (rows, columns) = (region.top()..region.bottom + 1, region.columns(merged));
+fn as_text(region: Region) -> Placed {
+    let (rows, columns) = (region.top()..region.bottom + 1, region.columns.clone());
     let lines = region.rows.into_iter().flat_map(|row| row.cells).map(|cell| cell.text);
     Placed { block: Block::Text(lines.collect::<Vec<_>>().join("\n")), rows, columns }
 }
 
-fn add_region(mut region: Region, mut caption: Vec<String>, merged: &Merged, placed: &mut Vec<Placed>) {
-    let columns = region.columns(merged);
+fn add_region(
+    mut region: Region,
+    mut caption: Vec<String>,
+    (merged, room): (&Merged, &mut Room),
+    placed: &mut Vec<Placed>,
+) {
+    let columns = region.columns.clone();
     let rows = region.top()..region.bottom + 1;
     let is_text = columns.len() == 1 && !has_column_name(&region);
     let is_scattered = columns.len() > 1 && region.rows.iter().all(|row| row.cells.len() == 1);
@@ -248,7 +299,7 @@ fn add_region(mut region: Region, mut caption: Vec<String>, merged: &Merged, pla
             columns: columns.clone(),
         });
         placed.extend(title);
-        placed.push(as_text(region, merged));
+        placed.push(as_text(region));
         return;
     }
     let alone = |row: &Row| row.cells.len() == 1 && row.cells[0].column == columns.start && !row.cells[0].header;
@@ -267,7 +318,7 @@ fn add_region(mut region: Region, mut caption: Vec<String>, merged: &Merged, pla
     {
         first.cells.iter_mut().for_each(|cell| cell.header = true);
     }
-    let mut blocks = build(region.rows, &caption.join(" / "), columns.clone(), merged);
+    let mut blocks = build(region.rows, &caption.join(" / "), columns.clone(), (merged, room));
     if let Some(Block::Table(table)) = blocks.last_mut()
         && !footer.is_empty()
     {
@@ -292,11 +343,14 @@ fn has_column_name(region: &Region) -> bool {
 }
 
 /// Builds the blocks of a region: a sample of its rows through the builder, which finds the header, the rest behind it.
-fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, merged: &Merged) -> Vec<Block> {
+fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, (merged, room): (&Merged, &mut Room)) -> Vec<Block> {
+    let used = used_columns(&rows, merged);
+    if !room.holds(rows.len(), &columns, used.len()) {
+        return as_lines(rows, caption);
+    }
     if rows.len() <= SAMPLE + SAMPLE / 4 {
         return through_builder(&rows, caption, columns, merged);
     }
-    let used = used_columns(&rows, merged);
     let in_sample = used_columns(&rows[..SAMPLE], merged);
     let mut blocks = through_builder(&rows[..SAMPLE], caption, columns.clone(), merged);
     let fits = |table: &Table| table.rows.iter().all(|row| row.len() == in_sample.len()) && !table.rows.is_empty();
@@ -304,15 +358,28 @@ fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, merged: &Merged) ->
         [Block::Table(table)] if fits(table) => {
             widen(table, &used, &in_sample);
             let places: HashMap<u32, usize> = used.iter().enumerate().map(|(at, column)| (*column, at)).collect();
-            let mut covered: HashMap<u32, (u32, String)> = HashMap::new();
+            let mut covered = Covered::new();
             for row in rows.into_iter().skip(SAMPLE) {
-                table.rows.push(fill(row, &places, merged, &mut covered));
+                table.rows.push(fill(row, &places, (merged, room), &mut covered));
             }
             blocks
         }
-        _ => through_builder(&rows, caption, columns, merged),
+        _ if rows.len().saturating_mul(columns.len()) <= MOST_SAMPLED => {
+            through_builder(&rows, caption, columns, merged)
+        }
+        _ => as_lines(rows, caption),
     }
 }
+
+/// A table that is too wide and too empty, as one line per row.
+fn as_lines(rows: Vec<Row>, caption: &str) -> Vec<Block> {
+    let line = |row: Row| row.cells.into_iter().map(|cell| cell.text).collect::<Vec<_>>().join(", ");
+    let lines = (!caption.is_empty()).then(|| caption.to_owned()).into_iter().chain(rows.into_iter().map(line));
+    vec![Block::Text(lines.collect::<Vec<_>>().join("\n"))]
+}
+
+/// What merged cells above put into a column: up to which row, and the text.
+type Covered = HashMap<u32, (u32, Rc<str>)>;
 
 /// Columns with text of their own.
 fn used_columns(rows: &[Row], merged: &Merged) -> Vec<u32> {
@@ -333,15 +400,17 @@ fn used_columns(rows: &[Row], merged: &Merged) -> Vec<u32> {
 
 /// Adds the columns that are empty in the sample.
 fn widen(table: &mut Table, used: &[u32], in_sample: &[u32]) {
-    for (at, column) in used.iter().enumerate() {
-        if in_sample.binary_search(column).is_ok() {
-            continue;
-        }
-        if !table.header.is_empty() {
-            table.header.insert(at.min(table.header.len()), String::new());
-        }
-        table.rows.iter_mut().for_each(|row| row.insert(at.min(row.len()), String::new()));
-        table.row_headers += usize::from(at < table.row_headers);
+    let is_new: Vec<bool> = used.iter().map(|column| in_sample.binary_search(column).is_err()).collect();
+    let widened = |row: &mut Vec<String>| {
+        let mut own = std::mem::take(row).into_iter();
+        row.extend(is_new.iter().map(|new| if *new { String::new() } else { own.next().unwrap_or_default() }));
+    };
+    if !table.header.is_empty() {
+        widened(&mut table.header);
+    }
+    table.rows.iter_mut().for_each(widened);
+    for (at, new) in is_new.iter().enumerate() {
+        table.row_headers += usize::from(*new && at < table.row_headers);
     }
 }
 
@@ -349,25 +418,30 @@ fn widen(table: &mut Table, used: &[u32], in_sample: &[u32]) {
 fn fill(
     row: Row,
     places: &HashMap<u32, usize>,
-    merged: &Merged,
-    covered: &mut HashMap<u32, (u32, String)>,
+    (merged, room): (&Merged, &mut Room),
+    covered: &mut Covered,
 ) -> Vec<String> {
     let mut texts = vec![String::new(); places.len()];
     covered.retain(|_, (end, _)| *end > row.number);
     for (column, (_, text)) in covered.iter() {
         if let Some(at) = places.get(column) {
-            texts[*at].clone_from(text);
+            texts[*at] = room.repeat(text);
         }
     }
     for cell in row.cells {
         let (down, across) = merged.get(&(row.number, cell.column)).copied().unwrap_or((1, 1));
-        for column in cell.column..cell.column + across.max(1) {
+        if down > 1 {
+            let text: Rc<str> = Rc::from(cell.text.as_str());
+            let end = row.number.saturating_add(down);
+            covered.extend((cell.column..cell.column + across.max(1)).map(|column| (column, (end, Rc::clone(&text)))));
+        }
+        for column in cell.column + 1..cell.column + across.max(1) {
             if let Some(at) = places.get(&column) {
-                texts[*at].clone_from(&cell.text);
+                texts[*at] = room.repeat(&cell.text);
             }
-            if down > 1 {
-                covered.insert(column, (row.number + down, cell.text.clone()));
-            }
+        }
+        if let Some(at) = places.get(&cell.column) {
+            texts[*at] = cell.text;
         }
     }
     texts

@@ -5,15 +5,18 @@
 //! follow their cell in brackets. Hidden sheets, charts, pictures and pivot caches are left out.
 //! Invariants: as for packages (`package`); cells and their text are bounded over the whole file.
 
+mod claims;
 mod compound;
 mod delimited;
 mod frame;
 mod layout;
 mod number;
+mod open;
+mod records;
 mod workbook;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(super) use delimited::read_delimited;
 pub(super) use workbook::read_workbook;

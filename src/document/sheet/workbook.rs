@@ -4,31 +4,51 @@
 //! Invariants: the number of cells and the bytes of their text are bounded over the whole file, since one shared string
 //! may stand in a million cells; a reader that fails in a way it should not gives an error.
 
+use std::collections::HashMap;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use calamine::{
-    Data, DataRef, Dimensions, ExcelDateTime, Ods, Range, Reader, SheetType, SheetVisible, Style, Xls, Xlsb, Xlsx,
+    Data, DataRef, Dimensions, ExcelDateTime, Range, Reader, SheetType, SheetVisible, Style, Xls, Xlsb, Xlsx,
 };
 
 use super::super::package::{COMPOUND_FILE, OfficeError, Package, child, parse};
 use super::super::{Block, Document, Link};
-use super::compound;
-use super::frame::{self, Frame};
-use super::layout::{Cell, Merged, Placed, Row, lay_out};
+use super::frame::{self, Frame, MOST_MERGED, WIDEST_MERGED};
+use super::layout::{self, Cell, Merged, Placed, Row, lay_out};
 use super::number::{date, general, number};
+use super::open;
+use super::records;
+use super::{claims, compound};
 use crate::base::clean_line;
 
 /// Cells of one file: 50,000 rows of 80 columns.
 const MOST_CELLS: usize = 4_000_000;
 /// Bytes of their text.
 const MOST_TEXT: usize = 256 << 20;
+/// Bytes of text as it stands in the file, where a cell may hold nothing but space.
+const MOST_RAW: usize = 1 << 30;
+/// Cells of one file, the empty ones too.
+const MOST_SEEN: usize = 64_000_000;
+/// Links of one sheet. Excel stops at a few fewer.
+const MOST_LINKS: usize = 1 << 16;
+/// No program makes larger sheets.
+const LAST_ROW: u32 = 1 << 24;
+const LAST_COLUMN: u32 = 1 << 16;
+/// Spreadsheets take format codes of 255 characters.
+const LONGEST_CODE: usize = 1_024;
 
 type Bytes<'a> = Cursor<&'a [u8]>;
 
 /// Reads a workbook. The title is empty where its properties give none.
 pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeError> {
+    read_within(bytes, Room::default())
+}
+
+/// Reads a workbook that may hold so much.
+pub(super) fn read_within(bytes: &[u8], room: Room) -> Result<Document, OfficeError> {
+    let sheets = Sheets::within(room);
     let source = Cursor::new(bytes);
     if bytes.starts_with(COMPOUND_FILE) {
         if holds_encrypted_package(bytes) {
@@ -37,17 +57,22 @@ pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeEr
         if !compound::has_an_end(bytes) {
             return Err(OfficeError::Broken);
         }
-        return guarded(|| read_xls(Xls::new(source).map_err(calamine::Error::Xls)?));
+        return guarded(|| {
+            let bytes = records::bounded(bytes)?;
+            read_xls(Xls::new(Cursor::new(bytes.as_slice())).map_err(calamine::Error::Xls)?, sheets)
+        });
     }
     let mut package = Package::open(bytes)?;
     package.check()?;
     let mut document = if package.has("xl/workbook.xml") {
+        claims::check_xlsx(&mut package)?;
         let frames = frame::read(&mut package)?;
-        guarded(|| read_xlsx(Xlsx::new(source).map_err(calamine::Error::Xlsx)?, frames))?
+        guarded(|| read_xlsx(Xlsx::new(source).map_err(calamine::Error::Xlsx)?, &frames, sheets))?
     } else if package.has("xl/workbook.bin") {
-        guarded(|| read_xlsb(Xlsb::new(source).map_err(calamine::Error::Xlsb)?))?
+        claims::check_xlsb(&mut package)?;
+        guarded(|| read_xlsb(Xlsb::new(source).map_err(calamine::Error::Xlsb)?, sheets))?
     } else {
-        guarded(|| read_ods(Ods::new(source).map_err(calamine::Error::Ods)?))?
+        open::read_sheets(&mut package, sheets)?.document
     };
     read_properties(&mut package, &mut document)?;
     Ok(document)
@@ -85,34 +110,73 @@ fn read_properties(package: &mut Package<'_>, document: &mut Document) -> Result
 }
 
 /// What the file may still hold.
-struct Room {
-    cells: usize,
-    text: usize,
+pub(super) struct Room {
+    pub cells: usize,
+    pub text: usize,
+    /// Text as it stands in the file.
+    pub raw: usize,
+    /// What is read of the cells, the empty ones too.
+    pub seen: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { cells: MOST_CELLS, text: MOST_TEXT, raw: MOST_RAW, seen: MOST_SEEN }
+    }
+}
+
+impl Room {
+    /// Whether so many cells more with so much text in all can be read.
+    pub(super) fn holds(&self, cells: usize, text: usize) -> Result<(), OfficeError> {
+        if cells > self.cells {
+            return Err(OfficeError::TooManyCells { limit: MOST_CELLS });
+        }
+        if text > self.text { Err(OfficeError::TooLarge { limit: MOST_TEXT as u64 }) } else { Ok(()) }
+    }
+
+    fn take(&mut self, text: usize) -> Result<(), OfficeError> {
+        self.holds(1, text)?;
+        self.cells -= 1;
+        self.text -= text;
+        Ok(())
+    }
+
+    fn see(&mut self, raw: usize) -> Result<(), OfficeError> {
+        self.seen = self.seen.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_SEEN })?;
+        self.raw = self.raw.checked_sub(raw).ok_or(OfficeError::TooLarge { limit: MOST_RAW as u64 })?;
+        Ok(())
+    }
 }
 
 /// The sheet that is being read.
-struct Sheet<'f> {
-    rows: Vec<Row>,
-    frame: &'f Frame,
-    room: &'f mut Room,
+pub(super) struct Sheet<'f> {
+    pub rows: Vec<Row>,
+    pub frame: &'f Frame,
+    pub room: &'f mut Room,
 }
 
 impl Sheet<'_> {
-    fn add(&mut self, (row, column): (u32, u32), text: &str, look: Look) -> Result<(), OfficeError> {
-        let comment = self.frame.comments.get(&(row, column));
+    pub(super) fn add(&mut self, place: (u32, u32), text: &str, look: Look) -> Result<(), OfficeError> {
+        self.room.see(text.len())?;
         let mut text = clean_line(text);
-        if let Some(comment) = comment {
+        if let Some(comment) = self.frame.comments.get(&place) {
             let gap = if text.is_empty() { "" } else { " " };
             text = format!("{text}{gap}[{comment}]");
+        }
+        self.put(place, text, look)
+    }
+
+    /// Adds a text that is clean.
+    pub(super) fn put(&mut self, (row, column): (u32, u32), text: String, look: Look) -> Result<(), OfficeError> {
+        if row > LAST_ROW || column > LAST_COLUMN {
+            return Err(OfficeError::Broken);
         }
         if text.is_empty() {
             return Ok(());
         }
-        let full = || OfficeError::TooLarge { limit: MOST_TEXT as u64 };
-        self.room.cells = self.room.cells.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_CELLS })?;
-        self.room.text = self.room.text.checked_sub(text.len()).ok_or_else(full)?;
-        let named = |(at, first, last): &(u32, u32, u32)| *at == row && (*first..=*last).contains(&column);
-        let header = self.frame.headers.iter().any(named);
+        self.room.take(text.len())?;
+        let named = |columns: &Vec<(u32, u32)>| columns.iter().any(|(first, last)| (*first..=*last).contains(&column));
+        let header = look.header || self.frame.headers.get(&row).is_some_and(named);
         let cell = Cell { column, text, bold: look.bold, header, shade: look.shade };
         match self.rows.last_mut() {
             Some(last) if last.number == row => last.cells.push(cell),
@@ -122,7 +186,7 @@ impl Sheet<'_> {
     }
 
     /// The rows in order, whatever the order in the file; the last of several cells in one place counts.
-    fn finish(mut self) -> Vec<Row> {
+    pub(super) fn finish(mut self) -> Vec<Row> {
         self.rows.sort_by_key(|row| row.number);
         let mut rows: Vec<Row> = Vec::with_capacity(self.rows.len());
         for row in self.rows {
@@ -151,32 +215,38 @@ fn mark_frozen(rows: &mut [Row], frozen: u32) {
 
 /// How a cell is drawn.
 #[derive(Debug, Clone, Default)]
-struct Look {
-    bold: bool,
-    shade: Option<Arc<str>>,
-    code: Option<String>,
+pub(super) struct Look {
+    pub bold: bool,
+    /// Whether the sheet itself says that the cell names something.
+    pub header: bool,
+    pub shade: Option<Arc<str>>,
+    pub code: Option<Arc<str>>,
 }
 
 impl Look {
     fn of(style: &Style) -> Self {
         let fill = style.fill.as_ref().filter(|fill| fill.is_visible()).and_then(calamine::Fill::get_color);
         let shade = fill.filter(|color| !color.is_white()).map(|color| Arc::from(format!("{:08x}", color.to_argb())));
-        let code = style.number_format.as_ref().map(|format| format.format_code.clone());
-        Self { bold: style.font.as_ref().is_some_and(calamine::Font::is_bold), shade, code }
+        let code = style.number_format.as_ref().map(|format| format.format_code.as_str());
+        let code = code.filter(|code| code.len() <= LONGEST_CODE).map(Arc::from);
+        Self { bold: style.font.as_ref().is_some_and(calamine::Font::is_bold), header: false, shade, code }
     }
 }
 
 fn read_xlsx(
     mut book: Xlsx<Bytes<'_>>,
-    frames: std::collections::HashMap<String, Frame>,
+    frames: &HashMap<String, Frame>,
+    mut sheets: Sheets,
 ) -> Result<Document, OfficeError> {
-    let mut sheets = Sheets::default();
     let none = Frame::default();
+    let mut looks: Vec<Look> = Vec::new();
     for name in visible(book.sheets_metadata()) {
         let frame = frames.get(&name).unwrap_or(&none);
         let mut sheet = Sheet { rows: Vec::new(), frame, room: &mut sheets.room };
         let mut cells = book.worksheet_cells_reader(&name).map_err(calamine::Error::Xlsx)?;
-        let looks: Vec<Look> = cells.styles().iter().map(Look::of).collect();
+        if looks.is_empty() {
+            looks = cells.styles().iter().map(Look::of).collect();
+        }
         while let Some((cell, style)) = cells.next_cell_with_style_id().map_err(calamine::Error::Xlsx)? {
             let look = looks.get(style).cloned().unwrap_or_default();
             let text = shown(cell.get_value(), look.code.as_deref());
@@ -188,8 +258,7 @@ fn read_xlsx(
     Ok(sheets.document)
 }
 
-fn read_xlsb(mut book: Xlsb<Bytes<'_>>) -> Result<Document, OfficeError> {
-    let mut sheets = Sheets::default();
+fn read_xlsb(mut book: Xlsb<Bytes<'_>>, mut sheets: Sheets) -> Result<Document, OfficeError> {
     let frame = Frame::default();
     for name in visible(book.sheets_metadata()) {
         let mut sheet = Sheet { rows: Vec::new(), frame: &frame, room: &mut sheets.room };
@@ -203,22 +272,12 @@ fn read_xlsb(mut book: Xlsb<Bytes<'_>>) -> Result<Document, OfficeError> {
     Ok(sheets.document)
 }
 
-fn read_xls(mut book: Xls<Bytes<'_>>) -> Result<Document, OfficeError> {
-    let mut sheets = Sheets::default();
+fn read_xls(mut book: Xls<Bytes<'_>>, mut sheets: Sheets) -> Result<Document, OfficeError> {
     for name in visible(book.sheets_metadata()) {
         let areas = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
         let frame = Frame { merged: merged(&areas), ..Frame::default() };
         let range = book.worksheet_range(&name).map_err(calamine::Error::Xls)?;
         sheets.add_range(&name, &range, &frame)?;
-    }
-    Ok(sheets.document)
-}
-
-fn read_ods(mut book: Ods<Bytes<'_>>) -> Result<Document, OfficeError> {
-    let mut sheets = Sheets::default();
-    for name in visible(book.sheets_metadata()) {
-        let range = book.worksheet_range(&name).map_err(calamine::Error::Ods)?;
-        sheets.add_range(&name, &range, &Frame::default())?;
     }
     Ok(sheets.document)
 }
@@ -229,24 +288,25 @@ fn visible(sheets: &[calamine::Sheet]) -> Vec<String> {
 }
 
 fn merged(areas: &[Dimensions]) -> Merged {
-    let span =
-        |area: &Dimensions| (area.end.0.saturating_sub(area.start.0) + 1, area.end.1.saturating_sub(area.start.1) + 1);
-    areas.iter().map(|area| (area.start, span(area))).collect()
+    let span = |area: &Dimensions| {
+        (area.end.0.saturating_sub(area.start.0) + 1, (area.end.1.saturating_sub(area.start.1) + 1).min(WIDEST_MERGED))
+    };
+    areas.iter().take(MOST_MERGED).map(|area| (area.start, span(area))).collect()
 }
 
 /// The sheets so far.
-struct Sheets {
-    document: Document,
-    room: Room,
-}
-
-impl Default for Sheets {
-    fn default() -> Self {
-        Self { document: Document::default(), room: Room { cells: MOST_CELLS, text: MOST_TEXT } }
-    }
+pub(super) struct Sheets {
+    pub document: Document,
+    pub room: Room,
+    /// What the tables may still take.
+    layout: layout::Room,
 }
 
 impl Sheets {
+    fn within(room: Room) -> Self {
+        Self { document: Document::default(), room, layout: layout::Room::default() }
+    }
+
     fn add_range(&mut self, name: &str, range: &Range<Data>, frame: &Frame) -> Result<(), OfficeError> {
         let mut sheet = Sheet { rows: Vec::new(), frame, room: &mut self.room };
         let (top, left) = range.start().unwrap_or_default();
@@ -259,23 +319,38 @@ impl Sheets {
         Ok(())
     }
 
-    fn add(&mut self, name: &str, rows: Vec<Row>, frame: &Frame) {
+    pub(super) fn add(&mut self, name: &str, rows: Vec<Row>, frame: &Frame) {
         if rows.is_empty() {
             return;
         }
         self.document.blocks.push(Block::Heading { level: 1, text: clean_line(name) });
         let first = self.document.blocks.len();
-        let texts: Vec<Option<String>> =
-            frame.links.iter().map(|((row, column), _)| text_at(&rows, *row, *column)).collect();
-        let placed = lay_out(rows, &frame.merged);
-        for (((row, column), target), text) in frame.links.iter().zip(texts) {
-            let within = |placed: &Placed| placed.rows.contains(row) && placed.columns.contains(column);
-            if let (Some(text), Some(at)) = (text, placed.iter().position(within)) {
+        let links = frame.links.iter().take(MOST_LINKS);
+        let texts: Vec<Option<String>> = links.map(|((row, column), _)| text_at(&rows, *row, *column)).collect();
+        let placed = lay_out(rows, &frame.merged, &mut self.layout);
+        let blocks = blocks_of(&frame.links[..texts.len()], &placed);
+        for (((_, target), text), at) in frame.links.iter().zip(texts).zip(blocks) {
+            if let (Some(text), Some(at)) = (text, at) {
                 self.document.links.push(Link { block: first + at, text, target: target.clone() });
             }
         }
         self.document.blocks.extend(placed.into_iter().map(|placed| placed.block));
     }
+}
+
+/// For each link the first block that covers its place.
+fn blocks_of(links: &[((u32, u32), String)], placed: &[Placed]) -> Vec<Option<usize>> {
+    let mut by_row: Vec<usize> = (0..links.len()).collect();
+    by_row.sort_by_key(|link| links[*link].0.0);
+    let mut blocks = vec![None; links.len()];
+    for (at, placed) in placed.iter().enumerate() {
+        let from = by_row.partition_point(|link| links[*link].0.0 < placed.rows.start);
+        let within = by_row[from..].iter().take_while(|link| links[**link].0.0 < placed.rows.end);
+        for link in within.filter(|link| placed.columns.contains(&links[**link].0.1)) {
+            blocks[*link] = blocks[*link].or(Some(at));
+        }
+    }
+    blocks
 }
 
 fn text_at(rows: &[Row], row: u32, column: u32) -> Option<String> {
@@ -325,7 +400,7 @@ fn shown_date(value: &ExcelDateTime, code: Option<&str>) -> String {
 }
 
 /// `2024-03-15T00:00:00` is a day.
-fn iso(text: &str) -> String {
+pub(super) fn iso(text: &str) -> String {
     match text.split_once('T') {
         Some((date, time)) if time.trim_end_matches(['0', ':', '.', 'Z']).is_empty() => date.to_owned(),
         Some((date, time)) => format!("{date} {}", time.strip_suffix(":00").unwrap_or(time)),

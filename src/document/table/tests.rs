@@ -184,7 +184,7 @@ fn visible(markup: &str) -> HashSet<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(crate::base::cases(500))]
 
     #[test]
     fn no_word_of_a_table_is_lost_and_rows_are_as_wide_as_the_header(
