@@ -84,6 +84,7 @@ pub fn answer_request(prompt: &Prompt, settings: &AnswerSettings) -> GenerateReq
         sampling: settings.sampling,
         stop: prompt.stop.clone(),
         max_tokens: settings.prompt.answer_tokens,
+        draft: Vec::new(),
     }
 }
 
@@ -169,6 +170,8 @@ fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnM
             tokens: Vec::new(),
             prompt_tokens: 0,
             reused_tokens: 0,
+            drafted_tokens: 0,
+            narrowest: None,
             finish: Finish::End,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

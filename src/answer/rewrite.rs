@@ -64,6 +64,7 @@ pub fn rewrite(
         sampling: Sampling::Greedy,
         stop: prompt.stop.clone(),
         max_tokens: settings.rewrite_tokens,
+        draft: Vec::new(),
     };
     let completion = generator.generate(&request, cancel, &mut |_| {})?;
     let (completed, how) = match usable(&completion.text, &original, past) {

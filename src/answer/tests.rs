@@ -52,6 +52,8 @@ impl Generate for Says {
             tokens: vec![1],
             prompt_tokens: 9,
             reused_tokens: 0,
+            drafted_tokens: 0,
+            narrowest: None,
             finish: Finish::End,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

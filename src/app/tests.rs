@@ -60,6 +60,8 @@ fn answered(turn: u64, text: &str) -> Event {
         tokens: vec![],
         prompt_tokens: 3,
         reused_tokens: 0,
+        drafted_tokens: 0,
+        narrowest: None,
         finish: Finish::End,
         first_token_ms: Millis(3.0),
         total_ms: Millis(4.0),

@@ -159,6 +159,8 @@ impl Turn {
                 tokens: Vec::new(),
                 prompt_tokens: size.tokens,
                 reused_tokens: 0,
+                drafted_tokens: 0,
+                narrowest: None,
                 finish: Finish::Length,
                 first_token_ms: Millis::default(),
                 total_ms: Millis::default(),

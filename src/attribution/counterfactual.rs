@@ -4,7 +4,7 @@
 //! 1 minus the similarity of the two answers as the cluster's contribution.
 //! Invariants: a contribution is exactly 0 if and only if every answer without the cluster has the tokens of the
 //! original; each source in the prompt is in exactly one cluster, a source that was dropped from it in none.
-//! Not here: settling clusters without generating (`How::Verified`, `How::Group`, `How::Preview`).
+//! Not here: settling several clusters at once (`How::Group`), estimating without reading (`How::Preview`).
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::answer::Answer;
 use crate::base::CancelToken;
-use crate::inference::{Embed, Embedding, Generate, GenerateRequest, Sampling, TextRole};
+use crate::inference::{Completion, Embed, Embedding, Generate, GenerateRequest, Sampling, TextRole};
 use crate::prompt::{Part, Prompt};
 
 /// Contribution of a cluster whose removal changes the tokens of the answer but not its embedding. It is not 0, so
@@ -126,7 +126,7 @@ impl Explainer<'_, '_> {
         }
         Ok(Cluster {
             hits: hits.to_vec(),
-            how: How::Regenerated,
+            how: if self.is_verified(&counterfactuals) { How::Verified } else { How::Regenerated },
             contribution: self.contribution(&counterfactuals),
             share: None,
             counterfactual_answer: counterfactuals.first().map(|one| (self.input.present)(&one.completion.text)),
@@ -141,6 +141,8 @@ impl Explainer<'_, '_> {
             sampling,
             stop: prompt.stop.clone(),
             max_tokens: self.input.max_tokens,
+            // Most answers stay what they were, and reading the original is far faster than writing it again.
+            draft: self.input.answer.completion.tokens.clone(),
         };
         let started = Instant::now();
         let completion = self
@@ -184,6 +186,13 @@ impl Explainer<'_, '_> {
         let embedding = embedded.into_iter().next().unwrap_or_else(|| Embedding::normalized(Vec::new()));
         self.embeddings.insert(answer, embedding.clone());
         Ok(embedding)
+    }
+
+    /// Whether every answer is the original, foreseen token by token.
+    fn is_verified(&self, counterfactuals: &[Counterfactual]) -> bool {
+        let original = &self.input.answer.completion.tokens;
+        let foreseen = |one: &Completion| one.tokens == *original && one.drafted_tokens == original.len();
+        counterfactuals.iter().all(|one| foreseen(&one.completion))
     }
 
     /// 1 minus the mean similarity, at least [`SMALLEST_CHANGE`] when any answer differs.

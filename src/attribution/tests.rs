@@ -22,6 +22,8 @@ fn completion(text: &str) -> Completion {
         tokens: text.split(' ').map(|word| word.bytes().map(i32::from).sum()).collect(),
         prompt_tokens: 10,
         reused_tokens: 4,
+        drafted_tokens: 0,
+        narrowest: None,
         finish: Finish::End,
         first_token_ms: Millis(1.0),
         total_ms: Millis(2.0),
@@ -69,7 +71,10 @@ impl Generate for Scripted<'_> {
             Sampling::Seeded { seed, .. } => seed,
         };
         cancel.check()?;
-        Ok(completion(&(self.answer)(&prompt, seed)))
+        let mut completion = completion(&(self.answer)(&prompt, seed));
+        let foreseen = completion.tokens.iter().zip(&request.draft).take_while(|(token, draft)| token == draft);
+        completion.drafted_tokens = foreseen.count();
+        Ok(completion)
     }
 }
 
@@ -167,7 +172,7 @@ fn the_source_whose_removal_changes_the_answer_has_the_share() {
     for other in &attribution.clusters[1..] {
         assert_eq!((other.contribution, other.share), (0.0, None), "the same tokens are exactly 0");
         assert!((other.counterfactuals[0].similarity - 1.0).abs() < f64::EPSILON);
-        assert_eq!(other.how, How::Regenerated);
+        assert_eq!(other.how, How::Verified);
     }
     assert_eq!(embedded, 2, "only the original and the one answer that differs are embedded");
     assert!(asked.iter().all(|r| r.stop == ["User:"] && r.max_tokens == 64 && r.sampling == Sampling::Greedy));

@@ -1,5 +1,6 @@
 //! Every reader of a binary or packed format, given damaged files: it may fail, it may not panic, hang or fill memory.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Cursor, Read as _, Write as _};
 use std::ops::ControlFlow;
@@ -111,7 +112,8 @@ fn members(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
 
 /// Reads all that is in a file.
 fn read_all(name: &str, bytes: &[u8]) {
-    if !name.ends_with(".zip") && !name.ends_with(".mbox") {
+    let extension = Path::new(name).extension().and_then(OsStr::to_str);
+    if !matches!(extension, Some("zip" | "mbox")) {
         let _ = parse(Path::new(name), bytes);
         return;
     }

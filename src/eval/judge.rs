@@ -85,8 +85,13 @@ pub fn judge(
     let prompt = JudgePrompt { question, right, answer, verdict_tokens: VERDICT_TOKENS }.build(generator);
     let prompt = prompt.map_err(|error| failed(error.into()))?;
     for sampling in TRIES {
-        let request =
-            GenerateRequest { parts: prompt.parts(), sampling, stop: prompt.stop.clone(), max_tokens: VERDICT_TOKENS };
+        let request = GenerateRequest {
+            parts: prompt.parts(),
+            sampling,
+            stop: prompt.stop.clone(),
+            max_tokens: VERDICT_TOKENS,
+            draft: Vec::new(),
+        };
         let said = generator.generate_within(GRAMMAR, &request, cancel, &mut |_| {});
         let said = said.map_err(|error| failed(error.into()))?;
         if let Some(verdict) = Verdict::parse(&said.text) {

@@ -45,7 +45,7 @@ impl Remembering {
     }
 
     fn key(&self, grammar: Option<&str>, request: &GenerateRequest) -> Result<String, InferenceError> {
-        let GenerateRequest { parts, sampling, stop, max_tokens } = request;
+        let GenerateRequest { parts, sampling, stop, max_tokens, draft: _ } = request;
         let settings = serde_json::to_string(&(sampling, stop, max_tokens, grammar));
         let settings = settings.map_err(|error| self.failed(error.into()))?;
         let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
@@ -133,7 +133,7 @@ mod tests {
 
     fn request(text: &str) -> GenerateRequest {
         let parts = vec![PromptPart { text: text.to_owned(), special: Special::Plain }];
-        GenerateRequest { parts, sampling: Sampling::Greedy, stop: Vec::new(), max_tokens: 20 }
+        GenerateRequest { parts, sampling: Sampling::Greedy, stop: Vec::new(), max_tokens: 20, draft: Vec::new() }
     }
 
     fn say(generator: &mut Remembering, request: &GenerateRequest) -> String {

@@ -61,6 +61,8 @@ fn completion(text: &str) -> Completion {
         tokens: vec![1, -2, 151_645],
         prompt_tokens: 9,
         reused_tokens: 3,
+        drafted_tokens: 0,
+        narrowest: None,
         finish: Finish::Stop,
         first_token_ms: Millis(12.5),
         total_ms: Millis(80.25),

@@ -178,11 +178,14 @@ impl Generate for ScriptedGenerator {
             Some(_) => Finish::Stop,
             None => Finish::End,
         };
+        let drafted_tokens = tokens.iter().zip(&request.draft).take_while(|(token, draft)| token == draft).count();
         Ok(Completion {
             text: text.trim().to_owned(),
             tokens,
             prompt_tokens,
             reused_tokens: 0,
+            drafted_tokens,
+            narrowest: None,
             finish,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),
@@ -207,6 +210,7 @@ mod tests {
             sampling: Sampling::Greedy,
             stop: vec!["User:".into()],
             max_tokens,
+            draft: Vec::new(),
         }
     }
 

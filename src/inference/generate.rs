@@ -51,6 +51,10 @@ pub struct GenerateRequest {
     pub stop: Vec<String>,
     /// Most tokens to generate.
     pub max_tokens: usize,
+    /// Tokens the answer probably has, empty where nothing is known. They are read many at a time and checked one by
+    /// one, which is far faster than generating them; the answer is the same as without (near-ties aside, see
+    /// [`Completion::narrowest`]).
+    pub draft: Vec<i32>,
 }
 
 /// Progress of a generation.
@@ -90,6 +94,13 @@ pub struct Completion {
     pub prompt_tokens: usize,
     /// Of these, tokens whose state was still there from an earlier call.
     pub reused_tokens: usize,
+    /// Generated tokens that the draft had foreseen, counted up to the first that it had not.
+    #[serde(default)]
+    pub drafted_tokens: usize,
+    /// The smallest distance of the two highest logits at any generated token; none for sampled answers. Where it is
+    /// near 0, rounding decides, and the same prompt read in other pieces may give another answer.
+    #[serde(default)]
+    pub narrowest: Option<f32>,
     /// Why it ended.
     pub finish: Finish,
     /// From the call to the first generated token.

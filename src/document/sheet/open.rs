@@ -271,7 +271,6 @@ impl Cell {
             "float" => self.value.parse().ok().map(general),
             "date" if !self.value.is_empty() => Some(iso(&self.value)),
             "boolean" if !self.value.is_empty() => Some(self.value.to_uppercase()),
-            "string" if text.is_empty() => Some(clean_line(&self.value)),
             _ if text.is_empty() => Some(clean_line(&self.value)),
             _ => None,
         };

@@ -47,6 +47,24 @@ enum EngineError {
     BatchTooLong { tokens: usize, position: usize, batch: usize, context: usize },
 }
 
+/// Whose logits a call of llama.cpp gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Logits {
+    /// The last token's.
+    Last,
+    /// Every token's.
+    All,
+}
+
+/// A token chosen greedily.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Likeliest {
+    /// The token.
+    pub(super) token: LlamaToken,
+    /// How far its logit is above the next one.
+    pub(super) margin: f32,
+}
+
 /// Weights and context.
 ///
 /// Field order is drop order: the context points into the model and goes first.
@@ -169,8 +187,8 @@ impl Engine {
         removed
     }
 
-    /// Adds `tokens` to the state, the first of them at `position`; the last one's logits can be read afterwards.
-    pub(super) fn decode(&mut self, tokens: &[LlamaToken], position: usize) -> Result<(), Cause> {
+    /// Adds `tokens` to the state, the first of them at `position`; `logits` says whose can be read afterwards.
+    pub(super) fn decode(&mut self, tokens: &[LlamaToken], position: usize, logits: Logits) -> Result<(), Cause> {
         let end = position + tokens.len();
         if tokens.is_empty() || tokens.len() > BATCH_TOKENS || end > self.context_tokens {
             let (tokens, context) = (tokens.len(), self.context_tokens);
@@ -178,27 +196,31 @@ impl Engine {
         }
         self.batch.clear();
         for (place, token) in (position..).zip(tokens) {
-            self.batch.add(*token, i32::try_from(place)?, &[0], place + 1 == end)?;
+            let wanted = logits == Logits::All || place + 1 == end;
+            self.batch.add(*token, i32::try_from(place)?, &[0], wanted)?;
         }
         self.context.decode(&mut self.batch)?;
         Ok(())
     }
 
-    /// The likeliest next token; of equals the one with the lowest id.
-    pub(super) fn likeliest(&self) -> LlamaToken {
-        let logits = self.context.get_logits_ith(self.last_place());
-        let mut best = (0, f32::NEG_INFINITY);
+    /// The likeliest token after the one at `place` of the last call; of equals the one with the lowest id.
+    pub(super) fn likeliest(&self, place: usize) -> Likeliest {
+        let logits = self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX));
+        let (mut best, mut second) = ((0, f32::NEG_INFINITY), f32::NEG_INFINITY);
         for (token, logit) in (0..).zip(logits) {
             if *logit > best.1 {
+                second = best.1;
                 best = (token, *logit);
+            } else if *logit > second {
+                second = *logit;
             }
         }
-        LlamaToken::new(best.0)
+        Likeliest { token: LlamaToken::new(best.0), margin: best.1 - second }
     }
 
-    /// The next token drawn by `sampler`, which learns of it.
-    pub(super) fn sample(&self, sampler: &mut LlamaSampler) -> LlamaToken {
-        sampler.sample(&self.context, self.last_place())
+    /// The token after the one at `place` of the last call, drawn by `sampler`, which learns of it.
+    pub(super) fn sample(&self, sampler: &mut LlamaSampler, place: usize) -> LlamaToken {
+        sampler.sample(&self.context, i32::try_from(place).unwrap_or(i32::MAX))
     }
 
     /// Lets only tokens through with which the text can still fit a grammar (GBNF, its rule `root`).
@@ -206,8 +228,14 @@ impl Engine {
         Ok(LlamaSampler::grammar(&self.model, grammar, "root")?)
     }
 
-    fn last_place(&self) -> i32 {
-        self.batch.n_tokens() - 1
+    /// The place of the last token of the last call.
+    pub(super) fn last_place(&self) -> usize {
+        usize::try_from(self.batch.n_tokens()).unwrap_or(0).saturating_sub(1)
+    }
+
+    /// Whether the vocabulary has `token`.
+    pub(super) fn knows(&self, token: LlamaToken) -> bool {
+        (0..self.model.vocab().n_tokens()).contains(&token.0)
     }
 }
 

@@ -6,6 +6,8 @@
 //! `cached` names exactly the tokens whose state is in sequence 0, also after a cancellation or a failure.
 //! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
 
+mod choice;
+mod draft;
 mod engine;
 mod stream;
 
@@ -13,15 +15,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 use serde::{Deserialize, Serialize};
 
-use self::engine::Engine;
+use self::choice::Choice;
+use self::draft::Draft;
+use self::engine::{Engine, Logits};
 use self::stream::TextStream;
 use super::{
     Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart,
-    Sampling,
 };
 use crate::base::{CancelToken, Millis};
 
@@ -62,6 +64,8 @@ struct Generated {
     tokens: Vec<LlamaToken>,
     finish: Finish,
     first_token_at: Option<Instant>,
+    drafted: usize,
+    narrowest: Option<f32>,
 }
 
 impl LlamaGenerator {
@@ -128,14 +132,14 @@ impl LlamaGenerator {
             // Pieces end at multiples of the step, so that a reused prompt is read in the same pieces as a fresh one
             // and rounds alike.
             let end = prompt.len().min((start / step + 1) * step);
-            self.decode(&prompt[start..end], "reading the prompt")?;
+            self.decode(&prompt[start..end], Logits::Last, "reading the prompt")?;
             on_event(GenerateEvent::PromptRead { done: end, total: prompt.len() });
         }
         Ok(())
     }
 
-    fn decode(&mut self, tokens: &[LlamaToken], doing: &'static str) -> Result<(), InferenceError> {
-        match self.engine.decode(tokens, self.cached.len()) {
+    fn decode(&mut self, tokens: &[LlamaToken], logits: Logits, doing: &'static str) -> Result<(), InferenceError> {
+        match self.engine.decode(tokens, self.cached.len(), logits) {
             Ok(()) => {
                 self.cached.extend_from_slice(tokens);
                 Ok(())
@@ -149,18 +153,6 @@ impl LlamaGenerator {
         }
     }
 
-    /// What chooses the next token; none where it is simply the likeliest.
-    fn sampler(&self, sampling: Sampling, grammar: Option<&str>) -> Result<Option<LlamaSampler>, InferenceError> {
-        let grammar = grammar.map(|grammar| self.engine.grammar(grammar)).transpose();
-        let grammar = grammar.map_err(|source| self.failed("reading the grammar of what it may say", source))?;
-        let choice = match sampling {
-            Sampling::Greedy if grammar.is_none() => return Ok(None),
-            Sampling::Greedy => vec![LlamaSampler::greedy()],
-            Sampling::Seeded { temperature, seed } => vec![LlamaSampler::temp(temperature), LlamaSampler::dist(seed)],
-        };
-        Ok(Some(LlamaSampler::chain_simple(grammar.into_iter().chain(choice))))
-    }
-
     fn run(
         &mut self,
         grammar: Option<&str>,
@@ -170,7 +162,8 @@ impl LlamaGenerator {
     ) -> Result<Completion, InferenceError> {
         let started = Instant::now();
         cancel.check()?;
-        let sampler = self.sampler(request.sampling, grammar)?;
+        let grammar = grammar.map(|grammar| self.engine.grammar(grammar)).transpose();
+        let grammar = grammar.map_err(|source| self.failed("reading the grammar of what it may say", source))?;
         let mut prompt = Vec::new();
         for part in &request.parts {
             prompt.extend(self.tokenize(part)?);
@@ -184,40 +177,55 @@ impl LlamaGenerator {
         }
         let reused_tokens = self.reuse(&prompt);
         self.read_prompt(&prompt, cancel, on_event)?;
-        let generated = self.continue_text(request, sampler, cancel, on_event)?;
+        let generated = self.continue_text(request, Choice::new(request.sampling, grammar), cancel, on_event)?;
         let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
         Ok(Completion {
             text: generated.text.trim().to_owned(),
             tokens: generated.tokens.into_iter().map(|token| token.0).collect(),
             prompt_tokens: prompt.len(),
             reused_tokens,
+            drafted_tokens: generated.drafted,
+            narrowest: generated.narrowest,
             finish: generated.finish,
             first_token_ms: first_token.unwrap_or_default(),
             total_ms: started.elapsed().into(),
         })
     }
 
+    /// Keeps the first `keep` tokens of the state.
+    fn rewind(&mut self, keep: usize) -> Result<(), InferenceError> {
+        let kept = self.cached[..keep].to_vec();
+        if self.engine.forget_from(keep) {
+            self.cached.truncate(keep);
+            return Ok(());
+        }
+        self.cached.clear();
+        let step = self.engine.read_step();
+        kept.chunks(step).try_for_each(|piece| self.decode(piece, Logits::Last, "reading the prompt"))
+    }
+
+    /// Generates after what was read last.
     fn continue_text(
         &mut self,
         request: &GenerateRequest,
-        mut sampler: Option<LlamaSampler>,
+        mut choice: Choice,
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Generated, InferenceError> {
+        let mut draft = Draft::new(&request.draft, &self.engine);
         let mut stream = TextStream::new(&request.stop);
         let mut tokens = Vec::new();
         let mut first_token_at = None;
+        let prompt = self.cached.len();
         let finish = loop {
             if tokens.len() >= request.max_tokens {
                 break Finish::Length;
             }
             cancel.check()?;
-            let token = match &mut sampler {
-                Some(sampler) => self.engine.sample(sampler),
-                None => self.engine.likeliest(),
-            };
+            let token = choice.next(&self.engine, draft.place);
             first_token_at.get_or_insert_with(Instant::now);
             tokens.push(token);
+            draft.compare(tokens.len() - 1, token);
             if self.engine.ends_generation(token) {
                 break Finish::End;
             }
@@ -225,13 +233,39 @@ impl LlamaGenerator {
             if stopped {
                 break Finish::Stop;
             }
-            if self.cached.len() >= self.identity.context_tokens {
+            if prompt + tokens.len() > self.identity.context_tokens {
                 break Finish::Length;
             }
-            self.decode(&[token], "generating")?;
+            self.advance(token, tokens.len() - 1, prompt, &mut draft)?;
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
-        Ok(Generated { text, tokens, finish, first_token_at })
+        let (drafted, narrowest) = (draft.matched, choice.narrowest);
+        Ok(Generated { text, tokens, finish, first_token_at, drafted, narrowest })
+    }
+
+    /// Takes `token`, the one at `at` in the answer, into the state, where a draft has not brought it there yet.
+    /// Then the logits of `draft.place` choose the next one. `prompt` is the length of the prompt.
+    fn advance(
+        &mut self,
+        token: LlamaToken,
+        at: usize,
+        prompt: usize,
+        draft: &mut Draft,
+    ) -> Result<(), InferenceError> {
+        if draft.holds_at(at) && draft.has_read(at) {
+            draft.place = at - draft.read.start;
+            return Ok(());
+        }
+        if self.cached.len() > prompt + at {
+            self.rewind(prompt + at)?;
+        }
+        let room = self.identity.context_tokens - self.cached.len();
+        match draft.next_piece(at, room) {
+            Some(piece) => self.decode(&piece, Logits::All, "generating")?,
+            None => self.decode(&[token], Logits::Last, "generating")?,
+        }
+        draft.place = 0;
+        Ok(())
     }
 }
 

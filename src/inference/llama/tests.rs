@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::*;
 use crate::base::CancelSource;
-use crate::inference::Special;
+use crate::inference::{Sampling, Special};
 
 /// Two contexts at once on few cores take longer than one after the other.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -50,6 +50,7 @@ fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
         sampling: Sampling::Greedy,
         stop: Vec::new(),
         max_tokens,
+        draft: Vec::new(),
     }
 }
 
@@ -245,4 +246,72 @@ fn a_grammar_leaves_no_other_choice() {
         assert_eq!(said.finish, Finish::End);
     }
     assert!(matches!(held("root = no grammar", Sampling::Greedy), Err(InferenceError::Run { .. })));
+}
+
+/// Where the two best logits are nearer than this, reading in other pieces may choose the other one.
+const NEAR_TIE: f32 = 0.05;
+
+/// The same tokens; a difference is accepted only where one of the answers had a near-tie.
+fn assert_same(drafted: &Completion, plain: &Completion, what: &str) {
+    let near_tie = [drafted, plain].iter().any(|one| one.narrowest.is_some_and(|margin| margin < NEAR_TIE));
+    assert!(drafted.tokens == plain.tokens || near_tie, "{what}: {drafted:?} instead of {plain:?}");
+}
+
+#[test]
+fn a_draft_changes_the_work_and_not_the_answer() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    for question in ["Name three fruits.", "Why is the sky blue?"] {
+        let request = ask(question, 24);
+        let plain = answer(&mut generator, &request);
+        assert_eq!(plain.drafted_tokens, 0);
+        let own = plain.tokens.clone();
+        let half = own.len() / 2;
+        let drafts = [
+            own.clone(),
+            own[..half].to_vec(),
+            [&own[..half], &[own[half] + 1][..], &own[half..]].concat(),
+            [&own[..half], &[-5, i32::MAX][..]].concat(),
+            vec![own[0] + 1],
+            own.repeat(5),
+        ];
+        for draft in drafts {
+            let foreseen = own.iter().zip(&draft).take_while(|(own, draft)| own == draft).count();
+            let what = format!("{question} with {foreseen} of {} tokens foreseen", own.len());
+            let drafted = answer(&mut generator, &GenerateRequest { draft, ..request.clone() });
+            assert_same(&drafted, &plain, &what);
+            if drafted.tokens == plain.tokens {
+                assert_eq!((drafted.drafted_tokens, &drafted.text), (foreseen, &plain.text), "{what}");
+                assert_eq!(drafted.finish, plain.finish, "{what}");
+            }
+        }
+        // What a draft left behind is no part of the next prompt.
+        let mut fresh = load(512).unwrap();
+        let next = ask("And what about Sunday?", 12);
+        assert_same(&answer(&mut generator, &next), &answer(&mut fresh, &next), "the next question");
+    }
+}
+
+#[test]
+fn a_draft_of_a_sampled_answer_holds_for_its_seed() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    let sampling = Sampling::Seeded { temperature: 0.8, seed: 11 };
+    let request = GenerateRequest { sampling, ..ask("Name three fruits.", 16) };
+    let plain = answer(&mut generator, &request);
+    let drafted = answer(&mut generator, &GenerateRequest { draft: plain.tokens.clone(), ..request });
+    assert_eq!((drafted.tokens, drafted.drafted_tokens), (plain.tokens.clone(), plain.tokens.len()));
+}
+
+#[test]
+fn a_draft_longer_than_the_context_ends_at_its_border() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    let request = ask(&"Tell me a very long story about a river. ".repeat(20), 4000);
+    let plain = answer(&mut generator, &request);
+    assert_eq!(plain.finish, Finish::Length);
+    let draft = plain.tokens.iter().copied().chain([5; 300]).collect();
+    let drafted = answer(&mut generator, &GenerateRequest { draft, ..request });
+    assert_same(&drafted, &plain, "a full context");
+    assert_eq!(drafted.finish, Finish::Length);
 }
