@@ -228,13 +228,11 @@ impl Walk<'_> {
         if self.budget.bytes == 0 {
             return Err(exhausted(place));
         }
-        match self.budget.members.checked_sub(1) {
-            Some(left) => self.budget.members = left,
-            None => {
-                let what = format!("a file of more than {MOST_MEMBERS} documents");
-                return Err(place.refused(what, "the first ones were read; split it to read the others"));
-            }
-        }
+        let Some(left) = self.budget.members.checked_sub(1) else {
+            let what = format!("a file of more than {MOST_MEMBERS} documents");
+            return Err(place.refused(what, "the first ones were read; split it to read the others"));
+        };
+        self.budget.members = left;
         Ok(())
     }
 }

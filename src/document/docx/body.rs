@@ -476,7 +476,9 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
     /// Adds the links of the blocks that come next.
     fn add_links(&mut self, blocks: &[Block]) {
         let mut links = std::mem::take(&mut self.found_links);
-        links.iter_mut().for_each(|link| link.text = clean_line(&link.text));
+        for link in &mut links {
+            link.text = clean_line(&link.text);
+        }
         links.retain(|link| !link.text.is_empty() && !blocks.is_empty());
         let places = self.search.places(links.iter().map(|link| link.text.as_str()), blocks);
         for (link, place) in links.into_iter().zip(places) {
