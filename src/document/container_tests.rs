@@ -219,8 +219,7 @@ fn pages_and_messages_are_counted_as_the_members_of_an_archive_are() {
 #[test]
 fn a_list_of_pages_is_read_one_page_at_a_time() {
     // A list in a list is no page, and is never held as one.
-    let list =
-        format!("[{{\"title\":\"A,]\",\"content\":\"a\"}} , [[1,2],\"x]\"], 7,{{\"title\":\"B\",\"content\":\"b\"}}]");
+    let list = r#"[{"title":"A,]","content":"a"} , [[1,2],"x]"], 7,{"title":"B","content":"b"}]"#;
     let members = read_bytes("a.json", list.as_bytes()).unwrap();
     assert_eq!((titles(&members), failures(&members).len()), (vec!["A,]", "B"], 2));
     assert!(read_bytes("a.json", b"[{\"title\":\"A\",\"content\":\"a\"},]").is_err());
