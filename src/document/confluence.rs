@@ -277,8 +277,8 @@ mod tests {
         let silent =
             format!("<ac:adf-extension>{}</ac:adf-extension>", "<ac:adf-fallback>a</ac:adf-fallback>".repeat(100_000));
         assert_eq!(read_fragment(&silent, Dialect::Storage).blocks.len(), 100_000);
-        let speaks = "<ac:adf-extension><ac:adf-fallback>a</ac:adf-fallback><ac:adf-node><ac:adf-content>b</ac:adf-content>\
-                      </ac:adf-node><ac:adf-fallback>a</ac:adf-fallback></ac:adf-extension>";
+        let speaks = "<ac:adf-extension><ac:adf-fallback>a</ac:adf-fallback><ac:adf-node>\
+                      <ac:adf-content>b</ac:adf-content></ac:adf-node><ac:adf-fallback>a</ac:adf-fallback></ac:adf-extension>";
         assert_eq!(read_fragment(speaks, Dialect::Storage).blocks, [Block::Text("b".into())]);
     }
 }

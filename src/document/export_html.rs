@@ -314,7 +314,8 @@ mod tests {
     fn the_index_gives_the_titles_above_each_page() {
         let index = Index::read(
             "<ul><li><a href=1.html>One</a><ul><li><a href=2.html>Two</a><a href=2b.html>Twin</a><ul><li>\
-             <a href=3.html>Three</a></ul><li>no link<ul><li><a href=4.html>Four</a></ul></ul></ul><a href=5.html>Five</a>",
+             <a href=3.html>Three</a></ul><li>no link<ul><li><a href=4.html>Four</a></ul></ul></ul>\
+             <a href=5.html>Five</a>",
         );
         assert_eq!(index.ancestors("3.html"), ["One", "Two"]);
         assert_eq!(index.ancestors("2b.html"), ["One"]);

@@ -252,7 +252,9 @@ fn add_pieces<'b>(block: &'b Block, number: usize, pieces: &mut Vec<(usize, &'b 
 fn add_items<'b>(list: &'b List, number: usize, pieces: &mut Vec<(usize, &'b str)>) {
     for item in &list.items {
         pieces.push((number, &item.text));
-        item.nested.iter().for_each(|inner| add_items(inner, number, pieces));
+        for inner in &item.nested {
+            add_items(inner, number, pieces);
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Mailboxes (mbox): many messages in one file.
 //!
 //! Takes a stream, hands each message to the reader of `mail`, named by its Message-ID.
-//! Invariants: one message is in memory at a time, and they are counted against the budget of the walk; one that is too large is a bad member and the next is read.
+//! Invariants: one message is in memory at a time, and they are counted against the budget of the walk; one that is too
+//! large is a bad member and the next is read.
 
 use std::io::{BufRead, Read as _};
 use std::ops::ControlFlow;

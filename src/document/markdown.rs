@@ -235,7 +235,8 @@ mod tests {
     #[test]
     fn what_front_matter_says_of_parts_is_not_said_of_the_page() {
         let page = read(
-            "---\ntitle: Real\nauthor:\n  title: CTO\nsocial:\n\turl: https://other.example\ndate: 2024\ndate: 2025\n---\na",
+            "---\ntitle: Real\nauthor:\n  title: CTO\nsocial:\n\turl: https://other.example\n\
+             date: 2024\ndate: 2025\n---\na",
         );
         assert_eq!((page.title.as_str(), page.url, page.date.as_deref()), ("Real", None, Some("2024")));
         let page = read("+++\nspace = \"Kitchen\"\n[author]\ntitle = \"CTO\"\n+++\na");

@@ -276,7 +276,8 @@ mod tests {
 
     #[test]
     fn a_slash_at_the_end_of_a_bare_value_closes_nothing() {
-        let html = "<a href=/docs/>Docs</a><a href=/>Home</a><script src=/x/>code('>')</script><a name=\"/x\"/>end<a name=x />";
+        let html = "<a href=/docs/>Docs</a><a href=/>Home</a><script src=/x/>code('>')</script>\
+                    <a name=\"/x\"/>end<a name=x />";
         assert_eq!(
             prepare(html, Dialect::Html).replace("</script>", ""),
             "<a href=/docs/>Docs</a><a href=/>Home</a><a name=\"/x\"></a>end<a name=x ></a>"

@@ -1,7 +1,8 @@
 //! Plain text -> blocks.
 //!
 //! Takes text without markup, gives paragraphs, and what people draw with characters: underlined headings and lists.
-//! Invariants: no word is lost; an item keeps its number as text where counting its list from 1 would not give it; one pass, lists nest at most [`DEEPEST_LIST`] deep.
+//! Invariants: no word is lost; an item keeps its number as text where counting its list from 1 would not give it; one
+//! pass, lists nest at most [`DEEPEST_LIST`] deep.
 
 use super::builder::DEEPEST_LIST;
 use super::{Block, List, ListItem, Ordering};

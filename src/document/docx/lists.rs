@@ -146,13 +146,15 @@ mod tests {
     /// A level of a list: what it counts with and what it draws.
     fn level(format: &str, text: &str, start: u32) -> String {
         format!(
-            "<w:lvl w:ilvl='0'><w:start w:val='{start}'/><w:numFmt w:val='{format}'/><w:lvlText w:val='{text}'/></w:lvl>"
+            "<w:lvl w:ilvl='0'><w:start w:val='{start}'/><w:numFmt w:val='{format}'/>\
+             <w:lvlText w:val='{text}'/></w:lvl>"
         )
     }
 
     fn item(text: &str) -> String {
         format!(
-            "<w:p><w:pPr><w:numPr><w:ilvl w:val='0'/><w:numId w:val='1'/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+            "<w:p><w:pPr><w:numPr><w:ilvl w:val='0'/><w:numId w:val='1'/></w:numPr></w:pPr>\
+             <w:r><w:t>{text}</w:t></w:r></w:p>"
         )
     }
 

@@ -1,8 +1,8 @@
 //! `styles.xml` and `numbering.xml`: what a paragraph is, whatever the language of the program that wrote it.
 //!
 //! Takes the two parts, gives a paragraph's role, its weight and its place in a list.
-//! Invariants: styles are followed through `basedOn` for a bounded number of steps; what a style or a list says once and
-//! many paragraphs ask for is short, so that the time of a paragraph is bounded.
+//! Invariants: styles are followed through `basedOn` for a bounded number of steps; what a style or a list says once
+//! and many paragraphs ask for is short, so that the time of a paragraph is bounded.
 //! Not here: the content (`body`).
 
 use std::collections::HashMap;
