@@ -2,11 +2,13 @@
 
 use std::fs;
 
+use super::TextField::{After, Before, Content, Heading, Title};
 use super::*;
 use crate::base::CancelToken;
 use crate::evidence::{Context, ContextParts, Evidence, Kind};
 use crate::index::Index;
 use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
+use crate::inference::Embed as _;
 
 fn wiki() -> (tempfile::TempDir, Index, WordEmbedder) {
     let embedder = WordEmbedder::new("f00d");
@@ -102,7 +104,6 @@ fn what_met_is_named_with_its_places() {
     };
     let row =
         |word: &str, term: &str, how, fields: &[TextField]| (word.to_owned(), term.to_owned(), how, fields.to_vec());
-    use TextField::{After, Before, Content, Heading, Title};
     assert_eq!(
         named(ContextParts::ALL),
         [
