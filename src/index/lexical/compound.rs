@@ -154,7 +154,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_word_is_split_within_bounds(word in any::<String>(), known in proptest::collection::vec("[a-c]{4,6}", 0..6)) {
+        fn any_word_is_split_within_bounds(
+            word in any::<String>(),
+            known in proptest::collection::vec("[a-c]{4,6}", 0..6),
+        ) {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             for text in [word, known.concat()] {
                 prop_assert!(parts(&text, &known).len() <= MOST_PARTS);

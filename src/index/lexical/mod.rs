@@ -1,7 +1,7 @@
 //! The index by words: the folder `lexical/`, derived from `domain.db`.
 //!
-//! Takes contextualized texts by evidence id, gives the best ones by BM25 over the whole text, to which the words of the
-//! title add once more, and words that stand side by side as in the question.
+//! Takes contextualized texts by evidence id, gives the best ones by BM25 over the whole text, to which the words of
+//! the title add once more, and words that stand side by side as in the question.
 //! Invariants: a commit carries the generation it was made from; text of users is never read as a query language, so
 //! no question is an error; files that are not what was written are never given to tantivy, which panics on some.
 //! Not here: what a word is (`words`), what a question looks for (`question`, `compound`), which words met (`matched`),

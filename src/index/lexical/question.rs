@@ -1,6 +1,7 @@
 //! What a question looks for: its words in the forms in which the domain has them.
 //!
-//! Takes a question and the vocabulary of a domain, gives terms with weights, and pairs of terms that stand side by side.
+//! Takes a question and the vocabulary of a domain, gives terms with weights, and pairs of terms that stand side by
+//! side.
 //! A word that the domain has is looked for as it is. For one that it has not, these are tried in turn: the form of the
 //! other language and the other spelling of an umlaut; the parts of a German compound; the words nearest in spelling.
 //! Invariants: a question keeps at least one word when it has any, however common its words are; the work is bounded
