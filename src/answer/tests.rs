@@ -8,7 +8,7 @@ use crate::inference::{
     PromptPart,
 };
 use crate::prompt::{PastTurn, PromptSettings};
-use crate::retrieval::Hit;
+use crate::retrieval::{Hit, Why};
 
 /// Says its text in pieces of three bytes at most.
 struct Says {
@@ -82,6 +82,8 @@ fn hit(rank: usize, text: &str) -> Hit {
         lexical_rank: None,
         lexical_score: None,
         rerank_score: None,
+        copies: Vec::new(),
+        why: Why::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::base::{CancelSource, CancelToken, Language};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind};
 use crate::index::test_kit::{Trouble, WordEmbedder};
-use crate::retrieval::{Engines, Mode, RetrievalSettings};
+use crate::retrieval::{Copies, Engines, Mode, RetrievalSettings};
 
 fn question(turn: usize, language: Language, completed: &str, gold: &str) -> Question {
     Question {
@@ -51,7 +51,7 @@ fn questions_are_scored_by_number_url_and_text() {
         question(7, Language::German, "Who books trains?", "/spaces/CS/pages/99/Gone"),
     ];
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
-    let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
+    let settings = RetrievalSettings { mode: Mode::Lexical, copies: Copies::Keep, ..RetrievalSettings::default() };
     let asking = Asking { engines, settings: &settings, completion: Completion::Human };
     let mut heard = Vec::new();
     let asked = ask(asking, &questions, &never, &mut |done| heard.push(done)).unwrap();

@@ -18,7 +18,7 @@ use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, 
 use crate::evidence::{Context, Kind};
 use crate::inference::{Completion, Finish, Sampling, Special};
 use crate::prompt::{Cut, CutHow, Part, Prompt, Segment};
-use crate::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved};
+use crate::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
 
 fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -90,6 +90,8 @@ fn hit(text: &str, score: f64) -> Hit {
         lexical_rank: None,
         lexical_score: None,
         rerank_score: None,
+        copies: Vec::new(),
+        why: Why::default(),
     }
 }
 

@@ -273,10 +273,10 @@ impl DomainDb {
             }
             done += 1;
             let stored = stored_evidence(row).map_err(&failed)?;
-            let hash: String = row.get(16).map_err(&failed)?;
+            let hash: String = row.get(17).map_err(&failed)?;
             let made = TextHash::of(&stored.evidence, stored.indexed);
             if made.0 != hash {
-                wrong.push((stored.id, made, row.get(17).map_err(&failed)?));
+                wrong.push((stored.id, made, row.get(18).map_err(&failed)?));
             }
         }
         Ok(wrong)

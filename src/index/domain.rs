@@ -23,7 +23,8 @@ pub(super) const FILE: &str = "domain.db";
 /// What [`stored_evidence`] reads.
 pub(super) const EVIDENCE_COLUMNS: &str = "e.id, e.document, e.kind, e.content, e.title, e.heading_path, e.before, e.after, \
      e.table_number, e.row_number, e.location, e.links, d.title, \
-     coalesce(d.url, f.path || CASE WHEN d.member = '' THEN '' ELSE '/' || d.member END), d.ancestors, d.context";
+     coalesce(d.url, f.path || CASE WHEN d.member = '' THEN '' ELSE '/' || d.member END), d.ancestors, d.context, \
+     d.date";
 
 /// Where [`EVIDENCE_COLUMNS`] come from.
 pub(super) const EVIDENCE_TABLES: &str =
@@ -289,6 +290,7 @@ pub(super) fn stored_evidence(row: &Row<'_>) -> rusqlite::Result<StoredEvidence>
         url: row.get(13)?,
         ancestors: json(row, 14)?,
         indexed: context_parts(row, 15)?,
+        date: row.get(16)?,
         evidence: Evidence {
             kind: kind(row, 2)?,
             content: row.get(3)?,

@@ -33,6 +33,8 @@ pub struct StoredEvidence {
     pub title: String,
     /// Address of the document; its path where it has none.
     pub url: String,
+    /// Date of the document, as its source gives it.
+    pub date: Option<String>,
     /// Titles of the pages above its document, outermost first.
     pub ancestors: Vec<String>,
     /// Context parts that its document was embedded and indexed with.

@@ -13,7 +13,7 @@ use crate::inference::{
     ChatTemplate, Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, GeneratorSettings,
     InferenceError, LlamaGenerator, PromptPart, Special,
 };
-use crate::retrieval::Hit;
+use crate::retrieval::{Hit, Why};
 
 const LLAMA: &str = include_str!("../../tests/fixtures/chat/llama3.1.jinja");
 const QWEN: &str = include_str!("../../tests/fixtures/chat/qwen2.5.jinja");
@@ -73,6 +73,8 @@ fn hit(rank: usize, text: &str) -> Hit {
         lexical_rank: None,
         lexical_score: None,
         rerank_score: None,
+        copies: Vec::new(),
+        why: Why::default(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Copied, Why};
 use crate::base::{DocumentId, EvidenceId, Millis};
 use crate::evidence::{Context, Kind};
 
@@ -100,6 +101,12 @@ pub struct Hit {
     pub lexical_score: Option<f64>,
     /// Score of the cross-encoder.
     pub rerank_score: Option<f64>,
+    /// What was found too and says the same.
+    #[serde(default)]
+    pub copies: Vec<Copied>,
+    /// Why it stands where it stands.
+    #[serde(default)]
+    pub why: Why,
 }
 
 /// Time per step.

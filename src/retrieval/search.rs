@@ -7,11 +7,13 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use super::arrange::arrange;
+use super::explain::{Ballot, votes};
 use super::fuse::{Fused, fuse};
-use super::{Hit, Mode, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved};
+use super::{Hit, Leg, Mode, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why};
 use crate::base::{CancelToken, EvidenceId, Millis};
 use crate::evidence::{ContextParts, Kind};
-use crate::index::{Index, IndexError, Scored, StoredEvidence};
+use crate::index::{Index, IndexError, Scored, StoredEvidence, matched_words};
 use crate::inference::{Embed, Rerank, TextRole};
 
 /// What a search needs.
@@ -158,13 +160,21 @@ impl Candidates {
 
     fn into_hits(mut self, retrieved: &Retrieved, settings: &RetrievalSettings) -> Vec<Hit> {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
+        let ballot = |leg, list| Ballot { leg, query: 0, weight: 1.0, list };
+        let ballots = [ballot(Leg::Dense, &retrieved.dense[..]), ballot(Leg::Lexical, &retrieved.lexical[..])];
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
-        for fused in self.fused.iter().take(settings.top_k) {
-            let Some(StoredEvidence { id, document, title, url, evidence, .. }) = self.stored.remove(&fused.evidence)
+        for placed in arrange(&self.fused, &self.stored, &retrieved.query, settings).into_iter().take(settings.top_k) {
+            let Some(StoredEvidence { id, document, title, url, evidence, .. }) = self.stored.remove(&placed.evidence)
             else {
                 continue;
             };
             let (dense, lexical) = (in_leg(&retrieved.dense, id), in_leg(&retrieved.lexical, id));
+            let text = evidence.contextualized(settings.context);
+            let why = Why {
+                votes: votes(&ballots, id, settings.rrf_k),
+                fused_rank: placed.fused_rank,
+                matched: matched_words(&retrieved.query, &[&text]),
+            };
             hits.push(Hit {
                 rank: hits.len() + 1,
                 evidence: id,
@@ -176,15 +186,17 @@ impl Candidates {
                 kind: evidence.kind,
                 table: evidence.table,
                 row: evidence.row,
-                text: evidence.contextualized(settings.context),
+                text,
                 content: evidence.content,
                 context: evidence.context,
-                fused: fused.score,
+                fused: placed.score,
                 dense_rank: dense.map(|ranked| ranked.rank),
                 dense_score: dense.map(|ranked| ranked.score),
                 lexical_rank: lexical.map(|ranked| ranked.rank),
                 lexical_score: lexical.map(|ranked| ranked.score),
                 rerank_score: self.rerank_scores.get(&id).copied(),
+                copies: placed.copies,
+                why,
             });
         }
         hits

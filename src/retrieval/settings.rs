@@ -21,6 +21,21 @@ pub struct RetrievalSettings {
     pub kinds: Vec<Kind>,
     /// Context parts in the text of a hit, which is what the reranker and the generator read.
     pub context: ContextParts,
+    /// What becomes of evidences that say the same.
+    pub copies: Copies,
+    /// Evidences of one document that come before those of other documents; 0 for any number.
+    pub per_document: usize,
+}
+
+/// What becomes of evidences that say the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Copies {
+    /// One is a hit and names the others.
+    #[default]
+    Fold,
+    /// Each is a hit.
+    Keep,
 }
 
 impl Default for RetrievalSettings {
@@ -32,6 +47,8 @@ impl Default for RetrievalSettings {
             mode: Mode::Hybrid,
             kinds: Kind::ALL.to_vec(),
             context: ContextParts::ALL,
+            copies: Copies::Fold,
+            per_document: 2,
         }
     }
 }

@@ -54,6 +54,39 @@ fn a_hit_carries_its_ranks_and_scores_of_both_legs() {
 }
 
 #[test]
+fn a_hit_says_why_it_is_there() {
+    let retrieved = search("Who ran the TPM tests?", &RetrievalSettings::default());
+    let why = &retrieved.hits[0].why;
+    assert_eq!((why.fused_rank, why.matched.join(" ").as_str()), (1, "ran TPM tests"));
+    for hit in &retrieved.hits {
+        let points: f64 = hit.why.votes.iter().map(|vote| vote.points).sum();
+        assert!((points - hit.fused).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_version_stands_behind_another_unless_the_question_names_its_year() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let text = "When a limit is passed the crew returns to the harbour";
+    let pages = [page("Field Policy 2024", &[text]), page("Field Policy 2025", &[text])];
+    ingest(&mut index, &pages, &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let ask = |question: &str, settings: &RetrievalSettings| {
+        retrieve(engines, question, settings, &CancelToken::never()).unwrap().hits
+    };
+    let hits = ask("When does the crew return to the harbour?", &RetrievalSettings::default());
+    let copies: Vec<_> = hits.iter().flat_map(|hit| &hit.copies).map(|copied| copied.relation).collect();
+    assert_eq!((hits.len(), copies), (1, vec![Relation::Version]));
+    for (year, title) in [("2024", "Field Policy 2024"), ("2025", "Field Policy 2025")] {
+        let question = format!("When does the crew return to the harbour under the field policy {year}?");
+        assert_eq!(ask(&question, &RetrievalSettings::default())[0].title, title);
+    }
+    let kept = RetrievalSettings { copies: Copies::Keep, ..RetrievalSettings::default() };
+    assert_eq!(ask("When does the crew return?", &kept).len(), 2);
+}
+
+#[test]
 fn one_leg_alone_leaves_the_other_empty() {
     let dense = search("TPM", &RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
     assert!(dense.lexical.is_empty() && dense.hits.iter().all(|hit| hit.lexical_rank.is_none()));

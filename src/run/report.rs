@@ -83,7 +83,7 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     let place =
         if heading.is_empty() || location.contains(&heading) { location } else { format!("{heading}, {location}") };
     let snippet: String = clean_line(&hit.content).chars().take(SNIPPET).collect();
-    format!(
+    let mut lines = format!(
         " {mark}{rank:>2}  {kind:<7}  {title} ({place})  score {fused:.4}, {dense}, {lexical}\n       {snippet}\n",
         rank = hit.rank,
         kind = hit.kind.as_str(),
@@ -91,7 +91,12 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
         fused = hit.fused,
         dense = leg("dense", hit.dense_rank),
         lexical = leg("lexical", hit.lexical_rank),
-    )
+    );
+    for copied in &hit.copies {
+        let (title, location) = (clean_line(&copied.title), clean_line(&copied.location));
+        let _ = writeln!(lines, "       {}: {title} ({location})", copied.relation.as_str());
+    }
+    lines
 }
 
 fn cited(record: &TurnRecord) -> Vec<usize> {

@@ -13,7 +13,7 @@ use ragonite::evidence::{Context, Kind, TableGrid};
 use ragonite::history::ConversationRecord;
 use ragonite::inference::{Completion, Finish, Sampling, Special};
 use ragonite::prompt::{Cut, CutHow, Part, Prompt, Segment};
-use ragonite::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved};
+use ragonite::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
 use ragonite::tui::{Intent, Keymap, Pane, ScreenState, Theme, draw, on_input};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -92,6 +92,8 @@ fn hit(rank: usize, kind: Kind, origin: (&str, &str), content: &str) -> Hit {
         lexical_rank: (rank != 2).then_some(rank + 1),
         lexical_score: Some(7.5),
         rerank_score: None,
+        copies: Vec::new(),
+        why: Why::default(),
     }
 }
 

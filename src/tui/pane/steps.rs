@@ -7,10 +7,10 @@ use super::evidence::origin;
 use super::{Fold, Parts, header};
 use crate::answer::RewriteHow;
 use crate::app::Turn;
-use crate::base::Millis;
+use crate::base::{Millis, clean_line};
 use crate::inference::{Completion, Finish};
 use crate::prompt::{CutHow, Part, Prompt};
-use crate::retrieval::{RankedEvidence, Retrieved};
+use crate::retrieval::{Hit, RankedEvidence, Retrieved};
 use crate::tui::text::{Indent, counted, duration, fit, pad, paragraphs, sources, thousands};
 use crate::tui::theme::Theme;
 
@@ -98,7 +98,28 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
         let rerank = hit.rerank_score.map(|score| format!("  {score:>6.3}")).unwrap_or_default();
         let line = format!("{:>2}  {:.4}  {dense:>5}  {lexical:>7}{rerank}  {}", hit.rank, hit.fused, origin(hit));
         parts.push(Section::Fused, look.cells(&line));
+        if let Some(why) = why(hit) {
+            parts.extend(Section::Fused, paragraphs(&why, look.theme.dim, look.width, &Indent::of(6)));
+        }
     }
+}
+
+/// What the row of a hit leaves open: the words that were found, a place that is not that of its score, and what says
+/// the same.
+fn why(hit: &Hit) -> Option<String> {
+    let mut told = Vec::new();
+    if !hit.why.matched.is_empty() {
+        told.push(format!("words: {}", clean_line(&hit.why.matched.join(", "))));
+    }
+    if hit.why.fused_rank != 0 && hit.why.fused_rank != hit.rank {
+        told.push(format!("by score alone {}", hit.why.fused_rank));
+    }
+    let copies = hit.copies.iter().map(|copied| {
+        let (title, location) = (clean_line(&copied.title), clean_line(&copied.location));
+        format!("{} in {title} ({location})", copied.relation.as_str())
+    });
+    told.extend(copies);
+    (!told.is_empty()).then(|| told.join(" · "))
 }
 
 /// The list of one search, with the names of those evidences that became hits.
@@ -231,6 +252,6 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
         parts.push(Section::Costs, look.cells(line.trim_end()));
     }
     for (name, id) in [("profile", &trace.profile), ("embedder", &trace.embedder), ("generator", &trace.generator)] {
-        parts.push(Section::Costs, look.cells(&format!("{} {}", pad(name, 11), crate::base::clean_line(id))));
+        parts.push(Section::Costs, look.cells(&format!("{} {}", pad(name, 11), clean_line(id))));
     }
 }

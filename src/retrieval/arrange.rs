@@ -1,0 +1,78 @@
+//! From the candidates by score to the hits by place: copies stand behind one of them, and no document fills the list.
+//!
+//! Invariants: every candidate is a hit or named by one; the document with the best score comes first, or a copy of it.
+//! Not here: what a copy is (`copies`), how many evidences of a document come first (`spread`).
+
+use std::collections::HashMap;
+
+use super::copies::{Candidate, Group, group};
+use super::spread::spread;
+use super::{Copied, Copies, Fused, RetrievalSettings};
+use crate::base::EvidenceId;
+use crate::index::StoredEvidence;
+
+/// A hit before it is loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Placed {
+    pub(super) evidence: EvidenceId,
+    /// Of the best of its group.
+    pub(super) score: f64,
+    /// Place of the best of its group by score, from 1.
+    pub(super) fused_rank: usize,
+    pub(super) copies: Vec<Copied>,
+}
+
+/// Puts the candidates, which come best first, into the order they are shown in.
+pub(super) fn arrange(
+    fused: &[Fused],
+    stored: &HashMap<EvidenceId, StoredEvidence>,
+    question: &str,
+    settings: &RetrievalSettings,
+) -> Vec<Placed> {
+    let present: Vec<(&Fused, &StoredEvidence)> =
+        fused.iter().filter_map(|fused| Some((fused, stored.get(&fused.evidence)?))).collect();
+    let groups = match settings.copies {
+        Copies::Keep => (0..present.len()).map(|shown| Group { shown, others: Vec::new() }).collect(),
+        Copies::Fold => {
+            let candidates: Vec<Candidate<'_>> = present.iter().map(|(_, stored)| candidate(stored)).collect();
+            group(&candidates, question)
+        }
+    };
+    let documents: Vec<_> = groups.iter().map(|group| present[group.shown].1.document).collect();
+    let placed = |at: usize| {
+        let group = &groups[at];
+        let best = group.others.iter().map(|(other, _)| *other).fold(group.shown, usize::min);
+        let copies = group.others.iter().map(|(other, relation)| {
+            let stored = present[*other].1;
+            Copied {
+                relation: *relation,
+                evidence: stored.id,
+                document: stored.document,
+                title: stored.title.clone(),
+                url: stored.url.clone(),
+                location: stored.evidence.location.clone(),
+            }
+        });
+        Placed {
+            evidence: present[group.shown].1.id,
+            score: present[best].0.score,
+            fused_rank: best + 1,
+            copies: copies.collect(),
+        }
+    };
+    spread(&documents, settings.per_document).into_iter().map(placed).collect()
+}
+
+fn candidate(stored: &StoredEvidence) -> Candidate<'_> {
+    let evidence = &stored.evidence;
+    Candidate {
+        document: stored.document,
+        kind: evidence.kind,
+        table: evidence.table,
+        title: &stored.title,
+        heading: evidence.context.heading(),
+        url: &stored.url,
+        date: stored.date.as_deref(),
+        content: &evidence.content,
+    }
+}

@@ -1,0 +1,216 @@
+//! How fast a search is, how much of the exact result the approximate index finds, and how fast a domain opens.
+//!
+//! `cargo bench --bench search -- FOLDER` measures the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the
+//! domain that `ragonite eval` keeps for a benchmark), and 100,000 evidences made from it; a number beside it takes
+//! another number of evidences. Made evidences have the words of two real ones, and the normalized mix of two real
+//! vectors with noise, from a fixed seed. The questions are those of the benchmark beside the repository, where it is
+//! at hand, else titles of the domain. Times without embedding are those of the same searches, less the embedding.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use ragonite::base::{CancelToken, EvidenceId, Language};
+use ragonite::eval::{Benchmark, Wanted};
+use ragonite::evidence::EvidenceSettings;
+use ragonite::index::{Index, IndexSettings, IngestRequest, Missing, NewDomain, StoredEvidence};
+use ragonite::inference::{
+    Catalog, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole, load_embedder,
+};
+use ragonite::retrieval::{Engines, RetrievalSettings, retrieve};
+
+const MODEL: &str = "all-MiniLM-L6-v2";
+/// Evidences that are made where no number is given.
+const MADE: usize = 100_000;
+/// Questions that are asked of each domain.
+const QUESTIONS: usize = 200;
+/// Evidences in a made document.
+const PER_DOCUMENT: usize = 100;
+/// Words of each of the two real evidences in a made one.
+const WORDS: usize = 40;
+/// Neighbours whose recall is measured.
+const NEIGHBOURS: usize = 10;
+/// Noise in each component of a made vector, before it is normalized; a component of a real one is about 0.05.
+const NOISE: f32 = 0.01;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+#[expect(clippy::disallowed_methods, reason = "the benchmark says where the weights are")]
+fn main() -> Outcome<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let models = std::env::var_os("RAGONITE_MODELS").map_or_else(|| root.join("models"), PathBuf::from);
+    let catalog = Catalog::builtin()?;
+    let embedder = load_embedder(catalog.model(MODEL)?, &ModelFolders::new(vec![models]), &CancelToken::never())?;
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let number = arguments.iter().find_map(|argument| argument.parse::<usize>().ok());
+    let folder = arguments.iter().find(|argument| argument.parse::<usize>().is_err());
+    let Some(folder) = folder.map(PathBuf::from) else {
+        println!("name the folder of a domain made with {MODEL}: cargo bench --bench search -- FOLDER [EVIDENCES]");
+        return Ok(());
+    };
+    let index = open(&folder, embedder.identity())?;
+    let real = evidences(&index)?;
+    let questions = questions(root, &real);
+    println!("{}: {} evidences, {} questions", index.name(), real.len(), questions.len());
+    measure(&index, &*embedder, &questions)?;
+
+    let vectors = index.vectors(&real.iter().map(|stored| stored.id).collect::<Vec<_>>())?;
+    let mixing = Mixing { identity: embedder.identity().clone(), vectors };
+    let data = tempfile::tempdir()?;
+    let made = data.path().join("made");
+    make(&made, &real, number.unwrap_or(MADE), &mixing)?;
+    let started = Instant::now();
+    let index = open(&made, embedder.identity())?;
+    println!("made domain: opened in {:.0} ms", started.elapsed().as_secs_f64() * 1e3);
+    measure(&index, &*embedder, &questions)?;
+    recall(&index, &*embedder, &questions)
+}
+
+fn open(folder: &Path, embedder: &EncoderIdentity) -> Outcome<Index> {
+    Ok(Index::open(folder, embedder, &CancelToken::never(), &mut |_| {})?)
+}
+
+fn evidences(index: &Index) -> Outcome<Vec<StoredEvidence>> {
+    let mut all = Vec::new();
+    for document in index.documents()? {
+        all.extend(index.evidences_of(document.id)?);
+    }
+    Ok(all)
+}
+
+fn questions(root: &Path, real: &[StoredEvidence]) -> Vec<String> {
+    let wanted = Wanted { languages: vec![Language::English, Language::German], limit: Some(QUESTIONS / 2) };
+    let asked = Benchmark::read(&root.join("../shared/confquestions"), None, &wanted).map(|benchmark| {
+        benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect()
+    });
+    asked.unwrap_or_else(|_| {
+        let mut seen = HashSet::new();
+        let titles = real.iter().map(|stored| stored.title.clone()).filter(|title| seen.insert(title.clone()));
+        titles.take(QUESTIONS).collect()
+    })
+}
+
+/// Asks every question, once to warm up.
+fn measure(index: &Index, embedder: &dyn Embed, questions: &[String]) -> Outcome<()> {
+    let engines = Engines { index, embedder, reranker: None };
+    let settings = RetrievalSettings::default();
+    let never = CancelToken::never();
+    let (mut whole, mut searching) = (Vec::new(), Vec::new());
+    for round in 0..2 {
+        for question in questions {
+            let started = Instant::now();
+            let retrieved = retrieve(engines, question, &settings, &never)?;
+            let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+            if round > 0 {
+                whole.push(milliseconds);
+                searching.push(milliseconds - retrieved.timings_ms.embed.0);
+            }
+        }
+    }
+    for (name, times) in [("without embedding the question", &mut searching), ("with it", &mut whole)] {
+        times.sort_by(f64::total_cmp);
+        let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or_default();
+        println!("  {name}: p50 {:.1} ms, p95 {:.1} ms", at(0.5), at(0.95));
+    }
+    Ok(())
+}
+
+/// How many of the nearest evidences by comparing all are found by the index.
+fn recall(index: &Index, embedder: &dyn Embed, questions: &[String]) -> Outcome<()> {
+    let ids: Vec<EvidenceId> = evidences(index)?.into_iter().map(|stored| stored.id).collect();
+    let vectors = index.vectors(&ids)?;
+    let (mut found, mut wanted) = (0, 0);
+    for question in questions {
+        let query = embedder.embed(&[question], TextRole::Query, &CancelToken::never())?.remove(0);
+        let near: Vec<EvidenceId> =
+            index.dense_search(&query, NEIGHBOURS)?.into_iter().map(|scored| scored.evidence).collect();
+        let mut exact: Vec<(f64, EvidenceId)> =
+            vectors.iter().zip(&ids).map(|(vector, id)| (query.cosine(vector), *id)).collect();
+        exact.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        wanted += NEIGHBOURS.min(exact.len());
+        found += exact.iter().take(NEIGHBOURS).filter(|(_, id)| near.contains(id)).count();
+    }
+    println!("  recall@{NEIGHBOURS} against comparing all: {:.4}", f64::from(found as u32) / f64::from(wanted as u32));
+    Ok(())
+}
+
+/// Ingests documents with words of real ones.
+fn make(folder: &Path, real: &[StoredEvidence], count: usize, mixing: &Mixing) -> Outcome<()> {
+    let documents = tempfile::tempdir()?;
+    let words = |at: usize| real[at % real.len()].evidence.content.split_whitespace().take(WORDS);
+    for document in 0..count.div_ceil(PER_DOCUMENT) {
+        let mut text = format!("# {} {document}\n", real[document * 31 % real.len()].title);
+        for evidence in document * PER_DOCUMENT..count.min((document + 1) * PER_DOCUMENT) {
+            let mixed: Vec<&str> = words(mix(evidence as u64) as usize).chain(words(evidence * 7)).collect();
+            // The words of tables and lists would be read as such.
+            let mixed = mixed.join(" ").replace(['|', '#', '*', '-', '<', '>', '`', '+'], " ");
+            write!(text, "\n## Part {evidence}\n\nNote {evidence}: {mixed}\n")?;
+        }
+        fs::write(documents.path().join(format!("{document}.md")), text)?;
+    }
+    let started = Instant::now();
+    let never = CancelToken::never();
+    let mut index = Index::create(folder, NewDomain::default(), mixing.identity())?;
+    let paths = [documents.path().to_path_buf()];
+    let (evidence, settings) = (EvidenceSettings::default(), IndexSettings::default());
+    let request = IngestRequest { paths: &paths, evidence: &evidence, index: &settings, missing: Missing::Keep };
+    let report = index.ingest(&request, mixing, &never, &mut |_| {})?;
+    println!(
+        "made domain: {} evidences, ingested in {:.0} s",
+        report.evidences.total(),
+        started.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+/// Makes vectors out of real ones.
+struct Mixing {
+    identity: EncoderIdentity,
+    vectors: Vec<Embedding>,
+}
+
+impl Mixing {
+    fn vector(&self, text: &str) -> Embedding {
+        let mut state = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| mix(hash ^ u64::from(byte)));
+        let mut next = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            mix(state)
+        };
+        let count = self.vectors.len().max(1) as u64;
+        let (a, b) = ((next() % count) as usize, (next() % count) as usize);
+        let share = (next() % 1_000) as f32 / 1_000.0;
+        let pairs = self.vectors[a].values().iter().zip(self.vectors[b].values());
+        let noisy = pairs.map(|(a, b)| {
+            let noise = ((next() % 2_001) as f32 / 1_000.0 - 1.0) * NOISE;
+            a * share + b * (1.0 - share) + noise
+        });
+        Embedding::normalized(noisy.collect())
+    }
+}
+
+impl Embed for Mixing {
+    fn identity(&self) -> &EncoderIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, text: &str) -> Result<usize, InferenceError> {
+        Ok(text.split_whitespace().count())
+    }
+
+    fn embed(&self, texts: &[&str], _role: TextRole, cancel: &CancelToken) -> Result<Vec<Embedding>, InferenceError> {
+        cancel.check()?;
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
+    }
+}
+
+/// A number that looks random (`SplitMix64`).
+fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
