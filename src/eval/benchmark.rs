@@ -7,9 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{DomainsFile, EvalError, QuestionFile, QuestionType, pairs};
+use super::{DomainsFile, EvalError, QuestionConversation, QuestionFile, QuestionType, pairs};
 use crate::base::{DomainName, Language};
 use crate::evidence::Kind;
+use crate::prompt::PastTurn;
 
 /// Question files by their usual names.
 const QUESTION_FILES: [&str; 2] = ["qa-pairs.json", "questions.toml"];
@@ -33,6 +34,12 @@ pub struct Question {
     pub raw: String,
     /// As a person completed it.
     pub completed: String,
+    /// A right answer, in the language the benchmark has it in.
+    pub answer: String,
+    /// A right answer contains at least one of them; none where the benchmark has none.
+    pub facts: Vec<String>,
+    /// The turns before it, oldest first, each with its right answer.
+    pub past: Vec<PastTurn>,
     /// URLs or paths of the pages that have the answer.
     pub gold: Vec<String>,
     /// Kind of the evidence that has the answer.
@@ -170,18 +177,31 @@ fn parts_of(file: &QuestionFile, folder: &Path) -> Result<Vec<Part>, EvalError> 
             };
             parts.push(Part { domain: Some(name.clone()), documents, questions: Vec::new() });
         }
-        parts[at].questions.extend((1..).zip(&conversation.turns).map(|(number, turn)| Question {
-            conversation: conversation.id.clone(),
-            turn: number,
-            language: Language::of(&turn.completed),
-            raw: turn.question.clone(),
-            completed: turn.completed.clone(),
-            gold: vec![turn.gold_page.clone()],
-            source: turn.source,
-            question_type: turn.question_type,
-        }));
+        parts[at].questions.extend(questions_of(conversation));
     }
     Ok(parts)
+}
+
+fn questions_of(conversation: &QuestionConversation) -> impl Iterator<Item = Question> {
+    let past = conversation.turns.iter().map(|turn| PastTurn {
+        question: turn.question.clone(),
+        completed_question: turn.completed.clone(),
+        answer: turn.gold_answer.clone(),
+    });
+    let past: Vec<PastTurn> = past.collect();
+    conversation.turns.iter().enumerate().map(move |(before, turn)| Question {
+        conversation: conversation.id.clone(),
+        turn: before + 1,
+        language: Language::of(&turn.completed),
+        raw: turn.question.clone(),
+        completed: turn.completed.clone(),
+        answer: turn.gold_answer.clone(),
+        facts: turn.gold_facts.clone(),
+        past: past[..before].to_vec(),
+        gold: vec![turn.gold_page.clone()],
+        source: turn.source,
+        question_type: turn.question_type,
+    })
 }
 
 #[cfg(test)]

@@ -27,6 +27,6 @@ pub use pages::Pages;
 pub use paper::CONTEXTS;
 pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
 pub use report::{By, Report, Slice, TurnGroup};
-pub use retrieval::{Asked, Asking, Completion, Found, ask};
+pub use retrieval::{Asked, Asking, Completion, Found, ask, search};
 pub use score::{Outcome, Page, Ranked, Scores};
 pub use table::{ablation, figures};

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::{EvalError, Question, QuestionType};
 use crate::base::Language;
 use crate::evidence::Kind;
+use crate::prompt::PastTurn;
 
 #[derive(Deserialize)]
 struct PairConversation {
@@ -20,6 +21,8 @@ struct Pair {
     q_de: String,
     completed_q_en: String,
     completed_q_de: String,
+    /// The right answer, in English for both languages.
+    a: String,
     a_url: Vec<String>,
     a_source: Kind,
     q_type: QuestionType,
@@ -35,21 +38,48 @@ pub(super) fn parse(text: &str) -> Result<Vec<Question>, EvalError> {
 
 fn questions_of(conversation: PairConversation) -> impl Iterator<Item = Question> {
     let PairConversation { conv_id, turns } = conversation;
-    (1..).zip(turns).flat_map(move |(turn, pair)| {
-        let Pair { q_en, q_de, completed_q_en, completed_q_de, a_url, a_source, q_type } = pair;
-        let question = |language, raw, completed| Question {
+    let past = |language| turns.iter().map(|pair| pair.past(language)).collect::<Vec<PastTurn>>();
+    let (english, german) = (past(Language::English), past(Language::German));
+    (0..).zip(turns).flat_map(move |(before, pair)| {
+        let question = |language, past: &[PastTurn]| Question {
             conversation: conv_id.clone(),
-            turn,
+            turn: before + 1,
             language,
-            raw,
-            completed,
-            gold: a_url.clone(),
-            source: a_source,
-            question_type: q_type,
+            raw: pair.raw(language).to_owned(),
+            completed: pair.completed(language).to_owned(),
+            answer: pair.a.clone(),
+            facts: Vec::new(),
+            past: past[..before].to_vec(),
+            gold: pair.a_url.clone(),
+            source: pair.a_source,
+            question_type: pair.q_type,
         };
-        let english = question(Language::English, q_en, completed_q_en);
-        [english, question(Language::German, q_de, completed_q_de)]
+        [question(Language::English, &english), question(Language::German, &german)]
     })
+}
+
+impl Pair {
+    fn raw(&self, language: Language) -> &str {
+        match language {
+            Language::English => &self.q_en,
+            Language::German => &self.q_de,
+        }
+    }
+
+    fn completed(&self, language: Language) -> &str {
+        match language {
+            Language::English => &self.completed_q_en,
+            Language::German => &self.completed_q_de,
+        }
+    }
+
+    fn past(&self, language: Language) -> PastTurn {
+        PastTurn {
+            question: self.raw(language).to_owned(),
+            completed_question: self.completed(language).to_owned(),
+            answer: self.a.clone(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +105,10 @@ mod tests {
         assert_eq!(questions[1].completed, "Warum wurde BATS genutzt?");
         assert_eq!((questions[0].source, questions[0].question_type), (Kind::Passage, QuestionType::Complex));
         assert_eq!(questions[2].gold, ["/pages/7/Bats", "/pages/8/Tests"]);
+        assert!(questions[1].past.is_empty());
+        let past = &questions[3].past[0];
+        assert_eq!((past.question.as_str(), past.answer.as_str()), ("Warum BATS?", "It is simple."));
+        assert_eq!((questions[3].answer.as_str(), questions[3].past.len()), ("Yes.", 1));
     }
 
     #[test]

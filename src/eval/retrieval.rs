@@ -8,7 +8,7 @@ use super::score::{Outcome, Page};
 use super::{EvalError, Pages, Question};
 use crate::base::CancelToken;
 use crate::evidence::Kind;
-use crate::retrieval::{Engines, Hit, RetrievalSettings, retrieve};
+use crate::retrieval::{Conversation, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
 
 /// Where the intent-explicit form of a question comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub enum Completion {
     Human,
     /// There is none: the question is searched as it was asked.
     None,
+    /// There is none: the question is searched as it was asked, with the questions before it.
+    History,
 }
 
 /// How questions are asked.
@@ -73,7 +75,7 @@ impl Question {
     pub fn query(&self, completion: Completion) -> &str {
         match completion {
             Completion::Human => &self.completed,
-            Completion::None => &self.raw,
+            Completion::None | Completion::History => &self.raw,
         }
     }
 }
@@ -92,8 +94,7 @@ pub fn ask(
     let mut asked = Vec::with_capacity(questions.len());
     for question in questions {
         cancel.check()?;
-        let query = question.query(asking.completion).to_owned();
-        let retrieved = retrieve(asking.engines, &query, asking.settings, cancel)?;
+        let (query, retrieved) = search(asking, question, cancel)?;
         let gold: Vec<Page> = question.gold.iter().filter_map(|name| pages.gold(name)).collect();
         let hits: Vec<Found> = retrieved.hits.into_iter().filter_map(|hit| found(&pages, hit)).collect();
         let ranking: Vec<Page> = hits.iter().map(|hit| hit.page.clone()).collect();
@@ -102,6 +103,21 @@ pub fn ask(
         on_asked(asked.len());
     }
     Ok(asked)
+}
+
+/// Searches for one question; also gives what was searched for.
+///
+/// # Errors
+/// When the search fails, or with [`EvalError::Canceled`].
+pub fn search(asking: Asking<'_>, question: &Question, cancel: &CancelToken) -> Result<(String, Retrieved), EvalError> {
+    let query = question.query(asking.completion).to_owned();
+    let earlier: Vec<String> = match asking.completion {
+        Completion::Human | Completion::None => Vec::new(),
+        Completion::History => question.past.iter().map(|turn| turn.question.clone()).collect(),
+    };
+    let conversation = Conversation { question: &query, completed: None, earlier: &earlier };
+    let retrieved = retrieve_follow_up(asking.engines, &conversation, asking.settings, cancel)?;
+    Ok((query, retrieved))
 }
 
 fn found(pages: &Pages, hit: Hit) -> Option<Found> {
