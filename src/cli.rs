@@ -244,7 +244,8 @@ pub struct EvalCommon {
     /// Languages the questions are asked in
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "en,de")]
     pub languages: Vec<Language>,
-    /// Where the intent-explicit question comes from: human, or none to search what was asked
+    /// Where the intent-explicit question comes from: human, history for the questions before
+    /// it, or none to search what was asked
     #[arg(long, value_parser = word::<Completion>, default_value = "human")]
     pub completion: Completion,
     /// What to find, and how

@@ -12,6 +12,8 @@ use crate::prompt::Prompt;
 pub enum RewriteHow {
     /// First question of the conversation: nothing to complete.
     First,
+    /// A follow-up that says itself what it is about, so that no model is asked.
+    Complete,
     /// The model completed it.
     Model,
     /// The model's text was no usable question, so the original was kept.

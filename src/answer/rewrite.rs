@@ -1,7 +1,8 @@
 //! Makes a follow-up intent-explicit (RAGonite, Fig. 6).
 //!
 //! Takes a question and the turns before it, gives the completed question.
-//! Invariants: a first question is never changed; a text of the model that is no usable question is never used.
+//! Invariants: a first question and one that says itself what it is about are never changed, and no model is asked; a
+//! text of the model that is no usable question is never used.
 //! Small models answer instead of completing, so what comes back is checked against what was asked.
 
 use std::collections::HashSet;
@@ -12,6 +13,7 @@ use super::{AnswerError, Rewrite, RewriteHow, citation};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
 use crate::prompt::{PastTurn, PromptSettings, RewritePrompt};
+use crate::retrieval::{Standing, standing};
 
 /// What a follow-up is completed from.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +58,9 @@ pub fn rewrite(
     if input.past.is_empty() {
         return Ok(first_question(input.question));
     }
+    if standing(&original) == Standing::Complete && !names(&original).is_empty() {
+        return Ok(Rewrite { how: RewriteHow::Complete, ..first_question(input.question) });
+    }
     cancel.check()?;
     let RewriteInput { prefix, language, past, question, settings } = *input;
     let prompt = RewritePrompt { prefix, language, past, question, settings }.build(generator)?;
@@ -85,7 +90,31 @@ fn usable(said: &str, original: &str, past: &[PastTurn]) -> Option<String> {
     let too_long = length > 3 * original.chars().count() + SPARE_LENGTH;
     let lost_its_form = asks(original) && !asks(&line);
     let fits = lines.next().is_none() && length > 2 && !refuses && citations.marks.is_empty();
-    (fits && !too_long && !lost_its_form && speaks_of_the_same(&line, original, past)).then_some(line)
+    let sound = fits && !too_long && !lost_its_form && !says_more(&line, original);
+    (sound && keeps_names(&line, original) && speaks_of_the_same(&line, original, past)).then_some(line)
+}
+
+/// Whether there are more sentences than were typed.
+fn says_more(line: &str, original: &str) -> bool {
+    let ends = |text: &str| {
+        let words = text.split_whitespace();
+        words.filter(|word| word.chars().count() > 3 && word.ends_with(['.', '?', '!'])).count()
+    };
+    ends(line) > ends(original).max(1)
+}
+
+/// Words that stand for one thing only and must not be lost: versions, ticket ids, abbreviations, code.
+fn names(text: &str) -> Vec<String> {
+    let inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let words = text.split(|c: char| !inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let stands_for_one =
+        |word: &&str| word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1;
+    words.filter(stands_for_one).map(str::to_lowercase).collect()
+}
+
+fn keeps_names(line: &str, original: &str) -> bool {
+    let line = line.to_lowercase();
+    names(original).iter().all(|name| line.contains(name))
 }
 
 /// Without the quotes and labels models put around a question.

@@ -213,6 +213,26 @@ fn what_is_no_completed_question_is_not_used() {
 }
 
 #[test]
+fn a_completed_question_keeps_the_names_of_the_typed_one_and_is_one_sentence() {
+    for (question, says, how) in [
+        ("And for OXT-1654?", "Was OXT-1654 part of the Halden run?", RewriteHow::Model),
+        ("And for OXT-1654?", "Was the Halden run part of it?", RewriteHow::Kept),
+        ("And the TPM?", "Was the board part of the Halden run?", RewriteHow::Kept),
+        ("Who ran it?", "Who ran the Halden run? It was the regression test, right?", RewriteHow::Kept),
+    ] {
+        let (rewrite, asked) = complete(question, &past(), says);
+        assert_eq!((rewrite.how, asked), (how, 1), "{says}");
+    }
+}
+
+#[test]
+fn a_follow_up_that_says_itself_what_it_is_about_is_left_as_it_is() {
+    let question = "Which driver was tested on antenna board 9.0.2?";
+    let (rewrite, asked) = complete(question, &past(), "Something else?");
+    assert_eq!((rewrite.completed.as_str(), rewrite.how, asked), (question, RewriteHow::Complete, 0));
+}
+
+#[test]
 fn a_statement_may_become_a_statement() {
     let (rewrite, _) = complete("Tell me who ran it", &past(), "Tell me who ran the Halden run");
     assert_eq!(rewrite.how, RewriteHow::Model);

@@ -39,8 +39,12 @@ pub enum Effect {
         turn: TurnKey,
         /// Its domain.
         domain: DomainName,
-        /// What to search for.
+        /// The completed question.
         query: String,
+        /// The question as typed.
+        question: String,
+        /// The questions before it as typed, oldest first.
+        earlier: Vec<String>,
     },
     /// Answer from the hits. Answered by `PromptBuilt`, `PromptRead`, `AnswerGrew` and `AnswerFinished`.
     GenerateAnswer {

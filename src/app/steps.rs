@@ -130,6 +130,8 @@ impl App {
 
     fn completed(&mut self, key: TurnKey, rewrite: Rewrite) -> Vec<Effect> {
         let query = rewrite.completed.clone();
+        let question = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
+        let earlier = self.past(key).into_iter().map(|past| past.question).collect();
         self.with_turn(key, |turn| {
             turn.record.completed_question.clone_from(&query);
             turn.record.trace.rewrite = Some(rewrite);
@@ -138,7 +140,7 @@ impl App {
         match self.domain_name() {
             Some(domain) if !self.is_canceling() => {
                 self.phase = Phase::Retrieving(key);
-                vec![Effect::Retrieve { turn: key, domain, query }]
+                vec![Effect::Retrieve { turn: key, domain, query, question, earlier }]
             }
             // The step was done before it saw that it was to stop; no other answer comes.
             _ => self.settle(key, Outcome::Canceled),

@@ -131,7 +131,11 @@ impl Ablation {
             ],
             Self::Rerank => vec![("off", |v| v.rerank = Reranking::Off), ("on", |v| v.rerank = Reranking::On)],
             Self::Completion => {
-                vec![("none", |v| v.completion = Completion::None), ("human", |v| v.completion = Completion::Human)]
+                vec![
+                    ("none", |v| v.completion = Completion::None),
+                    ("history", |v| v.completion = Completion::History),
+                    ("human", |v| v.completion = Completion::Human),
+                ]
             }
             Self::K => vec![
                 ("3", |v| v.retrieval.top_k = 3),

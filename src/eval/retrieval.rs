@@ -9,7 +9,7 @@ use super::score::{Outcome, Page};
 use super::{EvalError, Pages, Question};
 use crate::base::CancelToken;
 use crate::evidence::Kind;
-use crate::retrieval::{Engines, Hit, RetrievalSettings, Retrieved, retrieve};
+use crate::retrieval::{Conversation, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
 
 /// Where the intent-explicit form of a question comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,8 @@ pub enum Completion {
     Human,
     /// There is none: the question is searched as it was asked.
     None,
+    /// There is none: the question is searched as it was asked, with the questions before it.
+    History,
 }
 
 /// How questions are asked.
@@ -100,7 +102,7 @@ impl Question {
     pub fn query(&self, completion: Completion) -> &str {
         match completion {
             Completion::Human => &self.completed,
-            Completion::None => &self.raw,
+            Completion::None | Completion::History => &self.raw,
         }
     }
 }
@@ -136,7 +138,12 @@ pub fn ask(
 /// When the search fails, or with [`EvalError::Canceled`].
 pub fn search(asking: Asking<'_>, question: &Question, cancel: &CancelToken) -> Result<(String, Retrieved), EvalError> {
     let query = question.query(asking.completion).to_owned();
-    let retrieved = retrieve(asking.engines, &query, asking.settings, cancel)?;
+    let earlier: Vec<String> = match asking.completion {
+        Completion::Human | Completion::None => Vec::new(),
+        Completion::History => question.past.iter().map(|turn| turn.question.clone()).collect(),
+    };
+    let conversation = Conversation { question: &query, completed: None, earlier: &earlier };
+    let retrieved = retrieve_follow_up(asking.engines, &conversation, asking.settings, cancel)?;
     Ok((query, retrieved))
 }
 

@@ -116,6 +116,7 @@ fn trace(text: &str, score: u16) -> Trace {
             dense: vec![RankedEvidence { evidence: EvidenceId(7), rank: 1, score }],
             lexical: Vec::new(),
             hits: vec![hit(text, score)],
+            legs: Vec::new(),
             timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
         }),
         answer: Some(Answer {

@@ -28,7 +28,8 @@ pub struct Vote {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Why {
-    /// One entry for each list it was found in, the strongest first.
+    /// One entry for each list it was found in, the strongest first. None for a follow-up: the scores of its legs are
+    /// added up, and [`Retrieved::legs`](super::Retrieved::legs) tells their weights.
     pub votes: Vec<Vote>,
     /// Place by the fusion of the searches alone, from 1: before reranking, and before copies and further evidences of
     /// one document went behind.

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Copied, Why};
+use super::{Copied, QueryLeg, Why};
 use crate::base::{DocumentId, EvidenceId, Millis};
 use crate::evidence::{Context, Kind};
 
@@ -129,16 +129,19 @@ pub struct RetrievalTimings {
 /// All that one search gave, kept in the trace of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retrieved {
-    /// What was searched for.
+    /// What was searched for: of a follow-up, the leg that says best what is asked.
     pub query: String,
     /// Which indexes were searched.
     pub mode: Mode,
-    /// The dense list.
+    /// The dense list: of a follow-up, that of all legs together.
     pub dense: Vec<RankedEvidence>,
-    /// The lexical list.
+    /// The lexical list, likewise.
     pub lexical: Vec<RankedEvidence>,
     /// The fused list, best first.
     pub hits: Vec<Hit>,
+    /// What a follow-up was searched for, leg by leg; none for a question that was searched alone.
+    #[serde(default)]
+    pub legs: Vec<QueryLeg>,
     /// Time per step.
     pub timings_ms: RetrievalTimings,
 }

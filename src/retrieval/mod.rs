@@ -1,24 +1,35 @@
-//! Question -> [`Hit`]s: searches both indexes, fuses the two rankings, keeps every score on the way.
+//! Question -> [`Hit`]s: searches both indexes, fuses the two rankings, keeps every score on the way. A follow-up is
+//! searched together with its completed form and the questions before it, each as a leg with a weight.
 //!
-//! Invariant: `fuse` is pure and does not depend on the order of its inputs.
+//! Invariant: `fuse`, `blend` and `weigh` are pure; `fuse` and `blend` do not depend on the order of their inputs.
 //! Not here: the indexes themselves (`index`), making a follow-up self-contained (`answer`).
 
 mod arrange;
+mod blend;
 mod copies;
 mod error;
 mod explain;
+mod follow_up;
+#[cfg(test)]
+mod follow_up_tests;
 mod fuse;
 mod hit;
+mod plan;
+mod query;
 mod search;
 mod settings;
 mod spread;
 #[cfg(test)]
 mod tests;
 
+pub use blend::{add_up, blend};
 pub use copies::{Copied, Relation};
 pub use error::RetrievalError;
 pub use explain::{Vote, Why};
+pub use follow_up::retrieve_follow_up;
 pub use fuse::{Fused, fuse};
 pub use hit::{Hit, Leg, Mode, RankedEvidence, RetrievalTimings, Retrieved};
+pub use plan::{Heard, standing, weigh};
+pub use query::{Conversation, LegReason, LegRole, QueryLeg, Standing};
 pub use search::{Engines, retrieve};
 pub use settings::{Copies, RetrievalSettings};

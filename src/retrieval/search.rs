@@ -13,7 +13,7 @@ use super::fuse::{Fused, fuse};
 use super::{Hit, Leg, Mode, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why};
 use crate::base::{CancelToken, EvidenceId, Millis};
 use crate::evidence::{ContextParts, Kind};
-use crate::index::{Index, IndexError, Scored, StoredEvidence, matched_words};
+use crate::index::{Index, IndexError, QuestionTerms, Scored, StoredEvidence};
 use crate::inference::{Embed, Rerank, TextRole};
 
 /// What a search needs.
@@ -59,30 +59,45 @@ pub fn retrieve(
         let found = measured(&mut timings.lexical, || of_kinds(engines.index, &settings.kinds, per_leg, search));
         retrieved.lexical = ranked(found?);
     }
-    let mut candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, &retrieved, settings))?;
-    if let Some(reranker) = engines.reranker {
-        cancel.check()?;
-        measured(&mut timings.rerank, || candidates.rerank(reranker, query, settings, cancel))?;
-    }
-    retrieved.hits = candidates.into_hits(&retrieved, settings);
+    let (dense, lexical) = (ids(&retrieved.dense), ids(&retrieved.lexical));
+    let fused = || fuse(&[&dense, &lexical], settings.rrf_k);
+    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused()))?;
+    finish(engines, &mut retrieved, candidates, (settings, &mut timings), cancel)?;
     timings.total = Millis::from(started.elapsed());
     retrieved.timings_ms = timings;
     Ok(retrieved)
 }
 
-fn measured<T>(time: &mut Millis, work: impl FnOnce() -> T) -> T {
+/// Reranks the candidates and makes hits of the best.
+pub(super) fn finish(
+    engines: Engines<'_>,
+    retrieved: &mut Retrieved,
+    mut candidates: Candidates,
+    (settings, timings): (&RetrievalSettings, &mut RetrievalTimings),
+    cancel: &CancelToken,
+) -> Result<(), RetrievalError> {
+    if let Some(reranker) = engines.reranker {
+        cancel.check()?;
+        measured(&mut timings.rerank, || candidates.rerank(reranker, &retrieved.query, settings, cancel))?;
+    }
+    let terms = engines.index.question_terms(&retrieved.query)?;
+    retrieved.hits = candidates.into_hits(retrieved, &terms, settings);
+    Ok(())
+}
+
+pub(super) fn measured<T>(time: &mut Millis, work: impl FnOnce() -> T) -> T {
     let started = Instant::now();
     let result = work();
-    *time = Millis::from(started.elapsed());
+    *time = *time + Millis::from(started.elapsed());
     result
 }
 
-fn ranked(found: Vec<Scored>) -> Vec<RankedEvidence> {
+pub(super) fn ranked(found: Vec<Scored>) -> Vec<RankedEvidence> {
     (1..).zip(found).map(|(rank, Scored { evidence, score })| RankedEvidence { evidence, rank, score }).collect()
 }
 
 /// The `k` best evidences of these kinds: searches on until they are found, or no more are found.
-fn of_kinds(
+pub(super) fn of_kinds(
     index: &Index,
     kinds: &[Kind],
     k: usize,
@@ -112,17 +127,15 @@ fn ids(list: &[RankedEvidence]) -> Vec<EvidenceId> {
     list.iter().map(|ranked| ranked.evidence).collect()
 }
 
-/// The common pool of both legs, in order.
-struct Candidates {
+/// The common pool of both searches, in order.
+pub(super) struct Candidates {
     fused: Vec<Fused>,
     stored: HashMap<EvidenceId, StoredEvidence>,
     rerank_scores: HashMap<EvidenceId, f64>,
 }
 
 impl Candidates {
-    fn load(index: &Index, retrieved: &Retrieved, settings: &RetrievalSettings) -> Result<Self, RetrievalError> {
-        let (dense, lexical) = (ids(&retrieved.dense), ids(&retrieved.lexical));
-        let mut fused = fuse(&[&dense, &lexical], settings.rrf_k);
+    pub(super) fn load(index: &Index, mut fused: Vec<Fused>) -> Result<Self, RetrievalError> {
         let pool: Vec<EvidenceId> = fused.iter().map(|fused| fused.evidence).collect();
         let stored: HashMap<_, _> = index.evidences(&pool)?.into_iter().map(|stored| (stored.id, stored)).collect();
         // Another process may have removed one between the search and now.
@@ -158,13 +171,18 @@ impl Candidates {
         self.stored.get(&id).map(|stored| stored.evidence.contextualized(parts)).unwrap_or_default()
     }
 
-    fn into_hits(mut self, retrieved: &Retrieved, settings: &RetrievalSettings) -> Vec<Hit> {
+    fn into_hits(mut self, retrieved: &Retrieved, terms: &QuestionTerms, settings: &RetrievalSettings) -> Vec<Hit> {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let ballot = |leg, list| Ballot { leg, query: 0, weight: 1.0, list };
-        let ballots = [ballot(Leg::Dense, &retrieved.dense[..]), ballot(Leg::Lexical, &retrieved.lexical[..])];
+        let mut ballots = vec![ballot(Leg::Dense, &retrieved.dense[..]), ballot(Leg::Lexical, &retrieved.lexical[..])];
+        if !retrieved.legs.is_empty() {
+            // Scores of several legs are added up, so that no place in a list says what it gave.
+            ballots.clear();
+        }
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         for placed in arrange(&self.fused, &self.stored, &retrieved.query, settings).into_iter().take(settings.top_k) {
-            let Some(StoredEvidence { id, document, title, url, evidence, .. }) = self.stored.remove(&placed.evidence)
+            let Some(StoredEvidence { id, document, title, url, evidence, indexed, .. }) =
+                self.stored.remove(&placed.evidence)
             else {
                 continue;
             };
@@ -173,7 +191,7 @@ impl Candidates {
             let why = Why {
                 votes: votes(&ballots, id, settings.rrf_k),
                 fused_rank: placed.fused_rank,
-                matched: matched_words(&retrieved.query, &[&text]),
+                matched: terms.matched(&evidence, indexed).into_iter().map(|matched| matched.word).collect(),
             };
             hits.push(Hit {
                 rank: hits.len() + 1,

@@ -9,7 +9,7 @@ use crate::attribution::{Attribution, AttributionTimings, How, Method};
 use crate::base::{ConversationId, EvidenceId};
 use crate::history::{Outcome, TurnRecord, TurnTimings};
 use crate::prompt::CutHow;
-use crate::retrieval::{Hit, Mode, RetrievalTimings, Retrieved};
+use crate::retrieval::{Hit, LegReason, LegRole, Mode, QueryLeg, RetrievalTimings, Retrieved, Standing};
 
 /// `ragonite search --json`.
 #[derive(Debug, Serialize)]
@@ -40,10 +40,27 @@ pub(super) struct AskJson<'a> {
     citations: &'a [usize],
     invalid_citations: &'a [usize],
     hits: Vec<&'a Hit>,
+    /// What a follow-up was searched for; empty for a question that was searched alone.
+    legs: Vec<LegJson<'a>>,
     cut: Vec<CutJson>,
     attribution: Option<AttributionJson<'a>>,
     tokens: TokensJson,
     timings_ms: TurnTimings,
+}
+
+#[derive(Debug, Serialize)]
+struct LegJson<'a> {
+    role: LegRole,
+    text: &'a str,
+    weight: f64,
+    why: LegReason,
+    standing: &'a Standing,
+}
+
+impl<'a> From<&'a QueryLeg> for LegJson<'a> {
+    fn from(leg: &'a QueryLeg) -> Self {
+        Self { role: leg.role, text: &leg.text, weight: leg.weight, why: leg.why, standing: &leg.standing }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -113,6 +130,7 @@ impl<'a> AskJson<'a> {
             citations: answer.map_or(&[], |answer| &answer.citations),
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
+            legs: record.trace.retrieved.iter().flat_map(|found| &found.legs).map(LegJson::from).collect(),
             cut: answer.map(cut_of).unwrap_or_default(),
             attribution: record.trace.attribution.as_ref().map(AttributionJson::from),
             tokens: answer.map(tokens_of).unwrap_or_default(),

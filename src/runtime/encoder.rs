@@ -13,7 +13,7 @@ use crate::app::{DomainSummary, Event, Problem};
 use crate::base::{CancelToken, DomainName, EvidenceId};
 use crate::index::{Index, ListedDomain, list_domains};
 use crate::inference::Embedding;
-use crate::retrieval::{Engines, Retrieved, retrieve};
+use crate::retrieval::{Conversation, Engines, Retrieved, retrieve_follow_up};
 
 /// What the encoder thread is asked.
 #[derive(Debug)]
@@ -25,11 +25,22 @@ pub(super) enum EncoderJob {
     /// Open a domain for searching.
     OpenDomain(DomainName),
     /// Search.
-    Retrieve { work: WorkGuard, domain: DomainName, query: String },
+    Retrieve { work: WorkGuard, domain: DomainName, asked: Asked },
     /// The table an evidence belongs to.
     LoadTable { domain: DomainName, evidence: EvidenceId },
     /// What the generator thread needs to know of a domain.
     Facts { domain: DomainName, evidences: Vec<EvidenceId>, reply: SyncSender<Result<Facts, Problem>> },
+}
+
+/// A question in its conversation.
+#[derive(Debug)]
+pub(super) struct Asked {
+    /// As typed.
+    pub(super) question: String,
+    /// The completed question.
+    pub(super) completed: String,
+    /// The questions before it, oldest first.
+    pub(super) earlier: Vec<String>,
 }
 
 /// What the generator thread needs to know of a domain.
@@ -77,8 +88,8 @@ impl Encoder {
                 };
                 self.events.send(event);
             }
-            EncoderJob::Retrieve { work, domain, query } => {
-                let event = match self.search(&work, &domain, &query) {
+            EncoderJob::Retrieve { work, domain, asked } => {
+                let event = match self.search(&work, &domain, &asked) {
                     Ok(retrieved) => Event::HitsRetrieved { turn: work.turn, retrieved: Box::new(retrieved) },
                     Err(Stop::Canceled) => Event::TurnCanceled { turn: work.turn },
                     Err(Stop::Failed(problem)) => Event::TurnFailed { turn: work.turn, problem },
@@ -121,14 +132,16 @@ impl Encoder {
         }))
     }
 
-    fn search(&mut self, work: &WorkGuard, domain: &DomainName, query: &str) -> Result<Retrieved, Stop> {
+    fn search(&mut self, work: &WorkGuard, domain: &DomainName, asked: &Asked) -> Result<Retrieved, Stop> {
         work.cancel.check().map_err(|_| Stop::Canceled)?;
         let engine = Arc::clone(&self.engine);
         let embedder = engine.embedder()?;
         let reranker = engine.reranker()?;
         let index = self.index(domain)?;
         let engines = Engines { index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
-        Ok(retrieve(engines, query, &engine.setup.retrieval, &work.cancel)?)
+        let Asked { question, completed, earlier } = asked;
+        let conversation = Conversation { question, completed: Some(completed), earlier };
+        Ok(retrieve_follow_up(engines, &conversation, &engine.setup.retrieval, &work.cancel)?)
     }
 
     fn facts(&mut self, domain: &DomainName, evidences: &[EvidenceId]) -> Result<Facts, Problem> {

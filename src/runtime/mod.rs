@@ -27,7 +27,7 @@ pub use problem::problem;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
 use crate::app::{Effect, Event, TurnKey};
-use encoder::EncoderJob;
+use encoder::{Asked, EncoderJob};
 use engine::Engine;
 use generator::{Explanation, GeneratorJob, Question};
 use historian::HistorianJob;
@@ -91,9 +91,10 @@ impl Runtime {
             Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
             Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
-            Effect::Retrieve { turn, domain, query } => {
+            Effect::Retrieve { turn, domain, query, question, earlier } => {
                 let work = self.works.begin(turn);
-                self.encoder.send(EncoderJob::Retrieve { work, domain, query });
+                let asked = Asked { question, completed: query, earlier };
+                self.encoder.send(EncoderJob::Retrieve { work, domain, asked });
             }
             Effect::RewriteQuestion { turn, domain, question, past } => {
                 let work = self.works.begin(turn);

@@ -152,6 +152,7 @@ fn retrieved(query: &str) -> Retrieved {
         dense: vec![ranked(1, 101, 0.8123), ranked(2, 102, 0.77), ranked(3, 190, 0.61)],
         lexical: vec![ranked(1, 103, 9.25), ranked(2, 101, 7.5)],
         hits: hits(),
+        legs: Vec::new(),
         timings_ms: RetrievalTimings {
             embed: Millis(21.0),
             dense: Millis(1.5),

@@ -10,7 +10,7 @@ use crate::app::Turn;
 use crate::base::{Millis, clean_line};
 use crate::inference::{Completion, Finish};
 use crate::prompt::{CutHow, Part, Prompt};
-use crate::retrieval::{Hit, RankedEvidence, Retrieved};
+use crate::retrieval::{Hit, LegReason, LegRole, RankedEvidence, Retrieved};
 use crate::tui::text::{Indent, counted, duration, fit, pad, paragraphs, sources, thousands};
 use crate::tui::theme::Theme;
 
@@ -48,6 +48,7 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
     let how = match rewrite.map(|rewrite| rewrite.how) {
         None => "not done",
         Some(RewriteHow::First) => "first question, searched as it is",
+        Some(RewriteHow::Complete) => "complete as typed",
         Some(RewriteHow::Model) => "completed by the model",
         Some(RewriteHow::Kept) => "the model's text was no usable question, kept as typed",
     };
@@ -59,6 +60,7 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
     if let Some(rewrite) = rewrite {
         parts.extend(section, look.dim("searched for"));
         parts.extend(section, look.text(&rewrite.completed));
+        legs(turn, look, parts);
         if let Some(prompt) = &rewrite.prompt {
             parts.extend(section, look.dim(&format!("prompt, {}", counted(prompt.tokens(), "token"))));
             parts.extend(section, look.text(&prompt.text()));
@@ -67,6 +69,31 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
             parts.extend(section, look.dim(&format!("the model said, {}", counted(completion.tokens.len(), "token"))));
             parts.extend(section, look.text(&completion.text));
         }
+    }
+}
+
+/// What a follow-up was searched for, and how much each text counted.
+fn legs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let legs = turn.record.trace.retrieved.as_ref().map_or(&[][..], |retrieved| &retrieved.legs);
+    if !legs.is_empty() {
+        parts.extend(Section::Rewrite, look.dim("searched together, with weights"));
+    }
+    for leg in legs {
+        let role = match leg.role {
+            LegRole::Raw => "as typed",
+            LegRole::Rewrite => "completed",
+            LegRole::History => "asked before",
+        };
+        let why = match leg.why {
+            LegReason::Only => "alone",
+            LegReason::Sure => "sure of its page",
+            LegReason::Unsure => "not sure of a page",
+            LegReason::SameTopic => "same topic",
+            LegReason::OtherTopic => "another topic",
+        };
+        let text = clean_line(&leg.text);
+        let line = format!("{:.2}  {}  {}  {text}", leg.weight, pad(role, 12), pad(why, 18));
+        parts.push(Section::Rewrite, look.cells(&line));
     }
 }
 

@@ -1,0 +1,203 @@
+//! The search of a follow-up: the question, its completed form and the questions before it, each as a leg.
+//!
+//! A follow-up alone finds the wrong page most of the time, and so does a whole conversation once its topic has changed.
+//! So every text is searched by meaning and by words; where the two find the same document, the text is sure of it, and
+//! that tells where the conversation went elsewhere (`plan`). The legs are added up by their weights and the two sums
+//! blended (`blend`).
+//! Invariants: a question without a conversation is searched exactly as by [`retrieve`]; every leg, its weight and the
+//! reason are kept.
+//! Not here: completing the question (`answer`), which turns belong to a conversation (`app`).
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use super::search::{Candidates, finish, measured, of_kinds, ranked};
+use super::{
+    Conversation, Engines, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
+    RetrievalSettings, RetrievalTimings, Retrieved, Standing, add_up, blend, retrieve, standing, weigh,
+};
+use crate::base::{CancelToken, DocumentId, EvidenceId, Millis, clean_line};
+use crate::index::Index;
+use crate::inference::{Embedding, TextRole};
+
+/// Earlier questions that are searched along; those before them have faded.
+const MOST_EARLIER: usize = 8;
+
+/// Longest earlier question in characters; what is beyond says no more about the topic.
+const LONGEST_EARLIER: usize = 400;
+
+/// Evidences by words of each leg that are added up. An evidence beyond them adds next to nothing.
+const DEPTH: usize = 100;
+
+/// Evidences of each of the two sums that are blended, at least as many as hits are wanted.
+const POOL: usize = 50;
+
+/// Looks for evidence for a question in its conversation.
+///
+/// # Errors
+/// When the embedder, the reranker or the index fails, or with [`RetrievalError::Canceled`] between two steps.
+pub fn retrieve_follow_up(
+    engines: Engines<'_>,
+    conversation: &Conversation<'_>,
+    settings: &RetrievalSettings,
+    cancel: &CancelToken,
+) -> Result<Retrieved, RetrievalError> {
+    let question = conversation.completed.unwrap_or(conversation.question);
+    if conversation.earlier.is_empty() || conversation.question.trim().is_empty() || settings.top_k == 0 {
+        return retrieve(engines, question, settings, cancel);
+    }
+    let started = Instant::now();
+    let mut retrieved = Retrieved { query: question.to_owned(), mode: settings.mode, ..Retrieved::default() };
+    let mut legs = legs(conversation);
+    let mut search = Search { engines, settings, cancel, timings: RetrievalTimings::default() };
+    let vectors = search.embed(&legs)?;
+    search.fill(&mut legs, &vectors)?;
+    let heard = legs.iter().map(|leg| Ok(Heard { role: leg.role, sure_of: sure_of(engines.index, leg)? }));
+    let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
+    for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
+        (leg.weight, leg.why) = (weight, why);
+    }
+    let Sums { dense, lexical, cosines } = search.sums(&legs, &vectors)?;
+    let mut timings = search.timings;
+    let by_meaning: Vec<(EvidenceId, f64)> = dense.iter().copied().chain(cosines).collect();
+    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, blend(&by_meaning, &lexical)))?;
+    (retrieved.dense, retrieved.lexical) = (numbered(dense), numbered(lexical));
+    retrieved.legs = legs;
+    finish(engines, &mut retrieved, candidates, (settings, &mut timings), cancel)?;
+    let shown = settings.per_leg.max(settings.top_k);
+    let lists = retrieved.legs.iter_mut().flat_map(|leg| [&mut leg.dense, &mut leg.lexical]);
+    lists.chain([&mut retrieved.dense, &mut retrieved.lexical]).for_each(|list| list.truncate(shown));
+    timings.total = Millis::from(started.elapsed());
+    retrieved.timings_ms = timings;
+    Ok(retrieved)
+}
+
+/// The question as typed, its completed form where it says anything else, and the questions before it, newest first.
+fn legs(conversation: &Conversation<'_>) -> Vec<QueryLeg> {
+    let leg = |role, text: String| QueryLeg {
+        role,
+        standing: standing(&text),
+        text,
+        weight: 0.0,
+        why: LegReason::default(),
+        dense: Vec::new(),
+        lexical: Vec::new(),
+    };
+    let question = clean_line(conversation.question);
+    let completed = conversation.completed.map(clean_line).filter(|completed| *completed != question);
+    let earlier = conversation.earlier.iter().rev().map(|text| clean_line(text));
+    let earlier = earlier.filter(|text| !text.trim().is_empty()).take(MOST_EARLIER);
+    let earlier = earlier.map(|text| text.chars().take(LONGEST_EARLIER).collect());
+    let mut legs = vec![leg(LegRole::Raw, question)];
+    legs.extend(completed.map(|completed| leg(LegRole::Rewrite, completed)));
+    legs.extend(earlier.map(|text| leg(LegRole::History, text)));
+    legs
+}
+
+/// The document of the best evidence, where the text is complete and meaning and words agree on it.
+fn sure_of(index: &Index, leg: &QueryLeg) -> Result<Option<DocumentId>, RetrievalError> {
+    let (Some(dense), Some(lexical)) = (leg.dense.first(), leg.lexical.first()) else { return Ok(None) };
+    if leg.standing != Standing::Complete {
+        return Ok(None);
+    }
+    let best = index.evidences(&[dense.evidence, lexical.evidence])?;
+    Ok(match best.as_slice() {
+        [one, other] if one.document == other.document => Some(one.document),
+        _ => None,
+    })
+}
+
+fn scores(list: &[RankedEvidence]) -> Vec<(EvidenceId, f64)> {
+    list.iter().map(|ranked| (ranked.evidence, ranked.score)).collect()
+}
+
+fn numbered(list: Vec<(EvidenceId, f64)>) -> Vec<RankedEvidence> {
+    (1..).zip(list).map(|(rank, (evidence, score))| RankedEvidence { evidence, rank, score }).collect()
+}
+
+/// The searches of one follow-up.
+struct Search<'a> {
+    engines: Engines<'a>,
+    settings: &'a RetrievalSettings,
+    cancel: &'a CancelToken,
+    timings: RetrievalTimings,
+}
+
+impl Search<'_> {
+    /// The vectors of the legs in their order; none where nothing is searched by meaning.
+    fn embed(&mut self, legs: &[QueryLeg]) -> Result<Vec<Embedding>, RetrievalError> {
+        if self.settings.mode == Mode::Lexical {
+            return Ok(Vec::new());
+        }
+        let texts: Vec<&str> = legs.iter().map(|leg| leg.text.as_str()).collect();
+        let (embedder, cancel) = (self.engines.embedder, self.cancel);
+        measured(&mut self.timings.embed, || embedder.embed(&texts, TextRole::Query, cancel))
+            .map_err(|error| RetrievalError::of(error, RetrievalError::Embed))
+    }
+
+    /// Searches for every leg.
+    fn fill(&mut self, legs: &mut [QueryLeg], vectors: &[Embedding]) -> Result<(), RetrievalError> {
+        let per_leg = self.settings.per_leg.max(self.settings.top_k);
+        for (leg, vector) in legs.iter_mut().zip(vectors) {
+            self.cancel.check()?;
+            leg.dense = self.dense(vector, per_leg)?;
+        }
+        if self.settings.mode == Mode::Dense {
+            return Ok(());
+        }
+        let index = self.engines.index;
+        for leg in legs {
+            self.cancel.check()?;
+            let depth = DEPTH.max(per_leg);
+            let search = |k| index.lexical_search(&leg.text, k);
+            let kinds = &self.settings.kinds;
+            leg.lexical = ranked(measured(&mut self.timings.lexical, || of_kinds(index, kinds, depth, search))?);
+        }
+        Ok(())
+    }
+
+    fn dense(&mut self, vector: &Embedding, k: usize) -> Result<Vec<RankedEvidence>, RetrievalError> {
+        let (index, kinds) = (self.engines.index, &self.settings.kinds);
+        let search = |k| index.dense_search(vector, k);
+        Ok(ranked(measured(&mut self.timings.dense, || of_kinds(index, kinds, k, search))?))
+    }
+
+    /// The best by meaning and the best by words, over all legs.
+    fn sums(&mut self, legs: &[QueryLeg], vectors: &[Embedding]) -> Result<Sums, RetrievalError> {
+        let pool = POOL.max(self.settings.per_leg).max(self.settings.top_k);
+        let lists: Vec<(f64, Vec<(EvidenceId, f64)>)> =
+            legs.iter().map(|leg| (leg.weight, scores(&leg.lexical))).collect();
+        let lists: Vec<(f64, &[(EvidenceId, f64)])> = lists.iter().map(|(weight, list)| (*weight, &list[..])).collect();
+        let mut lexical = add_up(&lists);
+        lexical.truncate(pool);
+        let Some(vector) = weighted_sum(legs, vectors) else { return Ok(Sums { lexical, ..Sums::default() }) };
+        let dense = scores(&self.dense(&vector, pool)?);
+        let known: HashSet<EvidenceId> = dense.iter().map(|(evidence, _)| *evidence).collect();
+        let missing: Vec<EvidenceId> = lexical.iter().map(|(id, _)| *id).filter(|id| !known.contains(id)).collect();
+        let cosines = self.engines.index.vectors(&missing)?;
+        let cosines = missing.into_iter().zip(cosines.iter().map(|found| vector.cosine(found))).collect();
+        Ok(Sums { dense, lexical, cosines })
+    }
+}
+
+/// What all legs found together.
+#[derive(Default)]
+struct Sums {
+    /// By meaning, best first.
+    dense: Vec<(EvidenceId, f64)>,
+    /// By words, best first.
+    lexical: Vec<(EvidenceId, f64)>,
+    /// The cosines of those by words that are not among those by meaning.
+    cosines: Vec<(EvidenceId, f64)>,
+}
+
+/// The direction all legs point to together; nothing where nothing is searched by meaning.
+fn weighted_sum(legs: &[QueryLeg], vectors: &[Embedding]) -> Option<Embedding> {
+    let mut sum = vec![0.0_f32; vectors.first()?.values().len()];
+    for (leg, vector) in legs.iter().zip(vectors) {
+        for (sum, value) in sum.iter_mut().zip(vector.values()) {
+            *sum = (f64::from(*sum) + leg.weight * f64::from(*value)) as f32;
+        }
+    }
+    Some(Embedding::normalized(sum))
+}

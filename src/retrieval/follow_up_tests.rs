@@ -1,0 +1,133 @@
+//! Tests of the search of a follow-up, on a small domain with an embedder without weights.
+
+use super::*;
+use crate::base::{CancelSource, CancelToken};
+use crate::index::Index;
+use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
+
+fn wiki(embedder: &WordEmbedder) -> (tempfile::TempDir, Index) {
+    let (folder, mut index) = domain(embedder);
+    let pages = [
+        page("Tests", &["Alice ran the TPM regression tests", "Bob wrote the TPM regression report in March"]),
+        page("Travel", &["Trains are booked by the travel office", "The office opens in March"]),
+    ];
+    ingest(&mut index, &pages, embedder).unwrap();
+    (folder, index)
+}
+
+fn search(conversation: &Conversation<'_>, settings: &RetrievalSettings) -> Retrieved {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = wiki(&embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    retrieve_follow_up(engines, conversation, settings, &CancelToken::never()).unwrap()
+}
+
+fn earlier(questions: &[&str]) -> Vec<String> {
+    questions.iter().map(|question| (*question).to_owned()).collect()
+}
+
+fn asked(question: &str, before: &[&str]) -> Retrieved {
+    let earlier = earlier(before);
+    search(&Conversation { question, completed: None, earlier: &earlier }, &RetrievalSettings::default())
+}
+
+#[test]
+fn a_question_without_a_conversation_is_searched_as_ever() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = wiki(&embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let (settings, never) = (RetrievalSettings::default(), CancelToken::never());
+    let plain = retrieve(engines, "Who ran the TPM tests?", &settings, &never).unwrap();
+    let conversation = Conversation { question: "Who ran the TPM tests?", completed: None, earlier: &[] };
+    let first = retrieve_follow_up(engines, &conversation, &settings, &never).unwrap();
+    assert!(first.legs.is_empty());
+    assert_eq!((first.hits, first.dense, first.lexical), (plain.hits, plain.dense, plain.lexical));
+}
+
+#[test]
+fn a_follow_up_finds_the_page_of_its_conversation() {
+    let alone = asked("Who opens that in March?", &[]);
+    let found = asked("Who wrote that in March?", &["Who ran the TPM regression tests?"]);
+    assert!(alone.legs.is_empty());
+    assert_eq!((found.hits[0].title.as_str(), found.hits[0].rank), ("Tests", 1));
+    let roles: Vec<_> = found.legs.iter().map(|leg| leg.role).collect();
+    assert_eq!(roles, [LegRole::Raw, LegRole::History]);
+    assert_eq!(found.legs[0].standing, Standing::Refers { word: "that".into() });
+    assert_eq!((found.legs[0].why, found.legs[1].why), (LegReason::Unsure, LegReason::SameTopic));
+    assert!(found.legs.iter().all(|leg| leg.weight > 0.0 && !leg.dense.is_empty() && !leg.lexical.is_empty()));
+    assert!(found.hits.windows(2).all(|pair| pair[0].fused >= pair[1].fused));
+}
+
+#[test]
+fn coming_back_to_another_page_does_not_drag_the_last_one_along() {
+    let found =
+        asked("Coming back to travel: which office books trains?", &["Who ran TPM regression tests with Alice?"]);
+    assert_eq!(found.hits[0].title, "Travel");
+    assert_eq!((found.legs[0].why, found.legs[1].why), (LegReason::Sure, LegReason::OtherTopic));
+    assert!(found.legs[1].weight < found.legs[0].weight / 2.0);
+}
+
+#[test]
+fn the_completed_question_is_a_leg_where_it_says_anything_else() {
+    let before = earlier(&["Who ran the TPM tests?"]);
+    let legs = |completed| {
+        let conversation = Conversation { question: "And when? ", completed: Some(completed), earlier: &before };
+        let found = search(&conversation, &RetrievalSettings::default());
+        (found.query, found.legs.into_iter().map(|leg| leg.role).collect::<Vec<_>>())
+    };
+    let (query, roles) = legs("When did Alice run the TPM tests?");
+    assert_eq!(query, "When did Alice run the TPM tests?");
+    assert_eq!(roles, [LegRole::Raw, LegRole::Rewrite, LegRole::History]);
+    assert_eq!(legs("And when?").1, [LegRole::Raw, LegRole::History], "the same text is not searched twice");
+}
+
+#[test]
+fn one_index_alone_is_searched_where_only_one_is_wanted() {
+    let before = earlier(&["Who ran the TPM tests?"]);
+    let conversation = Conversation { question: "And who wrote the report?", completed: None, earlier: &before };
+    let dense = search(&conversation, &RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
+    assert!(dense.lexical.is_empty() && !dense.hits.is_empty());
+    assert!(dense.hits.iter().all(|hit| hit.lexical_rank.is_none()));
+    let lexical = search(&conversation, &RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() });
+    assert!(lexical.dense.is_empty() && !lexical.hits.is_empty());
+    assert!(lexical.legs.iter().all(|leg| leg.why != LegReason::Sure), "one search alone has nothing to agree with");
+}
+
+#[test]
+fn odd_conversations_give_a_sensible_result() {
+    let many: Vec<String> = (0..40).map(|n| format!("Who ran TPM test {n}?")).collect();
+    let long = "Who ran the TPM tests? ".repeat(900);
+    for (question, before) in [("And now?", &many[..]), (long.as_str(), &many[..2]), ("?", &many[..1])] {
+        let conversation = Conversation { question, completed: None, earlier: before };
+        let found = search(&conversation, &RetrievalSettings::default());
+        assert!(found.legs.len() <= 9, "{}", found.legs.len());
+        assert_eq!(found.hits[0].title, "Tests");
+    }
+    assert!(asked(" \n", &["Who ran it?"]).hits.is_empty());
+    let huge = "x".repeat(100_000);
+    assert_eq!(asked("And TPM?", &[&huge]).legs[1].text.len(), 400);
+    let none = RetrievalSettings { top_k: 0, ..RetrievalSettings::default() };
+    assert!(search(&Conversation { question: "TPM", completed: None, earlier: &many }, &none).hits.is_empty());
+}
+
+#[test]
+fn an_empty_domain_gives_no_hits_and_a_cancelled_search_says_so() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = domain(&embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let before = earlier(&["Who ran it?"]);
+    let conversation = Conversation { question: "And TPM?", completed: None, earlier: &before };
+    let settings = RetrievalSettings::default();
+    assert!(retrieve_follow_up(engines, &conversation, &settings, &CancelToken::never()).unwrap().hits.is_empty());
+    let source = CancelSource::default();
+    source.cancel();
+    let error = retrieve_follow_up(engines, &conversation, &settings, &source.token()).unwrap_err();
+    assert!(matches!(error, RetrievalError::Canceled(_)));
+}
+
+#[test]
+fn a_trace_without_legs_reads_as_one_of_a_single_question() {
+    let mut json = serde_json::to_value(asked("Who ran it?", &["Who ran the TPM tests?"])).unwrap();
+    json.as_object_mut().unwrap().remove("legs");
+    assert!(serde_json::from_value::<Retrieved>(json).unwrap().legs.is_empty());
+}

@@ -1,0 +1,246 @@
+//! How well a question can be understood alone, and how much the questions before it count.
+//!
+//! Takes the text of a question, gives its [`Standing`]; takes what the search of each leg found, gives its weight.
+//! Pure: nothing is searched here.
+//! Not here: searching (`follow_up`), blending the lists (`blend`).
+
+use super::{LegReason, LegRole, Standing};
+use crate::base::{DocumentId, Language};
+
+/// What is left of the weight of an earlier question with every question since. The middle of what did well between
+/// conversations that stay on a page, which want more, and those that leave it, which want less.
+const DECAY: f64 = 0.8;
+
+/// What is left beyond a change of topic. Not nothing: a sure question is wrong about its document at times.
+const OTHER_TOPIC: f64 = 0.3;
+
+/// How much more a question counts that is sure of its document.
+const SURE: f64 = 1.5;
+
+/// Content words a question needs to be understood alone.
+const LEAST_WORDS: usize = 3;
+
+/// Words by which a question points back.
+const ENGLISH_POINTERS: &[&str] = &[
+    "it", "its", "they", "their", "them", "this", "these", "that", "those", "he", "his", "him", "she", "her", "hers",
+    "there", "ones", "such", "same", "former", "latter",
+];
+
+/// Likewise; `das`, `es`, `sie` and `ihr` are left out, since most of the time they point nowhere.
+const GERMAN_POINTERS: &[&str] = &[
+    "er",
+    "ihn",
+    "ihm",
+    "ihnen",
+    "ihre",
+    "ihren",
+    "dies",
+    "diese",
+    "dieser",
+    "dieses",
+    "diesen",
+    "diesem",
+    "dort",
+    "davon",
+    "dabei",
+    "dafür",
+    "damit",
+    "daran",
+    "darin",
+    "jene",
+    "jener",
+    "denselben",
+    "dieselbe",
+    "desselben",
+];
+
+/// How a question begins that goes on where the last one ended.
+const ENGLISH_STARTS: &[&str] =
+    &["and", "or", "so", "but", "then", "what about", "how about", "what else", "who else", "any other", "anything"];
+
+/// Likewise.
+const GERMAN_STARTS: &[&str] =
+    &["und", "oder", "aber", "also", "dann", "was ist mit", "wie ist es mit", "wer noch", "was noch", "noch"];
+
+/// Words that say nothing about what a question is about.
+const ENGLISH_FUNCTION_WORDS: &[&str] = &[
+    "a", "about", "all", "am", "an", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did", "do", "does",
+    "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "many", "me", "much", "my", "no", "not",
+    "of", "on", "one", "or", "please", "should", "stand", "tell", "than", "the", "to", "up", "us", "was", "we", "were",
+    "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "and",
+];
+
+/// Likewise.
+const GERMAN_FUNCTION_WORDS: &[&str] = &[
+    "alle", "als", "am", "an", "auch", "auf", "aus", "bei", "beim", "bin", "bitte", "da", "das", "dass", "dem", "den",
+    "der", "des", "die", "du", "durch", "ein", "eine", "einem", "einen", "einer", "es", "für", "gab", "gibt", "hat",
+    "hatte", "haben", "ich", "ihr", "im", "in", "ist", "kann", "können", "man", "mir", "mit", "nach", "nicht", "ob",
+    "sich", "sie", "sind", "soll", "sollte", "steht", "und", "uns", "viel", "viele", "vom", "von", "war", "waren",
+    "warum", "was", "welche", "welchem", "welchen", "welcher", "welches", "wann", "wem", "wen", "wer", "werden", "wie",
+    "wieso", "wieviele", "wir", "wird", "wo", "wofür", "wurde", "wurden", "zu", "zum", "zur", "über", "um", "oder",
+];
+
+/// How well `question` can be understood alone, when others came before it.
+#[must_use]
+pub fn standing(question: &str) -> Standing {
+    let language = Language::of(question);
+    let (pointers, starts, function_words) = match language {
+        Language::English => (ENGLISH_POINTERS, ENGLISH_STARTS, ENGLISH_FUNCTION_WORDS),
+        Language::German => (GERMAN_POINTERS, GERMAN_STARTS, GERMAN_FUNCTION_WORDS),
+    };
+    let words = words(question);
+    let begins = |start: &&&str| {
+        let mut parts = start.split(' ');
+        let fits = parts.by_ref().zip(&words).all(|(part, word)| part == word);
+        fits && parts.next().is_none() && words.len() >= start.split(' ').count()
+    };
+    if let Some(start) = starts.iter().find(begins) {
+        return Standing::Elliptic { start: (*start).to_owned() };
+    }
+    if let Some(word) = words.iter().find(|word| pointers.contains(&word.as_str())) {
+        return Standing::Refers { word: word.clone() };
+    }
+    let own = words.iter().filter(|word| !function_words.contains(&word.as_str())).count();
+    if own < LEAST_WORDS { Standing::Thin { words: own } } else { Standing::Complete }
+}
+
+fn words(text: &str) -> Vec<String> {
+    // What holds a name or a version together is part of its word.
+    let inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let words = text.split(|c: char| !inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// A leg, as far as its weight depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heard {
+    /// Where its text comes from.
+    pub role: LegRole,
+    /// The document that it finds, where its text is complete and meaning and words find the same one.
+    pub sure_of: Option<DocumentId>,
+}
+
+/// What each leg weighs, and why. `legs` begin with the question as typed; earlier questions come newest first.
+///
+/// An earlier question counts less with every question since, and much less beyond the place where the conversation
+/// went to another document: that place is seen where two neighbours, each sure of itself, found different ones.
+#[must_use]
+pub fn weigh(legs: &[Heard]) -> Vec<(f64, LegReason)> {
+    let mut topic = legs.iter().find(|leg| leg.role == LegRole::Raw).and_then(|leg| leg.sure_of);
+    let (mut faded, mut earlier) = (1.0, LegReason::SameTopic);
+    let weight = |leg: &Heard| {
+        let sure = leg.sure_of.is_some();
+        let own = if sure { SURE } else { 1.0 };
+        if leg.role != LegRole::History {
+            return (own, if sure { LegReason::Sure } else { LegReason::Unsure });
+        }
+        faded *= DECAY;
+        if let Some(document) = leg.sure_of {
+            if topic.is_some_and(|topic| topic != document) {
+                faded *= OTHER_TOPIC;
+                earlier = LegReason::OtherTopic;
+            }
+            topic = Some(document);
+        }
+        (own * faded, earlier)
+    };
+    legs.iter().map(weight).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_question_that_points_back_or_goes_on_is_not_complete() {
+        for (question, word) in [("When was it last updated?", "it"), ("Wann wurden diese Tests wiederholt?", "diese")]
+        {
+            assert_eq!(standing(question), Standing::Refers { word: word.into() }, "{question}");
+        }
+        for (question, start) in [("And the second one?", "and"), ("Was ist mit der zweiten?", "was ist mit")] {
+            assert_eq!(standing(question), Standing::Elliptic { start: start.into() }, "{question}");
+        }
+        for (question, words) in [("Who owns?", 1), ("Wann war der Termin?", 1), ("?!", 0), ("", 0)] {
+            assert_eq!(standing(question), Standing::Thin { words }, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_with_words_of_its_own_is_complete() {
+        for question in [
+            "Which driver was tested on the antenna board 9.0.2?",
+            "Wer hat den Bericht zur Antenne OXT-1654 geschrieben?",
+            "Android phones in the lab inventory",
+        ] {
+            assert_eq!(standing(question), Standing::Complete, "{question}");
+        }
+    }
+
+    fn heard(role: LegRole, sure_of: Option<i64>) -> Heard {
+        Heard { role, sure_of: sure_of.map(DocumentId) }
+    }
+
+    fn weights(legs: &[Heard]) -> Vec<f64> {
+        weigh(legs).into_iter().map(|(weight, _)| weight).collect()
+    }
+
+    #[test]
+    fn an_earlier_question_counts_less_with_every_question_since() {
+        let legs = [heard(LegRole::Raw, None), heard(LegRole::History, None), heard(LegRole::History, None)];
+        let weights = weights(&legs);
+        assert!(weights.windows(2).all(|pair| pair[0] > pair[1]), "{weights:?}");
+        assert_eq!(weigh(&legs)[2].1, LegReason::SameTopic);
+    }
+
+    #[test]
+    fn a_question_that_is_sure_of_another_document_leaves_the_conversation_behind() {
+        let after = |sure_of| weigh(&[heard(LegRole::Raw, sure_of), heard(LegRole::History, Some(1))]);
+        let (stays, shifts, unsure) = (after(Some(1)), after(Some(2)), after(None));
+        assert_eq!((stays[0].1, stays[1].1), (LegReason::Sure, LegReason::SameTopic));
+        assert_eq!((shifts[0].1, shifts[1].1), (LegReason::Sure, LegReason::OtherTopic));
+        assert_eq!((unsure[0].1, unsure[1].1), (LegReason::Unsure, LegReason::SameTopic));
+        assert!(shifts[1].0 < stays[1].0 / 2.0);
+    }
+
+    #[test]
+    fn a_topic_the_conversation_left_long_ago_stays_behind_a_follow_up_too() {
+        let legs = [
+            heard(LegRole::Raw, None),
+            heard(LegRole::History, Some(2)),
+            heard(LegRole::History, None),
+            heard(LegRole::History, Some(1)),
+        ];
+        let reasons: Vec<_> = weigh(&legs).into_iter().map(|(_, why)| why).collect();
+        assert_eq!(reasons[1..], [LegReason::SameTopic, LegReason::SameTopic, LegReason::OtherTopic]);
+    }
+
+    #[test]
+    fn a_completed_question_counts_like_the_one_typed() {
+        let legs = [heard(LegRole::Raw, None), heard(LegRole::Rewrite, None), heard(LegRole::Rewrite, Some(1))];
+        let weights = weights(&legs);
+        assert!((weights[0] - weights[1]).abs() < 1e-12 && weights[2] > weights[1]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_leg_has_a_weight_above_nothing_and_an_unsure_past_never_outweighs_the_question(
+            past in proptest::collection::vec(proptest::option::of(0_i64..3), 0..12),
+            sure_of in proptest::option::of(0_i64..3),
+        ) {
+            let mut legs = vec![heard(LegRole::Raw, sure_of)];
+            legs.extend(past.iter().map(|sure_of| heard(LegRole::History, *sure_of)));
+            let weights = weights(&legs);
+            prop_assert_eq!(weights.len(), legs.len());
+            prop_assert!(weights.iter().all(|weight| *weight > 0.0 && *weight <= SURE));
+            let unsure = legs.iter().zip(&weights).skip(1).filter(|(leg, _)| leg.sure_of.is_none());
+            prop_assert!(unsure.into_iter().all(|(_, weight)| *weight < weights[0]));
+        }
+
+        #[test]
+        fn any_text_has_a_standing(question in any::<String>()) {
+            let _ = standing(&question);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What is searched for: one text, or the question with what is known of its conversation.
+//!
+//! Invariants: the question as typed is the first leg; every weight is above 0.
+//! Not here: what a leg weighs (`plan`), searching (`follow_up`).
+
+use serde::{Deserialize, Serialize};
+
+use super::RankedEvidence;
+
+/// A question in its conversation.
+#[derive(Debug, Clone, Copy)]
+pub struct Conversation<'a> {
+    /// As typed.
+    pub question: &'a str,
+    /// As the model completed it; none where it did not, or where its text was no usable question.
+    pub completed: Option<&'a str>,
+    /// The questions before it as typed, oldest first; none for a first question.
+    pub earlier: &'a [String],
+}
+
+/// Where the text of a leg comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LegRole {
+    /// The question as typed.
+    #[default]
+    Raw,
+    /// The question as the model completed it.
+    Rewrite,
+    /// A question asked earlier in the conversation.
+    History,
+}
+
+/// How well a question can be understood alone, by its form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", tag = "form")]
+pub enum Standing {
+    /// It has words of its own to go by.
+    Complete,
+    /// It points back.
+    Refers {
+        /// With this word.
+        word: String,
+    },
+    /// It goes on where the last one ended.
+    Elliptic {
+        /// It begins with this.
+        start: String,
+    },
+    /// It has hardly a word of its own.
+    Thin {
+        /// The words it has.
+        words: usize,
+    },
+}
+
+/// Why a leg weighs what it weighs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LegReason {
+    /// Nothing else is searched.
+    #[default]
+    Only,
+    /// The question is complete, and meaning and words find the same document: it counts more.
+    Sure,
+    /// The question is not complete, or meaning and words find different documents: it counts as it is.
+    Unsure,
+    /// An earlier question on what seems to be the topic still.
+    SameTopic,
+    /// Between this earlier question and now the conversation went to another document: it counts less.
+    OtherTopic,
+}
+
+/// One text that is searched for, and what its two searches found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QueryLeg {
+    /// Where it comes from.
+    pub role: LegRole,
+    /// What is searched for.
+    pub text: String,
+    /// How well it can be understood alone.
+    pub standing: Standing,
+    /// How much it counts.
+    pub weight: f64,
+    /// Why.
+    pub why: LegReason,
+    /// Found by meaning.
+    pub dense: Vec<RankedEvidence>,
+    /// Found by words.
+    pub lexical: Vec<RankedEvidence>,
+}
