@@ -190,6 +190,8 @@ fn completion(text: &str) -> Completion {
         tokens: vec![1; 42],
         prompt_tokens: 1240,
         reused_tokens: 99,
+        drafted_tokens: 0,
+        narrowest: None,
         finish: Finish::End,
         first_token_ms: Millis(2130.0),
         total_ms: Millis(4210.0),
