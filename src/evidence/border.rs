@@ -60,7 +60,7 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
     pieces(text, stops.filter_map(|stop| border(text, &stop)))
 }
 
-/// A sentence that is too long, cut where a person who writes no capitals ends one, and at semicolons.
+/// A sentence that is too long, cut where a person who writes no capitals ends one.
 pub(super) fn clauses(text: &str) -> Vec<&str> {
     let mut borders = Vec::new();
     let (mut last, mut spaced) = (' ', false);
@@ -70,7 +70,7 @@ pub(super) fn clauses(text: &str) -> Vec<&str> {
             continue;
         }
         // The word before is looked at only where white space has ended it.
-        let ended = last == '；' || UNSPACED.contains(&last) || spaced && matches!(last, '!' | '?' | '…' | ';');
+        let ended = UNSPACED.contains(&last) || spaced && matches!(last, '!' | '?' | '…');
         if ended || spaced && last == '.' && !is_open(&text[..at]) {
             borders.push(at);
         }
@@ -133,11 +133,13 @@ fn ends_sentence(text: &str) -> bool {
 fn is_open(text: &str) -> bool {
     let word = text.split_whitespace().next_back().unwrap_or_default().trim_start_matches(OPENING);
     let Some(name) = word.strip_suffix('.') else { return false };
-    let behind_dot = name.rsplit('.').next().unwrap_or_default().trim_start_matches('-');
-    let behind_sign = behind_dot.rsplit(['-', '–', '/']).next().unwrap_or_default();
-    is_number(word)
+    let behind_sign = name.rsplit(['.', '-', '–', '/']).next().unwrap_or_default();
+    // `J.-P.`, but not a file such as `rules.h`.
+    let initials = name.split('.').all(|part| is_letter(part.trim_start_matches('-')));
+    initials
+        || is_number(word)
         || is_roman(name)
-        || is_letter(behind_dot)
+        || name.eq_ignore_ascii_case("ph.d")
         || ABBREVIATIONS.contains(&format!("{}.", behind_sign.to_lowercase()).as_str())
 }
 
@@ -201,6 +203,7 @@ mod tests {
             let twice = format!("{sentence} {sentence}");
             assert_eq!(trimmed(&twice), [sentence, sentence]);
         }
+        assert_eq!(trimmed("It is in rules.h. Ask a Ph.D. Bo."), ["It is in rules.h.", "Ask a Ph.D. Bo."]);
         assert_eq!(
             trimmed("So it is. \"Then go.\" (I went.) We left."),
             ["So it is.", "\"Then go.\"", "(I went.)", "We left."]
