@@ -9,7 +9,7 @@ use crate::evidence::Kind;
 use crate::index::Index;
 use crate::index::test_kit::WordEmbedder;
 use crate::inference::{GenerateRequest, ScriptedGenerator};
-use crate::retrieval::{Engines, Mode, RetrievalSettings};
+use crate::retrieval::{Copies, Engines, Mode, RetrievalSettings};
 
 const NOTHING: &str = "The desired information cannot be found in the retrieved pool of evidence.";
 
@@ -48,7 +48,12 @@ impl World {
         let (documents, kept) = (wiki(), tempfile::tempdir().unwrap());
         let embedder = WordEmbedder::new("f00d");
         let index = kept_index(documents.path(), kept.path(), &embedder);
-        let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
+        let settings = RetrievalSettings {
+            mode: Mode::Lexical,
+            copies: Copies::Keep,
+            per_document: 0,
+            ..RetrievalSettings::default()
+        };
         Self { _folders: [documents, kept], index, embedder, settings, answer: AnswerSettings::default() }
     }
 

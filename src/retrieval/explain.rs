@@ -34,7 +34,7 @@ pub struct Why {
     /// Place by the fusion of the searches alone, from 1: before reranking, and before copies and further evidences of
     /// one document went behind.
     pub fused_rank: usize,
-    /// Words of the question that it has, as the question writes them.
+    /// Words of the question that it has, in lower case; a compound or a misspelling where it has a part or a neighbour.
     pub matched: Vec<String>,
 }
 

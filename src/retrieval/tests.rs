@@ -57,7 +57,7 @@ fn a_hit_carries_its_ranks_and_scores_of_both_legs() {
 fn a_hit_says_why_it_is_there() {
     let retrieved = search("Who ran the TPM tests?", &RetrievalSettings::default());
     let why = &retrieved.hits[0].why;
-    assert_eq!((why.fused_rank, why.matched.join(" ").as_str()), (1, "ran TPM tests"));
+    assert_eq!((why.fused_rank, why.matched.join(" ").as_str()), (1, "ran tpm tests"));
     for hit in &retrieved.hits {
         let points: f64 = hit.why.votes.iter().map(|vote| vote.points).sum();
         assert!((points - hit.fused).abs() < 1e-12);
