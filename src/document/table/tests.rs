@@ -113,6 +113,25 @@ fn blocks(source: &str) -> Vec<Block> {
     parse(Path::new("x.html"), source.as_bytes()).unwrap().blocks
 }
 
+/// The first table of a page: its header and rows.
+fn first_table(rows: &str) -> (Vec<String>, Vec<Vec<String>>, Vec<usize>) {
+    let blocks = blocks(&format!("<p>start</p><table>{rows}</table>"));
+    let table = blocks.into_iter().find_map(|block| if let Block::Table(table) = block { Some(table) } else { None });
+    table.map(|table| (table.header, table.rows, table.full_width)).unwrap()
+}
+
+#[test]
+fn a_row_with_only_its_first_cell_is_a_row() {
+    let (header, rows, full_width) = first_table(
+        "<tr><th>Phase<th>Task<th>Owner<tr><td>Design<td>draft<td>Nora<tr><td>Build<tr><td>Ship<td>pack<td>Paul",
+    );
+    assert_eq!(header, ["Phase", "Task", "Owner"]);
+    assert_eq!((rows[1][0].as_str(), full_width), ("Build", vec![]));
+    let (_, rows, full_width) =
+        first_table("<tr><th>Phase<th>Task<tr><td>Design<td>draft<tr><td colspan=2>Build<tr><td>Ship<td>pack");
+    assert_eq!((rows[1][0].as_str(), full_width), ("Build", vec![1]));
+}
+
 #[test]
 fn hostile_spans_in_many_tables_cost_no_more_than_in_one() {
     let wide: String = (0..1_000).map(|n| format!("<td>{n}")).collect();
