@@ -97,13 +97,31 @@ fn key_value_and_transposed_tables() {
         "Row 2 in Table 1: Due",
         "Row 3 in Table 1: loose",
         "Row 1 in Table 2: Berth is A1, and B7",
-        "Row 2 in Table 2: Depth is 3 m, and 3 m",
+        "Row 2 in Table 2: Depth is 3 m for A1, and 3 m for B7",
         "Row 3 in Table 2: Rule is no open fire on deck",
         "Row 1 in Table 3: Sales, and 2023 is 5",
         "Row 1 in Table 4: Bow / left is 1, and 2",
         "Row 1 in Table 5: Column 1 is oak, and Column 3 is elm",
     ];
     assert_eq!(contents(&split, Kind::Row), expected);
+}
+
+#[test]
+fn values_beside_the_name_of_a_row_say_which_column_they_are_of() {
+    let table = |first: &[&str]| Table {
+        row_headers: 1,
+        rows: rows(&[first, &["Limit", "80", "64"], &["Unit", "", "GB"]]),
+        ..Table::default()
+    };
+    let tables = [table(&["Metric", "cpu", "ram"]), table(&["Metric", "12", "9"]), table(&["Metric", "cpu", "cpu"])];
+    let split = made(tables.into_iter().map(Block::Table).collect(), &EvidenceSettings::default());
+    let told = contents(&split, Kind::Row);
+    assert_eq!(
+        told[1..3],
+        ["Row 2 in Table 1: Limit is 80 for cpu, and 64 for ram", "Row 3 in Table 1: Unit is GB for ram"]
+    );
+    assert_eq!(told[4], "Row 2 in Table 2: Limit is 80, and 64");
+    assert_eq!(told[7], "Row 2 in Table 3: Limit is 80, and 64");
 }
 
 #[test]
