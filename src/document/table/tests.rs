@@ -133,6 +133,19 @@ fn a_row_with_only_its_first_cell_is_a_row() {
 }
 
 #[test]
+fn merged_names_over_names_that_divide_them_are_a_header() {
+    let (header, rows, _) = first_table(
+        "<tr><td rowspan=2>Site<td colspan=2>Load<tr><td>min<td>max<tr><td>S1<td>1<td>2<tr><td>S2<td>5<td>6",
+    );
+    assert_eq!(header, ["Site", "Load / min", "Load / max"]);
+    assert_eq!(rows.len(), 2);
+    let (header, rows, _) = first_table(
+        "<tr><td rowspan=2>North<td colspan=2>closed<tr><td>low<td>high<tr><td>South<td>open<td>high<tr><td>East<td>a<td>b",
+    );
+    assert!(header.is_empty() && rows.len() == 4, "merged words over words may be rows: {header:?}");
+}
+
+#[test]
 fn hostile_spans_in_many_tables_cost_no_more_than_in_one() {
     let wide: String = (0..1_000).map(|n| format!("<td>{n}")).collect();
     let one = format!("<table><tr>{wide}</tr>{}</table>", "<tr><td>b".repeat(1_000));
