@@ -41,6 +41,11 @@ const WORDS_OF_HEADERS: &[&str] = &[
     "units",
     "item",
     "items",
+    "person",
+    "state",
+    "val",
+    "amount",
+    "category",
     "explanation",
     "meaning",
     "details",
@@ -55,6 +60,9 @@ const WORDS_OF_HEADERS: &[&str] = &[
     "typ",
     "wert",
     "werte",
+    "zustand",
+    "kategorie",
+    "betrag",
     "einheit",
     "status",
     "result",
@@ -351,7 +359,8 @@ fn changes_type_below(rows: &[GridRow]) -> bool {
     let width = rows.first().map_or(0, |row| row.places.len());
     (0..width).any(|column| {
         let below = || rows.iter().skip(1).filter_map(|row| row.places.get(column));
-        let filled = || below().filter(|place| !place.text.is_empty());
+        // What a formula gives where it fails is of no type.
+        let filled = || below().filter(|place| !place.text.is_empty() && !is_failure(&place.text));
         filled().count() >= 2 && filled().all(|place| is_value(&place.text) || is_address(&place.text))
     })
 }
@@ -386,6 +395,11 @@ fn has_sentences_below(rows: &[GridRow]) -> bool {
             let below = || rest.iter().filter_map(|row| row.places.get(column)).filter(|place| !place.text.is_empty());
             below().count() >= 2 && below().all(|place| is_sentence(&place.text))
         })
+}
+
+/// Whether a text is what spreadsheets show where a formula fails.
+fn is_failure(text: &str) -> bool {
+    matches!(text, "#DIV/0!" | "#N/A" | "#NAME?" | "#NULL!" | "#NUM!" | "#REF!" | "#VALUE!" | "#NV" | "#WERT!")
 }
 
 /// Whether a text is an address of a page or a person.

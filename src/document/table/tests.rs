@@ -146,6 +146,16 @@ fn merged_names_over_names_that_divide_them_are_a_header() {
 }
 
 #[test]
+fn two_columns_have_a_header_where_its_words_or_the_values_below_say_so() {
+    let (header, rows, _) = first_table("<tr><td>Role<td>Person<tr><td>Lead<td>Anna<tr><td>Tester<td>Boris");
+    assert_eq!((header, rows.len()), (vec!["Role".to_owned(), "Person".to_owned()], 2));
+    let failed = "<tr><td>K<td>Sum<tr><td>a<td>1<tr><td>b<td>#DIV/0!<tr><td>c<td>3";
+    assert_eq!(first_table(failed).0, ["K", "Sum"]);
+    let pairs = "<tr><td>Lead<td>Anna<tr><td>Town<td>Kiel<tr><td>Boat<td>Kestrel";
+    assert!(first_table(pairs).0.is_empty());
+}
+
+#[test]
 fn hostile_spans_in_many_tables_cost_no_more_than_in_one() {
     let wide: String = (0..1_000).map(|n| format!("<td>{n}")).collect();
     let one = format!("<table><tr>{wide}</tr>{}</table>", "<tr><td>b".repeat(1_000));
