@@ -20,6 +20,9 @@ const ABBREVIATIONS: &[&str] = &[
     "mrd.", "tel.", "str.", "gem.", "lt.", "hrsg.", "okt.", "dez.",
 ];
 
+/// Longer words, in bytes, are no words.
+const LONGEST_WORD: usize = 400;
+
 /// The sentences of a text, each with the white space that follows it. Line ends are borders too, unless the next
 /// line goes on in the middle of a sentence.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
@@ -68,7 +71,8 @@ fn is_number(word: &str) -> bool {
 }
 
 /// Cuts a text into parts of at most `longest` tokens at sentence borders, or at line ends where a sentence is longer
-/// than that, as in code. A single longer line stays whole. Gives byte ranges.
+/// than that, as in code. A longer line that ends as a sentence stays whole up to twice that length; any other one is
+/// cut between words. Gives byte ranges.
 pub(super) fn cut(text: &str, longest: usize, measure: &Measure<'_>) -> Vec<Range<usize>> {
     let at = |piece: &str| piece.as_ptr().addr() - text.as_ptr().addr();
     let trimmed = |range: Range<usize>| {
@@ -93,12 +97,39 @@ pub(super) fn cut(text: &str, longest: usize, measure: &Measure<'_>) -> Vec<Rang
             lengths.push(length);
         }
     }
+    divide(&mut pieces, &mut lengths, longest, measure);
     let parts = pack(&lengths, longest).into_iter();
     let bounds = parts.filter_map(|part| {
         let (first, last) = (pieces.get(part.start)?, pieces.get(part.end - 1)?);
         Some(trimmed(at(first)..at(last) + last.len()))
     });
     bounds.collect()
+}
+
+/// Divides pieces that are too long into their words, and words that no language has at any letter.
+fn divide(pieces: &mut Vec<&str>, lengths: &mut Vec<usize>, longest: usize, measure: &Measure<'_>) {
+    let is_long = |piece: &str, length: usize| length > longest * if ends_sentence(piece) { 2 } else { 1 };
+    if !pieces.iter().zip(lengths.iter()).any(|(piece, length)| is_long(piece, *length)) {
+        return;
+    }
+    let whole = std::mem::take(pieces).into_iter().zip(std::mem::take(lengths));
+    for (piece, length) in whole {
+        if !is_long(piece, length) {
+            pieces.push(piece);
+            lengths.push(length);
+            continue;
+        }
+        for mut word in piece.split_inclusive(char::is_whitespace).filter(|word| !word.trim().is_empty()) {
+            while word.len() > LONGEST_WORD {
+                let (start, rest) = word.split_at(word.floor_char_boundary(LONGEST_WORD));
+                pieces.push(start);
+                lengths.push(measure.count(start));
+                word = rest;
+            }
+            pieces.push(word);
+            lengths.push(measure.count(word));
+        }
+    }
 }
 
 /// The last sentences of a text, as many as fit into `longest` tokens.

@@ -217,6 +217,51 @@ fn a_long_list_is_cut_at_its_outermost_items_and_keeps_its_introduction() {
     assert!(lists.iter().all(|list| list.context.before == introduction));
 }
 
+fn unordered(items: Vec<ListItem>) -> List {
+    List { ordered: Ordering::Unordered, items }
+}
+
+#[test]
+fn a_long_item_is_divided_between_the_items_within_it_and_keeps_its_own_words() {
+    let steps = |name: &str| (1..=6).map(|n| item(&format!("{name} step {n}"), vec![])).collect();
+    let locks = vec![item("North lock", vec![unordered(steps("gate"))]), item("South lock", vec![])];
+    let list = unordered(vec![item("Before dawn", vec![]), item("At the locks", vec![unordered(locks)])]);
+    let settings = EvidenceSettings { longest_table: 26, ..EvidenceSettings::default() };
+    let split = made(vec![Block::List(list)], &settings);
+    assert_eq!(
+        contents(&split, Kind::List),
+        [
+            "- Before dawn",
+            "- At the locks\n  - North lock\n    - gate step 1\n    - gate step 2\n    - gate step 3",
+            "- At the locks\n  - North lock\n    - gate step 4\n    - gate step 5\n    - gate step 6",
+            "- At the locks\n  - South lock",
+        ]
+    );
+    let places: Vec<_> = split.evidences.iter().map(|e| e.location.as_str()).collect();
+    assert_eq!(
+        places,
+        ["List 1, item 1", "List 1, item 2, part 1", "List 1, item 2, part 2", "List 1, item 2, part 3"]
+    );
+}
+
+#[test]
+fn a_text_without_sentences_is_divided_between_its_words() {
+    let settings = EvidenceSettings { longest_passage: 50, ..EvidenceSettings::default() };
+    let words = "word ".repeat(20_000);
+    let list = unordered(vec![item(&words, vec![]), item("end", vec![])]);
+    let blob = "x".repeat(9_000);
+    let split = made(vec![Block::Text(words.clone()), Block::List(list), Block::Text(blob)], &settings);
+    for (kind, longest) in [(Kind::Passage, 100), (Kind::List, settings.longest_table * 9 / 8)] {
+        let told = contents(&split, kind);
+        assert!(told.len() > 20, "{kind:?} {}", told.len());
+        assert!(told.iter().all(|text| tokens(text) <= longest && !text.contains("wo\n")), "{kind:?}");
+    }
+    assert_eq!(split.evidences.iter().map(|e| e.content.matches("word").count()).sum::<usize>(), 40_000);
+    // A sentence a little longer than the limit stays whole.
+    let sentence = format!("{}end.", "some words ".repeat(20));
+    assert_eq!(contents(&made(vec![Block::Text(sentence.clone())], &settings), Kind::Passage), [sentence]);
+}
+
 #[test]
 fn pages_are_named_and_end_no_passage() {
     let page = Block::Page;
