@@ -125,6 +125,16 @@ fn values_beside_the_name_of_a_row_say_which_column_they_are_of() {
 }
 
 #[test]
+fn the_columns_of_a_table_are_named_as_its_rows_name_them() {
+    let unnamed = Table { header: names(&["", "Pass", ""]), rows: rows(&[&["T1", "yes", "x"]]), ..Table::default() };
+    let corner = Table { row_headers: 1, ..unnamed.clone() };
+    let split = made(vec![Block::Table(unnamed), Block::Table(corner)], &EvidenceSettings::default());
+    let tables = contents(&split, Kind::Table);
+    assert!(tables[0].starts_with("Table 1\nColumns: Column 1, Pass, Column 3\n"), "{}", tables[0]);
+    assert!(tables[1].starts_with("Table 2\nColumns: Pass, Column 3\n"), "{}", tables[1]);
+}
+
+#[test]
 fn the_setting_says_what_a_table_gives() {
     let kinds = |tables: TableEvidence, table: Table| {
         let settings = EvidenceSettings { tables, ..EvidenceSettings::default() };

@@ -71,6 +71,23 @@ impl<'a> Verbalizer<'a> {
         Self { table, number, names, meaning, apart, full_width }
     }
 
+    /// The names of the columns as the rows write them; none where the source names none.
+    pub(super) fn columns(&self) -> Option<String> {
+        let header = &self.table.header;
+        let is_named = |column: usize| header.get(column).is_some_and(|name| !name.trim().is_empty());
+        let is_used = |column: usize| {
+            let unnamed = column >= self.table.row_headers;
+            unnamed && self.table.rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.trim().is_empty()))
+        };
+        let width = (0..header.len()).any(is_named).then_some(self.names.len())?;
+        let shown = (0..width).filter(|column| is_named(*column) || is_used(*column));
+        let names = shown.map(|column| match header.get(column) {
+            Some(name) if is_named(column) => name.trim(),
+            _ => &self.names[column],
+        });
+        Some(names.collect::<Vec<_>>().join(", "))
+    }
+
     /// Whether a row says anything.
     pub(super) fn is_filled(&self, row: usize) -> bool {
         self.cells(row).iter().any(|cell| !cell.trim().is_empty())
