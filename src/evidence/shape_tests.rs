@@ -135,6 +135,23 @@ fn the_columns_of_a_table_are_named_as_its_rows_name_them() {
 }
 
 #[test]
+fn neighbours_see_a_table_in_the_form_that_was_chosen() {
+    let settings = EvidenceSettings { linearizer: Linearizer::Piped, ..EvidenceSettings::default() };
+    let blocks = vec![Block::Text("Above.".into()), Block::Table(large(2)), Block::Text("Below.".into())];
+    let split = made(blocks, &settings);
+    let (first, last) = (split.evidences.first().unwrap(), split.evidences.last().unwrap());
+    assert_eq!(first.context.after, "Berths\nBerth | Depth\nB0 | 0 m\nB1 | 1 m\nAll depths at low tide.");
+    assert_eq!(last.context.before, first.context.after);
+}
+
+#[test]
+fn a_part_of_one_row_is_named_by_one_number() {
+    let settings = EvidenceSettings { longest_table: 16, tables: TableEvidence::Table, ..EvidenceSettings::default() };
+    let split = made(vec![Block::Table(large(3))], &settings);
+    assert_eq!(split.evidences[0].location, "Table 1, row 1");
+}
+
+#[test]
 fn the_setting_says_what_a_table_gives() {
     let kinds = |tables: TableEvidence, table: Table| {
         let settings = EvidenceSettings { tables, ..EvidenceSettings::default() };
