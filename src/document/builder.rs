@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::caption::take_captions;
 use super::cell::{OpenCell, RawCell, Weight};
 use super::contents::drop_contents;
 use super::grid::Room;
@@ -260,7 +261,7 @@ impl Builder {
                 self.push(Frame::Item(run, item))
             }
             (Some(Frame::Table(..)), Part::Row(section)) => self.push(Frame::Row(section, Vec::new())),
-            (Some(Frame::Table(..)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
+            (None | Some(Frame::Table(..)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
             (Some(Frame::Row(..)), Part::Cell(marks)) => self.push(Frame::Cell(Box::new(OpenCell::new(marks)))),
             (_, part) => {
                 let (before, after) = flat_gaps(&part);
@@ -312,6 +313,7 @@ impl Builder {
             (Frame::Cell(cell), Some(Frame::Row(_, cells))) => cells.push(cell.close()),
             (Frame::Row(section, cells), Some(Frame::Table(table, _))) => table.push(section, cells),
             (Frame::Caption(mut run), Some(Frame::Table(table, _))) => table.add_caption(&run.take()),
+            (Frame::Caption(mut run), None) => self.caption(run.take()),
             (Frame::Table(table, mark), _) => self.close_table(table, mark),
             (Frame::Item(..) | Frame::Cell(..) | Frame::Row(..) | Frame::Caption(_), _) => {}
         }
@@ -330,6 +332,22 @@ impl Builder {
         } else {
             self.links.hoist(mark, self.hoisted.len(), &blocks);
             self.hoisted.extend(blocks);
+        }
+    }
+
+    /// A caption that follows its table; where none does, it is a text like others.
+    fn caption(&mut self, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        let at = self.blocks.len().saturating_sub(1);
+        if let Some(Block::Table(table)) = self.blocks.last_mut()
+            && table.caption.is_none()
+        {
+            table.caption = Some(text);
+            self.links.settle(at, &self.blocks[at..]);
+        } else {
+            self.add(vec![Block::Text(text)]);
         }
     }
 
@@ -445,6 +463,7 @@ impl Builder {
         let within: Vec<(usize, String)> = self.links.within_page().map(|(at, text)| (at, text.to_owned())).collect();
         let mut document = Document { blocks: self.blocks, links: self.links.finish(), ..Document::default() };
         drop_contents(&mut document, &within);
+        take_captions(&mut document);
         document
     }
 }

@@ -127,6 +127,7 @@ pub(super) fn reading(node: NodeRef<'_, Node>, element: &Element) -> Reading {
         "table" | "tr" | "td" | "th" if is_layout(node) => Reading::Part(Part::Block),
         "table" => Reading::Part(Part::Table),
         "caption" => Reading::Part(Part::Caption),
+        "figcaption" if follows_table(node) => Reading::Part(Part::Caption),
         "tr" => Reading::Part(Part::Row(row_section(node))),
         "td" | "th" => {
             let cell = Part::Cell(marks(element));
@@ -146,6 +147,13 @@ fn row_section(row: NodeRef<'_, Node>) -> Section {
         Some("tfoot") => Section::Foot,
         _ => Section::Body,
     }
+}
+
+/// Whether a figure's caption stands right below a table.
+fn follows_table(caption: NodeRef<'_, Node>) -> bool {
+    let mut above = caption.prev_siblings().filter_map(|node| node.value().as_element().map(|element| (node, element)));
+    let is_table = |node: NodeRef<'_, Node>| node.value().as_element().is_some_and(|inner| inner.name() == "table");
+    above.next().is_some_and(|(node, _)| is_table(node) || node.last_child().is_some_and(is_table))
 }
 
 /// Whether a table says of itself that it only lays the page out. Of a cell, its table is at most three levels up.

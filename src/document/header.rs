@@ -41,6 +41,11 @@ const WORDS_OF_HEADERS: &[&str] = &[
     "units",
     "item",
     "items",
+    "person",
+    "state",
+    "val",
+    "amount",
+    "category",
     "explanation",
     "meaning",
     "details",
@@ -55,6 +60,9 @@ const WORDS_OF_HEADERS: &[&str] = &[
     "typ",
     "wert",
     "werte",
+    "zustand",
+    "kategorie",
+    "betrag",
     "einheit",
     "status",
     "result",
@@ -124,9 +132,39 @@ pub(super) fn header_rows(rows: &[GridRow]) -> usize {
     if is_row_of_years(rows) || has_empty_corner(rows) {
         return 1;
     }
+    let divided = divided_names(rows);
+    if divided > 0 {
+        return divided;
+    }
     let told_below = || changes_type_below(rows) || has_few_values_below(rows) || has_sentences_below(rows);
     let told = || told_below() || has_words_of_headers(&rows[0]);
     usize::from(looks_like_names(rows) && !names_its_rows(rows, 0) && told())
+}
+
+/// The number of leading rows in which merged names stand over the names that divide them, above columns of values:
+/// `Site | Load | Load` over `Site | min | max`.
+fn divided_names(rows: &[GridRow]) -> usize {
+    let Some(first) = rows.first().filter(|first| first.places.len() > 2) else { return 0 };
+    let across = |row: &GridRow| row.places.windows(2).any(|pair| pair[0].cell == pair[1].cell && pair[0].cell != 0);
+    let goes_on = |at: usize| across(&rows[at - 1]) || shares_cell(&rows[at - 1], &rows[at]);
+    let count = 1 + (1..rows.len().min(MOST_HEADER_ROWS + 1)).take_while(|at| goes_on(*at)).count();
+    if !across(first) || !(2..=MOST_HEADER_ROWS).contains(&count) || count == rows.len() {
+        return 0;
+    }
+    let (names, data) = rows.split_at(count);
+    let is_name = |place: &Place| place.text.chars().count() <= LONGEST_NAME && !is_value(&place.text);
+    let last = &names[count - 1];
+    // One place of a merged name is divided: each name below it stands for itself, above nothing but values.
+    let divides = first.places.windows(2).zip(last.places.windows(2)).any(|(above, below)| {
+        above[0].cell == above[1].cell && below[0].cell != below[1].cell && below[0].text != below[1].text
+    });
+    let values = |column: usize| {
+        let mut filled = data.iter().filter_map(|row| row.places.get(column)).filter(|p| !p.text.is_empty()).peekable();
+        filled.peek().is_some() && filled.all(|place| is_value(&place.text))
+    };
+    let whole = names.iter().all(|row| !row.full_width && row.places.iter().all(is_name));
+    let filled = last.places.iter().all(|place| !place.text.is_empty());
+    if whole && filled && divides && (0..first.places.len()).any(values) { count } else { 0 }
 }
 
 /// Behind the first cell, years in order.
@@ -321,7 +359,8 @@ fn changes_type_below(rows: &[GridRow]) -> bool {
     let width = rows.first().map_or(0, |row| row.places.len());
     (0..width).any(|column| {
         let below = || rows.iter().skip(1).filter_map(|row| row.places.get(column));
-        let filled = || below().filter(|place| !place.text.is_empty());
+        // What a formula gives where it fails is of no type.
+        let filled = || below().filter(|place| !place.text.is_empty() && !is_failure(&place.text));
         filled().count() >= 2 && filled().all(|place| is_value(&place.text) || is_address(&place.text))
     })
 }
@@ -356,6 +395,11 @@ fn has_sentences_below(rows: &[GridRow]) -> bool {
             let below = || rest.iter().filter_map(|row| row.places.get(column)).filter(|place| !place.text.is_empty());
             below().count() >= 2 && below().all(|place| is_sentence(&place.text))
         })
+}
+
+/// Whether a text is what spreadsheets show where a formula fails.
+fn is_failure(text: &str) -> bool {
+    matches!(text, "#DIV/0!" | "#N/A" | "#NAME?" | "#NULL!" | "#NUM!" | "#REF!" | "#VALUE!" | "#NV" | "#WERT!")
 }
 
 /// Whether a text is an address of a page or a person.

@@ -9,6 +9,7 @@
 mod admonition;
 mod archive;
 mod builder;
+mod caption;
 mod cell;
 mod confluence;
 mod contents;

@@ -46,9 +46,8 @@ impl<'a> Linearized<'a> {
                 if let Some(caption) = caption {
                     text.extend([": ", &caption]);
                 }
-                let names: Vec<&str> = self.names().map(str::trim).filter(|name| !name.is_empty()).collect();
-                if !names.is_empty() {
-                    text.extend(["\nColumns: ", &names.join(", ")]);
+                if let Some(names) = self.verbalizer.columns() {
+                    text.extend(["\nColumns: ", &names]);
                 }
                 text
             }

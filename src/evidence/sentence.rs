@@ -12,8 +12,12 @@ use super::border::{clauses, sentences};
 use super::measure::Measure;
 use super::pack::pack;
 
+/// Longer words, in bytes, are no words.
+const LONGEST_WORD: usize = 400;
+
 /// Cuts a text into parts of at most `longest` tokens at sentence borders. Gives byte ranges. A sentence longer than that
-/// is cut at line ends, as in code, then at anything that may end a sentence; what is longer still stays whole.
+/// is cut at line ends, as in code, then at anything that may end a sentence. What is longer still stays whole up to twice
+/// that length where it ends as a sentence; any other is cut between words.
 pub(super) fn cut<'t>(text: &'t str, longest: usize, measure: &Measure<'_>) -> Vec<Range<usize>> {
     let at = |piece: &str| piece.as_ptr().addr() - text.as_ptr().addr();
     let trimmed = |range: Range<usize>| {
@@ -30,7 +34,8 @@ pub(super) fn cut<'t>(text: &'t str, longest: usize, measure: &Measure<'_>) -> V
     };
     let sentences = sentences(text).into_iter().map(counted);
     let lines = sentences.flat_map(|sentence| finer(sentence, lines));
-    let (pieces, lengths): (Vec<&str>, Vec<usize>) = lines.flat_map(|line| finer(line, clauses)).unzip();
+    let (mut pieces, mut lengths): (Vec<&str>, Vec<usize>) = lines.flat_map(|line| finer(line, clauses)).unzip();
+    divide(&mut pieces, &mut lengths, longest, measure);
     let parts = pack(&lengths, longest).into_iter();
     let bounds = parts.filter_map(|part| {
         let (first, last) = (pieces.get(part.start)?, pieces.get(part.end - 1)?);
@@ -41,6 +46,36 @@ pub(super) fn cut<'t>(text: &'t str, longest: usize, measure: &Measure<'_>) -> V
 
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect()
+}
+
+fn ends_sentence(text: &str) -> bool {
+    text.trim_end().ends_with(['.', '!', '?', ':', ';', '…'])
+}
+
+/// Divides pieces that are too long into their words, and words that no language has at any letter.
+fn divide(pieces: &mut Vec<&str>, lengths: &mut Vec<usize>, longest: usize, measure: &Measure<'_>) {
+    let is_long = |piece: &str, length: usize| length > longest * if ends_sentence(piece) { 2 } else { 1 };
+    if !pieces.iter().zip(lengths.iter()).any(|(piece, length)| is_long(piece, *length)) {
+        return;
+    }
+    let whole = std::mem::take(pieces).into_iter().zip(std::mem::take(lengths));
+    for (piece, length) in whole {
+        if !is_long(piece, length) {
+            pieces.push(piece);
+            lengths.push(length);
+            continue;
+        }
+        for mut word in piece.split_inclusive(char::is_whitespace).filter(|word| !word.trim().is_empty()) {
+            while word.len() > LONGEST_WORD {
+                let (start, rest) = word.split_at(word.floor_char_boundary(LONGEST_WORD));
+                pieces.push(start);
+                lengths.push(measure.count(start));
+                word = rest;
+            }
+            pieces.push(word);
+            lengths.push(measure.count(word));
+        }
+    }
 }
 
 /// The last sentences of a text, as many as fit into `longest` tokens.
@@ -173,8 +208,8 @@ mod tests {
     }
 
     #[test]
-    fn a_long_sentence_stays_whole() {
-        let long = format!("Long {}", "word ".repeat(50));
+    fn a_sentence_up_to_twice_as_long_stays_whole() {
+        let long = format!("Long {}", "word ".repeat(13));
         let text = format!("Short it is. {long}end. Short again.");
         assert_eq!(parts(&text, 40), ["Short it is.".to_owned(), format!("{long}end."), "Short again.".to_owned()]);
     }

@@ -1,6 +1,9 @@
 //! How documents are split. Changing any of it changes the evidences, so the index keeps these settings beside them.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+/// Evidences of fewer tokens would be single words.
+const SHORTEST_LIMIT: usize = 16;
 
 /// How tables are written as text (RAGonite, Table 4).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,13 +40,16 @@ pub enum TableEvidence {
 #[serde(deny_unknown_fields, default)]
 pub struct EvidenceSettings {
     /// A passage beyond this length is split at sentence borders into parts of about equal length. A single longer
-    /// sentence stays whole, and a part may be an eighth longer where a few words would be left over.
+    /// sentence stays whole up to twice this length, and a part may be an eighth longer where a few words would be left
+    /// over; text without sentences is split at line ends, else between words.
+    #[serde(deserialize_with = "limit")]
     pub longest_passage: usize,
     /// The most that an evidence takes over from the text before it, and from the text after it. The sentence that
     /// introduces a list may take twice as much.
     pub longest_neighbour: usize,
     /// A table beyond this length becomes several evidences, each with its caption and header; a longer list is cut
-    /// between its outermost items. A single longer row or item stays whole.
+    /// between its outermost items, and a longer item between those within it. A single longer row stays whole.
+    #[serde(deserialize_with = "limit")]
     pub longest_table: usize,
     /// How tables and rows are written.
     pub linearizer: Linearizer,
@@ -60,5 +66,29 @@ impl Default for EvidenceSettings {
             linearizer: Linearizer::Verbalized,
             tables: TableEvidence::Both,
         }
+    }
+}
+
+/// Reads the length of what is to be an evidence.
+fn limit<'de, D: Deserializer<'de>>(source: D) -> Result<usize, D::Error> {
+    let length = usize::deserialize(source)?;
+    if length < SHORTEST_LIMIT {
+        let told = format!("a limit of {length} tokens leaves nothing to find: use {SHORTEST_LIMIT} or more");
+        return Err(de::Error::custom(told));
+    }
+    Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_leaves_single_words_is_refused() {
+        let read = |text: &str| serde_json::from_str::<EvidenceSettings>(text);
+        for short in [r#"{"longest_passage": 0}"#, r#"{"longest_table": 15}"#] {
+            assert!(read(short).unwrap_err().to_string().contains("use 16 or more"), "{short}");
+        }
+        assert_eq!(read(r#"{"longest_passage": 16, "longest_neighbour": 0}"#).unwrap().longest_passage, 16);
     }
 }

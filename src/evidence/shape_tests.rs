@@ -97,13 +97,58 @@ fn key_value_and_transposed_tables() {
         "Row 2 in Table 1: Due",
         "Row 3 in Table 1: loose",
         "Row 1 in Table 2: Berth is A1, and B7",
-        "Row 2 in Table 2: Depth is 3 m, and 3 m",
+        "Row 2 in Table 2: Depth is 3 m for A1, and 3 m for B7",
         "Row 3 in Table 2: Rule is no open fire on deck",
         "Row 1 in Table 3: Sales, and 2023 is 5",
         "Row 1 in Table 4: Bow / left is 1, and 2",
         "Row 1 in Table 5: Column 1 is oak, and Column 3 is elm",
     ];
     assert_eq!(contents(&split, Kind::Row), expected);
+}
+
+#[test]
+fn values_beside_the_name_of_a_row_say_which_column_they_are_of() {
+    let table = |first: &[&str]| Table {
+        row_headers: 1,
+        rows: rows(&[first, &["Limit", "80", "64"], &["Unit", "", "GB"]]),
+        ..Table::default()
+    };
+    let tables = [table(&["Metric", "cpu", "ram"]), table(&["Metric", "12", "9"]), table(&["Metric", "cpu", "cpu"])];
+    let split = made(tables.into_iter().map(Block::Table).collect(), &EvidenceSettings::default());
+    let told = contents(&split, Kind::Row);
+    assert_eq!(
+        told[1..3],
+        ["Row 2 in Table 1: Limit is 80 for cpu, and 64 for ram", "Row 3 in Table 1: Unit is GB for ram"]
+    );
+    assert_eq!(told[4], "Row 2 in Table 2: Limit is 80, and 64");
+    assert_eq!(told[7], "Row 2 in Table 3: Limit is 80, and 64");
+}
+
+#[test]
+fn the_columns_of_a_table_are_named_as_its_rows_name_them() {
+    let unnamed = Table { header: names(&["", "Pass", ""]), rows: rows(&[&["T1", "yes", "x"]]), ..Table::default() };
+    let corner = Table { row_headers: 1, ..unnamed.clone() };
+    let split = made(vec![Block::Table(unnamed), Block::Table(corner)], &EvidenceSettings::default());
+    let tables = contents(&split, Kind::Table);
+    assert!(tables[0].starts_with("Table 1\nColumns: Column 1, Pass, Column 3\n"), "{}", tables[0]);
+    assert!(tables[1].starts_with("Table 2\nColumns: Pass, Column 3\n"), "{}", tables[1]);
+}
+
+#[test]
+fn neighbours_see_a_table_in_the_form_that_was_chosen() {
+    let settings = EvidenceSettings { linearizer: Linearizer::Piped, ..EvidenceSettings::default() };
+    let blocks = vec![Block::Text("Above.".into()), Block::Table(large(2)), Block::Text("Below.".into())];
+    let split = made(blocks, &settings);
+    let (first, last) = (split.evidences.first().unwrap(), split.evidences.last().unwrap());
+    assert_eq!(first.context.after, "Berths\nBerth | Depth\nB0 | 0 m\nB1 | 1 m\nAll depths at low tide.");
+    assert_eq!(last.context.before, first.context.after);
+}
+
+#[test]
+fn a_part_of_one_row_is_named_by_one_number() {
+    let settings = EvidenceSettings { longest_table: 16, tables: TableEvidence::Table, ..EvidenceSettings::default() };
+    let split = made(vec![Block::Table(large(3))], &settings);
+    assert_eq!(split.evidences[0].location, "Table 1, row 1");
 }
 
 #[test]
@@ -197,6 +242,51 @@ fn a_long_list_is_cut_at_its_outermost_items_and_keeps_its_introduction() {
     assert_eq!(lists[1].location, "Lock, list 1, items 3-4");
     assert_eq!(lists[2].location, "Lock, list 1, item 5");
     assert!(lists.iter().all(|list| list.context.before == introduction));
+}
+
+fn unordered(items: Vec<ListItem>) -> List {
+    List { ordered: Ordering::Unordered, items }
+}
+
+#[test]
+fn a_long_item_is_divided_between_the_items_within_it_and_keeps_its_own_words() {
+    let steps = |name: &str| (1..=6).map(|n| item(&format!("{name} step {n}"), vec![])).collect();
+    let locks = vec![item("North lock", vec![unordered(steps("gate"))]), item("South lock", vec![])];
+    let list = unordered(vec![item("Before dawn", vec![]), item("At the locks", vec![unordered(locks)])]);
+    let settings = EvidenceSettings { longest_table: 26, ..EvidenceSettings::default() };
+    let split = made(vec![Block::List(list)], &settings);
+    assert_eq!(
+        contents(&split, Kind::List),
+        [
+            "- Before dawn",
+            "- At the locks\n  - North lock\n    - gate step 1\n    - gate step 2\n    - gate step 3",
+            "- At the locks\n  - North lock\n    - gate step 4\n    - gate step 5\n    - gate step 6",
+            "- At the locks\n  - South lock",
+        ]
+    );
+    let places: Vec<_> = split.evidences.iter().map(|e| e.location.as_str()).collect();
+    assert_eq!(
+        places,
+        ["List 1, item 1", "List 1, item 2, part 1", "List 1, item 2, part 2", "List 1, item 2, part 3"]
+    );
+}
+
+#[test]
+fn a_text_without_sentences_is_divided_between_its_words() {
+    let settings = EvidenceSettings { longest_passage: 50, ..EvidenceSettings::default() };
+    let words = "word ".repeat(20_000);
+    let list = unordered(vec![item(&words, vec![]), item("end", vec![])]);
+    let blob = "x".repeat(9_000);
+    let split = made(vec![Block::Text(words.clone()), Block::List(list), Block::Text(blob)], &settings);
+    for (kind, longest) in [(Kind::Passage, 100), (Kind::List, settings.longest_table * 9 / 8)] {
+        let told = contents(&split, kind);
+        assert!(told.len() > 20, "{kind:?} {}", told.len());
+        assert!(told.iter().all(|text| tokens(text) <= longest && !text.contains("wo\n")), "{kind:?}");
+    }
+    assert_eq!(split.evidences.iter().map(|e| e.content.matches("word").count()).sum::<usize>(), 40_000);
+    // A sentence a little longer than the limit stays whole.
+    let sentence = format!("{}end.", "some words ".repeat(20));
+    assert_eq!(contents(&made(vec![Block::Text(sentence.clone())], &settings), Kind::Passage), [sentence]);
 }
 
 #[test]
@@ -362,7 +452,7 @@ fn a_heading_as_long_as_a_text_is_text_too() {
     let split = made(vec![heading(&long), Block::Text("Below.".into())], &EvidenceSettings::default());
     assert!(split.evidences[0].context.heading().len() < 320);
     let contents: Vec<_> = split.evidences.iter().map(|e| e.content.as_str()).collect();
-    assert!(contents.concat().contains(&long[..900]));
+    assert!(contents.join(" ").contains(&long[..900]));
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! Splits a document into evidences and gives each its context (RAGonite, Sec. 4).
 //!
 //! Takes a document, gives a passage for each span of text, one evidence for each list and table, and one for each row.
-//! What is too long becomes several evidences with the same context: passages at sentences, lists at their outermost
-//! items, tables at rows.
+//! What is too long becomes several evidences with the same context: passages at sentences, lists at their items,
+//! tables at rows.
 //! Invariants: rows follow their table; a neighbour is the text beside an evidence, whatever its kind, but never a row;
 //! no evidence is empty.
 //! Not here: what a piece is (`outline`), tables (`table`).
@@ -84,13 +84,16 @@ impl<'a> Splitter<'a> {
                 let several = parts.len() > 1;
                 for part in parts {
                     let place = match part.numbers {
-                        (first, last) if several && first == last => format!("{}, item {first}", piece.place),
+                        (first, last) if several && first == last => {
+                            let which = part.part.map_or_else(String::new, |part| format!(", part {part}"));
+                            format!("{}, item {first}{which}", piece.place)
+                        }
                         (first, last) if several => format!("{}, items {first}-{last}", piece.place),
                         _ => piece.place.clone(),
                     };
                     let location = self.location(piece, page.map(|page| (page, page)), &place);
                     let links = within(&links, &part.text);
-                    let content = drawn.text[part.text].to_owned();
+                    let content = part.introduction + &drawn.text[part.text];
                     split.evidences.push(text_evidence(Kind::List, content, &context, (location, links)));
                 }
             }

@@ -14,7 +14,7 @@ use super::measure::Measure;
 use super::pack::pack;
 use super::sentence::{head, tail, window};
 use super::verbalize::{column_names, line};
-use super::{Context, Evidence, EvidenceLink, EvidenceSettings, Kind, Linearizer, TableEvidence, TableGrid};
+use super::{Context, Evidence, EvidenceLink, EvidenceSettings, Kind, TableEvidence, TableGrid};
 use crate::document::{Link, Table};
 
 /// A table in its document.
@@ -53,7 +53,7 @@ impl PlacedTable<'_> {
     /// The table's beginning as a neighbour sees it.
     pub(super) fn beginning(&self, bounds: Bounds<'_>) -> String {
         let longest = window(bounds.settings.longest_neighbour);
-        let form = Linearized::new(self.table, self.number, Linearizer::Verbalized);
+        let form = Linearized::new(self.table, self.number, bounds.settings.linearizer);
         let mut text = form.opening();
         for row in 0..self.table.rows.len() {
             if text.len() > longest {
@@ -63,13 +63,13 @@ impl PlacedTable<'_> {
                 text.extend(["\n", &form.line(row)]);
             }
         }
-        self.with_footer(text)
+        self.closed(&form, text)
     }
 
     /// The table's end as a neighbour sees it.
     pub(super) fn ending(&self, bounds: Bounds<'_>) -> String {
         let longest = window(bounds.settings.longest_neighbour);
-        let form = Linearized::new(self.table, self.number, Linearizer::Verbalized);
+        let form = Linearized::new(self.table, self.number, bounds.settings.linearizer);
         let mut lines: Vec<String> = Vec::new();
         let mut length = self.table.footer.as_ref().map_or(0, String::len);
         for row in (0..self.table.rows.len()).rev().filter(|row| form.verbalizer().is_filled(*row)) {
@@ -83,12 +83,13 @@ impl PlacedTable<'_> {
             lines.push(form.opening());
         }
         lines.reverse();
-        self.with_footer(lines.join("\n"))
+        self.closed(&form, lines.join("\n"))
     }
 
-    fn with_footer(&self, mut text: String) -> String {
-        if let Some(footer) = self.table.footer.as_deref().map(line).filter(|footer| !footer.is_empty()) {
-            text.extend(["\n", &footer]);
+    fn closed(&self, form: &Linearized<'_>, mut text: String) -> String {
+        let close = form.close(self.table.footer.as_deref());
+        if !close.is_empty() {
+            text.extend(["\n", &close]);
         }
         text
     }
@@ -134,7 +135,10 @@ impl PlacedTable<'_> {
                 }
                 let mut name = format!("Table {}", self.number);
                 if let Some(rows) = &rows {
-                    name = format!("{name}, rows {}-{}", rows.start + 1, rows.end);
+                    name = match rows.len() {
+                        1 => format!("{name}, row {}", rows.end),
+                        _ => format!("{name}, rows {}-{}", rows.start + 1, rows.end),
+                    };
                 }
                 let frame = if at == 0 { Frame::Own } else { form.frame_again() };
                 let end = |rows: &Range<usize>| if at == last { usize::MAX } else { rows.end };

@@ -16,6 +16,8 @@ pub(super) const MOST_REPEATED: usize = 64 << 20;
 const SHORTEST_NAME: usize = 24;
 /// A value of so many words that stands twice side by side in a row without column names was merged there.
 const MERGED_WORDS: usize = 4;
+/// A longer text, in characters, does not tell columns apart.
+const LONGEST_NAME: usize = 40;
 
 /// What tells the meaning of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(super) struct Verbalizer<'a> {
     number: u32,
     names: Vec<String>,
     meaning: Meaning,
+    /// Where rows are named and columns are not: the row whose cells tell the columns apart.
+    apart: Option<usize>,
     full_width: HashSet<usize>,
 }
 
@@ -58,7 +62,30 @@ impl<'a> Verbalizer<'a> {
                 name.truncate(end.unwrap_or(0));
             }
         }
-        Self { table, number, names, meaning, full_width: table.full_width.iter().copied().collect() }
+        let full_width: HashSet<usize> = table.full_width.iter().copied().collect();
+        let first = (0..table.rows.len()).find(|row| !full_width.contains(row));
+        let apart = match meaning {
+            Meaning::Leading(leading) => first.filter(|row| tells_apart(&table.rows[*row], leading)),
+            _ => None,
+        };
+        Self { table, number, names, meaning, apart, full_width }
+    }
+
+    /// The names of the columns as the rows write them; none where the source names none.
+    pub(super) fn columns(&self) -> Option<String> {
+        let header = &self.table.header;
+        let is_named = |column: usize| header.get(column).is_some_and(|name| !name.trim().is_empty());
+        let is_used = |column: usize| {
+            let unnamed = column >= self.table.row_headers;
+            unnamed && self.table.rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.trim().is_empty()))
+        };
+        let width = (0..header.len()).any(is_named).then_some(self.names.len())?;
+        let shown = (0..width).filter(|column| is_named(*column) || is_used(*column));
+        let names = shown.map(|column| match header.get(column) {
+            Some(name) if is_named(column) => name.trim(),
+            _ => &self.names[column],
+        });
+        Some(names.collect::<Vec<_>>().join(", "))
     }
 
     /// Whether a row says anything.
@@ -87,8 +114,11 @@ impl<'a> Verbalizer<'a> {
         }
         match self.meaning {
             Meaning::Column => self.named(cells),
-            Meaning::Key => keyed(cells, 1),
-            Meaning::Leading(leading) => keyed(cells, leading),
+            Meaning::Key => keyed(cells, 1, &[]),
+            Meaning::Leading(leading) => {
+                let apart = self.apart.filter(|first| *first < row).map(|first| self.cells(first));
+                keyed(cells, leading, apart.and_then(|names| names.get(leading..)).unwrap_or_default())
+            }
             Meaning::Alone => without_repetition(cells, usize::MAX).join(", and "),
         }
     }
@@ -121,11 +151,27 @@ pub(super) fn column_names(table: &Table) -> Vec<String> {
     (0..width).map(name).collect()
 }
 
-/// `key is v1, and v2`. Half a pair says what it says; a column number would add nothing.
-fn keyed(cells: &[String], leading: usize) -> String {
+/// Whether the cells behind the leading ones are short, different names: `Metric | cpu | ram`.
+fn tells_apart(cells: &[String], leading: usize) -> bool {
+    let mut seen = HashSet::new();
+    let is_name = |name: &str| name.starts_with(char::is_alphabetic) && name.chars().count() <= LONGEST_NAME;
+    let mut names = cells.get(leading..).unwrap_or_default().iter().map(|cell| line(cell));
+    cells.len() > leading + 1 && names.all(|name| is_name(&name) && seen.insert(name))
+}
+
+/// `key is v1, and v2`, or `key is v1 for a, and v2 for b` where names tell the values apart. Half a pair says what it
+/// says; a column number would add nothing.
+fn keyed(cells: &[String], leading: usize, names: &[String]) -> String {
     let (keys, values) = cells.split_at(leading.min(cells.len()));
     let key = without_repetition(keys, 1).join(" / ");
-    let values = without_repetition(values, MERGED_WORDS).join(", and ");
+    let kept = without_repetition(values, MERGED_WORDS);
+    let merged = kept.len() == 1 && values.iter().filter(|value| !value.trim().is_empty()).count() > 1;
+    let values = if names.is_empty() || merged {
+        kept.join(", and ")
+    } else {
+        let filled = values.iter().zip(names).filter(|(value, _)| !value.trim().is_empty());
+        filled.map(|(value, name)| format!("{} for {}", line(value), line(name))).collect::<Vec<_>>().join(", and ")
+    };
     match (key.trim_end_matches([':', ' ']), values.as_str()) {
         ("", _) => key + &values,
         (_, "") => key,

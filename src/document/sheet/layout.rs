@@ -12,6 +12,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::builder::{Builder, CellMarks, Part, Section};
+use super::super::header::is_value;
 use super::super::{Block, Table};
 
 /// Rows from which a table's header is told.
@@ -183,7 +184,8 @@ fn bands(rows: Vec<Row>, merged: &Merged) -> Vec<Region> {
     bands.into_iter().map(|rows| Region::new(rows, merged)).collect()
 }
 
-/// Parts of a band between empty columns. One empty column between two halves of the same rows only makes room.
+/// Parts of a band between empty columns. One empty column between two halves of the same rows only makes room, unless
+/// the right half begins with names of its own.
 fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
     let mut spans: Vec<Range<u32>> = Vec::new();
     for row in &band.rows {
@@ -207,7 +209,9 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
     let mut last_extent = (None, None);
     for (span, own) in spans.into_iter().zip(extents) {
         match kept.last_mut() {
-            Some(last) if span.start - last.end < 2 && own == last_extent => last.end = span.end,
+            Some(last) if span.start - last.end < 2 && own == last_extent && !stands_alone(&band.rows, last, &span) => {
+                last.end = span.end;
+            }
             _ => kept.push(span),
         }
         last_extent = own;
@@ -223,6 +227,29 @@ fn split_columns(band: Region, merged: &Merged) -> Vec<Region> {
         }
     }
     parts.into_iter().map(|rows| Region::new(rows, merged)).collect()
+}
+
+/// Whether columns beside others are a table of their own: their first column names their rows as that of the others
+/// does, by different words below a name, or by a name that both have.
+fn stands_alone(rows: &[Row], left: &Range<u32>, right: &Range<u32>) -> bool {
+    let within = |row: &Row, span: &Range<u32>| -> Vec<String> {
+        row.cells.iter().filter(|cell| span.contains(&cell.column)).map(|cell| cell.text.clone()).collect()
+    };
+    let mut own = rows.iter().map(|row| within(row, right)).filter(|texts| !texts.is_empty());
+    let mut beside = rows.iter().map(|row| within(row, left)).filter(|texts| !texts.is_empty());
+    let (Some(names), Some(others)) = (own.next(), beside.next()) else { return false };
+    let is_name = |text: &String| !text.chars().any(|c| c.is_ascii_digit());
+    let named = |names: &[String], span: &Range<u32>| names.len() == span.len() && names.iter().all(is_name);
+    if right.len() < 2 || left.len() < 2 || !named(&names, right) || !named(&others, left) {
+        return false;
+    }
+    let mut seen = std::collections::HashSet::new();
+    let mut count = 0;
+    let keys = own.all(|texts| {
+        count += 1;
+        texts.len() > 1 && !is_value(&texts[0]) && seen.insert(texts[0].clone())
+    });
+    names[0] == others[0] || (keys && count > 1)
 }
 
 /// Adds a range to sorted ranges that do not touch.

@@ -97,6 +97,49 @@ fn workbook(sheet: &str) -> Vec<u8> {
     ])
 }
 
+/// The tables of a sheet with these cells; an empty text is no cell.
+fn tables_of(rows: &[&[&str]]) -> Vec<(Vec<String>, Vec<Vec<String>>)> {
+    let mut drawn = String::new();
+    for (row, cells) in (1..).zip(rows) {
+        write!(drawn, "<row r='{row}'>").unwrap();
+        for (column, text) in ('A'..).zip(*cells).filter(|(_, text)| !text.is_empty()) {
+            write!(drawn, "<c r='{column}{row}' t='inlineStr'><is><t>{text}</t></is></c>").unwrap();
+        }
+        drawn += "</row>";
+    }
+    let sheet = format!("<worksheet xmlns='m'><sheetData>{drawn}</sheetData></worksheet>");
+    let blocks = read_workbook(&workbook(&sheet)).unwrap().blocks;
+    let tables =
+        blocks.into_iter().filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None });
+    tables.map(|table| (table.header, table.rows)).collect()
+}
+
+#[test]
+fn two_tables_side_by_side_stay_two() {
+    let sheet: [&[&str]; 3] = [
+        &["Order", "Amount", "Paid", "", "Code", "Meaning"],
+        &["A-1", "12", "yes", "", "X", "external"],
+        &["A-2", "99", "no", "", "Y", "internal"],
+    ];
+    let tables = tables_of(&sheet);
+    assert_eq!(tables.len(), 2, "{tables:?}");
+    assert_eq!(tables[0].1[0], ["A-1", "12", "yes"]);
+    assert_eq!(tables[1].1[1], ["Y", "internal"]);
+    let twice: [&[&str]; 3] =
+        [&["Name", "Size", "", "Name", "Size"], &["p", "1", "", "q", "2"], &["r", "3", "", "q", "4"]];
+    assert_eq!(tables_of(&twice).len(), 2);
+}
+
+#[test]
+fn an_empty_column_before_more_values_of_the_same_rows_only_makes_room() {
+    let values: [&[&str]; 3] =
+        [&["Item", "Plan", "", "Spent", "Left"], &["oil", "12", "", "10", "2"], &["rope", "9", "", "4", "5"]];
+    assert_eq!(tables_of(&values).len(), 1);
+    let repeated: [&[&str]; 3] =
+        [&["Item", "Plan", "", "Owner", "State"], &["oil", "12", "", "Bea", "open"], &["rope", "9", "", "Bea", "done"]];
+    assert_eq!(tables_of(&repeated).len(), 1);
+}
+
 #[test]
 fn a_merged_cell_fills_every_place_it_covers_also_far_down() {
     let mut rows = String::new();

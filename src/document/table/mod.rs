@@ -217,7 +217,8 @@ fn drop_repeated_headers(header: &[GridRow], data: &mut Vec<GridRow>) {
     data.retain(|row| !row.places.is_empty());
 }
 
-/// Marks rows that name a part of the table although their cell is not drawn over its whole width.
+/// Marks rows that name a part of the table although their cell is not drawn over its whole width. A plain first cell
+/// alone is a row that nobody filled in.
 fn mark_parts(data: &mut [GridRow], names: Names) {
     let Some(width) = data.first().map(|row| row.places.len()) else { return };
     if names.header_rows == 0 || names.row_headers > 0 {
@@ -225,7 +226,7 @@ fn mark_parts(data: &mut [GridRow], names: Names) {
     }
     let stands_out = |row: &GridRow| {
         let first = &row.places[0];
-        row.is_single() || (width > 2 && row.is_alone() && (first.bold || first.header))
+        row.is_alone() && (first.bold || first.header) && (width > 2 || row.is_single())
     };
     // Where every row has one value only, none of them stands out.
     if data.iter().any(|row| !row.full_width && !stands_out(row)) {

@@ -113,6 +113,48 @@ fn blocks(source: &str) -> Vec<Block> {
     parse(Path::new("x.html"), source.as_bytes()).unwrap().blocks
 }
 
+/// The first table of a page: its header and rows.
+fn first_table(rows: &str) -> (Vec<String>, Vec<Vec<String>>, Vec<usize>) {
+    let blocks = blocks(&format!("<p>start</p><table>{rows}</table>"));
+    let table = blocks.into_iter().find_map(|block| if let Block::Table(table) = block { Some(table) } else { None });
+    table.map(|table| (table.header, table.rows, table.full_width)).unwrap()
+}
+
+#[test]
+fn a_row_with_only_its_first_cell_is_a_row() {
+    let (header, rows, full_width) = first_table(
+        "<tr><th>Phase<th>Task<th>Owner<tr><td>Design<td>draft<td>Nora<tr><td>Build<tr><td>Ship<td>pack<td>Paul",
+    );
+    assert_eq!(header, ["Phase", "Task", "Owner"]);
+    assert_eq!((rows[1][0].as_str(), full_width), ("Build", vec![]));
+    let (_, rows, full_width) =
+        first_table("<tr><th>Phase<th>Task<tr><td>Design<td>draft<tr><td colspan=2>Build<tr><td>Ship<td>pack");
+    assert_eq!((rows[1][0].as_str(), full_width), ("Build", vec![1]));
+}
+
+#[test]
+fn merged_names_over_names_that_divide_them_are_a_header() {
+    let (header, rows, _) = first_table(
+        "<tr><td rowspan=2>Site<td colspan=2>Load<tr><td>min<td>max<tr><td>S1<td>1<td>2<tr><td>S2<td>5<td>6",
+    );
+    assert_eq!(header, ["Site", "Load / min", "Load / max"]);
+    assert_eq!(rows.len(), 2);
+    let (header, rows, _) = first_table(
+        "<tr><td rowspan=2>North<td colspan=2>closed<tr><td>low<td>high<tr><td>South<td>open<td>high<tr><td>East<td>a<td>b",
+    );
+    assert!(header.is_empty() && rows.len() == 4, "merged words over words may be rows: {header:?}");
+}
+
+#[test]
+fn two_columns_have_a_header_where_its_words_or_the_values_below_say_so() {
+    let (header, rows, _) = first_table("<tr><td>Role<td>Person<tr><td>Lead<td>Anna<tr><td>Tester<td>Boris");
+    assert_eq!((header, rows.len()), (vec!["Role".to_owned(), "Person".to_owned()], 2));
+    let failed = "<tr><td>K<td>Sum<tr><td>a<td>1<tr><td>b<td>#DIV/0!<tr><td>c<td>3";
+    assert_eq!(first_table(failed).0, ["K", "Sum"]);
+    let pairs = "<tr><td>Lead<td>Anna<tr><td>Town<td>Kiel<tr><td>Boat<td>Kestrel";
+    assert!(first_table(pairs).0.is_empty());
+}
+
 #[test]
 fn hostile_spans_in_many_tables_cost_no_more_than_in_one() {
     let wide: String = (0..1_000).map(|n| format!("<td>{n}")).collect();
