@@ -48,7 +48,7 @@ impl Default for RetrievalSettings {
             kinds: Kind::ALL.to_vec(),
             context: ContextParts::ALL,
             copies: Copies::Fold,
-            per_document: 2,
+            per_document: 0,
         }
     }
 }

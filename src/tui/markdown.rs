@@ -5,7 +5,7 @@
 //! Invariants: no text is lost; a line feed of the answer stays one.
 //! Not here: which citations hold (`answer`).
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -27,16 +27,27 @@ const BRACKET: char = '\u{e000}';
 /// An answer as lines.
 pub(super) fn render(text: &str, look: &Look<'_>) -> Vec<Line<'static>> {
     let source = clean_text(text).replace('[', &BRACKET.to_string());
-    let mut writer = Writer {
-        look,
-        lines: Vec::new(),
-        inline: Vec::new(),
-        styles: vec![look.theme.text],
-        lists: Vec::new(),
-        marker: None,
-        quotes: 0,
-    };
-    for event in Parser::new_ext(&source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+    let lines = formatted(&source, look);
+    let shown = lines.iter().flat_map(|line| &line.spans).map(|span| letters(&span.content)).sum::<usize>();
+    // Markdown itself leaves things out: cells of a row beyond those of the header, for example.
+    if shown < letters(&source) { unformatted(&source, look) } else { lines }
+}
+
+fn letters(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphabetic()).count()
+}
+
+/// The text as it was written, with its citations as marks.
+fn unformatted(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+    let mut writer = Writer::new(look);
+    writer.push(source.trim_end());
+    writer.flush();
+    writer.lines
+}
+
+fn formatted(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+    let mut writer = Writer::new(look);
+    for event in Parser::new_ext(source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
         writer.take(event);
     }
     writer.flush();
@@ -57,7 +68,19 @@ struct Writer<'a> {
     quotes: usize,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(look: &'a Look<'a>) -> Self {
+        Self {
+            look,
+            lines: Vec::new(),
+            inline: Vec::new(),
+            styles: vec![look.theme.text],
+            lists: Vec::new(),
+            marker: None,
+            quotes: 0,
+        }
+    }
+
     fn take(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(&tag),
@@ -86,8 +109,16 @@ impl Writer<'_> {
                 let underline = if *level == HeadingLevel::H1 { Modifier::UNDERLINED } else { Modifier::empty() };
                 self.styles.push(self.look.theme.strong.add_modifier(underline));
             }
-            Tag::CodeBlock(_) => {
+            Tag::CodeBlock(kind) => {
                 self.gap();
+                if let CodeBlockKind::Fenced(language) = kind
+                    && !language.trim().is_empty()
+                {
+                    self.styles.push(self.look.theme.dim);
+                    self.push(language);
+                    self.flush();
+                    self.styles.pop();
+                }
                 self.styles.push(self.look.theme.code);
             }
             Tag::BlockQuote(_) => {

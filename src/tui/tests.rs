@@ -213,3 +213,11 @@ proptest! {
         prop_assert_eq!(letters(&drawn), letters(&text));
     }
 }
+
+#[test]
+fn what_markdown_would_leave_out_is_drawn_as_it_was_written() {
+    let drawn = plain(&markdown("| a |\n|---|\n| b | beyond |\n\nAfter [Source 1].", 40));
+    assert!(drawn.contains("beyond") && drawn.contains("After"), "{drawn}");
+    let drawn = plain(&markdown("```rust\nfn main() {}\n```", 40));
+    assert!(drawn.contains("rust") && drawn.contains("fn main() {}") && !drawn.contains("```"), "{drawn}");
+}
