@@ -125,7 +125,7 @@ fn is_full_stop(stop: &str) -> bool {
     stop.starts_with(['.', '\u{2024}', '\u{fe52}', '\u{ff0e}'])
 }
 
-fn ends_sentence(text: &str) -> bool {
+pub(super) fn ends_sentence(text: &str) -> bool {
     text.trim_end().ends_with(['.', '!', '?', ':', ';', '…', '。', '！', '？', '：', '；'])
 }
 

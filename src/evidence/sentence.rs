@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::border::{clauses, sentences};
+use super::border::{clauses, ends_sentence, sentences};
 use super::measure::Measure;
 use super::pack::pack;
 
@@ -46,10 +46,6 @@ pub(super) fn cut<'t>(text: &'t str, longest: usize, measure: &Measure<'_>) -> V
 
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect()
-}
-
-fn ends_sentence(text: &str) -> bool {
-    text.trim_end().ends_with(['.', '!', '?', ':', ';', '…'])
 }
 
 /// Divides pieces that are too long into their words, and words that no language has at any letter.

@@ -174,11 +174,12 @@ impl Candidates {
     fn into_hits(mut self, retrieved: &Retrieved, terms: &QuestionTerms, settings: &RetrievalSettings) -> Vec<Hit> {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let ballot = |leg, list| Ballot { leg, query: 0, weight: 1.0, list };
-        let mut ballots = vec![ballot(Leg::Dense, &retrieved.dense[..]), ballot(Leg::Lexical, &retrieved.lexical[..])];
-        if !retrieved.legs.is_empty() {
-            // Scores of several legs are added up, so that no place in a list says what it gave.
-            ballots.clear();
-        }
+        // Scores of several legs are added up, so that no place in a list says what it gave.
+        let ballots = if retrieved.legs.is_empty() {
+            vec![ballot(Leg::Dense, &retrieved.dense[..]), ballot(Leg::Lexical, &retrieved.lexical[..])]
+        } else {
+            Vec::new()
+        };
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         for placed in arrange(&self.fused, &self.stored, &retrieved.query, settings).into_iter().take(settings.top_k) {
             let Some(StoredEvidence { id, document, title, url, evidence, indexed, .. }) =
