@@ -191,7 +191,7 @@ pub struct Ask {
     /// Also say how much each source mattered
     #[arg(long)]
     pub explain: bool,
-    /// How to explain: similarity or counterfactual [default: counterfactual]
+    /// How to explain: similarity, preview or counterfactual [default: counterfactual]
     #[arg(long, requires = "explain")]
     pub method: Option<Method>,
     /// The question
@@ -307,7 +307,7 @@ pub struct EvalAttribution {
     #[arg(long, value_name = "MODEL")]
     pub generator: Option<String>,
     /// Methods to compare; counterfactual with and without clusters
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "similarity,counterfactual")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "similarity,preview,counterfactual")]
     pub methods: Vec<Method>,
 }
 

@@ -1,24 +1,26 @@
 //! What the answer would be without each cluster of evidences (RAGonite, Sec. 5, Algorithm 1).
 //!
 //! Takes an answer with its prompt, a generator and an encoder; removes one cluster at a time, generates again, and gives
-//! 1 minus the similarity of the two answers as the cluster's contribution.
-//! Invariants: a contribution is exactly 0 if and only if every answer without the cluster has the tokens of the
-//! original; each source in the prompt is in exactly one cluster, a source that was dropped from it in none.
-//! Not here: settling several clusters at once (`How::Group`), estimating without reading (`How::Preview`).
+//! 1 minus the similarity of the two answers as the cluster's contribution. Clusters that probably do not matter are
+//! removed together first: where the answer stays the same, they are settled as a group.
+//! Invariants: a contribution is exactly 0 if and only if every answer without the cluster, or without its group, has the
+//! tokens of the original; a value that is only estimated is replaced before the end.
+//! Not here: which clusters, in which order (`plan`), estimating (`preview`).
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::plan::{Plan, removal_order};
 use super::score::settle;
 use super::{
     Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, How, Method,
-    SourceVector, cluster,
+    SourceVector, preview,
 };
 use crate::answer::Answer;
 use crate::base::CancelToken;
-use crate::inference::{Completion, Embed, Embedding, Generate, GenerateRequest, Sampling, TextRole};
-use crate::prompt::{Part, Prompt};
+use crate::inference::{
+    Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole,
+};
 
 /// Contribution of a cluster whose removal changes the tokens of the answer but not its embedding. It is not 0, so
 /// that 0 keeps its one meaning: without the cluster the answer is the same.
@@ -51,10 +53,7 @@ pub struct Engines<'a> {
 }
 
 /// Computes the contribution of every cluster. `on_cluster` gets how many clusters are settled, how many there are, and
-/// the settled ones with shares among themselves, best first.
-///
-/// The cluster that stands last in the prompt is removed first: each prompt then shares its beginning with the one
-/// before it, and the generator reads only the rest.
+/// what is known of them: the settled ones with shares among themselves, best first, then the estimated ones.
 ///
 /// # Errors
 /// When a setting is wrong or a model fails, or with [`AttributionError::Canceled`].
@@ -71,37 +70,42 @@ pub fn explain(
         original: (input.present)(&input.answer.completion.text),
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
+        known: Known { total: order.len(), settled: Vec::with_capacity(order.len()), estimated: Vec::new() },
         input,
         engines,
         cancel,
+        on_cluster,
     };
-    let mut clusters = Vec::with_capacity(order.len());
-    let mut decisive = false;
-    for (done, hits) in (1..).zip(&order) {
-        cancel.check()?;
-        clusters.push(explainer.settle_cluster(hits)?);
-        decisive = settle(&mut clusters, input.settings.temperature);
-        on_cluster(done, order.len(), &clusters);
+    explainer.estimate()?;
+    let plan = Plan::of(&input, order, &explainer.known.estimated);
+    for hits in &plan.alone {
+        explainer.settle_one(hits)?;
     }
+    explainer.settle_group(&plan.group)?;
     let timings_ms = AttributionTimings { total: started.elapsed().into(), ..explainer.timings_ms };
+    let mut clusters = explainer.known.settled;
+    let decisive = settle(&mut clusters, input.settings.temperature);
     Ok(Attribution { method: Method::Counterfactual, decisive, clusters, timings_ms })
 }
 
-/// The clusters of the sources in the prompt, the one that begins last in it first.
-fn removal_order(input: &ExplainInput<'_>) -> Vec<Vec<usize>> {
-    let in_prompt = input.answer.prompt.sources();
-    let known: Vec<SourceVector> =
-        input.sources.iter().filter(|source| in_prompt.contains(&source.rank)).cloned().collect();
-    let mut clusters = cluster(&known, input.settings);
-    let unknown = in_prompt.iter().filter(|rank| known.iter().all(|source| source.rank != **rank));
-    clusters.extend(unknown.map(|rank| vec![*rank]));
-    clusters.sort_by_key(|hits| Reverse(beginning(&input.answer.prompt, hits)));
-    clusters
+/// What is known of the clusters on the way.
+struct Known {
+    total: usize,
+    settled: Vec<Cluster>,
+    estimated: Vec<Cluster>,
 }
 
-/// Index of the first segment that holds one of these sources.
-fn beginning(prompt: &Prompt, hits: &[usize]) -> Option<usize> {
-    prompt.segments.iter().position(|s| matches!(s.part, Part::Evidence { rank } if hits.contains(&rank)))
+impl Known {
+    /// Takes note of what is settled now.
+    fn add(&mut self, cluster: Cluster, temperature: f64) {
+        self.estimated.retain(|estimated| estimated.hits != cluster.hits);
+        self.settled.push(cluster);
+        settle(&mut self.settled, temperature);
+    }
+
+    fn all(&self) -> Vec<Cluster> {
+        self.settled.iter().chain(&self.estimated).cloned().collect()
+    }
 }
 
 /// The work on one answer.
@@ -109,6 +113,8 @@ struct Explainer<'a, 'e> {
     input: ExplainInput<'a>,
     engines: Engines<'e>,
     cancel: &'a CancelToken,
+    on_cluster: &'a mut dyn FnMut(usize, usize, &[Cluster]),
+    known: Known,
     /// The answer as it is compared.
     original: String,
     /// Answers as they are compared, with their embeddings; each text is embedded once.
@@ -117,21 +123,68 @@ struct Explainer<'a, 'e> {
 }
 
 impl Explainer<'_, '_> {
-    /// Removes one cluster and generates as often as the settings say.
-    fn settle_cluster(&mut self, hits: &[usize]) -> Result<Cluster, AttributionError> {
-        let mut counterfactuals = Vec::new();
-        for sampling in samplings(self.input.answer.sampling, self.input.settings.iterations) {
-            self.cancel.check()?;
-            counterfactuals.push(self.generate_without(hits, sampling)?);
+    /// Estimates every cluster, where the generator can do that.
+    fn estimate(&mut self) -> Result<(), AttributionError> {
+        let started = Instant::now();
+        let on_cluster = &mut *self.on_cluster;
+        let mut tell = |_, total, clusters: &[Cluster]| on_cluster(0, total, clusters);
+        match preview(self.input, self.engines.generator, self.cancel, &mut tell) {
+            Ok(estimated) => self.known.estimated = estimated.clusters,
+            Err(AttributionError::Score { source: InferenceError::Run { .. } }) => {}
+            Err(error) => return Err(error),
         }
-        Ok(Cluster {
+        add(&mut self.timings_ms.preview, started.elapsed());
+        Ok(())
+    }
+
+    /// Removes one cluster.
+    fn settle_one(&mut self, hits: &[usize]) -> Result<(), AttributionError> {
+        let counterfactuals = self.counterfactuals(hits)?;
+        let how = if self.is_verified(&counterfactuals) { How::Verified } else { How::Regenerated };
+        let contribution = self.contribution(&counterfactuals);
+        self.settle(hits, how, contribution, counterfactuals);
+        Ok(())
+    }
+
+    /// Removes clusters together, and one by one where that changes the answer.
+    fn settle_group(&mut self, group: &[Vec<usize>]) -> Result<(), AttributionError> {
+        if group.is_empty() {
+            return Ok(());
+        }
+        let hits: Vec<usize> = group.concat();
+        let counterfactuals = self.counterfactuals(&hits)?;
+        if self.contribution(&counterfactuals) != 0.0 {
+            return group.iter().try_for_each(|hits| self.settle_one(hits));
+        }
+        for hits in group {
+            self.settle(hits, How::Group, 0.0, counterfactuals.clone());
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, hits: &[usize], how: How, contribution: f64, counterfactuals: Vec<Counterfactual>) {
+        let estimated = self.known.estimated.iter().find(|cluster| cluster.hits == hits);
+        let cluster = Cluster {
             hits: hits.to_vec(),
-            how: if self.is_verified(&counterfactuals) { How::Verified } else { How::Regenerated },
-            contribution: self.contribution(&counterfactuals),
+            how,
+            contribution,
             share: None,
             counterfactual_answer: counterfactuals.first().map(|one| (self.input.present)(&one.completion.text)),
+            drops: estimated.map(|cluster| cluster.drops.clone()).unwrap_or_default(),
             counterfactuals,
-        })
+        };
+        self.known.add(cluster, self.input.settings.temperature);
+        (self.on_cluster)(self.known.settled.len(), self.known.total, &self.known.all());
+    }
+
+    /// Generates without these sources, as often as the settings say.
+    fn counterfactuals(&mut self, hits: &[usize]) -> Result<Vec<Counterfactual>, AttributionError> {
+        let samplings = samplings(self.input.answer.sampling, self.input.settings.iterations);
+        let generate = |sampling| {
+            self.cancel.check()?;
+            self.generate_without(hits, sampling)
+        };
+        samplings.into_iter().map(generate).collect()
     }
 
     fn generate_without(&mut self, hits: &[usize], sampling: Sampling) -> Result<Counterfactual, AttributionError> {

@@ -22,6 +22,13 @@ pub enum AttributionError {
         #[source]
         source: InferenceError,
     },
+    /// The answer could not be scored with a source hidden.
+    #[error("estimating what each source mattered")]
+    Score {
+        /// Why.
+        #[source]
+        source: InferenceError,
+    },
     /// An answer could not be embedded.
     #[error("embedding an answer to compare it")]
     Embed {
@@ -37,6 +44,14 @@ impl AttributionError {
         match source {
             InferenceError::Canceled(canceled) => Self::Canceled(canceled),
             source => Self::Generate { without: without.to_vec(), source },
+        }
+    }
+
+    /// The error of a failed estimate; a cancelled one is no failure.
+    pub(super) fn scoring(source: InferenceError) -> Self {
+        match source {
+            InferenceError::Canceled(canceled) => Self::Canceled(canceled),
+            source => Self::Score { source },
         }
     }
 

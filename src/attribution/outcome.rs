@@ -14,6 +14,8 @@ use crate::prompt::Prompt;
 pub enum Method {
     /// Softmax of the cosine of answer and evidence: the naive baseline.
     Similarity,
+    /// Hide one cluster from the question and the answer: an estimate.
+    Preview,
     /// Leave one cluster out and regenerate.
     #[default]
     Counterfactual,
@@ -25,6 +27,7 @@ impl FromStr for Method {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "similarity" => Ok(Self::Similarity),
+            "preview" => Ok(Self::Preview),
             "counterfactual" => Ok(Self::Counterfactual),
             other => Err(UnknownMethod(crate::base::clean_line(other))),
         }
@@ -33,7 +36,7 @@ impl FromStr for Method {
 
 /// A text that names no method.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no attribution method: use similarity or counterfactual")]
+#[error("`{0}` is no attribution method: use similarity, preview or counterfactual")]
 pub struct UnknownMethod(String);
 
 /// How one cluster's value came about; shown beside it.
@@ -44,9 +47,9 @@ pub enum How {
     Verified,
     /// The answer was generated again without the cluster.
     Regenerated,
-    /// Settled together with other clusters.
+    /// The answer without this and other clusters together is the original token by token.
     Group,
-    /// Estimated by removing the cluster from the attention.
+    /// Estimated by hiding the cluster from the question and the answer.
     Preview,
     /// Cosine of answer and evidence.
     Similarity,
@@ -70,15 +73,21 @@ pub struct Cluster {
     pub hits: Vec<usize>,
     /// How its value came about.
     pub how: How,
-    /// 1 minus the mean similarity of the answers with and without it; for `similarity` the cosine itself.
+    /// 1 minus the mean similarity of the answers with and without it; for `similarity` the cosine itself,
+    /// for `preview` 1 minus the factor by which a token of the answer becomes less probable.
     pub contribution: f64,
     /// Masked softmax of the contributions, a fraction; none where the contribution is exactly 0.
     pub share: Option<f64>,
-    /// The answer without it, clean; none for `similarity`. Of several iterations the first.
+    /// The answer without it (without its group where it was settled in one), clean; none where nothing was generated.
+    /// Of several iterations the first.
     pub counterfactual_answer: Option<String>,
     /// The generations behind it, one per iteration.
     #[serde(default)]
     pub counterfactuals: Vec<Counterfactual>,
+    /// By how much the natural logarithm of the probability of each token of the answer drops when the cluster is
+    /// hidden; empty where that was not estimated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drops: Vec<f32>,
 }
 
 /// Time per step.
@@ -87,6 +96,8 @@ pub struct Cluster {
 pub struct AttributionTimings {
     /// Clustering the hits.
     pub cluster: Millis,
+    /// Estimating before generating.
+    pub preview: Millis,
     /// Generating the counterfactual answers.
     pub generate: Millis,
     /// Embedding and comparing the answers.

@@ -2,6 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Whether clusters that probably do not matter are removed together first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GroupTest {
+    /// All but the likeliest three and the cited ones; they are settled as a group where the answer stays the same.
+    #[default]
+    Auto,
+    /// Every cluster is removed by itself.
+    Off,
+}
+
 /// The settings, with the values of the paper as defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -14,11 +25,13 @@ pub struct AttributionSettings {
     pub iterations: usize,
     /// Temperature of the softmax over contributions: the lower, the more the largest stands out.
     pub temperature: f64,
+    /// Whether clusters that probably do not matter are removed together first.
+    pub group_test: GroupTest,
 }
 
 impl Default for AttributionSettings {
     fn default() -> Self {
-        Self { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05 }
+        Self { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, group_test: GroupTest::Auto }
     }
 }
 
@@ -68,7 +81,9 @@ mod tests {
     #[test]
     fn an_empty_table_is_the_paper_and_a_misspelt_key_is_refused() {
         let settings: AttributionSettings = toml::from_str("").unwrap();
-        assert_eq!(settings, AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05 });
+        let paper = AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, ..settings };
+        assert_eq!((settings, settings.group_test), (paper, GroupTest::Auto));
+        assert_eq!(toml::from_str::<AttributionSettings>("group_test = \"off\"").unwrap().group_test, GroupTest::Off);
         assert!(toml::from_str::<AttributionSettings>("epsilon = 1.0").is_err());
     }
 

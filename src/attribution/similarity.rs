@@ -55,6 +55,7 @@ pub fn similarity(
             share: None,
             counterfactual_answer: None,
             counterfactuals: Vec::new(),
+            drops: Vec::new(),
         })
         .collect();
     let decisive = settle(&mut clusters, input.settings.temperature);

@@ -12,7 +12,8 @@ use super::figures::{Figures, Measure, not_in_paper};
 use super::{Answered, EvalError, paper};
 use crate::answer::read_answer;
 use crate::attribution::{
-    Attribution, AttributionSettings, Engines, ExplainInput, How, SimilarityInput, SourceVector, explain, similarity,
+    Attribution, AttributionSettings, Engines, ExplainInput, How, SimilarityInput, SourceVector, explain, preview,
+    similarity,
 };
 use crate::base::CancelToken;
 use crate::inference::{Embed, Generate};
@@ -23,6 +24,8 @@ use crate::inference::{Embed, Generate};
 pub enum Way {
     /// Cosine of answer and evidence, each evidence by itself.
     Similarity,
+    /// Hiding one cluster after the other.
+    Preview,
     /// Leaving out one evidence after the other.
     CounterfactualUnclustered,
     /// Leaving out one cluster after the other.
@@ -30,7 +33,7 @@ pub enum Way {
 }
 
 /// Every way, in the order of the paper's Table 3.
-pub const WAYS: [Way; 3] = [Way::Similarity, Way::CounterfactualUnclustered, Way::Counterfactual];
+pub const WAYS: [Way; 4] = [Way::Similarity, Way::Preview, Way::CounterfactualUnclustered, Way::Counterfactual];
 
 /// What one way says of one answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -80,6 +83,12 @@ const MEASURES: &[Measure<Explained>] = &[
         title: "similarity",
         value: |one| one.right(Way::Similarity),
         paper: |slice| paper::attribution(slice, Way::Similarity),
+    },
+    Measure {
+        name: "attribution_accuracy.preview",
+        title: "preview",
+        value: |one| one.right(Way::Preview),
+        paper: not_in_paper,
     },
     Measure {
         name: "attribution_accuracy.counterfactual_unclustered",
@@ -173,7 +182,7 @@ impl Explaining<'_> {
                 return Ok(similarity(input, self.embedder, cancel)?);
             }
             Way::CounterfactualUnclustered => &alone,
-            Way::Counterfactual => self.settings,
+            Way::Preview | Way::Counterfactual => self.settings,
         };
         let in_prompt = answered.answer.prompt.sources();
         let present = |text: &str| read_answer(text, &in_prompt).0.text;
@@ -185,6 +194,9 @@ impl Explaining<'_> {
             max_tokens: self.max_tokens,
             present: &present,
         };
+        if way == Way::Preview {
+            return Ok(preview(input, self.generator, cancel, &mut |done, total, _| on_cluster(done, total))?);
+        }
         let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
         Ok(explain(input, engines, cancel, &mut |done, total, _| on_cluster(done, total))?)
     }

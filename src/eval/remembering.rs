@@ -8,7 +8,8 @@ use super::EvalError;
 use super::cache::{Cache, key};
 use crate::base::CancelToken;
 use crate::inference::{
-    Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart, Special,
+    Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart,
+    ScoreRequest, Scores, Special,
 };
 
 /// A generator with a memory.
@@ -50,6 +51,13 @@ impl Remembering {
         let settings = settings.map_err(|error| self.failed(error.into()))?;
         let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
         Ok(key([self.fingerprint.as_str(), settings.as_str()].into_iter().chain(texts)))
+    }
+
+    fn key_of_scores(&self, request: &ScoreRequest) -> Result<String, InferenceError> {
+        let ScoreRequest { parts, answer, hidden } = request;
+        let scored = serde_json::to_string(&("score", answer, hidden)).map_err(|error| self.failed(error.into()))?;
+        let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
+        Ok(key([self.fingerprint.as_str(), scored.as_str()].into_iter().chain(texts)))
     }
 
     fn failed(&self, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
@@ -116,6 +124,25 @@ impl Generate for Remembering {
     ) -> Result<Completion, InferenceError> {
         self.recall(Some(grammar), request, cancel, on_event)
     }
+
+    fn score(
+        &mut self,
+        request: &ScoreRequest,
+        cancel: &CancelToken,
+        on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
+    ) -> Result<Scores, InferenceError> {
+        cancel.check()?;
+        let key = self.key_of_scores(request)?;
+        if let Some(known) = self.cache.get::<Scores>(&key) {
+            on_scored(None, &known.whole);
+            known.hidden.iter().enumerate().for_each(|(set, scored)| on_scored(Some(set), scored));
+            return Ok(known);
+        }
+        self.asked += 1;
+        let scores = self.inner.score(request, cancel, on_scored)?;
+        self.cache.put(&key, &scores).map_err(|error: EvalError| self.failed(error.into()))?;
+        Ok(scores)
+    }
 }
 
 #[cfg(test)]
@@ -173,6 +200,28 @@ mod tests {
         assert_eq!(held.text, "five");
         let mut other = remembering(folder.path(), "beef", &["other"]);
         assert_eq!(say(&mut other, &first), "other");
+    }
+
+    #[test]
+    fn what_was_scored_is_not_scored_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Cache::open(&folder.path().join("completions.jsonl")).unwrap();
+        let answers = ScriptedGenerator::new(|_| "one two".to_owned()).hiding();
+        let mut generator = Remembering::new(Box::new(answers), "f00d", open());
+        let scored = |hidden: Vec<Vec<usize>>| ScoreRequest {
+            parts: request("first").parts,
+            answer: vec![1, 2],
+            hidden,
+        };
+        let (one, other) = (scored(vec![vec![0]]), scored(Vec::new()));
+        let never = CancelToken::never();
+        let first = generator.score(&one, &never, &mut |_, _| {}).unwrap();
+        generator.score(&other, &never, &mut |_, _| {}).unwrap();
+        let mut again = Remembering::new(Box::new(ScriptedGenerator::queue([""; 0])), "f00d", open());
+        let mut heard = Vec::new();
+        let known = again.score(&one, &never, &mut |set, scores| heard.push((set, scores.to_vec()))).unwrap();
+        assert_eq!((&known, again.asked()), (&first, 0));
+        assert_eq!(heard, [(None, first.whole.clone()), (Some(0), first.hidden[0].clone())]);
     }
 
     #[test]

@@ -138,6 +138,7 @@ fn trace(text: &str, score: u16) -> Trace {
                 contribution: score,
                 share: Some(1.0),
                 counterfactual_answer: Some(text.to_owned()),
+                drops: Vec::new(),
                 counterfactuals: vec![Counterfactual {
                     prompt: prompt(text),
                     completion: completion(text),

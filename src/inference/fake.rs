@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     ChatTemplate, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
-    GeneratorIdentity, InferenceError, PromptPart, TextRole,
+    GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, TextRole,
 };
 use crate::base::{CancelToken, Millis};
 
@@ -93,7 +93,19 @@ type Answering = Box<dyn FnMut(&GenerateRequest) -> String + Send>;
 pub struct ScriptedGenerator {
     identity: GeneratorIdentity,
     answer: Answering,
+    hiding: Hiding,
 }
+
+/// Whether a scripted generator can say what hiding a part does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hiding {
+    Able,
+    Unable,
+}
+
+/// Log-probability of a word that the script says, and of one that it does not say.
+const SAID: f32 = -0.01;
+const UNSAID: f32 = -5.0;
 
 impl std::fmt::Debug for ScriptedGenerator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -111,6 +123,7 @@ impl ScriptedGenerator {
         Self {
             identity: GeneratorIdentity { model: "scripted".into(), context_tokens: 4096, chat_template },
             answer: Box::new(answer),
+            hiding: Hiding::Unable,
         }
     }
 
@@ -118,6 +131,13 @@ impl ScriptedGenerator {
     pub fn queue<T: Into<String>>(answers: impl IntoIterator<Item = T>) -> Self {
         let mut answers: VecDeque<String> = answers.into_iter().map(Into::into).collect();
         Self::new(move |_| answers.pop_front().unwrap_or_default())
+    }
+
+    /// One that scores answers, too: a word is probable where the script says it without the hidden parts.
+    #[must_use]
+    pub fn hiding(mut self) -> Self {
+        self.hiding = Hiding::Able;
+        self
     }
 
     /// With another context size than 4,096 words.
@@ -191,6 +211,40 @@ impl Generate for ScriptedGenerator {
             total_ms: Millis::default(),
         })
     }
+
+    fn score(
+        &mut self,
+        request: &ScoreRequest,
+        cancel: &CancelToken,
+        on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
+    ) -> Result<Scores, InferenceError> {
+        if self.hiding == Hiding::Unable {
+            let source = "it cannot hide parts of what it has read".into();
+            return Err(InferenceError::Run { doing: "scoring an answer", model: self.identity.model.clone(), source });
+        }
+        let mut score_without = |hidden: &[usize]| {
+            cancel.check()?;
+            let parts = request.parts.iter().enumerate().filter(|(at, _)| !hidden.contains(at));
+            let said = GenerateRequest {
+                parts: parts.map(|(_, part)| part.clone()).collect(),
+                sampling: Sampling::Greedy,
+                stop: Vec::new(),
+                max_tokens: request.answer.len(),
+                draft: Vec::new(),
+            };
+            let said: Vec<i32> = (self.answer)(&said).split_whitespace().map(token_of).collect();
+            let score = |(at, token)| if said.get(at) == Some(token) { SAID } else { UNSAID };
+            Ok::<_, InferenceError>(request.answer.iter().enumerate().map(score).collect::<Vec<f32>>())
+        };
+        let mut scores = Scores { whole: score_without(&[])?, hidden: Vec::new() };
+        on_scored(None, &scores.whole);
+        for (set, hidden) in request.hidden.iter().enumerate() {
+            let scored = score_without(hidden)?;
+            on_scored(Some(set), &scored);
+            scores.hidden.push(scored);
+        }
+        Ok(scores)
+    }
 }
 
 /// The same number for the same word, so that tests can compare answers by tokens.
@@ -202,7 +256,7 @@ fn token_of(word: &str) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::{Sampling, Special};
+    use crate::inference::Special;
 
     fn request(max_tokens: usize) -> GenerateRequest {
         GenerateRequest {

@@ -109,6 +109,27 @@ pub struct Completion {
     pub total_ms: Millis,
 }
 
+/// An answer whose probability is asked for, after a prompt as it is and with some of its parts hidden.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScoreRequest {
+    /// The prompt in order.
+    pub parts: Vec<PromptPart>,
+    /// Tokens of the answer.
+    pub answer: Vec<i32>,
+    /// Places in `parts`, one set after the other. What comes after the last place of all sets is read with the set
+    /// hidden; what comes before it was read with nothing hidden, and keeps traces of it.
+    pub hidden: Vec<Vec<usize>>,
+}
+
+/// How probable an answer is: the natural logarithm for each of its tokens, given those before it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    /// After the whole prompt.
+    pub whole: Vec<f32>,
+    /// With each set of parts hidden, in the order of the request.
+    pub hidden: Vec<Vec<f32>>,
+}
+
 /// The chat template that comes with a generator's weights (GGUF key `tokenizer.chat_template`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatTemplate {
@@ -168,5 +189,21 @@ pub trait Generate: Send {
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
         self.generate(request, cancel, on_event)
+    }
+
+    /// How probable an answer is with and without parts of its prompt, without reading the rest of the prompt again
+    /// (attention ablation: the hidden parts are taken out of the state). An estimate of what leaving them out does.
+    /// `on_scored` hears each set's tokens as they come; the whole prompt's come first, as no set.
+    ///
+    /// # Errors
+    /// As [`Generate::generate`]; also for a generator that cannot hide what it has read.
+    fn score(
+        &mut self,
+        _request: &ScoreRequest,
+        _cancel: &CancelToken,
+        _on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
+    ) -> Result<Scores, InferenceError> {
+        let source = "it cannot hide parts of what it has read".into();
+        Err(InferenceError::Run { doing: "scoring an answer", model: self.identity().model.clone(), source })
     }
 }

@@ -25,7 +25,7 @@ pub use error::InferenceError;
 pub use fake::{HashEmbedder, ScriptedGenerator};
 pub use generate::{
     ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart,
-    Sampling, Special,
+    Sampling, ScoreRequest, Scores, Special,
 };
 pub use llama::{GeneratorSettings, LlamaGenerator};
 pub use weights::{Checking, FileReport, FileState, ModelFolders};

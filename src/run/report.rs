@@ -107,6 +107,7 @@ fn cited(record: &TurnRecord) -> Vec<usize> {
 pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
     let method = match attribution.method {
         Method::Similarity => "similarity of answer and evidence",
+        Method::Preview => "preview: one cluster hidden from question and answer, an estimate",
         Method::Counterfactual => "counterfactual: one cluster left out, answer generated again",
     };
     let mut text = format!("Why this answer ({method}):\n");

@@ -183,7 +183,7 @@ impl Generator {
         let sources: Vec<SourceVector> = asked.hits.iter().filter_map(source).collect();
         let attribution = match asked.method {
             Method::Similarity => self.by_similarity(work, asked, &sources)?,
-            Method::Counterfactual => self.by_leaving_out(work, asked, &sources)?,
+            Method::Preview | Method::Counterfactual => self.by_leaving_out(work, asked, &sources)?,
         };
         Ok(Event::AttributionFinished { turn: work.turn, attribution: Box::new(attribution) })
     }
@@ -221,7 +221,11 @@ impl Generator {
         let mut tell = |done, total, clusters: &[Cluster]| {
             events.send(Event::AttributionAdvanced { turn, done, total, clusters: clusters.to_vec() });
         };
-        let engines = Engines { generator: self.load(&work.cancel)?, embedder: embedder.as_ref() };
+        let generator = self.load(&work.cancel)?;
+        if asked.method == Method::Preview {
+            return Ok(attribution::preview(input, generator, &work.cancel, &mut tell)?);
+        }
+        let engines = Engines { generator, embedder: embedder.as_ref() };
         Ok(attribution::explain(input, engines, &work.cancel, &mut tell)?)
     }
 

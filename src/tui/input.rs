@@ -96,6 +96,7 @@ fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime)
         }
         Action::Explain => return explain(screen, app, Method::Counterfactual),
         Action::ExplainBySimilarity => return explain(screen, app, Method::Similarity),
+        Action::ExplainByPreview => return explain(screen, app, Method::Preview),
         Action::NextPane => turn_focus(screen, 1),
         Action::PreviousPane => turn_focus(screen, Pane::ALL.len() - 1),
         Action::ShowConversation => screen.set_focus(Pane::Conversation),

@@ -232,6 +232,7 @@ fn cluster(hits: &[usize], how: How, values: (f64, Option<f64>), text: &str) -> 
         contribution: values.0,
         share: values.1,
         counterfactual_answer: Some(text.into()),
+        drops: Vec::new(),
         counterfactuals: vec![counterfactual],
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Takes token slices, gives logits. Owns the weights and the context that points into them.
 //! Invariants: logging is off before the back end starts; a batch never exceeds its capacity, a position never the
-//! context, and the only sequence is 0.
-//! Not here: what is in the context (`LlamaGenerator::cached`), when to stop.
+//! context, a sequence never [`SEQUENCES`].
+//! Not here: which tokens are in which sequence (`Slots`), when to stop.
 
 use std::fs::File;
 use std::num::NonZeroU32;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -22,6 +22,7 @@ use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::{LogOptions, send_logs_to_tracing};
 
 use super::GeneratorSettings;
+use super::slots::SLOTS;
 use crate::base::Canceled;
 use crate::inference::{ChatTemplate, InferenceError, Special};
 
@@ -34,6 +35,12 @@ const BATCH_TOKENS: usize = 512;
 /// cores.
 const CPU_STEP: usize = 32;
 
+/// Sequences whose states are told apart: the slots, and one to try things out.
+pub(super) const SEQUENCES: usize = SLOTS + 1;
+
+/// Cells of the state beyond the longest prompt, so that a second, shorter one can stay beside it.
+const SPARE_CELLS: usize = 1024;
+
 /// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
 const SMALLEST_CONTEXT: usize = 256;
 
@@ -45,6 +52,25 @@ enum EngineError {
     TextTooLong(usize),
     #[error("{tokens} tokens at position {position} do not fit a batch of {batch} and a context of {context}")]
     BatchTooLong { tokens: usize, position: usize, batch: usize, context: usize },
+    #[error("the architecture of the model cannot forget a part of what it has read")]
+    Unforgetting,
+}
+
+/// A state of its own in the context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sequence(pub(super) usize);
+
+impl Sequence {
+    /// The one that no slot uses.
+    pub(super) const TRIAL: Self = Self(SLOTS);
+
+    fn id(self) -> i32 {
+        i32::try_from(self.0).unwrap_or(0)
+    }
+
+    fn source(self) -> Option<u32> {
+        u32::try_from(self.0).ok()
+    }
 }
 
 /// Whose logits a call of llama.cpp gives.
@@ -52,8 +78,8 @@ enum EngineError {
 pub(super) enum Logits {
     /// The last token's.
     Last,
-    /// Every token's.
-    All,
+    /// Those of this place in the call and of every one after it.
+    From(usize),
 }
 
 /// A token chosen greedily.
@@ -73,6 +99,7 @@ pub(super) struct Engine {
     batch: LlamaBatch<'static>,
     model: Box<LlamaModel>,
     context_tokens: usize,
+    cells: usize,
     read_step: usize,
 }
 
@@ -124,6 +151,7 @@ impl Engine {
             batch: LlamaBatch::new(BATCH_TOKENS, 1),
             model,
             context_tokens: context_tokens.min(held),
+            cells: held,
             read_step: if backend.supports_gpu_offload() { BATCH_TOKENS } else { CPU_STEP },
         })
     }
@@ -175,29 +203,72 @@ impl Engine {
         self.model.vocab().is_eog(token)
     }
 
-    /// Forgets the state from position `keep` on. False where the architecture cannot forget a part, in which case all
-    /// of it is forgotten.
-    pub(super) fn forget_from(&mut self, keep: usize) -> bool {
-        let removed = keep > 0
-            && u32::try_from(keep)
-                .is_ok_and(|keep| matches!(self.context.clear_kv_cache_seq(Some(0), Some(keep), None), Ok(true)));
+    /// Tokens that all sequences may have together.
+    pub(super) fn cells(&self) -> usize {
+        self.cells
+    }
+
+    /// Forgets the state of `sequence` from position `keep` on. False where the architecture cannot forget a part, in
+    /// which case everything is forgotten, in every sequence.
+    pub(super) fn forget_from(&mut self, sequence: Sequence, keep: usize) -> bool {
+        let removed = u32::try_from(keep).is_ok_and(|keep| {
+            let from = (keep > 0).then_some(keep);
+            matches!(self.context.clear_kv_cache_seq(sequence.source(), from, None), Ok(true))
+        });
         if !removed {
             self.context.clear_kv_cache();
         }
         removed
     }
 
-    /// Adds `tokens` to the state, the first of them at `position`; `logits` says whose can be read afterwards.
-    pub(super) fn decode(&mut self, tokens: &[LlamaToken], position: usize, logits: Logits) -> Result<(), Cause> {
+    /// Forgets everything in every sequence.
+    pub(super) fn forget_all(&mut self) {
+        self.context.clear_kv_cache();
+    }
+
+    /// Makes `to` begin with the first `tokens` of `from`, and forgets what it had.
+    pub(super) fn copy(&mut self, from: Sequence, to: Sequence, tokens: usize) -> Result<(), Cause> {
+        if !self.forget_from(to, 0) {
+            return Err(EngineError::Unforgetting.into());
+        }
+        if tokens > 0 {
+            self.context.copy_kv_cache_seq(from.id(), to.id(), None, Some(u32::try_from(tokens)?))?;
+        }
+        Ok(())
+    }
+
+    /// Takes the tokens at `range` out of the state of `sequence`; those after them stay as they were read. Gives the
+    /// position of the next token.
+    pub(super) fn hide(&mut self, sequence: Sequence, range: &Range<usize>) -> Result<usize, Cause> {
+        let (start, end) = (u32::try_from(range.start)?, u32::try_from(range.end)?);
+        if !self.context.clear_kv_cache_seq(sequence.source(), Some(start), Some(end))? {
+            return Err(EngineError::Unforgetting.into());
+        }
+        let last = self.context.kv_cache_seq_pos_max(sequence.id());
+        Ok(usize::try_from(last + 1)?)
+    }
+
+    /// Adds `tokens` to the state of `sequence`, the first of them at `position`; `logits` says whose can be read
+    /// afterwards.
+    pub(super) fn decode(
+        &mut self,
+        sequence: Sequence,
+        tokens: &[LlamaToken],
+        position: usize,
+        logits: Logits,
+    ) -> Result<(), Cause> {
         let end = position + tokens.len();
         if tokens.is_empty() || tokens.len() > BATCH_TOKENS || end > self.context_tokens {
             let (tokens, context) = (tokens.len(), self.context_tokens);
             return Err(EngineError::BatchTooLong { tokens, position, batch: BATCH_TOKENS, context }.into());
         }
         self.batch.clear();
-        for (place, token) in (position..).zip(tokens) {
-            let wanted = logits == Logits::All || place + 1 == end;
-            self.batch.add(*token, i32::try_from(place)?, &[0], wanted)?;
+        for (place, token) in tokens.iter().enumerate() {
+            let wanted = match logits {
+                Logits::Last => place + 1 == tokens.len(),
+                Logits::From(first) => place >= first,
+            };
+            self.batch.add(*token, i32::try_from(position + place)?, &[sequence.id()], wanted)?;
         }
         self.context.decode(&mut self.batch)?;
         Ok(())
@@ -216,6 +287,17 @@ impl Engine {
             }
         }
         Likeliest { token: LlamaToken::new(best.0), margin: best.1 - second }
+    }
+
+    /// The natural logarithm of the probability of `token` after the one at `place` of the last call.
+    pub(super) fn log_probability(&self, place: usize, token: LlamaToken) -> f32 {
+        let logits = self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX));
+        let chosen = usize::try_from(token.0).ok().and_then(|token| logits.get(token));
+        let Some(chosen) = chosen else { return f32::NEG_INFINITY };
+        // Relative to the largest, so that nothing overflows.
+        let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let sum: f64 = logits.iter().map(|logit| f64::from((logit - largest).exp())).sum();
+        (f64::from(chosen - largest) - sum.ln()) as f32
     }
 
     /// The token after the one at `place` of the last call, drawn by `sampler`, which learns of it.
@@ -270,7 +352,8 @@ fn context_params(settings: &GeneratorSettings, context_tokens: usize) -> LlamaC
     let threads = i32::try_from(threads).unwrap_or(i32::MAX);
     let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
     LlamaContextParams::default()
-        .with_n_ctx(u32::try_from(context_tokens).ok().and_then(NonZeroU32::new))
+        .with_n_ctx(u32::try_from(context_tokens + SPARE_CELLS).ok().and_then(NonZeroU32::new))
+        .with_n_seq_max(u32::try_from(SEQUENCES).unwrap_or(1))
         .with_n_batch(batch)
         .with_n_ubatch(batch)
         .with_n_threads(threads)

@@ -1,14 +1,16 @@
 //! Text generation with llama.cpp.
 //!
-//! Takes a GGUF file, gives a [`Generate`]. The state of the last prompt stays in the context, so that the next prompt
-//! re-reads only what differs from it.
+//! Takes a GGUF file, gives a [`Generate`]. The state of the last prompts stays in the context, so that the next one
+//! re-reads only what differs from them.
 //! Invariants: every limit is checked before llama.cpp could assert, which would end the process; nothing is printed;
-//! `cached` names exactly the tokens whose state is in sequence 0, also after a cancellation or a failure.
+//! `slots` names exactly the tokens whose state is in the context, also after a cancellation or a failure.
 //! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
 
 mod choice;
 mod draft;
 mod engine;
+mod score;
+mod slots;
 mod stream;
 
 use std::ops::ControlFlow;
@@ -20,10 +22,12 @@ use serde::{Deserialize, Serialize};
 
 use self::choice::Choice;
 use self::draft::Draft;
-use self::engine::{Engine, Logits};
+use self::engine::{Engine, Logits, Sequence};
+use self::slots::Slots;
 use self::stream::TextStream;
 use super::{
     Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart,
+    ScoreRequest, Scores,
 };
 use crate::base::{CancelToken, Millis};
 
@@ -49,7 +53,7 @@ impl Default for GeneratorSettings {
 pub struct LlamaGenerator {
     engine: Engine,
     identity: GeneratorIdentity,
-    cached: Vec<LlamaToken>,
+    slots: Slots,
 }
 
 impl std::fmt::Debug for LlamaGenerator {
@@ -86,7 +90,7 @@ impl LlamaGenerator {
             context_tokens: engine.context_tokens(),
             chat_template: engine.chat_template(),
         };
-        Ok(Self { engine, identity, cached: Vec::new() })
+        Ok(Self { engine, identity, slots: Slots::new() })
     }
 
     /// The ids `part` has in a prompt, as the vocabulary numbers them.
@@ -107,17 +111,52 @@ impl LlamaGenerator {
         InferenceError::Run { doing, model: self.identity.model.clone(), source }
     }
 
-    /// Keeps what `prompt` shares with the cached tokens and forgets the rest; gives how many tokens are kept.
-    fn reuse(&mut self, prompt: &[LlamaToken]) -> usize {
-        let shared = self.cached.iter().zip(prompt).take_while(|(a, b)| a == b).count();
-        // The last token is always read again: its logits choose the first token of the answer.
-        let kept = shared.min(prompt.len() - 1);
-        let kept = if self.engine.forget_from(kept) { kept } else { 0 };
-        self.cached.truncate(kept);
-        kept
+    /// The tokens of a prompt.
+    fn prompt(&self, parts: &[PromptPart]) -> Result<Vec<LlamaToken>, InferenceError> {
+        let mut prompt = Vec::new();
+        for part in parts {
+            prompt.extend(self.tokenize(part)?);
+        }
+        let context = self.identity.context_tokens;
+        if prompt.len() >= context {
+            return Err(InferenceError::PromptTooLong { tokens: prompt.len() + 1, context });
+        }
+        if prompt.is_empty() {
+            return Err(self.failed("reading the prompt", "the prompt is empty".into()));
+        }
+        Ok(prompt)
     }
 
-    /// Reads `prompt` from token `start` on, in pieces small enough to cancel between them.
+    /// Keeps what `prompt` shares with what was read before and forgets the rest of that slot; gives how many tokens
+    /// are kept. `more` tokens will follow the prompt.
+    fn reuse(&mut self, prompt: &[LlamaToken], more: usize) -> Result<usize, InferenceError> {
+        let place = self.slots.place(prompt);
+        // The last token is always read again: its logits choose the first token of the answer.
+        let mut kept = place.shared.min(prompt.len() - 1);
+        if place.slot == place.from {
+            if !self.engine.forget_from(Sequence(place.slot), kept) {
+                self.slots.empty_all();
+                kept = 0;
+            }
+        } else {
+            let (from, to) = (Sequence(place.from), Sequence(place.slot));
+            self.engine.copy(from, to, kept).map_err(|source| {
+                self.slots.empty_all();
+                self.failed("reading the prompt", source)
+            })?;
+        }
+        self.slots.take(place.slot, place.from, kept);
+        for slot in self.slots.in_the_way(prompt.len() - kept + more, self.engine.cells()) {
+            if !self.engine.forget_from(Sequence(slot), 0) {
+                self.slots.empty_all();
+                return Ok(0);
+            }
+            self.slots.empty(slot);
+        }
+        Ok(kept)
+    }
+
+    /// Reads the rest of `prompt`, in pieces small enough to cancel between them.
     fn read_prompt(
         &mut self,
         prompt: &[LlamaToken],
@@ -125,10 +164,10 @@ impl LlamaGenerator {
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<(), InferenceError> {
         let step = self.engine.read_step();
-        on_event(GenerateEvent::PromptRead { done: self.cached.len(), total: prompt.len() });
-        while self.cached.len() < prompt.len() {
+        on_event(GenerateEvent::PromptRead { done: self.slots.current().len(), total: prompt.len() });
+        while self.slots.current().len() < prompt.len() {
             cancel.check()?;
-            let start = self.cached.len();
+            let start = self.slots.current().len();
             // Pieces end at multiples of the step, so that a reused prompt is read in the same pieces as a fresh one
             // and rounds alike.
             let end = prompt.len().min((start / step + 1) * step);
@@ -138,19 +177,22 @@ impl LlamaGenerator {
         Ok(())
     }
 
+    /// Adds `tokens` to the current slot.
     fn decode(&mut self, tokens: &[LlamaToken], logits: Logits, doing: &'static str) -> Result<(), InferenceError> {
-        match self.engine.decode(tokens, self.cached.len(), logits) {
+        match self.engine.decode(self.slots.sequence(), tokens, self.slots.current().len(), logits) {
             Ok(()) => {
-                self.cached.extend_from_slice(tokens);
+                self.slots.extend(tokens);
                 Ok(())
             }
-            Err(source) => {
-                // After a failure llama.cpp may have stored a part of the tokens.
-                self.engine.forget_from(0);
-                self.cached.clear();
-                Err(self.failed(doing, source))
-            }
+            Err(source) => Err(self.lost(doing, source)),
         }
+    }
+
+    /// Forgets everything: after a failure llama.cpp may have stored a part of the tokens.
+    fn lost(&mut self, doing: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
+        self.engine.forget_all();
+        self.slots.empty_all();
+        self.failed(doing, source)
     }
 
     fn run(
@@ -164,18 +206,9 @@ impl LlamaGenerator {
         cancel.check()?;
         let grammar = grammar.map(|grammar| self.engine.grammar(grammar)).transpose();
         let grammar = grammar.map_err(|source| self.failed("reading the grammar of what it may say", source))?;
-        let mut prompt = Vec::new();
-        for part in &request.parts {
-            prompt.extend(self.tokenize(part)?);
-        }
-        let context = self.identity.context_tokens;
-        if prompt.len() >= context {
-            return Err(InferenceError::PromptTooLong { tokens: prompt.len() + 1, context });
-        }
-        if prompt.is_empty() {
-            return Err(self.failed("reading the prompt", "the prompt is empty".into()));
-        }
-        let reused_tokens = self.reuse(&prompt);
+        let prompt = self.prompt(&request.parts)?;
+        let more = request.max_tokens.min(self.identity.context_tokens - prompt.len());
+        let reused_tokens = self.reuse(&prompt, more)?;
         self.read_prompt(&prompt, cancel, on_event)?;
         let generated = self.continue_text(request, Choice::new(request.sampling, grammar), cancel, on_event)?;
         let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
@@ -192,14 +225,14 @@ impl LlamaGenerator {
         })
     }
 
-    /// Keeps the first `keep` tokens of the state.
+    /// Keeps the first `keep` tokens of the current slot.
     fn rewind(&mut self, keep: usize) -> Result<(), InferenceError> {
-        let kept = self.cached[..keep].to_vec();
-        if self.engine.forget_from(keep) {
-            self.cached.truncate(keep);
+        let kept = self.slots.current()[..keep].to_vec();
+        if self.engine.forget_from(self.slots.sequence(), keep) {
+            self.slots.truncate(keep);
             return Ok(());
         }
-        self.cached.clear();
+        self.slots.empty_all();
         let step = self.engine.read_step();
         kept.chunks(step).try_for_each(|piece| self.decode(piece, Logits::Last, "reading the prompt"))
     }
@@ -216,7 +249,7 @@ impl LlamaGenerator {
         let mut stream = TextStream::new(&request.stop);
         let mut tokens = Vec::new();
         let mut first_token_at = None;
-        let prompt = self.cached.len();
+        let prompt = self.slots.current().len();
         let finish = loop {
             if tokens.len() >= request.max_tokens {
                 break Finish::Length;
@@ -256,12 +289,12 @@ impl LlamaGenerator {
             draft.place = at - draft.read.start;
             return Ok(());
         }
-        if self.cached.len() > prompt + at {
+        if self.slots.current().len() > prompt + at {
             self.rewind(prompt + at)?;
         }
-        let room = self.identity.context_tokens - self.cached.len();
+        let room = self.identity.context_tokens - self.slots.current().len();
         match draft.next_piece(at, room) {
-            Some(piece) => self.decode(&piece, Logits::All, "generating")?,
+            Some(piece) => self.decode(&piece, Logits::From(0), "generating")?,
             None => self.decode(&[token], Logits::Last, "generating")?,
         }
         draft.place = 0;
@@ -295,6 +328,15 @@ impl Generate for LlamaGenerator {
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
         self.run(Some(grammar), request, cancel, on_event)
+    }
+
+    fn score(
+        &mut self,
+        request: &ScoreRequest,
+        cancel: &CancelToken,
+        on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
+    ) -> Result<Scores, InferenceError> {
+        self.score_hidden(request, cancel, on_scored)
     }
 }
 

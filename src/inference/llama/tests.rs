@@ -315,3 +315,96 @@ fn a_draft_longer_than_the_context_ends_at_its_border() {
     assert_same(&drafted, &plain, "a full context");
     assert_eq!(drafted.finish, Finish::Length);
 }
+
+/// A prompt with these facts in the order given, about the last question.
+fn facts(facts: &[&str]) -> GenerateRequest {
+    let mut request = ask("What colour is the door of the harbour office?", 24);
+    let facts = facts.iter().enumerate().map(|(at, fact)| plain(&format!("Fact {}: {fact}\n", at + 1)));
+    request.parts.splice(3..3, facts);
+    request
+}
+
+const DOOR: &str = "The door of the harbour office is green.";
+const PUMP: &str = "The pump of the ferry runs on diesel and is checked in May.";
+
+#[test]
+fn hiding_the_fact_that_has_the_answer_makes_it_less_probable() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let request = facts(&[DOOR, PUMP, "Lunch is at noon."]);
+    let said = answer(&mut generator, &request);
+    let score = ScoreRequest { parts: request.parts.clone(), answer: said.tokens.clone(), hidden: vec![vec![3], vec![4], vec![5]] };
+    let mut heard = Vec::new();
+    let scores = generator.score(&score, &CancelToken::never(), &mut |set, _| heard.push(set)).unwrap();
+    assert_eq!(heard, [None, Some(0), Some(1), Some(2)]);
+    assert!(scores.whole.len() == said.tokens.len() && scores.whole.iter().all(|score| *score <= 0.0));
+    let drop = |hidden: &[f32]| scores.whole.iter().zip(hidden).map(|(whole, hidden)| whole - hidden).sum::<f32>();
+    let drops: Vec<f32> = scores.hidden.iter().map(|hidden| drop(hidden)).collect();
+    assert!(drops[0] > 1.0 && drops[0] > drops[1] && drops[0] > drops[2], "{drops:?}");
+    assert_eq!(answer(&mut generator, &request).tokens, said.tokens, "what was hidden is there again");
+}
+
+#[test]
+fn hiding_the_last_part_is_the_same_as_leaving_it_out() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let (with, without) = (facts(&[PUMP, DOOR]), facts(&[PUMP]));
+    let said = answer(&mut generator, &with).tokens;
+    let score = |generator: &mut LlamaGenerator, parts: &[PromptPart], hidden: Vec<Vec<usize>>| {
+        let request = ScoreRequest { parts: parts.to_vec(), answer: said.clone(), hidden };
+        generator.score(&request, &CancelToken::never(), &mut |_, _| {}).unwrap()
+    };
+    let hidden = score(&mut generator, &with.parts, vec![vec![4]]);
+    let left_out = score(&mut generator, &without.parts, Vec::new());
+    let nothing = score(&mut generator, &with.parts, vec![Vec::new()]);
+    let near = |a: &[f32], b: &[f32]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 0.1);
+    assert!(near(&hidden.hidden[0], &left_out.whole), "{hidden:?} {left_out:?}");
+    assert!(near(&nothing.hidden[0], &nothing.whole), "{nothing:?}");
+    assert!(!near(&hidden.hidden[0], &hidden.whole));
+}
+
+#[test]
+fn a_score_that_cannot_be_computed_is_refused_and_harms_nothing() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    let request = facts(&[PUMP, DOOR]);
+    let said = answer(&mut generator, &request);
+    let good = ScoreRequest { parts: request.parts.clone(), answer: said.tokens.clone(), hidden: vec![vec![3]] };
+    let mut score = |request: &ScoreRequest, cancel: &CancelToken| generator.score(request, cancel, &mut |_, _| {});
+    let never = CancelToken::never();
+    let unknown = score(&ScoreRequest { answer: vec![-5, 7], ..good.clone() }, &never);
+    assert!(matches!(unknown, Err(InferenceError::Run { .. })), "{unknown:?}");
+    let outside = score(&ScoreRequest { hidden: vec![vec![99]], ..good.clone() }, &never);
+    assert!(matches!(outside, Err(InferenceError::Run { .. })), "{outside:?}");
+    let long = score(&ScoreRequest { answer: vec![5; 400], ..good.clone() }, &never);
+    assert!(matches!(long, Err(InferenceError::PromptTooLong { .. })), "{long:?}");
+    let source = CancelSource::default();
+    source.cancel();
+    assert!(matches!(score(&good, &source.token()), Err(InferenceError::Canceled(_))));
+    let empty = score(&ScoreRequest { answer: Vec::new(), ..good.clone() }, &never).unwrap();
+    assert_eq!((empty.whole.len(), empty.hidden), (0, vec![Vec::new()]));
+    assert_eq!(score(&good, &never).unwrap().hidden[0].len(), said.tokens.len());
+    assert_eq!(answer(&mut generator, &request).tokens, said.tokens);
+}
+
+#[test]
+fn two_kinds_of_prompts_in_turn_do_not_push_each_other_out() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let of = |role: &str, question: &str| {
+        let mut request = ask(question, 8);
+        request.parts[1] = plain(&format!("You {role}. {}", "Be short and never guess. ".repeat(8)));
+        request
+    };
+    let turns = [("complete questions", "And on Sunday?"), ("answer questions", "When does the ferry go on Sunday?")];
+    for (role, question) in turns {
+        answer(&mut generator, &of(role, question));
+    }
+    for (role, question) in turns {
+        let again = answer(&mut generator, &of(role, &question.replace("Sunday", "Monday")));
+        assert!(again.reused_tokens + 20 > again.prompt_tokens, "{} of {}", again.reused_tokens, again.prompt_tokens);
+    }
+    let mut fresh = load(512).unwrap();
+    let last = of("answer questions", "When does the ferry go on Friday?");
+    assert_same(&answer(&mut generator, &last), &answer(&mut fresh, &last), "beside another prompt");
+}

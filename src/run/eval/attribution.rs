@@ -72,6 +72,7 @@ const ABOUT: &str = "Share of questions where the best-ranked hit of the top clu
 fn method(way: Way) -> Method {
     match way {
         Way::Similarity => Method::Similarity,
+        Way::Preview => Method::Preview,
         Way::CounterfactualUnclustered | Way::Counterfactual => Method::Counterfactual,
     }
 }

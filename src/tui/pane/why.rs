@@ -41,11 +41,11 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         if !explaining.clusters.is_empty() {
             parts.push(INTRODUCTION, Line::styled("So far, shares among these only:", theme.dim));
         }
-        clusters(turn, (explaining.method, &explaining.clusters), (screen, &look), &mut parts);
+        clusters(turn, &explaining.clusters, (screen, &look), &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
         parts.extend(INTRODUCTION, verdict(attribution, &look));
         parts.push(INTRODUCTION, Line::default());
-        clusters(turn, (attribution.method, &attribution.clusters), (screen, &look), &mut parts);
+        clusters(turn, &attribution.clusters, (screen, &look), &mut parts);
     } else {
         return say(&invitation(app, turn, screen), frame, inner, &theme);
     }
@@ -69,8 +69,10 @@ fn invitation(app: &App, turn: &Turn, screen: &ScreenState) -> String {
     let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
     format!(
         "Not explained yet.\n\n{}  leaves out one source after another, answers again and compares. Exact; takes about as \
-         long as a few answers.\n\n{}  compares the answer with each source. Quick and rough.",
+         long as a few answers.\n\n{}  hides one source after another from the answer. Quicker, an estimate.\n\n{}  compares \
+         the answer with each source. Quick and rough.",
         key(Action::Explain),
+        key(Action::ExplainByPreview),
         key(Action::ExplainBySimilarity)
     )
 }
@@ -79,7 +81,11 @@ fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
     let text = match method {
         Method::Counterfactual => {
             "Method: counterfactual. Leaves out one cluster (sources that say nearly the same) after another, generates \
-             the answer again and compares."
+             the answer again and compares. Clusters that probably do not matter are left out together first."
+        }
+        Method::Preview => {
+            "Method: preview. Hides one cluster after another from the question and the answer; generates nothing. An \
+             estimate."
         }
         Method::Similarity => "Method: similarity. Compares the answer with each source; generates nothing. Rough.",
     };
@@ -106,13 +112,13 @@ fn verdict(attribution: &Attribution, look: &Look<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-fn clusters(turn: &Turn, of: (Method, &[Cluster]), look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
-    let (method, clusters) = of;
+fn clusters(turn: &Turn, of: &[Cluster], look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
+    let clusters = of;
     let (screen, look) = look;
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         parts.push(at, share_line(cluster, Fold::from(open), look));
-        parts.extend(at, detail_lines(turn, cluster, method, look));
+        parts.extend(at, detail_lines(turn, cluster, look));
         if open {
             parts.extend(at, opened(turn, cluster, look));
         }
@@ -131,20 +137,19 @@ fn share_line(cluster: &Cluster, open: Fold, look: &Look<'_>) -> Line<'static> {
     Line::from(spans)
 }
 
-fn detail_lines(turn: &Turn, cluster: &Cluster, method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
+fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
     let cited = turn.answer().is_some_and(|answer| cluster.hits.iter().any(|hit| answer.citations.contains(hit)));
     let cited = if cited { "cited" } else { "not cited" };
-    let value = match method {
-        Method::Similarity => format!("cosine {:.3}", cluster.contribution),
-        Method::Counterfactual if cluster.share.is_none() && cluster.contribution == 0.0 => {
-            "same answer without it".into()
-        }
-        Method::Counterfactual => format!("contribution {:.3}", cluster.contribution),
+    let value = match cluster.how {
+        How::Similarity => format!("cosine {:.3}", cluster.contribution),
+        How::Preview => format!("answer {:.1} % less probable", cluster.contribution * 100.0),
+        How::Verified | How::Regenerated | How::Group if cluster.contribution == 0.0 => "same answer without it".into(),
+        How::Verified | How::Regenerated | How::Group => format!("contribution {:.3}", cluster.contribution),
     };
     let how = match cluster.how {
         How::Verified => "verified",
         How::Regenerated => "regenerated",
-        How::Group => "settled as a group",
+        How::Group => "left out together with others",
         How::Preview => "preview, an estimate",
         How::Similarity => "similarity, rough",
     };

@@ -1,0 +1,136 @@
+//! How probable an answer is when parts of its prompt are hidden.
+//!
+//! Takes an answer and sets of parts. The prompt is read once up to the end of the last part that is hidden; for each
+//! set that state is shared, the set taken out of it, and only the rest of the prompt and the answer are read again.
+//! Invariants: the current slot holds the shared beginning afterwards, and nothing of the trials stays in the context.
+//! Not here: what the probabilities say about a source (`attribution`).
+
+use std::ops::Range;
+
+use llama_cpp_2::token::LlamaToken;
+
+use super::LlamaGenerator;
+use super::engine::{Logits, Sequence};
+use crate::base::CancelToken;
+use crate::inference::{InferenceError, ScoreRequest, Scores};
+
+const DOING: &str = "scoring an answer";
+
+/// What is read again for each set.
+struct Rest {
+    /// Tokens of the prompt before it.
+    start: usize,
+    /// The end of the prompt and the answer without its last token, whose successor nobody asks for.
+    tokens: Vec<LlamaToken>,
+    /// Tokens of the answer.
+    answer: Vec<LlamaToken>,
+}
+
+impl Rest {
+    /// Place in `tokens` whose logits give the first token of the answer.
+    fn first(&self) -> usize {
+        self.tokens.len() - self.answer.len()
+    }
+}
+
+impl LlamaGenerator {
+    pub(super) fn score_hidden(
+        &mut self,
+        request: &ScoreRequest,
+        cancel: &CancelToken,
+        on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
+    ) -> Result<Scores, InferenceError> {
+        let prompt = self.prompt(&request.parts)?;
+        let hidden = self.ranges(request)?;
+        let rest = self.rest(&prompt, &hidden, &request.answer)?;
+        if rest.answer.is_empty() {
+            return Ok(Scores { whole: Vec::new(), hidden: vec![Vec::new(); hidden.len()] });
+        }
+        self.reuse(&prompt[..rest.start], rest.tokens.len())?;
+        self.read_prompt(&prompt[..rest.start], cancel, &mut |_| {})?;
+        let whole = self.score_without(&[], &rest, cancel)?;
+        on_scored(None, &whole);
+        let mut scores = Scores { whole, hidden: Vec::with_capacity(hidden.len()) };
+        for (set, ranges) in hidden.iter().enumerate() {
+            let scored = self.score_without(ranges, &rest, cancel)?;
+            on_scored(Some(set), &scored);
+            scores.hidden.push(scored);
+        }
+        Ok(scores)
+    }
+
+    /// The tokens of each set.
+    fn ranges(&self, request: &ScoreRequest) -> Result<Vec<Vec<Range<usize>>>, InferenceError> {
+        let mut ends = vec![0];
+        for part in &request.parts {
+            ends.push(ends[ends.len() - 1] + self.tokenize(part)?.len());
+        }
+        let range = |place: &usize| Some(*ends.get(*place)?..*ends.get(place + 1)?);
+        let ranges = |set: &Vec<usize>| set.iter().map(range).collect::<Option<Vec<_>>>();
+        let sets = request.hidden.iter().map(ranges).collect::<Option<Vec<_>>>();
+        sets.ok_or_else(|| self.failed(DOING, "a part that is to be hidden is not in the prompt".into()))
+    }
+
+    fn rest(
+        &self,
+        prompt: &[LlamaToken],
+        hidden: &[Vec<Range<usize>>],
+        answer: &[i32],
+    ) -> Result<Rest, InferenceError> {
+        // At least the last token is read again: its logits choose the first token of the answer.
+        let end = hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0);
+        let start = end.min(prompt.len() - 1);
+        let answer: Vec<LlamaToken> = answer.iter().copied().map(LlamaToken::new).collect();
+        let read = &answer[..answer.len().saturating_sub(1)];
+        if let Some(unknown) = read.iter().find(|token| !self.engine.knows(**token)) {
+            return Err(self.failed(DOING, format!("the vocabulary has no token {unknown}").into()));
+        }
+        let (tokens, context) = (prompt.len() + read.len(), self.identity.context_tokens);
+        if tokens > context {
+            return Err(InferenceError::PromptTooLong { tokens, context });
+        }
+        Ok(Rest { start, tokens: [&prompt[start..], read].concat(), answer })
+    }
+
+    /// The answer's probabilities with `ranges` hidden.
+    fn score_without(
+        &mut self,
+        ranges: &[Range<usize>],
+        rest: &Rest,
+        cancel: &CancelToken,
+    ) -> Result<Vec<f32>, InferenceError> {
+        let scored = self.read_trial(ranges, rest, cancel);
+        if !self.engine.forget_from(Sequence::TRIAL, 0) {
+            self.slots.empty_all();
+        }
+        scored
+    }
+
+    fn read_trial(
+        &mut self,
+        ranges: &[Range<usize>],
+        rest: &Rest,
+        cancel: &CancelToken,
+    ) -> Result<Vec<f32>, InferenceError> {
+        let from = self.slots.sequence();
+        let mut position = rest.start;
+        self.engine.copy(from, Sequence::TRIAL, rest.start).map_err(|source| self.lost(DOING, source))?;
+        for range in ranges.iter().filter(|range| !range.is_empty()) {
+            position = self.engine.hide(Sequence::TRIAL, range).map_err(|source| self.lost(DOING, source))?;
+        }
+        let mut scored = Vec::with_capacity(rest.answer.len());
+        let step = self.engine.read_step();
+        for (start, piece) in (0..).step_by(step).zip(rest.tokens.chunks(step)) {
+            cancel.check()?;
+            let first = rest.first().saturating_sub(start);
+            let logits = Logits::From(first.min(piece.len()));
+            let read = self.engine.decode(Sequence::TRIAL, piece, position + start, logits);
+            read.map_err(|source| self.lost(DOING, source))?;
+            for place in first..piece.len() {
+                let token = rest.answer[start + place - rest.first()];
+                scored.push(self.engine.log_probability(place, token));
+            }
+        }
+        Ok(scored)
+    }
+}
