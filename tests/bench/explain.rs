@@ -1,0 +1,256 @@
+//! What explaining an answer costs beside answering, and how far the preview agrees with the exact explanation.
+//!
+//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL]` asks the first questions of the benchmark beside the
+//! repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain
+//! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources; then a made prompt of ten sources of about
+//! 250 tokens each. Every answer is explained twice: with what hardly matters settled as a group, and one by one. Before
+//! each explanation the state of the model is that after the answer. All ratios are to the time of the answer, prompt
+//! reading included.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
+
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use ragonite::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
+use ragonite::attribution::{
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, SourceVector, explain,
+};
+use ragonite::base::{CancelToken, Language};
+use ragonite::eval::{Benchmark, Limit, Wanted};
+use ragonite::index::Index;
+use ragonite::inference::{Catalog, Embed, Generate, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, load_embedder};
+use ragonite::prompt::PromptSettings;
+use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
+
+const EMBEDDER: &str = "all-MiniLM-L6-v2";
+const GENERATOR: &str = "qwen2.5-coder-1.5b-instruct";
+/// Questions that are asked where no number is given.
+const QUESTIONS: usize = 20;
+/// What is asked of the made sources.
+const MADE_QUESTION: &str = "On which day is the water of the tank changed?";
+/// Tokens of a made source, about.
+const MADE_TOKENS: usize = 250;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+#[expect(clippy::disallowed_methods, reason = "the benchmark says where the weights are")]
+fn main() -> Outcome<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let models = std::env::var_os("RAGONITE_MODELS").map_or_else(|| root.join("models"), PathBuf::from);
+    let (catalog, folders, never) = (Catalog::builtin()?, ModelFolders::new(vec![models]), CancelToken::never());
+    let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let count = given.iter().find_map(|argument| argument.parse::<usize>().ok()).unwrap_or(QUESTIONS);
+    let mut names = given.iter().filter(|argument| argument.parse::<usize>().is_err());
+    let Some(folder) = names.next() else {
+        println!("name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL]");
+        return Ok(());
+    };
+    let model = catalog.model(names.next().map_or(GENERATOR, String::as_str))?;
+    let path = folders.find(model, model.weights()?, &never)?;
+    let settings = GeneratorSettings::default();
+    let mut generator = LlamaGenerator::load(&model.id, &path, &settings, Box::new(|_| ControlFlow::Continue(())))?;
+    let embedder = load_embedder(catalog.model(EMBEDDER)?, &folders, &never)?;
+    let index = Index::open(Path::new(folder), embedder.identity(), &never, &mut |_| {})?;
+    let wanted = Wanted { languages: vec![Language::English], limit: Limit::First(count) };
+    let benchmark = Benchmark::read(&root.join("../shared/confquestions"), None, &wanted)?;
+    let asked: Vec<String> =
+        benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect();
+    println!("{}: {} questions; {}", index.name(), asked.len(), model.id);
+    for sources in [5, 10] {
+        let mut measured = Vec::new();
+        for question in &asked {
+            let engines = retrieval::Engines { index: &index, embedder: &*embedder, reranker: None };
+            let retrieved = RetrievalSettings { top_k: sources, ..RetrievalSettings::default() };
+            let hits = retrieve(engines, question, &retrieved, &never)?.hits;
+            let settings = AnswerSettings::default();
+            let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings };
+            let one = work.measure(question, &hits)?;
+            println!("  {}", one.line());
+            measured.push(one);
+        }
+        println!("{sources} sources, medians: {}", Measured::medians(&measured).line());
+        agreement(&measured);
+    }
+    let engines = retrieval::Engines { index: &index, embedder: &*embedder, reranker: None };
+    let mut hits = retrieve(engines, MADE_QUESTION, &RetrievalSettings::default(), &never)?.hits;
+    for hit in &mut hits {
+        hit.text = made_text(hit.rank);
+    }
+    let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..PromptSettings::default() };
+    let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
+    let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings };
+    println!("made prompt: {}", work.measure(MADE_QUESTION, &hits)?.line());
+    Ok(())
+}
+
+/// A source of about [`MADE_TOKENS`] tokens; one of ten has the answer.
+fn made_text(rank: usize) -> String {
+    let water = if rank == 4 { "The water of the tank is changed on Thursday." } else { "The tank is checked at noon." };
+    let filler = "The crew of the station writes down wind and pressure every hour, and keeps the log in the office. ";
+    format!("Station {rank}. {water} {}", filler.repeat(MADE_TOKENS / 22))
+}
+
+struct Work<'a> {
+    generator: &'a mut LlamaGenerator,
+    embedder: &'a dyn Embed,
+    index: &'a Index,
+    settings: AnswerSettings,
+}
+
+/// Times of one question, as multiples of the answer's.
+#[derive(Default, Clone)]
+struct Measured {
+    answer_ms: f64,
+    tokens: f64,
+    clusters: f64,
+    first_bar: f64,
+    preview: f64,
+    one_by_one: f64,
+    grouped: f64,
+    verified: f64,
+    spearman: Option<f64>,
+    same_first: Option<f64>,
+}
+
+impl Measured {
+    fn line(&self) -> String {
+        format!(
+            "answer {:.1} s, {:.0} tokens, {:.0} clusters, {:.2} verified | first bar {:.2} preview {:.2} grouped {:.2} one by one {:.2} | Spearman {} same first {}",
+            self.answer_ms / 1e3,
+            self.tokens,
+            self.clusters,
+            self.verified,
+            self.first_bar,
+            self.preview,
+            self.grouped,
+            self.one_by_one,
+            self.spearman.map_or("-".to_owned(), |value| format!("{value:.2}")),
+            self.same_first.map_or("-".to_owned(), |value| format!("{value:.2}")),
+        )
+    }
+
+    fn medians(all: &[Self]) -> Self {
+        let median = |of: fn(&Self) -> f64| {
+            let mut values: Vec<f64> = all.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values.get(values.len() / 2).copied().unwrap_or_default()
+        };
+        Self {
+            answer_ms: median(|one| one.answer_ms),
+            tokens: median(|one| one.tokens),
+            clusters: median(|one| one.clusters),
+            first_bar: median(|one| one.first_bar),
+            preview: median(|one| one.preview),
+            one_by_one: median(|one| one.one_by_one),
+            grouped: median(|one| one.grouped),
+            verified: median(|one| one.verified),
+            spearman: None,
+            same_first: None,
+        }
+    }
+}
+
+/// Means over the questions where some source mattered.
+fn agreement(measured: &[Measured]) {
+    let mean = |of: fn(&Measured) -> Option<f64>| {
+        let values: Vec<f64> = measured.iter().filter_map(of).collect();
+        (values.iter().sum::<f64>() / values.len().max(1) as f64, values.len())
+    };
+    let ((spearman, of), (first, _)) = (mean(|one| one.spearman), mean(|one| one.same_first));
+    println!("preview against one by one, {of} questions where a source mattered: Spearman {spearman:.2}, same first {first:.2}");
+}
+
+impl Work<'_> {
+    fn measure(&mut self, question: &str, hits: &[Hit]) -> Outcome<Measured> {
+        let never = CancelToken::never();
+        let settings = &self.settings;
+        let input = AnswerInput { prefix: "", language: Language::English, past: &[], question, hits, settings };
+        let started = Instant::now();
+        let answer = generate_answer(self.generator, &input, &never, &mut |_| {})?;
+        let answer_ms = started.elapsed().as_secs_f64() * 1e3;
+        let ids: Vec<_> = hits.iter().map(|hit| hit.evidence).collect();
+        let vectors = self.index.vectors(&ids)?;
+        let sources: Vec<SourceVector> = hits
+            .iter()
+            .zip(vectors)
+            .map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding })
+            .collect();
+        let (grouped, grouped_ms, first_bar) = self.explained(question, &answer, &sources, GroupTest::Auto)?;
+        let parts = answer.prompt.parts();
+        self.generator.score(
+            &ScoreRequest { parts, answer: answer.completion.tokens.clone(), hidden: Vec::new() },
+            &never,
+            &mut |_, _| {},
+        )?;
+        let (exact, exact_ms, _) = self.explained(question, &answer, &sources, GroupTest::Off)?;
+        let estimated: Vec<f64> = exact.clusters.iter().map(|one| drop(one)).collect();
+        let contributions: Vec<f64> = exact.clusters.iter().map(|one| one.contribution).collect();
+        let mattered = contributions.iter().any(|one| *one > 0.0);
+        let top = |values: &[f64]| values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
+        let verified = exact.clusters.iter().filter(|one| one.how == How::Verified).count();
+        Ok(Measured {
+            answer_ms,
+            tokens: answer.completion.prompt_tokens as f64,
+            clusters: exact.clusters.len() as f64,
+            first_bar: first_bar / answer_ms,
+            preview: grouped.timings_ms.preview.0 / answer_ms,
+            one_by_one: exact_ms / answer_ms,
+            grouped: grouped_ms / answer_ms,
+            verified: verified as f64 / exact.clusters.len().max(1) as f64,
+            spearman: mattered.then(|| spearman(&estimated, &contributions)),
+            same_first: mattered.then(|| f64::from(u8::from(top(&estimated) == top(&contributions)))),
+        })
+    }
+
+    /// An explanation, its time and that of its first bar in milliseconds.
+    fn explained(
+        &mut self,
+        question: &str,
+        answer: &Answer,
+        sources: &[SourceVector],
+        group_test: GroupTest,
+    ) -> Outcome<(Attribution, f64, f64)> {
+        let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
+        let in_prompt = answer.prompt.sources();
+        let present = |text: &str| read_answer(text, &in_prompt).0.text;
+        let max_tokens = self.settings.prompt.answer_tokens;
+        let input = ExplainInput { question, answer, sources, settings: &settings, max_tokens, present: &present };
+        let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
+        let (started, mut first) = (Instant::now(), None);
+        let mut hear = |_: usize, _: usize, _: &[Cluster]| {
+            first.get_or_insert_with(|| started.elapsed());
+        };
+        let attribution = explain(input, engines, &CancelToken::never(), &mut hear)?;
+        let first = first.unwrap_or_default().as_secs_f64() * 1e3;
+        Ok((attribution, started.elapsed().as_secs_f64() * 1e3, first))
+    }
+}
+
+/// By how much the log-probability of the answer drops in all.
+fn drop(cluster: &Cluster) -> f64 {
+    cluster.drops.iter().map(|drop| f64::from(*drop)).sum()
+}
+
+/// Spearman's rank correlation; equal values share the mean of their ranks.
+fn spearman(a: &[f64], b: &[f64]) -> f64 {
+    let ranks = |values: &[f64]| -> Vec<f64> {
+        let rank = |value: &f64| {
+            let below = values.iter().filter(|other| *other < value).count() as f64;
+            let equal = values.iter().filter(|other| *other == value).count() as f64;
+            below + (equal - 1.0) / 2.0
+        };
+        values.iter().map(rank).collect()
+    };
+    let (a, b) = (ranks(a), ranks(b));
+    let mean = (a.len() as f64 - 1.0) / 2.0;
+    let (mut both, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
+    for (a, b) in a.iter().zip(&b) {
+        both += (a - mean) * (b - mean);
+        of_a += (a - mean).powi(2);
+        of_b += (b - mean).powi(2);
+    }
+    if of_a * of_b == 0.0 { 0.0 } else { both / f64::sqrt(of_a * of_b) }
+}
