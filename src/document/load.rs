@@ -384,11 +384,11 @@ fn leaf(place: &Place<'_>, format: Format, bytes: &[u8]) -> Result<Document, Doc
     let text = || encoding::decode(bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY));
     Ok(match format {
         Format::Html => read_html(&text()?),
-        Format::Confluence => html::read_fragment(&text()?, Dialect::Storage),
+        Format::Confluence => titled(html::read_fragment(&text()?, Dialect::Storage)),
         Format::ConfluencePage => export_html::read_page(place, &text()?)?,
         Format::Markdown => markdown::read(&text()?),
         Format::Json => page::read_one(place, &text()?)?,
-        Format::Text => Document { blocks: text::read(&text()?), ..Document::default() },
+        Format::Text => titled(text::read_file(&text()?)),
         Format::Docx => docx::read(bytes).map_err(|source| place.office(source))?,
         Format::Workbook => sheet::read_workbook(bytes).map_err(|source| place.office(source))?,
         Format::Delimited => sheet::read_delimited(&text()?).map_err(|source| place.office(source))?,
@@ -409,9 +409,21 @@ const REMEDY: &str = "save it as HTML or text";
 fn read_html(text: &str) -> Document {
     let start: String = text.chars().take(LOOK).collect::<String>().to_ascii_lowercase();
     if is_storage(text) && !start.contains("<html") && !start.contains("<!doctype") {
-        return html::read_fragment(text, Dialect::Storage);
+        return titled(html::read_fragment(text, Dialect::Storage));
     }
     html::read_page(text)
+}
+
+/// A document whose format has no title is called by its only outermost heading; of several, each is a part of it.
+fn titled(mut document: Document) -> Document {
+    let mut headings = document.blocks.iter().filter_map(|block| match block {
+        Block::Heading { level: 1, text } => Some(text),
+        _ => None,
+    });
+    if let (true, Some(heading), None) = (document.title.is_empty(), headings.next(), headings.next()) {
+        document.title.clone_from(heading);
+    }
+    document
 }
 
 /// Refuses a content that is nothing: white space, or the zeros that a crash leaves of a file.
