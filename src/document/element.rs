@@ -121,6 +121,8 @@ pub(super) fn reading(node: NodeRef<'_, Node>, element: &Element) -> Reading {
         "pre" | "listing" | "xmp" => Reading::Part(Part::Code),
         "b" | "strong" => Reading::Part(Part::Bold),
         "br" => Reading::Break,
+        // Empty: the border of struck-out text (`markup`).
+        "del" => Reading::Text(String::new()),
         "img" => Reading::Text(alternative(element)),
         "input" => check_box(element),
         "math" => formula(node, element),

@@ -77,7 +77,8 @@ fn is_title(line: &str) -> bool {
     let starts = line.starts_with(|c: char| c.is_uppercase() || c.is_numeric());
     let ends = line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '”' | '“' | '»' | '?'));
     let plain = !line.contains(['\t', '=', '{', '}', '<', '>', '|', ';', '@']) && !line.contains("://");
-    let broken = line.contains(". ") || line.contains(": ") && words > 8;
+    let field = line.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
+    let broken = line.contains(". ") || field;
     let greets = line.split(|c: char| !c.is_alphabetic()).next().is_some_and(|first| {
         let first = first.to_lowercase();
         GREETINGS.contains(&first.as_str())
