@@ -161,6 +161,17 @@ fn struck_out_words_never_run_into_those_that_replace_them() {
 }
 
 #[test]
+fn attached_pictures_and_files_of_exported_pages_have_their_names() {
+    let page = "<p>See<img class=confluence-embedded-image src='attachments/1/2.png' alt='plan.png' \
+                data-linked-resource-default-alias='plan.png'>and <a class=confluence-embedded-file \
+                href='attachments/1/3.pdf' data-linked-resource-default-alias='manual.pdf'>\
+                <img src='thumbnails/1/3' height=250></a>.<img src='bullet.gif' alt='bullet.gif'>";
+    let page = read_as("x.html", page);
+    assert_eq!(page.blocks, [Block::Text("See plan.png and manual.pdf.".into())]);
+    assert_eq!(page.links[0].text, "manual.pdf");
+}
+
+#[test]
 fn only_a_list_that_repeats_headings_is_a_table_of_contents() {
     let toc = "<p>Contents</p><ul><li><a href='#a'>1. One</a><li><a href='#b'>Two</a></ul><h2>One</h2>x<h2>Two</h2>y";
     assert_eq!(read_as("x.html", toc).blocks.len(), 4);
