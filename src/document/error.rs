@@ -84,7 +84,7 @@ pub enum DocumentError {
         path: PathBuf,
     },
     /// Members of an archive that are hidden, which nobody means to be read.
-    #[error("{count} hidden {} passed over, such as `{first}`", if *count == 1 { "file was" } else { "files were" })]
+    #[error("{}", passed_over(*count, first))]
     Hidden {
         /// How many.
         count: usize,
@@ -130,6 +130,13 @@ pub enum DocumentError {
         #[source]
         source: OfficeError,
     },
+}
+
+fn passed_over(hidden: usize, first: &str) -> String {
+    match hidden {
+        1 => format!("the hidden file `{first}` was passed over"),
+        _ => format!("{hidden} hidden files were passed over, such as `{first}`"),
+    }
 }
 
 /// What is wrong with JSON.

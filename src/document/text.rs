@@ -76,9 +76,8 @@ fn is_title(line: &str) -> bool {
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
     let starts = line.starts_with(|c: char| c.is_uppercase() || c.is_numeric());
     let ends = line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '”' | '“' | '»' | '?'));
-    let plain = !line.contains(['\t', '=', '{', '}', '<', '>', '|', ';', '@']) && !line.contains("://");
-    let field = line.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
-    let broken = line.contains(". ") || field;
+    let plain = !line.contains(['\t', '=', '{', '}', '<', '>', '|', ';', '@']);
+    let broken = line.contains(". ") || line.contains(": ") || line.contains("://");
     let greets = line.split(|c: char| !c.is_alphabetic()).next().is_some_and(|first| {
         let first = first.to_lowercase();
         GREETINGS.contains(&first.as_str())
@@ -387,7 +386,7 @@ mod tests {
             assert_eq!(title(titled), "Pump service", "{titled:?}");
             let blocks = read_file(titled).blocks;
             assert_eq!(blocks[0], Block::Heading { level: 1, text: "Pump service".into() });
-            assert!(format!("{:?}", blocks[1]).contains("The pump"), "{titled:?}");
+            assert!(format!("{:?}", &blocks[1..]).contains("The pump"), "{titled:?}");
         }
         for untitled in [
             "The pump is serviced in spring.\n\nAnd in autumn.",
@@ -398,7 +397,7 @@ mod tests {
             "# a comment\nkey=value\n\nother=value",
             "2024-05-01 12:00:07 started\n\n2024-05-01 12:00:09 stopped",
             "- Pump\n\nThe pump",
-            "From: here\n\nThe pump",
+            "Size of the boxes: 40 cm\n\nColour: green",
             "---\nkind: note\n---\n\nThe pump",
             "https://pump.example/a\n\nThe pump",
             "pump\n\nThe pump",

@@ -15,7 +15,7 @@ use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow};
 use crate::attribution::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
-use crate::evidence::{Context, EvidenceLink, Kind};
+use crate::evidence::{Context, Kind};
 use crate::inference::{Completion, Finish, Sampling, Special};
 use crate::prompt::{Cut, CutHow, Part, Prompt, Segment};
 use crate::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
@@ -77,16 +77,16 @@ fn hit(text: &str, score: f64) -> Hit {
         title: text.to_owned(),
         heading: "Results".into(),
         url: "https://wiki.example/1".into(),
-        date: Some("2025-03-14".into()),
-        space: Some("Tests".into()),
-        ancestors: vec!["Reports".into()],
+        date: None,
+        space: None,
+        ancestors: Vec::new(),
         location: "Table 1, row 2".into(),
         kind: Kind::Row,
         table: Some(1),
         row: Some(2),
         text: text.to_owned(),
         content: text.to_owned(),
-        links: vec![EvidenceLink { text: text.to_owned(), target: "https://wiki.example/2".into() }],
+        links: Vec::new(),
         context: Context { title: text.to_owned(), heading_path: vec!["Results".into()], ..Context::default() },
         fused: score,
         dense_rank: Some(1),
