@@ -186,7 +186,7 @@ pub struct Ask {
     #[arg(long, value_name = "NAME")]
     pub domain: DomainName,
     /// Conversation to go on with
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = conversation)]
     pub conversation: Option<ConversationId>,
     /// Also say how much each source mattered
     #[arg(long)]
@@ -197,6 +197,15 @@ pub struct Ask {
     /// The question
     #[arg(value_name = "QUESTION")]
     pub question: String,
+}
+
+/// A text that names no conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a conversation is named by its number; `ragonite history list` shows those there are")]
+struct NoNumber;
+
+fn conversation(text: &str) -> Result<ConversationId, NoNumber> {
+    text.parse().map_err(|_| NoNumber)
 }
 
 /// `ragonite history …`.
@@ -211,6 +220,7 @@ pub enum History {
     /// Show a conversation with its sources; with --json the whole trace of each turn
     Show {
         /// The conversation
+        #[arg(value_parser = conversation)]
         id: ConversationId,
     },
 }

@@ -3,7 +3,7 @@
 //! Takes a source, gives its list of members and their bytes; `read` hands every document in it to the walk.
 //! Invariants: nothing is ever written to disk, names are only shown; what is unpacked is bounded by member, by ratio
 //! and by the budget of the walk, whatever sizes the archive claims; hidden members and those that only a file manager
-//! wrote are passed over.
+//! wrote are counted and passed over.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -55,6 +55,8 @@ enum Kind {
 pub(super) struct Archive {
     zip: ZipArchive<Source>,
     pub(super) entries: Vec<Entry>,
+    /// How many members are hidden, and the name of the first.
+    hidden: Option<(usize, String)>,
 }
 
 impl Archive {
@@ -66,11 +68,15 @@ impl Archive {
         let failed = |source| DocumentError::Archive { path: place.shown(), source };
         let zip = ZipArchive::new(source).map_err(failed)?;
         let mut entries = Vec::with_capacity(zip.len());
+        let mut hidden: Option<(usize, String)> = None;
         for at in 0..zip.len() {
             let entry = zip.by_index_data(at).map_err(failed)?;
             let name = clean_name(entry.name_raw(), entry.name().ok().as_deref());
-            let hidden = name.split('/').any(|part| part.starts_with('.') || LITTER.contains(&part));
-            if entry.is_dir() || name.is_empty() || hidden {
+            if entry.is_dir() || name.is_empty() {
+                continue;
+            }
+            if name.split('/').any(|part| part.starts_with('.') || LITTER.contains(&part)) {
+                hidden.get_or_insert((0, name)).0 += 1;
                 continue;
             }
             let kind = match () {
@@ -80,7 +86,7 @@ impl Archive {
             };
             entries.push(Entry { at, name, packed: entry.compressed_size(), kind });
         }
-        Ok(Self { zip, entries })
+        Ok(Self { zip, entries, hidden })
     }
 
     /// What the archive is, by its members.
@@ -104,9 +110,21 @@ impl Archive {
             () if has("META-INF/MANIFEST.MF") => Err(refused("a Java program", "only documents are read")),
             () if self.find("entities.xml").is_some() => Ok(Format::ConfluenceXmlExport),
             () if self.is_html_export() => Ok(Format::ConfluenceHtmlExport),
-            () => Ok(Format::Zip),
+            () => Ok(self.promised(place).unwrap_or(Format::Zip)),
         };
         found.map_err(|why: NoFormat| place.no_format(why))
+    }
+
+    /// What the name of an office file promises, where the archive is made as such, whatever is missing in it.
+    fn promised(&self, place: &Place<'_>) -> Option<Format> {
+        let named = Format::of_name(&place.own_name())?;
+        let folder = match named {
+            Format::Docx => "word/",
+            Format::Workbook => "xl/",
+            _ => return None,
+        };
+        let is_part = |entry: &Entry| entry.name == "[Content_Types].xml" || entry.name.starts_with(folder);
+        self.entries.iter().any(is_part).then_some(named)
     }
 
     fn is_html_export(&mut self) -> bool {
@@ -152,12 +170,19 @@ impl Archive {
                 return Ok(flow);
             }
         }
+        if let Some((count, first)) = self.hidden.take() {
+            given = true;
+            let flow = walk.give(&place.member("(hidden files)"), Err(DocumentError::Hidden { count, first }));
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
         if repeated {
             let names = place.member("(repeated names)");
             let error = place.refused("an archive with several files of one name", "the last of each was read");
             return Ok(walk.give(&names, Err(error)));
         }
-        if given { Ok(ControlFlow::Continue(())) } else { Err(DocumentError::Empty { path: place.shown() }) }
+        if given { Ok(ControlFlow::Continue(())) } else { Err(DocumentError::NoDocuments { path: place.shown() }) }
     }
 
     /// Unpacks a member.

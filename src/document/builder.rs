@@ -408,12 +408,13 @@ impl Builder {
 
     /// A line break inside running text.
     pub(super) fn line_break(&mut self) {
-        self.links.gap();
+        self.links.gap(Gap::Space);
         self.run().gap(Gap::Line);
     }
 
     /// The end of something that is drawn in a box of its own: words do not run together across it.
     pub(super) fn word_border(&mut self) {
+        self.links.gap(Gap::Word);
         self.run().gap(Gap::Word);
     }
 
@@ -422,7 +423,7 @@ impl Builder {
         if self.frames.is_empty() {
             self.flush();
         } else {
-            self.links.gap();
+            self.links.gap(Gap::Space);
             self.run().gap(gap);
         }
     }

@@ -18,6 +18,9 @@ use super::element::{Reading, own_text};
 /// Parameters that hold what a reader sees of a macro without a body.
 const SHOWN: &[&str] = &["title", "text", "label", "heading", "caption", "content", "message", "description", "body"];
 
+/// Stands for somebody whose name the page does not have.
+const SOMEBODY: &str = "@user";
+
 /// The extensions of a page that were asked whether they say themselves what their fallbacks would say for them.
 #[derive(Debug, Default)]
 pub(super) struct Extensions {
@@ -48,9 +51,7 @@ pub(super) fn reading(node: NodeRef<'_, Node>, extensions: &mut Extensions) -> O
             }
             "plain-text-body" => Reading::Part(Part::Code),
             "link" => link(node),
-            "image" => Reading::Before(
-                element.attr("ac:alt").or_else(|| element.attr("ac:title")).unwrap_or_default().to_owned(),
-            ),
+            "image" => Reading::Before(picture_name(node, element)),
             "emoticon" | "hipchat-emoticon" => Reading::Text(sign(element)),
             "task-list" => Reading::Part(Part::List(Ordering::Unordered)),
             "task" => Reading::Part(Part::Item),
@@ -162,18 +163,44 @@ fn link(node: NodeRef<'_, Node>) -> Reading {
     }
 }
 
+/// What a picture is called: by its text, its title, else its file.
+fn picture_name(node: NodeRef<'_, Node>, image: &Element) -> String {
+    let said = ["ac:alt", "ac:title"].into_iter().filter_map(|name| image.attr(name));
+    if let Some(text) = said.map(str::trim).find(|text| !text.is_empty()) {
+        return text.to_owned();
+    }
+    let sources = node.children().filter_map(|child| child.value().as_element());
+    let file = sources.filter_map(|source| match source.name() {
+        "ri:url" => source.attr("ri:value").map(file_of),
+        _ => source.attr("ri:filename"),
+    });
+    file.map(str::trim).find(|name| !name.is_empty()).unwrap_or_default().to_owned()
+}
+
+/// The last part of an address that is a name.
+fn file_of(address: &str) -> &str {
+    let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// The name that readers see of a page, a file, a person or an address.
 fn resource_name(resource: &Element) -> Option<String> {
     let name = match resource.name() {
         "ri:page" | "ri:blog-post" => resource.attr("ri:content-title"),
         "ri:attachment" => resource.attr("ri:filename"),
         "ri:space" => resource.attr("ri:space-key"),
-        "ri:user" => resource.attr("ri:username"),
+        "ri:user" => return Some(person(resource)),
         "ri:url" => resource.attr("ri:value"),
         "ri:shortcut" => resource.attr("ri:parameter"),
         _ => None,
     };
     name.filter(|name| !name.trim().is_empty()).map(ToOwned::to_owned)
+}
+
+/// What stands for somebody who is mentioned. Most pages name people by keys, which say nothing to a reader.
+fn person(user: &Element) -> String {
+    let name = user.attr("ri:username").map(str::trim).filter(|name| !name.is_empty());
+    name.unwrap_or(SOMEBODY).to_owned()
 }
 
 /// Where a resource is: a page with the key of its space, where that is another one.
@@ -186,8 +213,10 @@ fn target_of(resource: &Element) -> Option<String> {
         },
         "ri:shortcut" => Some(format!("{}@{}", name?, resource.attr("ri:key")?)),
         "ri:content-entity" => resource.attr("ri:content-id").map(ToOwned::to_owned),
-        "ri:user" => name
-            .or_else(|| resource.attr("ri:account-id").or_else(|| resource.attr("ri:userkey")).map(ToOwned::to_owned)),
+        "ri:user" => {
+            let keys = ["ri:username", "ri:account-id", "ri:userkey"].into_iter().filter_map(|key| resource.attr(key));
+            keys.map(str::trim).find(|key| !key.is_empty()).map(ToOwned::to_owned)
+        }
         _ => name,
     }
 }
@@ -270,6 +299,41 @@ mod tests {
     use super::super::Block;
     use super::super::html::read_fragment;
     use super::super::markup::Dialect;
+
+    fn texts(storage: &str) -> Vec<Block> {
+        read_fragment(storage, Dialect::Storage).blocks
+    }
+
+    #[test]
+    fn a_picture_is_called_by_its_text_its_title_or_its_file() {
+        let picture = |attributes: &str, source: &str| {
+            let storage = format!("<p>see<ac:image {attributes}>{source}</ac:image>here</p>");
+            match texts(&storage).as_slice() {
+                [Block::Text(text)] => text.clone(),
+                other => format!("{other:?}"),
+            }
+        };
+        let file = "<ri:attachment ri:filename=\"plan b.png\" />";
+        assert_eq!(picture("ac:alt=\"The plan\" ac:title=\"t\"", file), "see The plan here");
+        assert_eq!(picture("ac:alt=\"\" ac:title=\"A title\"", file), "see A title here");
+        assert_eq!(picture("", file), "see plan b.png here");
+        let elsewhere = "<ri:attachment ri:filename=\"x.png\"><ri:page ri:content-title=\"Other\" /></ri:attachment>";
+        assert_eq!(picture("", elsewhere), "see x.png here");
+        let address = "<ri:url ri:value=\"https://pics.example/a/gate.jpg?size=2#x\" />";
+        assert_eq!(picture("ac:width=\"300\"", address), "see gate.jpg here");
+        assert_eq!(picture("", ""), "see here");
+    }
+
+    #[test]
+    fn somebody_without_a_name_is_still_somebody() {
+        for key in ["ri:userkey=\"8a7f\"", "ri:account-id=\"557058:f5\"", ""] {
+            let storage = format!("<p>ask<ac:link><ri:user {key} /></ac:link>first</p>");
+            assert_eq!(texts(&storage), [Block::Text("ask @user first".into())]);
+        }
+        let macro_of_one = "<ac:structured-macro ac:name=\"profile\"><ac:parameter ac:name=\"user\">\
+                            <ri:user ri:userkey=\"8a7f\" /></ac:parameter></ac:structured-macro>";
+        assert_eq!(texts(&format!("<p>by {macro_of_one}, today</p>")), [Block::Text("by @user, today".into())]);
+    }
 
     #[test]
     fn an_extension_with_very_many_fallbacks_is_looked_at_once() {

@@ -185,6 +185,34 @@ fn several_pages_in_one_json_file_are_several_documents() {
     assert!(read_bytes("pages.json", b"[]").is_err());
 }
 
+#[test]
+fn an_error_in_json_names_its_line() {
+    let line = |error: &DocumentError| match error {
+        DocumentError::NoPage { line, column, fault, .. } => (*line, *column, *fault),
+        other => panic!("{other}"),
+    };
+    let good = r#"{"title":"A","content":"a"}"#;
+    let lines = format!("{good}\n\n  {{\"title\":\"B\"}}\r\n{{\"title\": oops\n{good}\n");
+    let members = read_bytes("pages.jsonl", lines.as_bytes()).unwrap();
+    assert_eq!(titles(&members), ["A", "A"]);
+    let errors: Vec<_> = members.iter().filter_map(|member| member.content.as_ref().err()).collect();
+    assert_eq!(line(errors[0]), (3, 15, JsonFault::OtherShape));
+    assert_eq!(line(errors[1]), (4, 11, JsonFault::Damaged));
+    assert!(errors[0].to_string().contains("JSON but no page in line 3, column 15: missing field `content`;"), "{}", errors[0]);
+    assert!(errors[1].to_string().contains("damaged JSON in line 4"), "{}", errors[1]);
+    let list = format!("\n[{good},\n {good}, {{\"title\":\n1}},\n3]");
+    let members = read_bytes("pages.json", list.as_bytes()).unwrap();
+    let errors: Vec<_> = members.iter().filter_map(|member| member.content.as_ref().err().map(line)).collect();
+    assert_eq!(errors, [(4, 1, JsonFault::OtherShape), (5, 1, JsonFault::OtherShape)]);
+    let broken = read_bytes("pages.json", format!("[{good},\n{{\"title\" 1}}]").as_bytes()).unwrap_err();
+    assert_eq!(line(&broken), (2, 10, JsonFault::Damaged));
+    let one = read_bytes("page.json", b"\n\n{\"title\":\n \"A\",, }").unwrap_err();
+    assert_eq!(line(&one), (4, 6, JsonFault::Damaged));
+    let binary = [good.as_bytes(), b"\n\x00\x01\x02\x03\x00\n", good.as_bytes(), &b"\n".repeat(3_000)].concat();
+    let members = read_bytes("pages.jsonl", &binary).unwrap();
+    assert_eq!((titles(&members).len(), line(members[1].content.as_ref().unwrap_err()).0), (2, 2));
+}
+
 /// How many members are given where only so many may be, and how the reading ends.
 fn count(most: u64, read: impl FnOnce(&mut Walk<'_>, &Place<'_>, Source) -> Ended, text: &str) -> (usize, String) {
     let mut given = 0;

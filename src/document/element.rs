@@ -96,6 +96,8 @@ const NO_TEXT: &[&str] = &[
     "map",
     "annotation-xml",
 ];
+/// What exported wiki pages write the name of an attached file into, for pictures and for links drawn as one.
+const ATTACHED: &str = "data-linked-resource-default-alias";
 /// Nodes of a formula among which its source is looked for.
 const LONGEST_FORMULA: usize = 2_000;
 /// Words of classes of what a click shows: hidden while the page was saved, but content.
@@ -121,7 +123,9 @@ pub(super) fn reading(node: NodeRef<'_, Node>, element: &Element) -> Reading {
         "pre" | "listing" | "xmp" => Reading::Part(Part::Code),
         "b" | "strong" => Reading::Part(Part::Bold),
         "br" => Reading::Break,
-        "img" => Reading::Text(alternative(element)),
+        // Empty: the border of struck-out text (`markup`).
+        "del" => Reading::Text(String::new()),
+        "img" => Reading::Text(alternative(node, element)),
         "input" => check_box(element),
         "math" => formula(node, element),
         "table" | "tr" | "td" | "th" if is_layout(node) => Reading::Part(Part::Block),
@@ -232,8 +236,9 @@ fn marks(cell: &Element) -> CellMarks {
     }
 }
 
-/// The text that stands for an image: saved wiki pages draw check marks as images. File names say nothing.
-fn alternative(image: &Element) -> String {
+/// The text that stands for an image: saved wiki pages draw check marks as images. File names say nothing, except those
+/// that an attached picture or document has in a wiki.
+fn alternative(node: NodeRef<'_, Node>, image: &Element) -> String {
     let class = image.attr("class").unwrap_or_default();
     if let Some(name) = class.split_ascii_whitespace().find_map(|class| class.strip_prefix("emoticon-"))
         && let Some(sign) = emoticon(name)
@@ -242,7 +247,12 @@ fn alternative(image: &Element) -> String {
     }
     let text = image.attr("alt").unwrap_or_default().trim();
     let file = text.rsplit_once('.').is_some_and(|(_, end)| (2..=5).contains(&end.len()) && !end.contains(' '));
-    if file { String::new() } else { text.to_owned() }
+    if !file && !text.is_empty() {
+        return text.to_owned();
+    }
+    let around = node.parent().and_then(|parent| parent.value().as_element());
+    let attached = [Some(image), around].into_iter().flatten().find_map(|element| element.attr(ATTACHED));
+    attached.map(str::trim).unwrap_or_default().to_owned()
 }
 
 fn check_box(input: &Element) -> Reading {

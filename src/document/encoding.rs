@@ -2,7 +2,7 @@
 //!
 //! A byte order mark decides first, then valid UTF-8, then what the markup declares, then what the bytes look like.
 //! Invariants: text never fails to decode, bytes that make no sense become U+FFFD; binary data is told apart and is
-//! never text; line ends are `\n`.
+//! never text; line ends are `\n`; no text has a NUL, of which a few do not make it binary data.
 
 use std::borrow::Cow;
 
@@ -21,6 +21,9 @@ const DETECTED_FROM: usize = 1 << 20;
 /// A file in which this many valid characters stand for each broken one is UTF-8 with damage.
 const VALID_PER_BROKEN: usize = 8;
 
+/// A file with one NUL for so many bytes, or fewer, is text in which they strayed.
+const BYTES_PER_NUL: usize = 16;
+
 /// Decodes a text; nothing for binary data.
 pub(super) fn decode(bytes: &[u8]) -> Option<String> {
     let text = if let Some(units) = bytes.strip_prefix(b"\xff\xfe\0\0") {
@@ -31,7 +34,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<String> {
         let (encoding, mark) = encoding_of(bytes)?;
         encoding.decode_without_bom_handling(&bytes[mark..]).0.into_owned()
     };
-    Some(with_plain_line_ends(text))
+    Some(with_plain_line_ends(without_nul(text)))
 }
 
 /// Decodes the start of a text that goes on; the character cut in two at the end is left out.
@@ -48,10 +51,12 @@ fn encoding_of(bytes: &[u8]) -> Option<(&'static Encoding, usize)> {
         return Some(found);
     }
     let start = &bytes[..bytes.len().min(LOOKED_AT)];
-    if start.contains(&0) {
-        return wide_without_mark(start).map(|encoding| (encoding, 0));
+    if start.contains(&0)
+        && let Some(encoding) = wide_without_mark(start)
+    {
+        return Some((encoding, 0));
     }
-    if bytes.contains(&0) || is_binary(start) {
+    if !is_text(bytes) {
         return None;
     }
     let declared = declared(&bytes[..bytes.len().min(DECLARED_WITHIN)]);
@@ -113,6 +118,16 @@ fn is_binary(start: &[u8]) -> bool {
     controls >= 4 && controls * 50 > start.len()
 }
 
+/// Whether control characters are rare at the start, and in all of it where it has a NUL. Those that fill up the end,
+/// as after a crash, do not count.
+fn is_text(bytes: &[u8]) -> bool {
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let text = &bytes[..end];
+    let nul = text.iter().filter(|byte| **byte == 0).count();
+    let strayed = nul.saturating_mul(BYTES_PER_NUL) <= text.len();
+    !is_binary(&text[..text.len().min(LOOKED_AT)]) && strayed && (nul == 0 || !is_binary(text))
+}
+
 fn is_damaged_utf_8(bytes: &[u8]) -> bool {
     let (mut valid, mut broken) = (0_usize, 0_usize);
     for chunk in bytes.utf8_chunks() {
@@ -125,6 +140,20 @@ fn is_damaged_utf_8(bytes: &[u8]) -> bool {
 fn wide(bytes: &[u8], unit: impl Fn([u8; 4]) -> u32) -> String {
     let units = bytes.as_chunks::<4>().0.iter().map(|four| unit(*four));
     units.map(|code| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}
+
+/// One NUL is left out, since it may stand within a word; several fill something up, and what follows is another word.
+fn without_nul(text: String) -> String {
+    if !text.contains('\0') {
+        return text;
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut parts = text.split('\0').peekable();
+    while let Some(part) = parts.next() {
+        let fills_up = part.is_empty() && parts.peek().is_some() && !kept.is_empty();
+        kept.push_str(if fills_up && !kept.ends_with(char::is_whitespace) { " " } else { part });
+    }
+    kept
 }
 
 fn with_plain_line_ends(text: String) -> String {
@@ -155,6 +184,20 @@ mod tests {
         assert_eq!(decode(b"a\0b"), None);
         assert_eq!(decode(b"\0\x01\x02\x03"), None);
         assert_eq!(decode(b"\x01\0\x02\0\x07\0\x05\0\x04\0"), None);
+    }
+
+    #[test]
+    fn a_few_nul_bytes_are_left_out_and_only_many_make_binary_data() {
+        assert_eq!(decode(b"The pump is serv\0iced in spring.").unwrap(), "The pump is serviced in spring.");
+        assert_eq!(decode(b"<p>Gr\xc3\xbc\0\xc3\x9fe aus K\xc3\xb6ln</p>").unwrap(), "<p>Grüße aus Köln</p>");
+        assert_eq!(decode(b"Meyer\0\0Berlin, and a line without any").unwrap(), "Meyer Berlin, and a line without any");
+        let log = [b"started\nstopped\n".as_slice(), &[0; 4_096]].concat();
+        assert_eq!(decode(&log).unwrap().trim_end(), "started\nstopped");
+        let late = ["word ".repeat(LOOKED_AT).as_bytes(), b"\0end"].concat();
+        assert!(decode(&late).unwrap().ends_with("word end"));
+        let script_with_data = ["word ".repeat(LOOKED_AT).as_bytes(), &[0, 1, 2, 3].repeat(LOOKED_AT)].concat();
+        assert_eq!(decode(&script_with_data), None);
+        assert_eq!(decode(&b"ab\0".repeat(100)), None);
     }
 
     #[test]
@@ -203,7 +246,7 @@ mod tests {
         #[test]
         fn any_bytes_decode_or_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             let _ = decode_start(&bytes);
-            prop_assert!(decode(&bytes).is_none_or(|text| !text.contains('\r')));
+            prop_assert!(decode(&bytes).is_none_or(|text| !text.contains(['\r', '\0'])));
         }
 
         #[test]

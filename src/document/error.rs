@@ -3,6 +3,7 @@
 //! A path inside a container is written behind `!/`: `space.zip!/team/page.html`.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
@@ -38,16 +39,22 @@ pub enum DocumentError {
         /// What to do about it.
         remedy: Cow<'static, str>,
     },
-    /// A JSON file that is no page.
+    /// JSON that is damaged, or no page.
     #[error(
-        "`{path}` is JSON but no page; a page is an object with `title` and `content`, several are a list or one a line"
+        "`{path}` is {fault} in line {line}, column {column}: {why}; a page is an object with the texts `title` and \
+         `content`, several are a list or one a line"
     )]
     NoPage {
-        /// The file.
+        /// The file, or the page in it.
         path: PathBuf,
-        /// Where it differs.
-        #[source]
-        source: serde_json::Error,
+        /// Whether it is JSON at all.
+        fault: JsonFault,
+        /// Line of the file, from 1.
+        line: usize,
+        /// Byte of the line, from 1.
+        column: usize,
+        /// What the parser says.
+        why: String,
     },
     /// A PDF that gives no text.
     #[error("reading the PDF `{path}`")]
@@ -58,11 +65,31 @@ pub enum DocumentError {
         #[source]
         source: PdfError,
     },
-    /// The file holds no text at all.
-    #[error("`{path}` has no text; if it shows pictures of text, run a text recognition over it and save the result")]
+    /// There is nothing in the file, or only white space.
+    #[error("`{path}` is empty; if something should be in it, get it anew from its source")]
     Empty {
         /// The file.
         path: PathBuf,
+    },
+    /// A file with content, none of which is text.
+    #[error("`{path}` has no text; if it shows pictures of text, run a text recognition over it and save the result")]
+    NoText {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An archive, a mailbox or an export in which nothing is.
+    #[error("`{path}` holds no document; check that it was packed or exported whole")]
+    NoDocuments {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Members of an archive that are hidden, which nobody means to be read.
+    #[error("{}", passed_over(*count, first))]
+    Hidden {
+        /// How many.
+        count: usize,
+        /// Name of the first.
+        first: String,
     },
     /// The file is larger than what is read.
     #[error("`{path}` has {bytes} bytes, more than the {limit} that are read; split it into smaller files")]
@@ -103,4 +130,29 @@ pub enum DocumentError {
         #[source]
         source: OfficeError,
     },
+}
+
+fn passed_over(hidden: usize, first: &str) -> String {
+    match hidden {
+        1 => format!("the hidden file `{first}` was passed over"),
+        _ => format!("{hidden} hidden files were passed over, such as `{first}`"),
+    }
+}
+
+/// What is wrong with JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonFault {
+    /// It cannot be parsed.
+    Damaged,
+    /// It is something else than a page.
+    OtherShape,
+}
+
+impl fmt::Display for JsonFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Damaged => "damaged JSON",
+            Self::OtherShape => "JSON but no page",
+        })
+    }
 }

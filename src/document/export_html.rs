@@ -229,18 +229,19 @@ impl Page {
         let names: Vec<&str> = attachments.iter().map(|file| file.name.as_str()).collect();
         // A page without any content of its own is reported as such, whoever made it.
         let made = made.filter(|_| !document.blocks.is_empty());
-        document.blocks.append(&mut about(made, &names));
+        let about = about(&document.title, made, &names);
+        document.blocks.extend(about);
         document.blocks.append(&mut comments(root));
         Self { document, attachments }
     }
 }
 
-/// What is known of a page besides its content.
-pub(super) fn about(made: Option<String>, attached: &[&str]) -> Vec<Block> {
+/// What is known of a page besides its content. It stands under the title, for it belongs to none of the page's parts.
+pub(super) fn about(title: &str, made: Option<String>, attached: &[&str]) -> Vec<Block> {
     let attached = (!attached.is_empty()).then(|| format!("Attachments: {}", attached.join(", ")));
     let mut blocks: Vec<Block> = made.into_iter().chain(attached).map(Block::Text).collect();
-    if !blocks.is_empty() {
-        blocks.insert(0, Block::Heading { level: 1, text: "About this page".to_owned() });
+    if !blocks.is_empty() && !title.is_empty() {
+        blocks.insert(0, Block::Heading { level: 1, text: title.to_owned() });
     }
     blocks
 }

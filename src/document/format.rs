@@ -78,6 +78,8 @@ const MAIL_FIELDS: &[&str] = &["message-id", "mime-version", "received", "return
 const SAVE_AS: &str = "save what matters of it as PDF, DOCX or HTML";
 const ONLY_TEXT: &str = "only text is read; run a text recognition over it and save the result as PDF or text";
 const UNPACK: &str = "unpack it, or pack its files as ZIP";
+const DAMAGED: &str = "damaged: it does not begin as its name promises";
+const GET_ANEW: &str = "open it in the program it comes from and save it again, or get it anew from its source";
 const NO_DOCUMENT: &str = "only documents are read";
 
 /// Beginnings of files that are not read, what they are and what to do about it.
@@ -139,13 +141,18 @@ impl Format {
         }
         let text = if start.len() == bytes.len() { encoding::decode(start) } else { encoding::decode_start(start) };
         let Some(text) = text else {
-            let what = match named {
-                Some(_) => "binary data, whatever its name says",
-                None => "binary data of an unknown kind",
-            };
-            return Err(refused(what, SAVE_AS));
+            return Err(match named {
+                Some(Self::Docx | Self::Workbook | Self::Pdf | Self::Zip) => refused(DAMAGED, GET_ANEW),
+                Some(_) => refused("binary data, whatever its name says", SAVE_AS),
+                None => refused("binary data of an unknown kind", SAVE_AS),
+            });
         };
-        if let Some(format) = of_text(named, text.trim_start()) {
+        let told = of_text(named, text.trim_start());
+        let is_markup = matches!(told, None | Some(Self::Html | Self::Confluence));
+        if is_markup && matches!(named, None | Some(Self::Html | Self::Confluence)) && defines_entities(&text) {
+            return Err(refused("XML that defines its own entities", "save it as HTML or text with them written out"));
+        }
+        if let Some(format) = told {
             return Ok((format, ToldBy::Content));
         }
         of_name_and_text(name, named, text.trim_start())
@@ -226,6 +233,23 @@ fn of_text(named: Option<Format>, start: &str) -> Option<Format> {
         None if lower.starts_with('<') && lower.contains("</") && !lower.starts_with("<?xml") => Some(Format::Html),
         _ => None,
     }
+}
+
+/// Whether markup is no page but XML whose text stands for other text: nothing of it can be read without replacing that,
+/// and a small file can stand for one that fills the memory.
+fn defines_entities(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    while let Some(inner) = rest.strip_prefix("<?").or_else(|| rest.strip_prefix("<!--")) {
+        let end = if rest.starts_with("<?") { "?>" } else { "-->" };
+        rest = inner.split_once(end).map_or("", |(_, after)| after.trim_start());
+    }
+    let declaration = match rest.get(..9) {
+        Some(start) if start.eq_ignore_ascii_case("<!doctype") => &rest[9..],
+        _ => return false,
+    };
+    let Some((name, subset)) = declaration.split_once('[') else { return false };
+    let is_page = name.split_whitespace().next().is_some_and(|name| name.eq_ignore_ascii_case("html"));
+    !is_page && !name.contains('>') && subset.contains("<!ENTITY")
 }
 
 fn of_json(named: Option<Format>, start: &str) -> Option<Format> {
@@ -323,8 +347,16 @@ mod tests {
         assert_eq!(what("x.txt", b"\x89PNG\r\n\x1a\n\0"), "a PNG image");
         assert_eq!(what("x.txt", b"\0\x01\x02\x03binary"), "binary data, whatever its name says");
         assert_eq!(what("x.docx", b"plain"), "plain text, whatever its name says");
+        assert!(what("x.docx", b"\0\x01\x02\x03binary").starts_with("damaged"));
         assert!(what("x.msg", COMPOUND).contains(".msg"));
         assert_eq!(what("x.xml", b"<?xml version='1.0'?><a/>"), "XML of an unknown kind");
+        let laughs = "<!DOCTYPE lolz [<!ENTITY lol \"lol\"><!ENTITY lol2 \"&lol;&lol;\">]>\n<lolz>&lol2;</lolz>";
+        for name in ["lol.xml", "lol.html", "lol"] {
+            assert_eq!(what(name, laughs.as_bytes()), "XML that defines its own entities", "{name}");
+            let declared = format!("<?xml version=\"1.0\"?>\n<!-- a --> {laughs}");
+            assert_eq!(what(name, declared.as_bytes()), "XML that defines its own entities", "{name}");
+        }
+        assert_eq!(of("x.html", "<!DOCTYPE html [<!ENTITY a \"b\">]><p>&a;</p>"), Some(Format::Html));
         assert_eq!(of("x.txt", "MZ is the first part of a program"), Some(Format::Text));
         assert_eq!(of("x.txt", "%!PS is how PostScript begins"), Some(Format::Text));
     }

@@ -97,9 +97,9 @@ impl Links {
         }
     }
 
-    pub(super) fn gap(&mut self) {
+    pub(super) fn gap(&mut self, gap: Gap) {
         if let Some(open) = &mut self.open {
-            open.text.gap(Gap::Space);
+            open.text.gap(gap);
         }
     }
 

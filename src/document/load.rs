@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::archive::Archive;
 use super::format::{Format, LOOK, NoFormat, ToldBy};
 use super::markup::Dialect;
-use super::page::{self, Envelope, is_storage};
+use super::page::{self, is_storage};
 use super::{
     Block, Document, DocumentError, OfficeError, docx, encoding, export_html, export_xml, html, mail, mailbox, markdown,
 };
@@ -84,7 +84,7 @@ fn first(
         found = Some(member.content);
         ControlFlow::Break(())
     })?;
-    found.unwrap_or_else(|| Err(DocumentError::Empty { path: path.to_owned() }))
+    found.unwrap_or_else(|| Err(DocumentError::NoDocuments { path: path.to_owned() }))
 }
 
 /// The format of a file, by a look at its beginning and, in an archive, its list of members.
@@ -104,8 +104,8 @@ pub(super) fn look(path: &Path) -> Result<(Format, ToldBy), DocumentError> {
 
 fn format_of(place: &Place<'_>, source: &mut Source) -> Result<(Format, ToldBy), DocumentError> {
     let start = source.start().map_err(|error| place.unreadable(error))?;
-    if start.is_empty() {
-        return Err(DocumentError::Empty { path: place.shown() });
+    if source.size() <= start.len() as u64 {
+        check_content(place, &start)?;
     }
     Format::of(&place.own_name(), &start).map_err(|why| place.no_format(why))
 }
@@ -318,7 +318,7 @@ impl<'v> Walk<'v> {
         match format_of(place, &mut source)? {
             (Format::Zip, _) => {
                 place.check_size(source.size(), LARGEST_CONTAINER)?;
-                self.archive(place, Archive::open(place, source)?)
+                self.archive(place, open_archive(place, source)?)
             }
             (format, _) if holds_several(format) => {
                 check_depth(place)?;
@@ -349,11 +349,22 @@ impl<'v> Walk<'v> {
     }
 
     fn leaf(&mut self, place: &Place<'_>, format: Format, source: Source) -> Result<ControlFlow<()>, DocumentError> {
-        let document = leaf(place, format, &source.into_bytes(place)?)?;
+        let bytes = source.into_bytes(place)?;
+        check_content(place, &bytes)?;
+        let document = leaf(place, format, &bytes)?;
         // What has no text is refused as a whole, not handed out as a bad member of itself.
         check_text(place, &document)?;
         Ok(self.give(place, Ok(document)))
     }
+}
+
+/// Opens an archive; one that is a document inside is repaired in another way than others.
+fn open_archive(place: &Place<'_>, source: Source) -> Result<Archive, DocumentError> {
+    let is_office = matches!(Format::of_name(&place.own_name()), Some(Format::Docx | Format::Workbook));
+    Archive::open(place, source).map_err(|error| match error {
+        DocumentError::Archive { source, .. } if is_office => place.office(OfficeError::Container(source)),
+        other => other,
+    })
 }
 
 fn holds_several(format: Format) -> bool {
@@ -373,14 +384,11 @@ fn leaf(place: &Place<'_>, format: Format, bytes: &[u8]) -> Result<Document, Doc
     let text = || encoding::decode(bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY));
     Ok(match format {
         Format::Html => read_html(&text()?),
-        Format::Confluence => html::read_fragment(&text()?, Dialect::Storage),
+        Format::Confluence => titled(html::read_fragment(&text()?, Dialect::Storage)),
         Format::ConfluencePage => export_html::read_page(place, &text()?)?,
         Format::Markdown => markdown::read(&text()?),
-        Format::Json => {
-            let page = Envelope::read(text()?.trim_start());
-            page.map_err(|source| DocumentError::NoPage { path: place.shown(), source })?.into_document()
-        }
-        Format::Text => Document { blocks: text::read(&text()?), ..Document::default() },
+        Format::Json => page::read_one(place, &text()?)?,
+        Format::Text => titled(text::read_file(&text()?)),
         Format::Docx => docx::read(bytes).map_err(|source| place.office(source))?,
         Format::Workbook => sheet::read_workbook(bytes).map_err(|source| place.office(source))?,
         Format::Delimited => sheet::read_delimited(&text()?).map_err(|source| place.office(source))?,
@@ -401,14 +409,34 @@ const REMEDY: &str = "save it as HTML or text";
 fn read_html(text: &str) -> Document {
     let start: String = text.chars().take(LOOK).collect::<String>().to_ascii_lowercase();
     if is_storage(text) && !start.contains("<html") && !start.contains("<!doctype") {
-        return html::read_fragment(text, Dialect::Storage);
+        return titled(html::read_fragment(text, Dialect::Storage));
     }
     html::read_page(text)
 }
 
+/// A document whose format has no title is called by its only outermost heading; of several, each is a part of it.
+fn titled(mut document: Document) -> Document {
+    let mut headings = document.blocks.iter().filter_map(|block| match block {
+        Block::Heading { level: 1, text } => Some(text),
+        _ => None,
+    });
+    if let (true, Some(heading), None) = (document.title.is_empty(), headings.next(), headings.next()) {
+        document.title.clone_from(heading);
+    }
+    document
+}
+
+/// Refuses a content that is nothing: white space, or the zeros that a crash leaves of a file.
+fn check_content(place: &Place<'_>, bytes: &[u8]) -> Result<(), DocumentError> {
+    let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+    let content = marks.iter().find_map(|mark| bytes.strip_prefix(*mark)).unwrap_or(bytes);
+    let nothing = content.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace());
+    if nothing { Err(DocumentError::Empty { path: place.shown() }) } else { Ok(()) }
+}
+
 fn check_text(place: &Place<'_>, document: &Document) -> Result<(), DocumentError> {
     let none = document.blocks.iter().all(|block| matches!(block, Block::Page(_)));
-    if none { Err(DocumentError::Empty { path: place.shown() }) } else { Ok(()) }
+    if none { Err(DocumentError::NoText { path: place.shown() }) } else { Ok(()) }
 }
 
 /// A document with a title and with text, or the reason why it is none.

@@ -39,7 +39,7 @@ pub(super) fn read(
     }
     let flow = mailbox.give(walk)?;
     if mailbox.number == 0 {
-        return Err(DocumentError::Empty { path: place.shown() });
+        return Err(DocumentError::NoDocuments { path: place.shown() });
     }
     Ok(flow)
 }

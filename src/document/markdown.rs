@@ -95,6 +95,7 @@ impl Reader {
         let name: String = tag.chars().skip(1).take_while(|c| !c.is_whitespace() && *c != '>').collect();
         match name.trim_end_matches('/').to_ascii_lowercase().as_str() {
             "br" => self.builder.line_break(),
+            "del" | "/del" | "s" | "/s" | "strike" | "/strike" => self.builder.word_border(),
             "img" => self.builder.text(&html::attribute(tag, "alt").unwrap_or_default()),
             "a" if self.links < MOST_LINKS => {
                 self.links += 1;
@@ -113,6 +114,9 @@ impl Reader {
     }
 
     fn start(&mut self, tag: &Tag<'_>) {
+        if *tag == Tag::Strikethrough {
+            self.builder.word_border();
+        }
         let opened = match tag {
             Tag::MetadataBlock(_) => {
                 self.in_front_matter += 1;
@@ -146,6 +150,7 @@ impl Reader {
         match tag {
             TagEnd::MetadataBlock(_) => self.in_front_matter = self.in_front_matter.saturating_sub(1),
             TagEnd::TableHead => self.in_table_head = false,
+            TagEnd::Strikethrough => self.builder.word_border(),
             _ => {}
         }
         let inline = matches!(

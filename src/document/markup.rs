@@ -17,7 +17,9 @@ const SELF_ENDING: &[&str] =
 const EXPANDED: &[&str] = &["a", "b", "strong", "span", "sub", "sup", "script", "style", "iframe"];
 /// Elements whose marking is no use here. An HTML parser opens all that were left open again in every paragraph.
 const PLAIN: &[&str] =
-    &["font", "i", "em", "u", "s", "small", "big", "tt", "strike", "nobr", "code", "ins", "kbd", "samp", "var"];
+    &["font", "i", "em", "u", "small", "big", "tt", "nobr", "code", "ins", "kbd", "samp", "var"];
+/// Struck-out text stands apart from what replaces it, so an empty element marks where it begins and ends.
+const STRUCK: &[&str] = &["del", "s", "strike"];
 /// Bold elements are reopened in the same way, so fewer of them are kept.
 const BOLD: &[&str] = &["b", "strong"];
 /// Content that is no text of the page.
@@ -99,6 +101,10 @@ fn write<'s>(tag: &Tag<'s>, rest: &'s str, dialect: Dialect, to: &mut Writer<'_>
         return rest;
     }
     if is(PLAIN) {
+        return rest;
+    }
+    if is(STRUCK) {
+        to.out.push_str("<del></del>");
         return rest;
     }
     let expands = dialect == Dialect::Storage || name.contains(':') || is(EXPANDED);
@@ -287,6 +293,11 @@ mod tests {
     #[test]
     fn an_empty_comment_takes_nothing_with_it() {
         assert_eq!(prepare("a<!-->b<!--->c<!-- d -->e<!---->f", Dialect::Html), "abcef");
+    }
+
+    #[test]
+    fn struck_out_text_is_marked_where_it_begins_and_ends() {
+        assert_eq!(prepare("<s>a</s>b<u>c</u>", Dialect::Html), "<del></del>a<del></del>bc");
     }
 
     #[test]

@@ -122,6 +122,17 @@ fn a_link_stands_in_its_block_wherever_that_ends_up() {
 }
 
 #[test]
+fn a_page_without_a_title_is_called_by_its_only_outermost_heading() {
+    let page = read_as("123.storage", "<h1>Oven</h1><p>Hot.</p><h2>Settings</h2><p>220</p><ac:x />");
+    assert_eq!((page.title.as_str(), page.blocks.len()), ("Oven", 3));
+    let parts = read_as("oven.storage", "<h1>Parts</h1><p>Hot.</p><h1>Settings</h1><p>220</p><ac:x />");
+    assert_eq!((parts.title.as_str(), parts.blocks.len()), ("oven", 4));
+    assert_eq!(read_as("123.html", "<h1>Oven</h1><p>Hot.<ac:x />").title, "Oven");
+    assert_eq!(read_as("123.txt", "Oven\n\nIt is hot.").title, "Oven");
+    assert_eq!(read_as("oven.txt", "It is hot.\n\nVery hot.").title, "oven");
+}
+
+#[test]
 fn links_are_bounded_and_lead_somewhere() {
     let many = "<p><a href=x>y</a>".repeat(10_050);
     assert_eq!(read_as("x.html", &many).links.len(), 10_000);
@@ -131,6 +142,33 @@ fn links_are_bounded_and_lead_somewhere() {
     let long = format!("<p><a href=x>{}</a>", "word ".repeat(10_000));
     assert!(read_as("x.html", &long).links[0].text.len() <= 60_000);
     assert!(read_as("x.html", "<p><a href='x\u{1b}[31m'>t</a>").links[0].target == "x");
+}
+
+#[test]
+fn struck_out_words_never_run_into_those_that_replace_them() {
+    let blocks = |name: &str, source: &str| read_as(name, source).blocks;
+    let text = |text: &str| vec![Block::Text(text.into())];
+    assert_eq!(blocks("x.html", "<p><del>ten</del><ins>twelve</ins> days"), text("ten twelve days"));
+    assert_eq!(blocks("x.html", "<p>for <s>10</s>12 days, <strike>a</strike>."), text("for 10 12 days, a."));
+    assert_eq!(blocks("x.html", "<p>wo<ins>r</ins>d and w<u>o</u>rd"), text("word and word"));
+    assert_eq!(blocks("x.storage", "<p><del>ten</del><ins>twelve</ins><ac:x /></p>"), text("ten twelve"));
+    assert_eq!(blocks("x.md", "~~ten~~twelve and <del>a</del><ins>b</ins>"), text("ten twelve and a b"));
+    let cell = "<table><tr><th>k<th>v<tr><td>x<td><a href=y><del>1</del>2</a></table>";
+    let page = read_as("x.html", cell);
+    assert!(matches!(&page.blocks[0], Block::Table(table) if table.rows[0][1] == "1 2"), "{:?}", page.blocks);
+    assert_eq!(page.links[0].text, "1 2");
+    draw(&page);
+}
+
+#[test]
+fn attached_pictures_and_files_of_exported_pages_have_their_names() {
+    let page = "<p>See<img class=confluence-embedded-image src='attachments/1/2.png' alt='plan.png' \
+                data-linked-resource-default-alias='plan.png'>and <a class=confluence-embedded-file \
+                href='attachments/1/3.pdf' data-linked-resource-default-alias='manual.pdf'>\
+                <img src='thumbnails/1/3' height=250></a>.<img src='bullet.gif' alt='bullet.gif'>";
+    let page = read_as("x.html", page);
+    assert_eq!(page.blocks, [Block::Text("See plan.png and manual.pdf.".into())]);
+    assert_eq!(page.links[0].text, "manual.pdf");
 }
 
 #[test]

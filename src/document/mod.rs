@@ -49,7 +49,7 @@ mod markup_tests;
 mod tests;
 
 pub use discover::{Found, Skipped, discover};
-pub use error::DocumentError;
+pub use error::{DocumentError, JsonFault};
 pub use format::Format;
 pub use load::{LARGEST_CONTAINER, LARGEST_FILE, Member, load, parse, read};
 pub use package::OfficeError;

@@ -26,6 +26,10 @@ const MOST_PARTS: usize = 20_000;
 /// How a compound file starts: the old binary formats, and every encrypted document.
 pub(super) const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
+/// What to do about damage.
+const AGAIN: &str =
+    "open it in an office program, which may repair it, and save it again, or export it anew from where it comes from";
+
 /// Why a Word file or a spreadsheet cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum OfficeError {
@@ -33,10 +37,10 @@ pub enum OfficeError {
     #[error("it is protected by a password or in an old binary format; save it without password as DOCX or XLSX")]
     Protected,
     /// Damaged, cut off, or no package at all.
-    #[error("its zip container is damaged or incomplete; get the file anew from its source")]
+    #[error("it is damaged or cut off; {AGAIN}")]
     Container(#[source] zip::result::ZipError),
     /// A part cannot be inflated.
-    #[error("its part `{part}` is damaged; get the file anew from its source")]
+    #[error("its part `{part}` is damaged; {AGAIN}")]
     Part {
         /// The part.
         part: String,
@@ -69,13 +73,13 @@ pub enum OfficeError {
         limit: usize,
     },
     /// Elements within elements beyond any real document.
-    #[error("the XML of its part `{part}` is nested beyond all bounds; save it anew with an office program")]
+    #[error("the XML of its part `{part}` is nested beyond all bounds; {AGAIN}")]
     TooDeep {
         /// The part.
         part: String,
     },
     /// A part is no XML.
-    #[error("the XML of its part `{part}` is damaged; save it anew with an office program")]
+    #[error("the XML of its part `{part}` is damaged; {AGAIN}")]
     Xml {
         /// The part.
         part: String,
@@ -84,16 +88,16 @@ pub enum OfficeError {
         source: roxmltree::Error,
     },
     /// The part with the content is not there.
-    #[error("it has no part `{part}`; it may be no document of this kind")]
+    #[error("it is damaged or no document of its kind, for it has no part `{part}`; {AGAIN}")]
     Missing {
         /// The part.
         part: String,
     },
     /// The spreadsheet reader gave up.
-    #[error("its sheets cannot be read; save it anew with an office program")]
+    #[error("its sheets cannot be read; {AGAIN}")]
     Workbook(#[source] calamine::Error),
     /// The spreadsheet reader failed in a way it should not.
-    #[error("its sheets are damaged; save it anew with an office program")]
+    #[error("its sheets are damaged; {AGAIN}")]
     Broken,
     /// A delimited text cannot be split into records.
     #[error("its records cannot be told apart; check its quotes")]

@@ -11,11 +11,13 @@ use serde::de::IgnoredAny;
 
 use super::archive::Names;
 use super::load::{LARGEST_FILE, Place, Source, Walk};
-
 use super::markup::Dialect;
 use super::text::paragraphs;
-use super::{Document, DocumentError, encoding, html};
+use super::{Document, DocumentError, JsonFault, encoding, html};
 use crate::base::clean_line;
+
+/// Characters of what the parser says of a broken page; it may repeat the page.
+const LONGEST_WHY: usize = 200;
 
 /// A page as exported. Other fields are ignored.
 #[derive(Debug, Deserialize)]
@@ -47,6 +49,47 @@ impl Envelope {
     }
 }
 
+/// Reads a file that is one envelope.
+pub(super) fn read_one(place: &Place<'_>, text: &str) -> Result<Document, DocumentError> {
+    let page = text.trim_start();
+    let start = At::default().behind(&text[..text.len() - page.len()]);
+    Envelope::read(page).map(Envelope::into_document).map_err(|error| no_page(place, &error, start))
+}
+
+/// A place in a file, as lines and bytes before it.
+#[derive(Debug, Clone, Copy, Default)]
+struct At {
+    lines: usize,
+    /// Since the last of the lines.
+    bytes: usize,
+}
+
+impl At {
+    /// The place behind this text, which stands here.
+    fn behind(self, text: &str) -> Self {
+        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+        match text.rfind('\n') {
+            Some(last) => Self { lines: self.lines + lines, bytes: text.len() - last - 1 },
+            None => Self { lines: self.lines, bytes: self.bytes + text.len() },
+        }
+    }
+}
+
+/// Why a part of a file that starts at a place is no page; the parser counts from there.
+fn no_page(place: &Place<'_>, error: &serde_json::Error, start: At) -> DocumentError {
+    let (line, column) = (error.line(), error.column());
+    let said = error.to_string();
+    let why = said.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&said);
+    let fault = if error.is_data() { JsonFault::OtherShape } else { JsonFault::Damaged };
+    DocumentError::NoPage {
+        path: place.shown(),
+        fault,
+        line: start.lines + line.max(1),
+        column: if line > 1 { column } else { start.bytes + column },
+        why: clean_line(why.char_indices().nth(LONGEST_WHY).map_or(why, |(end, _)| &why[..end])),
+    }
+}
+
 /// Reads a list of envelopes, or one a line.
 pub(super) fn read_several(
     walk: &mut Walk<'_>,
@@ -65,7 +108,7 @@ pub(super) fn read_several(
     } else {
         pages.lines(source)?
     };
-    if pages.number == 0 { Err(DocumentError::Empty { path: place.shown() }) } else { Ok(flow) }
+    if pages.number == 0 { Err(DocumentError::NoDocuments { path: place.shown() }) } else { Ok(flow) }
 }
 
 struct Pages<'a, 'v> {
@@ -77,19 +120,22 @@ struct Pages<'a, 'v> {
 
 impl Pages<'_, '_> {
     fn list(&mut self, text: &str) -> Result<ControlFlow<()>, DocumentError> {
-        let broken = |source| DocumentError::NoPage { path: self.place.shown(), source };
+        let broken = |error: serde_json::Error| no_page(self.place, &error, At::default());
         serde_json::from_str::<IgnoredAny>(text).map_err(broken)?;
         // The list is whole, so that its parts can be told by their ends and read one at a time.
         let mut rest = text.trim_start().strip_prefix('[').unwrap_or_default();
+        let mut start = At::default().behind(&text[..text.len() - rest.len()]);
         loop {
             let mut parts = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
             let (Some(Ok(IgnoredAny)), end) = (parts.next(), parts.byte_offset()) else { break };
             self.number += 1;
-            let flow = self.give(Envelope::read(&rest[..end]))?;
+            let flow = self.give(Envelope::read(&rest[..end]), start)?;
             if flow.is_break() {
                 return Ok(flow);
             }
-            rest = rest[end..].trim_start().strip_prefix(',').unwrap_or_default();
+            let after = rest[end..].trim_start().strip_prefix(',').unwrap_or_default();
+            start = start.behind(&rest[..rest.len() - after.len()]);
+            rest = after;
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -103,11 +149,18 @@ impl Pages<'_, '_> {
                 return Ok(ControlFlow::Continue(()));
             }
             self.number += 1;
-            let text = encoding::decode(&line).unwrap_or_default();
-            if text.trim().is_empty() {
+            if line.trim_ascii().is_empty() {
                 continue;
             }
-            let flow = self.give(Envelope::read(text.trim()))?;
+            let start = At { lines: self.number - 1, bytes: 0 };
+            let flow = match encoding::decode(&line) {
+                Some(text) => {
+                    let page = text.trim_start();
+                    let start = start.behind(&text[..text.len() - page.len()]);
+                    self.give(Envelope::read(page.trim_end()), start)?
+                }
+                None => self.give_binary(start)?,
+            };
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -115,14 +168,36 @@ impl Pages<'_, '_> {
     }
 
     /// Hands out a page by its title; a bad one by its place in the file.
-    fn give(&mut self, page: Result<Envelope, serde_json::Error>) -> Result<ControlFlow<()>, DocumentError> {
+    fn give(
+        &mut self,
+        page: Result<Envelope, serde_json::Error>,
+        start: At,
+    ) -> Result<ControlFlow<()>, DocumentError> {
         self.walk.take_member(self.place)?;
         let document = page.map(Envelope::into_document);
         let title = document.as_ref().ok().map(|page| page.title.clone()).filter(|title| !title.is_empty());
-        let name = title.unwrap_or_else(|| format!("page {}", self.number));
+        let name = title.unwrap_or_else(|| self.numbered());
         let place = self.place.member(&self.names.unique(&name));
-        let content = document.map_err(|source| DocumentError::NoPage { path: place.shown(), source });
+        let content = document.map_err(|error| no_page(&place, &error, start));
         Ok(self.walk.give(&place, content))
+    }
+
+    /// Hands out a line that is no text.
+    fn give_binary(&mut self, start: At) -> Result<ControlFlow<()>, DocumentError> {
+        self.walk.take_member(self.place)?;
+        let place = self.place.member(&self.names.unique(&self.numbered()));
+        let error = DocumentError::NoPage {
+            path: place.shown(),
+            fault: JsonFault::Damaged,
+            line: start.lines + 1,
+            column: 1,
+            why: "binary data".to_owned(),
+        };
+        Ok(self.walk.give(&place, Err(error)))
+    }
+
+    fn numbered(&self) -> String {
+        format!("page {}", self.number)
     }
 }
 

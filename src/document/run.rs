@@ -123,7 +123,9 @@ impl Run {
         }
         let flat = self.shape == Shape::OneLine;
         let closed = self.text.ends_with([':', ';', ',']);
-        let runs_together = next.is_alphanumeric() && self.text.ends_with(char::is_alphanumeric);
+        // Behind a sentence or a remark a word does not begin without space either.
+        let ended = |c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | ']');
+        let runs_together = (next.is_alphanumeric() || next == '@') && self.text.ends_with(ended);
         self.text.push_str(match gap {
             Gap::Word if runs_together => " ",
             Gap::None | Gap::Word => "",
@@ -163,6 +165,16 @@ mod tests {
         run.push("HD\u{a0}7750 ");
         run.gap(Gap::Item);
         assert_eq!(run.take(), "cards: W600; HD 7750");
+    }
+
+    #[test]
+    fn a_boxed_word_runs_into_none_beside_it() {
+        let mut run = Run::new(Shape::Lines);
+        for piece in ["see", "a.png", ".", "(", "b.png", ")", "@user", ",", "c"] {
+            run.gap(Gap::Word);
+            run.push(piece);
+        }
+        assert_eq!(run.take(), "see a.png.(b.png) @user, c");
     }
 
     #[test]

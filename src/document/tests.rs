@@ -15,16 +15,64 @@ fn blocks(name: &str, source: &str) -> Vec<Block> {
 fn errors_name_the_file_and_what_is_wrong_with_it() {
     let failure = |name: &str, bytes: &[u8]| parse(Path::new(name), bytes).unwrap_err();
     assert!(matches!(failure("a.json", b"{}"), DocumentError::NoPage { .. }));
-    assert!(matches!(failure("a.html", b"<p> </p><script>x</script>"), DocumentError::Empty { .. }));
+    assert!(matches!(failure("a.html", b"<p> </p><script>x</script>"), DocumentError::NoText { .. }));
     assert!(matches!(failure("a.md", b"a\0b"), DocumentError::Refused { .. }));
     assert!(matches!(failure("a.xyz", b"a"), DocumentError::UnknownFormat { .. }));
-    assert!(matches!(failure("a.txt", b""), DocumentError::Empty { .. }));
+    for (name, empty) in [("a.txt", ""), ("a.pdf", ""), ("a.docx", " \n"), ("a.html", "\u{feff}\n\n"), ("a.md", "\0\0\0\0")] {
+        let error = failure(name, empty.as_bytes());
+        assert!(matches!(error, DocumentError::Empty { .. }), "{name}: {error}");
+        assert!(error.to_string().contains("is empty") && !error.to_string().contains("recognition"), "{error}");
+    }
     assert!(failure("pages/a.pdf", b"%PDF-1.7").to_string().contains("pages/a.pdf"));
     assert!(matches!(load(Path::new("missing.md")).unwrap_err(), DocumentError::Read { .. }));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.txt");
     fs::write(&path, vec![b'a'; LARGEST_FILE as usize + 1]).unwrap();
     assert!(matches!(load(&path).unwrap_err(), DocumentError::TooLarge { .. }));
+}
+
+#[test]
+fn a_few_nul_bytes_do_not_cost_a_page() {
+    let sentence = "The pump is ser\0viced in spring and in autumn.";
+    for (name, source) in [
+        ("a.html", format!("<html><body><h1>Pump</h1><p>{sentence}</p></body></html>")),
+        ("a.md", format!("# Pump\n\n{sentence}\n")),
+        ("a.txt", sentence.to_owned()),
+        ("a.csv", format!("Pump\n{sentence}\n")),
+        ("a.json", format!("{{\"title\":\"Pump\",\"content\":\"{sentence}\"}}")),
+        ("a.storage", format!("<p>{sentence}</p><ac:x />")),
+    ] {
+        let read = format!("{:?}", blocks(name, &source));
+        assert!(read.contains("The pump is serviced in spring"), "{name}: {read}");
+    }
+}
+
+#[test]
+fn a_damaged_office_file_is_called_damaged_and_nothing_to_unpack() {
+    let whole = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents/docx/report.docx")).unwrap();
+    let mut torn = whole.clone();
+    let body = torn.windows(17).position(|name| name == b"word/document.xml").unwrap();
+    torn[body + 60] ^= 0xff;
+    torn[body + 61] ^= 0xff;
+    let mut headless = whole.clone();
+    headless[..64].fill(1);
+    let without_body: Vec<u8> = {
+        let at = |from: usize| torn[from..].windows(17).position(|name| name == b"word/document.xml").map(|at| at + from);
+        let mut renamed = whole.clone();
+        let mut from = 0;
+        while let Some(found) = at(from) {
+            renamed[found..found + 17].copy_from_slice(b"word/dokument.xml");
+            from = found + 17;
+        }
+        renamed
+    };
+    for bytes in [&whole[..whole.len() / 2], &whole[..whole.len() - 30], &torn, &headless, &without_body] {
+        let error = parse(Path::new("report.docx"), bytes).unwrap_err();
+        let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |cause| cause.source());
+        let text: String = causes.map(|cause| format!("{cause}: ")).collect();
+        assert!(text.contains("damaged") && text.contains("save it again"), "{text}");
+        assert!(!text.contains("unpack"), "{text}");
+    }
 }
 
 #[test]

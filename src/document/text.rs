@@ -1,11 +1,12 @@
 //! Plain text -> blocks.
 //!
-//! Takes text without markup, gives paragraphs, and what people draw with characters: underlined headings and lists.
+//! Takes text without markup, gives paragraphs, and what people draw with characters: underlined headings and lists; of
+//! a file also its title, where its first line is clearly one.
 //! Invariants: no word is lost; an item keeps its number as text where counting its list from 1 would not give it; one
 //! pass, lists nest at most [`DEEPEST_LIST`] deep.
 
 use super::builder::DEEPEST_LIST;
-use super::{Block, List, ListItem, Ordering};
+use super::{Block, Document, List, ListItem, Ordering};
 use crate::base::clean_text;
 
 /// A heading is a line, not a paragraph.
@@ -13,6 +14,84 @@ const LONGEST_HEADING: usize = 120;
 
 /// A paragraph that quotes an earlier message starts with this, so that a reader of the evidence can tell.
 const QUOTED: &str = "Quoted: ";
+
+/// A first line that is longer, in characters or words, is no title, unless it is drawn as one.
+const LONGEST_TITLE: usize = 80;
+const MOST_WORDS: usize = 12;
+
+/// First words of lines that stand alone at the top of a letter.
+const GREETINGS: &[&str] = &[
+    "hi", "hello", "hey", "dear", "good", "hallo", "liebe", "lieber", "liebes", "sehr", "guten", "moin", "servus",
+    "bonjour", "hola",
+];
+
+/// A text file, with its title where it opens with one.
+pub(super) fn read_file(text: &str) -> Document {
+    let text = clean_text(text);
+    let empty: usize = text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
+    match opening(&text[empty..]) {
+        Some((title, rest)) => {
+            let mut blocks = vec![Block::Heading { level: 1, text: title.to_owned() }];
+            blocks.extend(read(rest));
+            Document { title: title.to_owned(), blocks, ..Document::default() }
+        }
+        None => Document { blocks: read(&text), ..Document::default() },
+    }
+}
+
+/// The title that a text opens with, and what follows it.
+fn opening(text: &str) -> Option<(&str, &str)> {
+    let mut lines = text.split_inclusive('\n');
+    let [first, second, third] = std::array::from_fn(|_| lines.next().unwrap_or_default());
+    let behind = |lines: &[&str]| &text[lines.iter().map(|line| line.len()).sum::<usize>()..];
+    let (name, rest) = if rule(first).is_some() && rule(first) == rule(third) && first.trim().len() >= second.trim().len() {
+        // As in reStructuredText: a line above it and the same below.
+        (second, behind(&[first, second, third]))
+    } else if underline(first.trim_end(), second.trim_end()).is_some() {
+        (first, behind(&[first, second]))
+    } else if let Some(name) = first.strip_prefix("= ") {
+        // As in AsciiDoc.
+        (name, behind(&[first]))
+    } else if second.trim().is_empty() && !behind(&[first, second]).trim().is_empty() {
+        let marked = first.strip_prefix("# ");
+        (marked.or_else(|| is_title(first.trim_end()).then_some(first))?, behind(&[first]))
+    } else {
+        return None;
+    };
+    let name = name.trim();
+    (name.chars().any(char::is_alphanumeric) && name.chars().count() <= LONGEST_HEADING).then_some((name, rest))
+}
+
+/// The sign that a line is drawn with.
+fn rule(line: &str) -> Option<char> {
+    let line = line.trim_end();
+    let sign = line.chars().next().filter(char::is_ascii_punctuation)?;
+    (line.len() >= 3 && line.chars().all(|c| c == sign)).then_some(sign)
+}
+
+/// Whether a first line that stands alone is the title of what follows: short, with a large first letter, without what
+/// ends or goes on with a sentence, and no item, address, greeting or line of a log.
+fn is_title(line: &str) -> bool {
+    let words = line.split_whitespace().count();
+    let letters = line.chars().filter(|c| c.is_alphabetic()).count();
+    let starts = line.starts_with(|c: char| c.is_uppercase() || c.is_numeric());
+    let ends = line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '”' | '“' | '»' | '?'));
+    let plain = !line.contains(['\t', '=', '{', '}', '<', '>', '|', ';', '@']);
+    let broken = line.contains(". ") || line.contains(": ") || line.contains("://");
+    let greets = line.split(|c: char| !c.is_alphabetic()).next().is_some_and(|first| {
+        let first = first.to_lowercase();
+        GREETINGS.contains(&first.as_str())
+    });
+    starts
+        && ends
+        && plain
+        && !broken
+        && !greets
+        && bullet(line).is_none()
+        && words <= MOST_WORDS
+        && letters * 2 > line.chars().count()
+        && line.chars().count() <= LONGEST_TITLE
+}
 
 /// Text split at empty lines, with its headings and lists.
 pub(super) fn read(text: &str) -> Vec<Block> {
@@ -294,6 +373,40 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_opens_with_a_title_has_it() {
+        let title = |source: &str| read_file(source).title;
+        for titled in [
+            "Pump service\n\nThe pump is serviced in spring.",
+            "\n  \nPump service\n============\nThe pump",
+            "============\nPump service\n============\n\nThe pump",
+            "Pump service\n------------\n\nThe pump",
+            "# Pump service\n\nThe pump",
+            "= Pump service\n:toc:\n\nThe pump",
+        ] {
+            assert_eq!(title(titled), "Pump service", "{titled:?}");
+            let blocks = read_file(titled).blocks;
+            assert_eq!(blocks[0], Block::Heading { level: 1, text: "Pump service".into() });
+            assert!(format!("{:?}", &blocks[1..]).contains("The pump"), "{titled:?}");
+        }
+        for untitled in [
+            "The pump is serviced in spring.\n\nAnd in autumn.",
+            "Pump service\nin spring\n\nThe pump",
+            "Pump service\n\n",
+            "Dear Anna\n\nthe pump is broken.",
+            "Hallo zusammen\n\nwie besprochen",
+            "# a comment\nkey=value\n\nother=value",
+            "2024-05-01 12:00:07 started\n\n2024-05-01 12:00:09 stopped",
+            "- Pump\n\nThe pump",
+            "Size of the boxes: 40 cm\n\nColour: green",
+            "---\nkind: note\n---\n\nThe pump",
+            "https://pump.example/a\n\nThe pump",
+            "pump\n\nThe pump",
+        ] {
+            assert_eq!(title(untitled), "", "{untitled:?}");
+        }
+    }
+
+    #[test]
     fn what_a_mail_quotes_is_marked() {
         let read = read_mail("Yes.\n\n> Shall we?\n> \n> > Before.\n\nBest");
         assert_eq!(read, [text("Yes."), text("Quoted: Shall we?"), text("Quoted: Before."), text("Best")]);
@@ -303,8 +416,9 @@ mod tests {
         #[test]
         fn no_word_is_lost(source in "([a-z]{1,4}|- |  |\n|\n\n|1\\. |====|----|> ){0,40}") {
             let all = format!("{:?}{:?}", read(&source), read_mail(&source));
+            let file = format!("{:?}", read_file(&source));
             for word in source.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().all(char::is_alphabetic)) {
-                prop_assert!(all.contains(word), "{word} of {source:?} is lost");
+                prop_assert!(all.contains(word) && file.contains(word), "{word} of {source:?} is lost");
             }
         }
     }

@@ -57,6 +57,19 @@ fn the_toy_page_gives_the_row_of_the_paper_with_all_it_needs() {
 }
 
 #[test]
+fn every_line_of_a_single_column_is_in_an_evidence() {
+    let lines: Vec<String> = (0..2_000).map(|n| format!("Station {n} Kestrel")).collect();
+    let document = document::parse(Path::new("stations.csv"), lines.join("\n").as_bytes()).unwrap();
+    let split = evidences(&document);
+    assert!(split.evidences.len() > 1 && split.evidences.iter().all(|evidence| evidence.kind == Kind::List));
+    let found: Vec<&str> = split.evidences.iter().flat_map(|evidence| evidence.content.lines()).collect();
+    assert_eq!(found, lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>());
+    let values = document::parse(Path::new("degrees.csv"), b"Degrees\n12.5\n13\n").unwrap();
+    let rows = evidences(&values).evidences;
+    assert!(rows.iter().any(|row| row.content == "Row 2 in Table 1: Degrees is 13"), "{rows:?}");
+}
+
+#[test]
 fn the_toy_page_names_what_stands_around_the_row() {
     let split = evidences(&fixture("toy.json"));
     let row = split.evidences.iter().find(|e| e.row == Some(2)).unwrap();

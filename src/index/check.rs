@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::IndexError;
 use super::dense::Dense;
-use super::domain::{DomainDb, EVIDENCE_COLUMNS, EVIDENCE_TABLES, TextHash, stored_evidence};
+use super::domain::{DomainDb, EVIDENCE_COLUMNS, EVIDENCE_TABLES, TextHash, evidence_columns, stored_evidence};
 use super::lexical::Lexical;
 use super::manifest::next_generation;
 use super::progress::{IngestProgress, IngestStage, OnProgress};
@@ -261,7 +261,7 @@ impl DomainDb {
     ) -> Result<Vec<(EvidenceId, TextHash, i64)>, IndexError> {
         let failed = self.failed("checking the texts");
         let (total, _) = self.evidence_counts(0)?;
-        let sql = format!("SELECT {EVIDENCE_COLUMNS}, e.text_hash, d.file FROM {EVIDENCE_TABLES}");
+        let sql = format!("SELECT {}, e.text_hash, d.file FROM {EVIDENCE_TABLES}", evidence_columns());
         let mut query = self.connection.prepare_cached(&sql).map_err(&failed)?;
         let mut rows = query.query([]).map_err(&failed)?;
         let (mut done, mut wrong) = (0_usize, Vec::new());
@@ -273,10 +273,10 @@ impl DomainDb {
             }
             done += 1;
             let stored = stored_evidence(row).map_err(&failed)?;
-            let hash: String = row.get(17).map_err(&failed)?;
+            let hash: String = row.get(EVIDENCE_COLUMNS).map_err(&failed)?;
             let made = TextHash::of(&stored.evidence, stored.indexed);
             if made.0 != hash {
-                wrong.push((stored.id, made, row.get(18).map_err(&failed)?));
+                wrong.push((stored.id, made, row.get(EVIDENCE_COLUMNS + 1).map_err(&failed)?));
             }
         }
         Ok(wrong)

@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 
 use super::domain::hex;
+use super::files::MEMBER_PATH;
 use super::{Index, IndexError};
 use crate::base::DocumentId;
 
@@ -12,7 +13,7 @@ use crate::base::DocumentId;
 pub struct StoredDocument {
     /// Its id.
     pub id: DocumentId,
-    /// Its path.
+    /// Its path; within an archive `!/` and the name of the member follow that of the file.
     pub path: String,
     /// Its address, where it has one.
     pub url: Option<String>,
@@ -32,14 +33,14 @@ impl Index {
     }
 }
 
-/// The path is that of the file; within an archive the name of the member follows.
-const LISTED: &str = "SELECT d.id, f.path || CASE WHEN d.member = '' THEN '' ELSE '/' || d.member END, d.url, d.title
-     FROM documents d JOIN files f ON f.id = d.file ORDER BY d.id";
 
 fn read(connection: &Connection) -> rusqlite::Result<Vec<StoredDocument>> {
     let mut contents =
         connection.prepare_cached("SELECT content FROM evidences WHERE document = ?1 ORDER BY ordinal")?;
-    let mut query = connection.prepare_cached(LISTED)?;
+    let listed = format!(
+        "SELECT d.id, {MEMBER_PATH}, d.url, d.title FROM documents d JOIN files f ON f.id = d.file ORDER BY d.id"
+    );
+    let mut query = connection.prepare_cached(&listed)?;
     let mut rows = query.query([])?;
     let mut documents = Vec::new();
     while let Some(row) = rows.next()? {

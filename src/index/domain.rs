@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
 use sha2::{Digest as _, Sha256};
 
 use super::error::store_error;
+use super::files::MEMBER_PATH;
 use super::manifest::{Manifest, NewDomain, json};
 use super::stored::{KindCounts, StoredEvidence, Summary, kind_of};
 use super::{IndexError, list, schema};
@@ -20,19 +21,25 @@ use crate::inference::{Embedding, EncoderIdentity};
 /// File name of the database in the folder of a domain.
 pub(super) const FILE: &str = "domain.db";
 
-/// What [`stored_evidence`] reads.
-pub(super) const EVIDENCE_COLUMNS: &str = "e.id, e.document, e.kind, e.content, e.title, e.heading_path, e.before, e.after, \
-     e.table_number, e.row_number, e.location, e.links, d.title, \
-     coalesce(d.url, f.path || CASE WHEN d.member = '' THEN '' ELSE '/' || d.member END), d.ancestors, d.context, \
-     d.date";
+/// What [`stored_evidence`] reads: [`EVIDENCE_COLUMNS`] columns.
+pub(super) fn evidence_columns() -> String {
+    format!(
+        "e.id, e.document, e.kind, e.content, e.title, e.heading_path, e.before, e.after, e.table_number, \
+         e.row_number, e.location, e.links, d.title, coalesce(d.url, {MEMBER_PATH}), d.ancestors, d.context, d.date, \
+         d.space"
+    )
+}
 
-/// Where [`EVIDENCE_COLUMNS`] come from.
+/// Number of the columns that [`evidence_columns`] names; further ones follow them.
+pub(super) const EVIDENCE_COLUMNS: usize = 18;
+
+/// Where [`evidence_columns`] come from.
 pub(super) const EVIDENCE_TABLES: &str =
     "evidences e JOIN documents d ON d.id = e.document JOIN files f ON f.id = d.file";
 
 /// The query for whole evidences that meet a condition.
 pub(super) fn evidence_query(condition: &str) -> String {
-    format!("SELECT {EVIDENCE_COLUMNS} FROM {EVIDENCE_TABLES} WHERE {condition}")
+    format!("SELECT {} FROM {EVIDENCE_TABLES} WHERE {condition}", evidence_columns())
 }
 
 /// What was embedded for an evidence: equal hashes have equal vectors.
@@ -291,6 +298,7 @@ pub(super) fn stored_evidence(row: &Row<'_>) -> rusqlite::Result<StoredEvidence>
         ancestors: json(row, 14)?,
         indexed: context_parts(row, 15)?,
         date: row.get(16)?,
+        space: row.get(17)?,
         evidence: Evidence {
             kind: kind(row, 2)?,
             content: row.get(3)?,

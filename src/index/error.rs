@@ -17,7 +17,11 @@ pub enum IndexError {
     #[error(transparent)]
     Canceled(#[from] Canceled),
     /// There is no domain in the folder.
-    #[error("there is no domain in `{path}`{}; make one with `ragonite ingest --domain NAME PATH`", did_you_mean(.like.as_deref()))]
+    #[error(
+        "there is no domain `{name}`{} in `{}`; `ragonite domain list` shows those there are, and \
+         `ragonite ingest --domain {name} PATH` makes one",
+        did_you_mean(.like.as_deref()), path.parent().unwrap_or(path).display(), name = last_name(path)
+    )]
     NotFound {
         /// The folder.
         path: PathBuf,
@@ -195,8 +199,11 @@ fn did_you_mean(like: Option<&str>) -> String {
 
 /// The name of the domain that a file lies in, for messages.
 fn folder_name(file: &Path) -> String {
-    let name = file.parent().and_then(Path::file_name).unwrap_or_default();
-    crate::base::clean_line(&name.to_string_lossy())
+    file.parent().map(last_name).unwrap_or_default()
+}
+
+fn last_name(path: &Path) -> String {
+    crate::base::clean_line(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Tells what a failure of SQLite means to the user.

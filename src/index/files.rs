@@ -176,7 +176,17 @@ impl DomainDb {
     }
 }
 
-/// How a document inside a file is named to people.
+/// How a document inside a file is named to people, as in the errors of `document`: `space.zip!/team/page.html`. What
+/// is stored are file and member apart.
 pub(super) fn member_path(file: &Path, member: &str) -> PathBuf {
-    if member.is_empty() { file.to_path_buf() } else { file.join(member.trim_start_matches('/')) }
+    if member.is_empty() {
+        return file.to_path_buf();
+    }
+    let mut path = file.as_os_str().to_owned();
+    path.push("!/");
+    path.push(member);
+    path.into()
 }
+
+/// The same of a row of `files f` and `documents d`, in SQL.
+pub(super) const MEMBER_PATH: &str = "f.path || CASE WHEN d.member = '' THEN '' ELSE '!/' || d.member END";

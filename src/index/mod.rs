@@ -53,6 +53,6 @@ pub use open::Index;
 pub use paths::{IndexSettings, IngestRequest, split_for};
 pub use progress::{IngestProgress, IngestReport, IngestStage, Kept, KeptReason, OnProgress, Skipped};
 pub use reader::READER_THREAD;
-pub use remove::remove_domain;
+pub use remove::{find_domain, remove_domain};
 pub use stored::{KindCounts, Scored, StoredEvidence, Summary};
 pub use survey::Missing;

@@ -20,11 +20,7 @@ use super::{dense, lexical, list};
 /// [`IndexError::NotFound`] where no domain is; [`IndexError::Foreign`] where the folder holds what is no part of one;
 /// [`IndexError::Busy`] while another process writes to it; when a file cannot be deleted.
 pub fn remove_domain(folder: &Path) -> Result<(), IndexError> {
-    let not_found = || IndexError::NotFound { path: folder.to_path_buf(), like: list::name_like(folder) };
-    let is_folder = fs::symlink_metadata(folder).is_ok_and(|there| there.is_dir());
-    if !is_folder || !folder.join(FILE).is_file() {
-        return Err(not_found());
-    }
+    find_domain(folder)?;
     let parts = parts(folder)?;
     let _lock = WriteLock::take(folder)?.ok_or_else(|| IndexError::Busy { path: folder.to_path_buf() })?;
     for path in parts {
@@ -36,6 +32,18 @@ pub fn remove_domain(folder: &Path) -> Result<(), IndexError> {
         }
     }
     fs::remove_dir(folder).map_err(|source| file_error("deleting", folder, source))
+}
+
+/// Looks whether there is a domain in `folder`; a damaged one is one.
+///
+/// # Errors
+/// [`IndexError::NotFound`] where none is.
+pub fn find_domain(folder: &Path) -> Result<(), IndexError> {
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|there| there.is_dir());
+    if is_folder && folder.join(FILE).is_file() {
+        return Ok(());
+    }
+    Err(IndexError::NotFound { path: folder.to_path_buf(), like: list::name_like(folder) })
 }
 
 /// What is in the folder, all of it ours; the lock comes last.

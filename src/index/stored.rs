@@ -35,6 +35,8 @@ pub struct StoredEvidence {
     pub url: String,
     /// Date of the document, as its source gives it.
     pub date: Option<String>,
+    /// Wiki space of the document, or comparable container.
+    pub space: Option<String>,
     /// Titles of the pages above its document, outermost first.
     pub ancestors: Vec<String>,
     /// Context parts that its document was embedded and indexed with.

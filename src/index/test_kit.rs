@@ -151,7 +151,7 @@ impl Page {
     /// A file that can be opened but not understood.
     pub(super) fn unparsable(&self) -> Incoming<'static> {
         let path = self.path();
-        Incoming { read: Box::new(|_| Err(DocumentError::Empty { path })), ..self.incoming() }
+        Incoming { read: Box::new(|_| Err(DocumentError::NoText { path })), ..self.incoming() }
     }
 }
 
@@ -163,7 +163,7 @@ pub(super) fn archive(name: &str, pages: &[Page]) -> Incoming<'static> {
         for page in members {
             let path = page.path();
             let content =
-                if page.passages.is_empty() { Err(DocumentError::Empty { path }) } else { Ok(page.document()) };
+                if page.passages.is_empty() { Err(DocumentError::NoText { path }) } else { Ok(page.document()) };
             if visit(Member { name: Some(page.name), content }).is_break() {
                 break;
             }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Copied, QueryLeg, Why};
 use crate::base::{DocumentId, EvidenceId, Millis};
-use crate::evidence::{Context, Kind};
+use crate::evidence::{Context, EvidenceLink, Kind};
 
 /// Which indexes are searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +75,15 @@ pub struct Hit {
     pub heading: String,
     /// Address of the document, or its path.
     pub url: String,
+    /// Date of the document, as its source gives it.
+    #[serde(default)]
+    pub date: Option<String>,
+    /// Wiki space of the document, or comparable container.
+    #[serde(default)]
+    pub space: Option<String>,
+    /// Titles of the pages above the document, outermost first.
+    #[serde(default)]
+    pub ancestors: Vec<String>,
     /// Place in the document.
     pub location: String,
     /// Kind of the evidence.
@@ -87,6 +96,9 @@ pub struct Hit {
     pub text: String,
     /// Text without context.
     pub content: String,
+    /// Links in the content with their targets, in reading order.
+    #[serde(default)]
+    pub links: Vec<EvidenceLink>,
     /// The context in its parts.
     pub context: Context,
     /// Score of the fusion.

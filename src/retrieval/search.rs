@@ -182,11 +182,8 @@ impl Candidates {
         };
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         for placed in arrange(&self.fused, &self.stored, &retrieved.query, settings).into_iter().take(settings.top_k) {
-            let Some(StoredEvidence { id, document, title, url, evidence, indexed, .. }) =
-                self.stored.remove(&placed.evidence)
-            else {
-                continue;
-            };
+            let Some(stored) = self.stored.remove(&placed.evidence) else { continue };
+            let StoredEvidence { id, document, title, url, date, space, ancestors, evidence, indexed } = stored;
             let (dense, lexical) = (in_leg(&retrieved.dense, id), in_leg(&retrieved.lexical, id));
             let text = evidence.contextualized(settings.context);
             let why = Why {
@@ -201,12 +198,16 @@ impl Candidates {
                 title,
                 heading: evidence.context.heading().to_owned(),
                 url,
+                date,
+                space,
+                ancestors,
                 location: evidence.location.clone(),
                 kind: evidence.kind,
                 table: evidence.table,
                 row: evidence.row,
                 text,
                 content: evidence.content,
+                links: evidence.links,
                 context: evidence.context,
                 fused: placed.score,
                 dense_rank: dense.map(|ranked| ranked.rank),

@@ -14,7 +14,7 @@ use crate::base::{CancelSource, DomainName, clean_line};
 use crate::cli::{self, SetDomain};
 use crate::index::{
     CheckReport, DomainChange, DomainDetails, Fault, Finding, Index, IndexState, ListedDomain, Remedy, Summary,
-    check_domain, embedder_of, list_domains, remove_domain, set_domain, show_domain,
+    check_domain, embedder_of, find_domain, list_domains, remove_domain, set_domain, show_domain,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt, problem};
 
@@ -118,6 +118,8 @@ enum Asking {
 
 fn remove(start: &Start, name: &DomainName, asking: Asking, output: &mut Output) -> Result<Exit, Failure> {
     let folder = start.paths.domain(name);
+    // Nothing is asked about what is not there.
+    find_domain(&folder)?;
     if asking == Asking::Needed {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             return Err(Failure::usage(Problem {

@@ -1,6 +1,7 @@
 //! `ragonite ingest`: a domain in step with files and folders.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::exit::{Exit, Failure};
 use super::late::LateEmbedder;
@@ -29,8 +30,11 @@ pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<E
     let done = report.added + report.updated + report.renamed + report.removed + report.unchanged;
     if done == 0 && !report.kept.is_empty() {
         return Err(Failure::failed(Problem {
-            what: "the files and folders are not there, so nothing was changed".to_owned(),
-            next: format!("Mount them, or run `{}` if they are gone for good.", remove_missing(&report)),
+            what: "no file or folder to read is there, so nothing was changed".to_owned(),
+            next: format!(
+                "Mount the disk or share, put the files back, or run `{}` if they are gone for good.",
+                remove_missing(&report)
+            ),
         }));
     }
     if done == 0 && !report.skipped.is_empty() {
@@ -118,7 +122,7 @@ fn check_paths(args: &Ingest) -> Result<(), Failure> {
     }))
 }
 
-fn stopped(domain: &DomainName, folder: &std::path::Path) -> String {
+fn stopped(domain: &DomainName, folder: &Path) -> String {
     match crate::index::show_domain(folder) {
         Ok(details) => format!(
             "stopped; {} documents are stored, `ragonite ingest --domain {domain}` goes on from here",
@@ -130,7 +134,8 @@ fn stopped(domain: &DomainName, folder: &std::path::Path) -> String {
 
 /// The command that takes out what seems to be gone.
 fn remove_missing(report: &IngestReport) -> String {
-    let paths = report.kept.iter().map(|kept| format!("'{}'", clean_line(&kept.path.to_string_lossy())));
+    let quoted = |path: &Path| format!("'{}'", clean_line(&path.to_string_lossy()).replace('\'', r"'\''"));
+    let paths = report.kept.iter().map(|kept| quoted(&kept.path));
     format!("ragonite ingest --domain {} --remove-missing {}", report.domain, paths.collect::<Vec<_>>().join(" "))
 }
 
@@ -162,7 +167,8 @@ fn text(report: &IngestReport) -> String {
         let _ = writeln!(text, "kept {} of {path}, which {}", documents(kept.documents), kept.reason.as_str());
     }
     if !report.kept.is_empty() {
-        let _ = writeln!(text, "if they are gone for good: {}", remove_missing(report));
+        let what = if report.kept.len() == 1 { "it is" } else { "they are" };
+        let _ = writeln!(text, "if {what} gone for good, this takes out what was read: `{}`", remove_missing(report));
     }
     text
 }
@@ -200,7 +206,7 @@ mod tests {
         skipped /docs/scan.pdf: it has no text
         skipped `/docs/a.bin` is in no known format
         kept 3 documents of /mnt/share, which is not there
-        if they are gone for good: ragonite ingest --domain wiki --remove-missing '/mnt/share'
+        if it is gone for good, this takes out what was read: `ragonite ingest --domain wiki --remove-missing '/mnt/share'`
         ");
     }
 }

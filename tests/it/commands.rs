@@ -60,6 +60,8 @@ fn searching_finds_a_row_and_says_how() {
     assert_eq!(hits.len(), 5);
     assert!(hits.iter().any(|hit| hit["dense_rank"].is_u64() && hit["lexical_rank"].is_u64()));
     assert_eq!(found["mode"], "hybrid");
+    assert!(hits.iter().all(|hit| hit["links"].is_array() && hit["ancestors"].is_array()));
+    assert!(hits.iter().all(|hit| hit.get("date").is_some() && hit.get("space").is_some()));
 }
 
 #[test]
@@ -108,6 +110,49 @@ fn wrong_use_ends_with_two_and_one_clear_message() {
         assert!(!errors.contains("panicked"), "{errors}");
         assert!(output.stdout.is_empty());
     }
+}
+
+#[test]
+fn what_is_not_there_is_named_and_the_command_that_lists_what_is() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let domains = ["ragonite domain list", "`nope`"];
+    let cases = [
+        (vec!["domain", "remove", "nope"], domains),
+        (vec!["domain", "remove", "nope", "--yes"], domains),
+        (vec!["domain", "check", "nope"], domains),
+        (vec!["domain", "show", "nope"], domains),
+        (vec!["domain", "rebuild", "nope"], domains),
+        (vec!["domain", "remove", "leage"], ["ragonite domain list", "did you mean `league`"]),
+        (vec!["history", "show", "nope"], ["ragonite history list", "'nope'"]),
+        (vec!["history", "show", "99"], ["ragonite history list", "conversation 99"]),
+    ];
+    for (arguments, named) in cases {
+        let output = program.run(&arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        for name in named {
+            assert!(errors.contains(name), "{arguments:?} does not name `{name}`: {errors}");
+        }
+        assert!(!errors.contains("--yes"), "{errors}");
+    }
+}
+
+#[test]
+fn a_named_file_that_is_gone_is_kept_until_the_command_in_the_report_is_run() {
+    let Some(program) = program() else { return };
+    let file = |name: &str| program.data.path().join(name).to_str().unwrap().to_owned();
+    let (one, two) = (file("one.md"), file("two.md"));
+    fs::write(&one, "# One\n\nThe anchor weighs 40 kg.\n").unwrap();
+    fs::write(&two, "# Two\n\nThe chain is 80 m long.\n").unwrap();
+    program.json(&["ingest", "--domain", "ship", &one, &two]);
+    fs::remove_file(&two).unwrap();
+    let kept = program.run(&["ingest", "--domain", "ship"]);
+    let report = String::from_utf8_lossy(&kept.stdout);
+    let command = report.split('`').find(|part| part.starts_with("ragonite ingest")).expect("a command is named");
+    let arguments: Vec<&str> = command.split(' ').skip(1).map(|word| word.trim_matches('\'')).collect();
+    let removed = program.json(&arguments);
+    assert_eq!((removed["removed"].as_u64(), removed["documents"].as_u64()), (Some(1), Some(1)), "{report}");
 }
 
 #[test]

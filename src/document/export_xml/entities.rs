@@ -34,6 +34,7 @@ const WANTED: &[&str] = &[
     "fileName",
     "containerContent",
     "owner",
+    "atlassianAccountId",
 ];
 
 /// Characters of a title or a name that are kept. Confluence allows 255.

@@ -72,7 +72,7 @@ fn give_pages<R: Read>(
             return Ok(flow);
         }
     }
-    if given { Ok(ControlFlow::Continue(())) } else { Err(DocumentError::Empty { path: place.shown() }) }
+    if given { Ok(ControlFlow::Continue(())) } else { Err(DocumentError::NoDocuments { path: place.shown() }) }
 }
 
 /// Hands out the attached files that are documents; the others are named by their pages.

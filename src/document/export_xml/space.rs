@@ -24,6 +24,13 @@ const DEEPEST_HIERARCHY: usize = 64;
 /// Classes that are pages.
 const PAGES: &[&str] = &["Page", "BlogPost"];
 
+/// How somebody is mentioned in a body.
+const USER: &str = "<ri:user";
+
+/// Bytes of such a mention, and of the names that are put into one body.
+const LONGEST_TAG: usize = 1_000;
+const MOST_NAMED: usize = 16 << 20;
+
 /// Body written in wiki markup, as Confluence did before it had its storage format.
 const WIKI_MARKUP: &str = "0";
 
@@ -33,6 +40,7 @@ pub(super) struct Space {
     pages: HashMap<String, Page>,
     /// Name of each space by its id.
     names: HashMap<String, String>,
+    /// Name of each person by key and by account.
     users: HashMap<String, String>,
     /// Attachments by their page and id.
     attachments: HashMap<String, BTreeMap<String, Attachment>>,
@@ -105,7 +113,9 @@ impl Space {
                 }
             }
             "ConfluenceUserImpl" => {
-                if let Some(name) = entity.line("name") {
+                let account = entity.line("atlassianAccountId").filter(|account| is_id(account));
+                if let Some(name) = entity.line("name").filter(|name| account.as_ref() != Some(name)) {
+                    self.users.extend(account.map(|account| (account, name.clone())));
                     self.users.insert(entity.id, name);
                 }
             }
@@ -164,12 +174,12 @@ impl Space {
         if is_wiki_markup {
             document.blocks = paragraphs(&body);
         } else {
-            document.append(storage(&body));
+            document.append(self.storage(&body));
         }
         let files = self.attachments.get(&id).into_iter().flat_map(BTreeMap::values);
         let mut files: Vec<&str> = files.map(|file| file.name.as_str()).collect();
         files.sort_unstable();
-        document.blocks.append(&mut about(None, &files));
+        document.blocks.append(&mut about(&page.title, None, &files));
         document.blocks.append(&mut self.comments(&id));
         let title = if page.title.is_empty() { id } else { page.title.clone() };
         Some((title, document))
@@ -182,7 +192,7 @@ impl Space {
         let mut unread = 0_usize;
         for comment in comments {
             match self.bodies.get(&comment.id) {
-                Some(body) => blocks.append(&mut signed(storage(body).blocks, &self.signature(comment))),
+                Some(body) => blocks.append(&mut signed(self.storage(body).blocks, &self.signature(comment))),
                 None => unread += 1,
             }
         }
@@ -193,6 +203,11 @@ impl Space {
             blocks.insert(0, Block::Heading { level: 1, text: "Comments".to_owned() });
         }
         blocks
+    }
+
+    /// A body as it was before the export put it into CDATA, in which `]]>` cannot stand, with the names of people.
+    fn storage(&self, body: &str) -> Document {
+        html::read_fragment(&with_names(&body.replace("]] >", "]]>"), &self.users), Dialect::Storage)
     }
 
     fn signature(&self, comment: &Comment) -> String {
@@ -243,9 +258,32 @@ fn is_current(entity: &Entity) -> bool {
     entity.get("contentStatus").is_none_or(|status| status == "current") && entity.get("originalVersion").is_none()
 }
 
-/// A body as it was before the export put it into CDATA, in which `]]>` cannot stand.
-fn storage(body: &str) -> Document {
-    html::read_fragment(&body.replace("]] >", "]]>"), Dialect::Storage)
+/// Markup in which people whom it names by key or account have their name beside.
+fn with_names(markup: &str, names: &HashMap<String, String>) -> String {
+    let mut out = String::with_capacity(markup.len());
+    let mut rest = markup;
+    while let Some(at) = rest.find(USER) {
+        let (before, tag) = rest.split_at(at + USER.len());
+        out.push_str(before);
+        rest = tag;
+        let end = tag.bytes().take(LONGEST_TAG).position(|byte| byte == b'>');
+        let tag = end.map_or("", |end| &tag[..end]);
+        let name = ["ri:userkey", "ri:account-id"].iter().find_map(|key| names.get(value_of(tag, key)?));
+        let room = out.len() < markup.len() + MOST_NAMED;
+        if let Some(name) = name.filter(|_| room && value_of(tag, "ri:username").is_none()) {
+            out.push_str(" ri:username=\"");
+            html_escape::encode_double_quoted_attribute_to_string(name, &mut out);
+            out.push('"');
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The value of an attribute in a tag that a program wrote.
+fn value_of<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
+    let (_, value) = tag.split_once(name)?;
+    value.strip_prefix("=\"")?.split('"').next()
 }
 
 /// A comment that says whose it is.
@@ -291,6 +329,25 @@ mod tests {
         learn(&mut space, &format!("<x>{}{}</x>", page("1"), page(&"2".repeat(500)))).unwrap();
         let titles: Vec<usize> = space.pages.values().map(|page| page.title.chars().count()).collect();
         assert_eq!(titles, [1_000]);
+    }
+
+    #[test]
+    fn people_are_called_by_their_names_where_the_export_has_them() {
+        let mut space = Space::default();
+        let users = "<x><object class='ConfluenceUserImpl'><id name='key'>8a7f</id><property name='name'>car\"ol\
+                     </property></object><object class='ConfluenceUserImpl'><id name='key'>8a80</id>\
+                     <property name='name'>dan</property><property name='atlassianAccountId'>557058:f5</property>\
+                     </object></x>";
+        learn(&mut space, users).unwrap();
+        let mention = |key: &str| format!("<ac:link><ri:user {key} /></ac:link>");
+        let body = format!(
+            "<p>ask{}or {}, {} and {}</p>",
+            mention("ri:userkey=\"8a7f\""),
+            mention("ri:account-id=\"557058:f5\" ri:local-id=\"1\""),
+            mention("ri:userkey=\"8a99\""),
+            mention("ri:username=\"eve\" ri:userkey=\"8a7f\""),
+        );
+        assert_eq!(space.storage(&body).blocks, [Block::Text("ask car\"ol or dan, @user and eve".into())]);
     }
 
     #[test]

@@ -15,11 +15,20 @@ pub enum PdfError {
         /// How many pages it has.
         pages: usize,
     },
+    /// Pages of which no word is left, since the file is cut off or damaged.
+    #[error("it is damaged or incomplete, and no text is left on its {pages} pages; get it anew from its source")]
+    Incomplete {
+        /// How many pages can still be told.
+        pages: usize,
+    },
     /// Its fonts do not tell which characters they show.
     #[error("its fonts do not tell which characters they show; print it to a new PDF or run it through OCR first")]
     Unreadable,
     /// It is no PDF, or damaged throughout.
-    #[error("it is damaged and no page can be read; open it in a PDF viewer and save it anew")]
+    #[error(
+        "it is damaged or incomplete and no page can be read; get it anew from its source, or open it in a PDF viewer \
+         and save it again"
+    )]
     Broken,
     /// It would take more memory or time than any real document.
     #[error("it takes more than {limit} {unit}, as no real document does; it is not read")]

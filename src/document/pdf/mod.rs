@@ -36,6 +36,8 @@ mod tests;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use hayro_syntax::object::Array;
+use hayro_syntax::object::dict::keys::CONTENTS;
 use hayro_syntax::page::Page;
 use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
@@ -54,6 +56,8 @@ const MOST_PAGES: usize = 20_000;
 const MOST_LETTERS: usize = 40_000_000;
 /// Links of a document; the rest is left out.
 const MOST_LINKS: usize = 20_000;
+/// How far before its end a file is looked at for the mark of its end, in bytes.
+const TAIL: usize = 4_096;
 /// Seconds in which all pages must be read. A page takes some milliseconds.
 const MOST_SECONDS: usize = 600;
 
@@ -79,11 +83,15 @@ fn read_file(bytes: &[u8]) -> Result<Document, PdfError> {
     let (mut sheets, links) = read_pages(pdf.pages())?;
     let letters: usize = sheets.iter().map(|sheet| sheet.letters).sum();
     let unknown: usize = sheets.iter().map(|sheet| sheet.unknown).sum();
-    if letters == 0 {
-        return Err(if pages == 0 { PdfError::Broken } else { PdfError::NoText { pages } });
+    if pages == 0 {
+        return Err(PdfError::Broken);
     }
-    if unknown * 2 > letters {
-        return Err(PdfError::Unreadable);
+    if letters == 0 || unknown * 2 > letters {
+        return Err(match () {
+            () if !has_end(bytes) || pdf.pages().iter().any(has_lost_content) => PdfError::Incomplete { pages },
+            () if letters == 0 => PdfError::NoText { pages },
+            () => PdfError::Unreadable,
+        });
     }
     furniture::remove(&mut sheets);
     let (title, skip) = title::find(pdf.metadata(), &sheets);
@@ -91,6 +99,20 @@ fn read_file(bytes: &[u8]) -> Result<Document, PdfError> {
     let blocks = blocks::compose(&sheets, &headings, &skip);
     let links = links::place(links, &blocks);
     Ok(Document { title, date: title::date(pdf.metadata()), blocks, links, ..Document::default() })
+}
+
+/// Whether a file ends as every PDF does; one that was cut off does not, and a program that repairs it finds pages all
+/// the same.
+fn has_end(bytes: &[u8]) -> bool {
+    let end = bytes.iter().rposition(|byte| *byte != 0 && !byte.is_ascii_whitespace()).map_or(0, |last| last + 1);
+    let tail = &bytes[end.saturating_sub(TAIL)..end];
+    tail.windows(5).any(|five| five == b"%%EOF")
+}
+
+/// Whether a page names content that is not there or cannot be unpacked. A blank page names none.
+fn has_lost_content(page: &Page<'_>) -> bool {
+    let is_list = || page.raw().get::<Array<'_>>(CONTENTS).is_some_and(|parts| parts.raw_iter().next().is_some());
+    page.raw().contains_key(CONTENTS) && page.page_stream().is_none_or(|content| content.is_empty() && is_list())
 }
 
 fn read_pages(pages: &[Page<'_>]) -> Result<(Vec<Sheet>, Vec<PageLink>), PdfError> {

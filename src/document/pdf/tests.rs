@@ -140,6 +140,37 @@ fn a_cut_off_file_gives_what_is_left() {
     assert!(cut.is_ok_and(|document| !document.blocks.is_empty()));
 }
 
+#[test]
+fn a_file_that_was_cut_off_is_never_taken_for_a_scan() {
+    let mut incomplete = 0;
+    for name in ["report.pdf", "german.pdf", "ruled-table.pdf", "two-columns.pdf"] {
+        let whole = bytes(name);
+        for tenths in 1..10 {
+            let read = read(&whole[..whole.len() * tenths / 10]);
+            let fine = matches!(&read, Ok(_) | Err(PdfError::Incomplete { .. } | PdfError::Broken));
+            assert!(fine, "{name} cut at {tenths} tenths: {read:?}");
+            incomplete += usize::from(matches!(read, Err(PdfError::Incomplete { .. })));
+        }
+    }
+    assert!(incomplete > 0, "no cut left pages without text");
+    let mut scan = bytes("scanned.pdf");
+    scan.extend(b"\n\0\0");
+    assert_eq!(read(&scan), Err(PdfError::NoText { pages: 2 }));
+    let text = PdfError::Incomplete { pages: 2 }.to_string();
+    assert!(text.contains("incomplete") && !text.contains("scan"), "{text}");
+}
+
+#[test]
+fn a_page_whose_content_is_lost_is_damaged_and_a_blank_one_is_not() {
+    let lost = b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n\
+        2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n\
+        3 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R >>\nendobj\n\
+        trailer\n<< /Root 1 0 R >>\n%%EOF\n";
+    assert_eq!(read(lost), Err(PdfError::Incomplete { pages: 1 }));
+    let blank = String::from_utf8_lossy(lost).replace("/Contents 4 0 R ", "");
+    assert_eq!(read(blank.as_bytes()), Err(PdfError::NoText { pages: 1 }));
+}
+
 /// A page whose content is `content`, with more objects from number 5 on.
 fn page(content: &str, more: &str) -> Vec<u8> {
     let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";

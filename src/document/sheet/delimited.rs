@@ -1,6 +1,6 @@
 //! Delimited text (CSV, TSV) -> [`Document`].
 //!
-//! Takes text, gives one table and the remarks above it.
+//! Takes text, gives one table and the remarks above it; a single column without a name is a list.
 //! The delimiter is told by how evenly it splits the first records, not by how often it stands there: in German files
 //! the comma is in every number.
 //! Invariants: records are read one by one; every field's text is kept; rows are as wide as the widest record.
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::super::package::OfficeError;
-use super::super::{Block, Document, Table};
+use super::super::{Block, Document, List, ListItem, Table};
 use crate::base::clean_line;
 
 /// Which of two delimiters that split equally well is taken: the one that prose and numbers have less often.
@@ -53,12 +53,24 @@ pub(in super::super) fn read_delimited(text: &str) -> Result<Document, OfficeErr
     if records.is_empty() {
         document.blocks.extend(titles.into_iter().map(Block::Text));
     } else if usual < 2 && !has_header(&records) {
-        let lines: Vec<String> = records.into_iter().flatten().filter(|field| !field.is_empty()).collect();
-        document.blocks.push(Block::Text(lines.join("\n")));
+        document.blocks.push(lines(records));
     } else {
         document.blocks.push(Block::Table(table(records, titles)?));
     }
     Ok(document)
+}
+
+/// A single column that nothing names: a list, for as a table each row would say only `Column 1`.
+fn lines(records: Vec<Vec<String>>) -> Block {
+    let fields = records.into_iter().flatten().filter(|field| !field.is_empty());
+    let mut items: Vec<ListItem> = fields.map(|text| ListItem { text, nested: Vec::new() }).collect();
+    match items.pop() {
+        Some(only) if items.is_empty() => Block::Text(only.text),
+        last => {
+            items.extend(last);
+            Block::List(List { items, ..List::default() })
+        }
+    }
 }
 
 fn table(mut records: Vec<Vec<String>>, titles: Vec<String>) -> Result<Table, OfficeError> {

@@ -57,6 +57,17 @@ fn the_first_line_is_header_only_where_it_names_columns() {
 }
 
 #[test]
+fn a_single_column_is_a_list_unless_it_has_a_name() {
+    let only = |text: &str| read_delimited(text).unwrap().blocks.remove(0);
+    let Block::List(list) = only("Anchor\n\"Chain, long\"\n\nBuoy\n") else { panic!("no list") };
+    let items: Vec<&str> = list.items.iter().map(|item| item.text.as_str()).collect();
+    assert_eq!(items, ["Anchor", "Chain, long", "Buoy"]);
+    assert_eq!(only("Anchor\n"), Block::Text("Anchor".into()));
+    let named = read_delimited("Degrees\n12.5\n13\n").unwrap();
+    assert_eq!((table(&named).header.clone(), table(&named).rows.len()), (vec!["Degrees".to_owned()], 2));
+}
+
+#[test]
 fn a_sheet_of_fifty_thousand_rows_keeps_every_row_below_its_header() {
     let mut rows = String::new();
     for row in 2..=50_001 {
