@@ -134,6 +134,7 @@ impl Ablation {
                 vec![
                     ("none", |v| v.completion = Completion::None),
                     ("history", |v| v.completion = Completion::History),
+                    ("model", |v| v.completion = Completion::Model),
                     ("human", |v| v.completion = Completion::Human),
                 ]
             }
