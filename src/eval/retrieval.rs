@@ -142,7 +142,7 @@ pub fn search(asking: Asking<'_>, question: &Question, cancel: &CancelToken) -> 
         Completion::Human | Completion::None => Vec::new(),
         Completion::History => question.past.iter().map(|turn| turn.question.clone()).collect(),
     };
-    let conversation = Conversation { question: &query, completed: None, earlier: &earlier };
+    let conversation = Conversation { question: &query, completed: None, translated: None, earlier: &earlier };
     let retrieved = retrieve_follow_up(asking.engines, &conversation, asking.settings, cancel)?;
     Ok((query, retrieved))
 }
