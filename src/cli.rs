@@ -12,7 +12,7 @@ use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, Language};
 use crate::eval::{Ablation, Completion, Reranking};
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
-use crate::retrieval::Mode;
+use crate::retrieval::{Mode, Translate};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
 ///
@@ -252,7 +252,7 @@ pub struct EvalCommon {
     #[command(flatten)]
     pub how: EvalSettings,
     /// Compare the choices of one setting side by side, each with a test against the configured one (McNemar's, for
-    /// ratings a t-test): context, linearizer, index, kinds, mode, fusion, rerank, completion or k
+    /// ratings a t-test): context, linearizer, index, kinds, mode, fusion, rerank, completion, translation or k
     #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
     pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file
@@ -326,11 +326,14 @@ pub struct EvalSettings {
     /// on, or off to leave the profile's reranker out
     #[arg(long, value_parser = word::<Reranking>, default_value = "on")]
     pub rerank: Reranking,
+    /// Whether a question in another language than the documents is searched for in theirs too: auto or off
+    #[arg(long, value_parser = word::<Translate>)]
+    pub translate: Option<Translate>,
     /// Embedder, by its id in the catalog [default: that of the profile]
     #[arg(long, value_name = "MODEL", conflicts_with = "domain")]
     pub embedder: Option<String>,
-    /// Generator that answers questions, and completes them with --completion model, by its id in the catalog [default:
-    /// that of the profile]
+    /// Generator that answers and translates questions, and completes them with --completion model, by its id in the
+    /// catalog [default: that of the profile]
     #[arg(long, value_name = "MODEL")]
     pub generator: Option<String>,
     /// Hits per question

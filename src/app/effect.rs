@@ -22,7 +22,8 @@ pub enum Effect {
     ListConversations(DomainName),
     /// Load a conversation. Answered by `ConversationOpened`.
     OpenConversation(ConversationId),
-    /// Make a question self-contained. Answered by `QuestionCompleted`.
+    /// Make a question self-contained. Answered by `QuestionCompleted`, before which `QuestionTranslated` comes where the
+    /// documents have another language.
     RewriteQuestion {
         /// The turn.
         turn: TurnKey,
@@ -43,6 +44,8 @@ pub enum Effect {
         query: String,
         /// The question as typed.
         question: String,
+        /// The completed question in the language of the documents, where it has another.
+        translated: Option<String>,
         /// The questions before it as typed, oldest first.
         earlier: Vec<String>,
     },

@@ -86,6 +86,9 @@ impl App {
     /// An event of a running turn. The last arm is where everything stale or out of place ends.
     pub(super) fn step(&mut self, event: Event) -> Vec<Effect> {
         match (self.phase, event) {
+            (Phase::Rewriting(key), Event::QuestionTranslated { turn, translation }) if key == turn => {
+                self.with_turn(key, |turn| turn.record.trace.translation = Some(*translation))
+            }
             (Phase::Rewriting(key), Event::QuestionCompleted { turn, rewrite }) if key == turn => {
                 self.completed(key, *rewrite)
             }
@@ -132,6 +135,8 @@ impl App {
         let query = rewrite.completed.clone();
         let question = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
         let earlier = self.past(key).into_iter().map(|past| past.question).collect();
+        let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
+        let translated = translation.and_then(|translation| translation.text.clone());
         self.with_turn(key, |turn| {
             turn.record.completed_question.clone_from(&query);
             turn.record.trace.rewrite = Some(rewrite);
@@ -140,7 +145,7 @@ impl App {
         match self.domain_name() {
             Some(domain) if !self.is_canceling() => {
                 self.phase = Phase::Retrieving(key);
-                vec![Effect::Retrieve { turn: key, domain, query, question, earlier }]
+                vec![Effect::Retrieve { turn: key, domain, query, question, translated, earlier }]
             }
             // The step was done before it saw that it was to stop; no other answer comes.
             _ => self.settle(key, Outcome::Canceled),

@@ -24,7 +24,7 @@ pub trait Scored: Sized {
     fn significance(default: &[Self], other: &[Self]) -> Significance;
 
     /// Runs side by side, every table, for people.
-    fn tables(runs: &Runs<Self>) -> String;
+    fn side_by_side(runs: &Runs<Self>) -> String;
 }
 
 /// A run with the choice it stands for.
@@ -92,7 +92,7 @@ impl<T: Scored> Runs<T> {
     /// Every table, for people.
     #[must_use]
     pub fn text(&self) -> String {
-        T::tables(self)
+        T::side_by_side(self)
     }
 }
 
@@ -102,7 +102,7 @@ impl<T> Runs<T> {
     }
 
     /// A figure of every run, by slice.
-    fn side_by_side(&self, name: &str, paper: Option<OfPaper>) -> String {
+    fn by_slice(&self, name: &str, paper: Option<OfPaper>) -> String {
         let paper = paper.filter(|_| self.comparison == Comparison::Paper);
         let mut header = vec!["slice".to_owned(), "questions".to_owned()];
         for (place, run) in self.runs.iter().enumerate() {
@@ -138,7 +138,7 @@ impl<T> Runs<T> {
                 Some(OfPaper::Relevance) if beside => format!(". {ABOUT_PAPERS_RELEVANCE}"),
                 _ => String::new(),
             };
-            let _ = writeln!(text, "{title} by {of}; * is the default{about}\n\n{}", self.side_by_side(name, *paper));
+            let _ = writeln!(text, "{title} by {of}; * is the default{about}\n\n{}", self.by_slice(name, *paper));
         }
         text
     }
@@ -187,7 +187,7 @@ impl Scored for Asked {
         Significance { mcnemar: Some(mcnemar(found)), paired_t: None }
     }
 
-    fn tables(runs: &Runs<Self>) -> String {
+    fn side_by_side(runs: &Runs<Self>) -> String {
         let mut text = runs.one_by_one(&[
             ("page.p_at_1", "P@1 by page number,", None),
             ("page.hit_at_5", "hit@5 by page number,", None),
@@ -218,7 +218,7 @@ impl Scored for ScoredAnswer {
         Significance { mcnemar: Some(mcnemar(found)), paired_t: paired_t(&rated) }
     }
 
-    fn tables(runs: &Runs<Self>) -> String {
+    fn side_by_side(runs: &Runs<Self>) -> String {
         let mut text = runs.one_by_one(&[
             ("answer_relevance", "Answer relevance", Some(OfPaper::Relevance)),
             ("token_f1", "Token F1 with the gold answer", None),
@@ -264,7 +264,7 @@ impl Scored for Explained {
         Significance { mcnemar: Some(mcnemar(both)), paired_t: None }
     }
 
-    fn tables(runs: &Runs<Self>) -> String {
+    fn side_by_side(runs: &Runs<Self>) -> String {
         let mut text = runs.one_by_one(&[
             ("attribution_accuracy.similarity", "Attribution accuracy of similarity", None),
             ("attribution_accuracy.counterfactual_unclustered", "Of counterfactuals without clusters,", None),
@@ -308,6 +308,7 @@ mod tests {
             },
             query: String::new(),
             how: None,
+            translated: None,
             gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
             hits: Vec::new(),
             outcome: Outcome { page, content: page, url: page.filter(|_| turn == 1), gold_in_ten: 2 },

@@ -61,7 +61,7 @@ pub fn ask_again(
             };
             let asked = ask(asking, speaker.as_deref_mut(), &conversation, cancel, &mut hear)?;
             for (key, one) in keys.iter().zip(&asked) {
-                cache.put(key, &(&one.query, one.how, &one.hits))?;
+                cache.put(key, &(&one.query, one.how, &one.translated, &one.hits))?;
             }
             progress.done = before.done;
             asked
@@ -92,8 +92,8 @@ fn conversations(questions: &[Question]) -> Vec<Vec<usize>> {
 }
 
 fn recall(cache: &Cache, key: &str, question: &Question, pages: &Pages) -> Option<Asked> {
-    let (query, how, hits): (String, Option<RewriteHow>, Vec<Found>) = cache.get(key)?;
+    let (query, how, translated, hits): (_, Option<RewriteHow>, _, Vec<Found>) = cache.get(key)?;
     let gold = pages.gold_of(question);
     let outcome = outcome(&gold, &hits);
-    Some(Asked { question: question.clone(), query, how, gold, hits, outcome })
+    Some(Asked { question: question.clone(), query, how, translated, gold, hits, outcome })
 }

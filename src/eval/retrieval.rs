@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::figures::{Figures, Measure, not_in_paper};
 use super::score::{Outcome, Page, Placed};
 use super::{EvalError, Pages, Question, Speaker, Used};
-use crate::answer::{AnswerEvent, RewriteHow};
-use crate::base::CancelToken;
+use crate::answer::{AnswerEvent, RewriteHow, translation_wanted};
+use crate::base::{CancelToken, Language};
 use crate::evidence::Kind;
 use crate::prompt::PastTurn;
 use crate::retrieval::{Conversation, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
@@ -51,6 +51,8 @@ pub struct Posed {
     pub query: String,
     /// How the program completed the question; none where it did not.
     pub how: Option<RewriteHow>,
+    /// In the language of the documents, where it was searched for in it too.
+    pub translated: Option<String>,
     /// The turns before it, oldest first, as the model is told about them.
     pub past: Vec<PastTurn>,
     /// What was found.
@@ -106,6 +108,8 @@ pub struct Asked {
     pub query: String,
     /// How the program completed it; none where it did not.
     pub how: Option<RewriteHow>,
+    /// Its translation, where that was searched for too.
+    pub translated: Option<String>,
     /// Its gold pages that are in the domain.
     pub gold: Vec<Page>,
     /// The hits, best first.
@@ -138,6 +142,16 @@ fn within(rank: Option<usize>, k: usize) -> f64 {
 #[must_use]
 pub fn retrieval_figures(asked: &[Asked]) -> Figures {
     Figures::of(MEASURES, &asked.iter().map(|one| (&one.question, one)).collect::<Vec<_>>())
+}
+
+impl Asking<'_> {
+    /// The languages from and to which a question is to be translated; none where it has that of the documents.
+    ///
+    /// # Errors
+    /// When the domain cannot be read.
+    pub fn translation(&self, query: &str) -> Result<Option<(Language, Language)>, EvalError> {
+        Ok(translation_wanted(query, self.engines.index.language()?, self.settings.translate))
+    }
 }
 
 impl Question {
@@ -189,14 +203,15 @@ fn used(speaker: Option<&Speaker<'_>>) -> Used {
     speaker.map(Speaker::used).unwrap_or_default()
 }
 
-/// Searches for one question, which the model completes first where it is to.
+/// Searches for one question, which the model completes first where it is to, and translates where the documents have
+/// another language and a model is at hand.
 ///
 /// # Errors
 /// When the search or the model fails, when the model is to complete the question and there is none, or with
 /// [`EvalError::Canceled`].
 pub fn search(
     asking: Asking<'_>,
-    speaker: Option<&mut Speaker<'_>>,
+    mut speaker: Option<&mut Speaker<'_>>,
     question: &Question,
     cancel: &CancelToken,
 ) -> Result<Posed, EvalError> {
@@ -205,7 +220,7 @@ pub fn search(
         Completion::Human | Completion::None => (question.past.clone(), None, Vec::new()),
         Completion::History => (question.past.clone(), None, questions(&question.past)),
         Completion::Model => {
-            let speaker = speaker.ok_or(EvalError::NoGenerator)?;
+            let speaker = speaker.as_deref_mut().ok_or(EvalError::NoGenerator)?;
             let past = speaker.past(question);
             let rewrite = speaker.complete(question, &past, cancel)?;
             let earlier = questions(&past);
@@ -214,18 +229,24 @@ pub fn search(
     };
     let typed = question.query(asking.completion);
     let completed = rewrite.as_ref().map(|rewrite| rewrite.completed.as_str());
-    let conversation = Conversation { question: typed, completed, earlier: &earlier };
-    let retrieved = retrieve_follow_up(asking.engines, &conversation, asking.settings, cancel)?;
     let query = completed.unwrap_or(typed).to_owned();
-    Ok(Posed { query, how: rewrite.map(|rewrite| rewrite.how), past, retrieved })
+    let translated = match (speaker, asking.translation(&query)?) {
+        (Some(speaker), Some(languages)) => speaker.translate(&query, languages, cancel)?,
+        _ => None,
+    };
+    let conversation =
+        Conversation { question: typed, completed, translated: translated.as_deref(), earlier: &earlier };
+    let retrieved = retrieve_follow_up(asking.engines, &conversation, asking.settings, cancel)?;
+    let how = rewrite.map(|rewrite| rewrite.how);
+    Ok(Posed { query, how, translated, past, retrieved })
 }
 
 fn scored(pages: &Pages, question: &Question, posed: Posed) -> Asked {
-    let Posed { query, how, retrieved, .. } = posed;
+    let Posed { query, how, translated, retrieved, .. } = posed;
     let gold = pages.gold_of(question);
     let hits: Vec<Found> = retrieved.hits.into_iter().filter_map(|hit| found(pages, hit)).collect();
     let outcome = outcome(&gold, &hits);
-    Asked { question: question.clone(), query, how, gold, hits, outcome }
+    Asked { question: question.clone(), query, how, translated, gold, hits, outcome }
 }
 
 /// Where the gold pages came among these hits.

@@ -1,5 +1,6 @@
-//! The program's own part in a conversation: it completes each question from the turns before it, as they went here, and
-//! answers it, so that the next question has something to be completed from.
+//! The program's own part in a conversation: it completes each question from the turns before it, as they went here,
+//! translates it where the documents have another language, and answers it, so that the next question has something to
+//! be completed from.
 //!
 //! The steps, and what the model is told at each, are those of the program itself.
 //! Invariant: where the model completes questions, what it is told of earlier turns is what it said itself, never a
@@ -13,7 +14,8 @@ use serde::Serialize;
 use super::retrieval::Posed;
 use super::{EvalError, Question, Remembering, Used};
 use crate::answer::{
-    Answer, AnswerEvent, AnswerInput, AnswerSettings, Rewrite, RewriteInput, generate_answer, rewrite,
+    Answer, AnswerEvent, AnswerInput, AnswerSettings, Rewrite, RewriteInput, TranslateInput, generate_answer, rewrite,
+    translate,
 };
 use crate::base::{CancelToken, Language};
 use crate::prompt::PastTurn;
@@ -85,6 +87,17 @@ impl<'a> Speaker<'a> {
             settings: &self.how.settings.prompt,
         };
         Ok(rewrite(&mut *self.generator, &input, cancel)?)
+    }
+
+    /// A question in the language of the documents; none where the model gives no usable translation.
+    pub(super) fn translate(
+        &mut self,
+        question: &str,
+        (from, to): (Language, Language),
+        cancel: &CancelToken,
+    ) -> Result<Option<String>, EvalError> {
+        let input = TranslateInput { question, from, to, max_tokens: self.how.settings.prompt.rewrite_tokens };
+        Ok(translate(&mut *self.generator, &input, cancel)?.text)
     }
 
     /// Answers a question from the first of these hits, and remembers what it said.

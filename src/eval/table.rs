@@ -151,6 +151,7 @@ mod tests {
             },
             query: String::new(),
             how: None,
+            translated: None,
             gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
             hits: Vec::new(),
             outcome: Outcome { page, content: page, url, gold_in_ten: 2 },

@@ -5,7 +5,7 @@
 //! every question can be asked on its own.
 //! Not here: figures (`answers`, `attributed`).
 
-use super::retrieval::{Asking, search};
+use super::retrieval::{Asking, Posed, search};
 use super::score::{Outcome, Page, Placed};
 use super::{EvalError, Question, Speaker};
 use crate::answer::{Answer, AnswerEvent, RewriteHow};
@@ -21,6 +21,8 @@ pub struct Answered {
     pub query: String,
     /// How the program completed it; none where it did not.
     pub how: Option<RewriteHow>,
+    /// Its translation, where that was searched for too.
+    pub translated: Option<String>,
     /// The hits that were given to the prompt, best first.
     pub hits: Vec<Hit>,
     /// Their pages.
@@ -70,6 +72,6 @@ pub fn answer(
     hits.truncate(speaker.sources());
     pages.truncate(speaker.sources());
     let answer = speaker.answer(question, &posed, &hits, cancel, on_event)?;
-    let (query, how) = (posed.query, posed.how);
-    Ok(Answered { question: question.clone(), query, how, hits, pages, gold, outcome, answer })
+    let Posed { query, how, translated, .. } = posed;
+    Ok(Answered { question: question.clone(), query, how, translated, hits, pages, gold, outcome, answer })
 }

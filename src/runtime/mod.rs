@@ -91,9 +91,9 @@ impl Runtime {
             Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
             Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
-            Effect::Retrieve { turn, domain, query, question, earlier } => {
+            Effect::Retrieve { turn, domain, query, question, translated, earlier } => {
                 let work = self.works.begin(turn);
-                let asked = Asked { question, completed: query, earlier };
+                let asked = Asked { question, completed: query, translated, earlier };
                 self.encoder.send(EncoderJob::Retrieve { work, domain, asked });
             }
             Effect::RewriteQuestion { turn, domain, question, past } => {

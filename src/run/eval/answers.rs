@@ -193,7 +193,7 @@ impl Reported for ScoredAnswer {
         let Self { answered, judged, overlap } = self;
         let answer = &answered.answer;
         ResultJson {
-            question: QuestionJson::new(&answered.question, &answered.query, answered.how),
+            question: QuestionJson::of_answered(answered),
             answer: &answer.text,
             gold_answer: &answered.question.answer,
             answered: answer.answered,

@@ -140,7 +140,7 @@ impl Reported for Explained {
         let Self { answered, pointed } = self;
         let sources = answered.answer.prompt.sources();
         ResultJson {
-            question: QuestionJson::new(&answered.question, &answered.query, answered.how),
+            question: QuestionJson::of_answered(answered),
             answer: &answered.answer.text,
             answered: answered.answer.answered,
             gold_sources: sources.into_iter().filter(|rank| answered.is_gold(*rank)).collect(),

@@ -26,7 +26,7 @@ use crate::eval::{
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
 use crate::inference::{Embed, EncoderIdentity, Rerank};
-use crate::retrieval::Engines;
+use crate::retrieval::{Engines, Translate};
 
 /// What every run of the benchmark shares.
 pub(super) struct Bench<'a> {
@@ -37,6 +37,8 @@ pub(super) struct Bench<'a> {
     pub(super) reranker: Option<Arc<dyn Rerank>>,
     pub(super) cancel: CancelToken,
     limit: Limit,
+    /// Whether questions are translated: as it is asked for, where the generator is at hand.
+    translate: Translate,
     /// How answers are made, as the program itself makes them.
     pub(super) answering: AnswerSettings,
     /// The domains of this run that are open, so that each is brought in step once.
@@ -77,7 +79,33 @@ impl<'a> Bench<'a> {
         let reranker = start.reranker(&cancel)?;
         let answering =
             AnswerSettings { sampling: start.config.generation.sampling(), prompt: start.config.prompt.clone() };
-        Ok(Self { start, args, benchmark, embedder, reranker, cancel, limit, answering, open: RefCell::default() })
+        let bench = Self {
+            start,
+            args,
+            benchmark,
+            embedder,
+            reranker,
+            cancel,
+            limit,
+            translate: args.how.translate.unwrap_or(start.config.retrieval.translate),
+            answering,
+            open: RefCell::default(),
+        };
+        bench.at_hand(output)
+    }
+
+    /// Leaves translations out where the generator is not at hand, since a search works without it.
+    fn at_hand(self, output: &mut Output) -> Result<Self, Failure> {
+        let generator = self.start.catalog.model(self.generator_id())?;
+        if self.translate == Translate::Off || self.start.folders().has(generator) {
+            return Ok(self);
+        }
+        if self.args.how.translate.is_some() || self.args.ablate == Some(Ablation::Translation) {
+            // It was asked for, so that its absence is an error, which says what to do.
+            self.start.folders().find(generator, generator.weights()?, &self.cancel)?;
+        }
+        output.note(&format!("questions are not translated: the weights of {} are not here", generator.id));
+        Ok(Self { translate: Translate::Off, ..self })
     }
 
     /// The settings as they are configured and asked for.
@@ -88,6 +116,7 @@ impl<'a> Bench<'a> {
         retrieval.top_k = usize::from(how.k);
         retrieval.mode = how.mode.unwrap_or(retrieval.mode);
         retrieval.context = context;
+        retrieval.translate = self.translate;
         if !how.kinds.is_empty() {
             retrieval.kinds.clone_from(&how.kinds);
         }

@@ -14,7 +14,9 @@ use super::bench::{Bench, SettingsJson};
 use super::output::{Given, Table};
 use super::pace::Step;
 use crate::answer::RewriteHow;
-use crate::eval::{Ablation, Comparing, Comparison, Question, Run, Runs, Scored, Significance, Variant, Variation};
+use crate::eval::{
+    Ablation, Answered, Asked, Comparing, Comparison, Question, Run, Runs, Scored, Significance, Variant, Variation,
+};
 
 /// What a command says of the questions it scored.
 pub(super) trait Reported: Scored {
@@ -101,20 +103,19 @@ impl<T: Reported> Results<T> {
         };
         let of_default = settings(&variants[default].variation);
         let questions = runs[default].asked.len();
-        let results = |run: &'_ Run<T>| details.then(|| run.asked.iter().map(T::json).collect());
         let report = bench.args.report.as_deref();
         let Some(ablation) = ablation else {
             let run = &runs[default];
             let tables = T::tables(run, &variants[default].variation, comparison);
             let seconds = started.elapsed().as_secs_f64();
-            let json = RunJson { results: results(run), seconds, ..json(default, run) };
+            let json = RunJson { results: details.then(|| of_questions(run)), seconds, ..json(default, run) };
             return Given { what: T::WHAT, questions, settings: &of_default, tables, json, comparison }.give(report, output);
         };
         let runs = Runs { ablation, default, runs, comparison };
         let of_runs = runs.runs.iter().enumerate().map(|(place, run)| RunJson {
             choice: Some(run.name.clone()),
             significance: (place != default).then(|| runs.significance(place)),
-            results: results(run),
+            results: details.then(|| of_questions(run)),
             ..json(place, run)
         });
         let json = AblationJson {
@@ -127,6 +128,10 @@ impl<T: Reported> Results<T> {
         let tables = vec![Table { heading: "Comparison", text: runs.text() }];
         Given { what: T::WHAT, questions, settings: &of_default, tables, json, comparison }.give(report, output)
     }
+}
+
+fn of_questions<T: Reported>(run: &Run<T>) -> Vec<T::Json<'_>> {
+    run.asked.iter().map(T::json).collect()
 }
 
 /// `ragonite eval … --json`.
@@ -169,11 +174,22 @@ pub(super) struct QuestionJson<'a> {
     /// How the program completed the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     completed: Option<RewriteHow>,
+    /// What was searched for beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    translated: Option<&'a str>,
 }
 
 impl<'a> QuestionJson<'a> {
-    pub(super) fn new(question: &'a Question, query: &'a str, how: Option<RewriteHow>) -> Self {
+    pub(super) fn of_asked(asked: &'a Asked) -> Self {
+        Self::new(&asked.question, &asked.query, asked.how, asked.translated.as_deref())
+    }
+
+    pub(super) fn of_answered(answered: &'a Answered) -> Self {
+        Self::new(&answered.question, &answered.query, answered.how, answered.translated.as_deref())
+    }
+
+    fn new(question: &'a Question, query: &'a str, how: Option<RewriteHow>, translated: Option<&'a str>) -> Self {
         let Question { conversation, turn, language, .. } = question;
-        Self { conversation, turn: *turn, language: language.code(), query, completed: how }
+        Self { conversation, turn: *turn, language: language.code(), query, completed: how, translated }
     }
 }

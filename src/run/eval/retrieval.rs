@@ -15,7 +15,7 @@ use super::results::{QuestionJson, Reported, run_all};
 use crate::base::CancelSource;
 use crate::cli::EvalRetrieval;
 use crate::eval::{
-    Asked, Cache, Comparison, Completion, Found, Limit, Memory, Outcome, Page, Pages, Remembering, Report, Run, Speaker,
+    Asked, Asking, Cache, Comparison, Completion, EvalError, Found, Limit, Memory, Outcome, Page, Pages, Question, Remembering, Report, Run, Speaker,
     Variation, ask_again, figures, intervals,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
@@ -28,17 +28,17 @@ pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> R
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok()).map_or(Limit::None, Limit::First);
     let bench = Bench::open(start, &args.common, limit, cancel.token(), output)?;
     let comparing = bench.compare()?;
-    let speaks = |variation: &Variation| variation.completion == Completion::Model;
-    let spoken = comparing.variants.iter().any(|variant| speaks(&variant.variation));
-    let generator = if spoken { Some(bench.generator(output)?) } else { None };
+    let completes = comparing.variants.iter().any(|variant| variant.variation.completion == Completion::Model);
+    let generator = if completes { Some(bench.generator(output)?) } else { None };
     let cache = Cache::open(&start.paths.results().join("searches.jsonl"))?;
     let mut searches = Searches { bench: &bench, cache, generator };
     let results = run_all(comparing, args.common.ablate, output, &mut |variation, step, output| {
         searches.asked(variation, step, output)
     })?;
+    let spoke = searches.generator.is_some();
     let settings = |variation: &Variation| {
         let settings = bench.settings(variation);
-        if speaks(variation) { settings.spoken(bench.generator_id(), start.sources()) } else { settings }
+        if spoke { settings.spoken(bench.generator_id(), start.sources()) } else { settings }
     };
     results.give(&bench, (started, &Map::new()), &settings, output)?;
     Ok(Exit::Done)
@@ -47,7 +47,7 @@ pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> R
 struct Searches<'a> {
     bench: &'a Bench<'a>,
     cache: Cache,
-    /// Where the model completes questions.
+    /// Where the model completes or translates questions.
     generator: Option<Remembering>,
 }
 
@@ -64,12 +64,16 @@ impl Searches<'_> {
             let pages = Pages::of(&index)?;
             let prefix = bench.prefix(part, &index)?;
             let speaking = bench.speaking(&prefix, bench.start.sources());
-            let generator = self.generator.as_mut().filter(|_| variation.completion == Completion::Model);
+            let asking = bench.asking(&index, &pages, variation);
+            let speaks = variation.completion == Completion::Model || has_another_language(asking, &part.questions)?;
+            if speaks && self.generator.is_none() {
+                self.generator = Some(bench.generator(output)?);
+            }
+            let generator = self.generator.as_mut().filter(|_| speaks);
             let spoken = generator.as_ref().map(|generator| (generator.fingerprint(), speaking));
             let settings = bench.fingerprint(&index, variation, spoken)?;
             let mut speaker = generator.map(|generator| Speaker::new(generator, speaking));
             let before = (asked.len(), from_cache);
-            let asking = bench.asking(&index, &pages, variation);
             let memory = Memory { cache: &mut self.cache, settings: &settings };
             let mut tell = |now: crate::eval::Progress, doing| {
                 eta.at(before.0 + now.done, before.1 + now.remembered);
@@ -88,6 +92,18 @@ impl Searches<'_> {
     }
 }
 
+/// Whether a question is to be searched for in another language than it has.
+fn has_another_language(asking: Asking<'_>, questions: &[Question]) -> Result<bool, EvalError> {
+    for question in questions {
+        for text in [&question.raw, &question.completed] {
+            if asking.translation(text)?.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 impl Reported for Asked {
     const WHAT: &'static str = "retrieval";
     const HEADLINE: &'static str = "page.p_at_1";
@@ -95,7 +111,7 @@ impl Reported for Asked {
 
     fn json(&self) -> ResultJson<'_> {
         ResultJson {
-            question: QuestionJson::new(&self.question, &self.query, self.how),
+            question: QuestionJson::of_asked(self),
             gold: &self.gold,
             outcome: self.outcome,
             hits: &self.hits,
