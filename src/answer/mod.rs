@@ -19,7 +19,7 @@ mod translate;
 pub use error::AnswerError;
 pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};
 pub use outcome::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
-pub use rewrite::{RewriteInput, first_question, rewrite};
+pub use rewrite::{RewriteInput, edited_question, first_question, rewrite};
 pub use translate::{TranslateInput, translate, translation_wanted};
 
 #[cfg(test)]

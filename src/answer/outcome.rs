@@ -18,6 +18,8 @@ pub enum RewriteHow {
     Model,
     /// The model's text was no usable question, so the original was kept.
     Kept,
+    /// The user edited a completed question: it says all there is to say, and no model is asked.
+    Edited,
 }
 
 /// A question made self-contained.

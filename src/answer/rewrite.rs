@@ -40,6 +40,11 @@ pub fn first_question(question: &str) -> Rewrite {
     }
 }
 
+/// The rewrite of a completed question that the user edited: the text itself, and no model is asked.
+pub fn edited_question(question: &str) -> Rewrite {
+    Rewrite { how: RewriteHow::Edited, ..first_question(question) }
+}
+
 /// Completes `input.question`; always greedily, so that the same conversation is searched for the same text.
 ///
 /// # Errors

@@ -11,6 +11,15 @@ use crate::retrieval::Hit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TurnKey(pub u64);
 
+/// What the text of a question is to be taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wording {
+    /// A question in its conversation, which may need completing.
+    Typed,
+    /// A completed question that the user edited: it is asked as it stands.
+    Edited,
+}
+
 /// Something to do outside the pure core.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -31,6 +40,8 @@ pub enum Effect {
         domain: DomainName,
         /// The question as typed.
         question: String,
+        /// What it is to be taken for.
+        wording: Wording,
         /// The turns before it.
         past: Vec<PastTurn>,
     },

@@ -55,6 +55,13 @@ pub enum Event {
         /// When.
         at: OffsetDateTime,
     },
+    /// The user edited a completed question and asks it.
+    QuestionEdited {
+        /// As edited.
+        text: String,
+        /// When.
+        at: OffsetDateTime,
+    },
     /// The user wants the last (or the selected) turn explained.
     ExplainRequested {
         /// Index of the turn in the conversation, from 0.

@@ -7,15 +7,15 @@ use time::OffsetDateTime;
 
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Reading, Stored, Turn};
-use super::{Effect, Event, Problem, TurnKey};
-use crate::answer::{Answer, Rewrite};
+use super::{Effect, Event, Problem, TurnKey, Wording};
+use crate::answer::{Answer, Rewrite, RewriteHow};
 use crate::attribution::{Attribution, Method};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
 use crate::retrieval::Retrieved;
 
 impl App {
-    pub(super) fn ask(&mut self, text: &str, at: OffsetDateTime) -> Vec<Effect> {
+    pub(super) fn ask(&mut self, text: &str, wording: Wording, at: OffsetDateTime) -> Vec<Effect> {
         let question = text.trim();
         if question.is_empty() {
             return Vec::new();
@@ -48,7 +48,8 @@ impl App {
         };
         self.turns.push(Turn::of(key, record));
         self.phase = Phase::Rewriting(key);
-        vec![Effect::RewriteQuestion { turn: key, domain, question: question.to_owned(), past: self.past(key) }]
+        let question = question.to_owned();
+        vec![Effect::RewriteQuestion { turn: key, domain, question, wording, past: self.past(key) }]
     }
 
     pub(super) fn explain(&mut self, index: usize, method: Method) -> Vec<Effect> {
@@ -134,7 +135,9 @@ impl App {
     fn completed(&mut self, key: TurnKey, rewrite: Rewrite) -> Vec<Effect> {
         let query = rewrite.completed.clone();
         let question = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
-        let earlier = self.past(key).into_iter().map(|past| past.question).collect();
+        // What the user edited is searched for as it stands: among the questions before it is the one put right.
+        let past = if rewrite.how == RewriteHow::Edited { Vec::new() } else { self.past(key) };
+        let earlier = past.into_iter().map(|past| past.question).collect();
         let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
         let translated = translation.and_then(|translation| translation.text.clone());
         self.with_turn(key, |turn| {

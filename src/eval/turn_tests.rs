@@ -367,7 +367,8 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let mut speaker = Speaker::new(&mut generator, Speaking { past_turns: 1, ..world.speaking() });
     let asking = Asking { completion: Completion::Model, ..world.asking() };
     let never = CancelToken::never();
-    let roles = conversation().iter().map(|question| {
+    let questions = conversation();
+    let roles = questions.iter().map(|question| {
         let posed = search(asking, Some(&mut speaker), question, &never).unwrap();
         speaker.answer(question, &posed, &posed.retrieved.hits, &never, &mut |_| {}).unwrap();
         posed.retrieved.legs.iter().map(|leg| leg.role).collect::<Vec<_>>()

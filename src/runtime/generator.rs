@@ -15,7 +15,7 @@ use super::{Events, RuntimeError};
 use crate::answer::{
     self, Answer, AnswerEvent, AnswerInput, RewriteInput, TranslateInput, Translation, TranslationHow, translation_wanted,
 };
-use crate::app::Event;
+use crate::app::{Event, Wording};
 use crate::attribution::{self, Attribution, Cluster, Engines, ExplainInput, Method, SimilarityInput, SourceVector};
 use crate::base::{CancelToken, DomainName, EvidenceId, Language};
 use crate::inference::{GeneratorSettings, LlamaGenerator};
@@ -28,7 +28,7 @@ pub(super) enum GeneratorJob {
     /// Load the model.
     WarmUp,
     /// Make a question self-contained.
-    Rewrite { work: WorkGuard, question: Question },
+    Rewrite { work: WorkGuard, question: Question, wording: Wording },
     /// Answer from the hits.
     Answer { work: WorkGuard, question: Question, hits: Vec<Hit> },
     /// Attribute an answer.
@@ -84,8 +84,8 @@ impl Generator {
         for job in mailbox {
             match job {
                 GeneratorJob::WarmUp => self.warm_up(),
-                GeneratorJob::Rewrite { work, question } => {
-                    let result = self.rewrite(&work, &question);
+                GeneratorJob::Rewrite { work, question, wording } => {
+                    let result = self.rewrite(&work, &question, wording);
                     self.finish(work, result);
                 }
                 GeneratorJob::Answer { work, question, hits } => {
@@ -119,10 +119,12 @@ impl Generator {
         });
     }
 
-    fn rewrite(&mut self, work: &WorkGuard, question: &Question) -> Result<Event, Stop> {
+    fn rewrite(&mut self, work: &WorkGuard, question: &Question, wording: Wording) -> Result<Event, Stop> {
         work.cancel.check()?;
         let facts = self.facts(&question.domain, Vec::new())?;
-        let rewrite = if question.past.is_empty() {
+        let rewrite = if wording == Wording::Edited {
+            answer::edited_question(&question.text)
+        } else if question.past.is_empty() {
             answer::first_question(&question.text)
         } else {
             let engine = Arc::clone(&self.engine);

@@ -96,10 +96,10 @@ impl Runtime {
                 let asked = Asked { question, completed: query, translated, earlier };
                 self.encoder.send(EncoderJob::Retrieve { work, domain, asked });
             }
-            Effect::RewriteQuestion { turn, domain, question, past } => {
+            Effect::RewriteQuestion { turn, domain, question, wording, past } => {
                 let work = self.works.begin(turn);
-                self.generator
-                    .send(GeneratorJob::Rewrite { work, question: Question { domain, text: question, past } });
+                let question = Question { domain, text: question, past };
+                self.generator.send(GeneratorJob::Rewrite { work, question, wording });
             }
             Effect::GenerateAnswer { turn, domain, question, past, hits } => {
                 let work = self.works.begin(turn);

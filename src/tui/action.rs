@@ -26,6 +26,8 @@ pub enum Action {
     Explain,
     /// Explain it by similarity only: quick and rough.
     ExplainBySimilarity,
+    /// Edit the completed question of the selected turn, to ask it again.
+    Edit,
     /// Focus the next pane.
     NextPane,
     /// Focus the pane before.
@@ -112,6 +114,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     NewConversation "new-conversation" Anywhere ["Ctrl+N"] "new" "new conversation";
     Explain "explain" Anywhere ["Ctrl+E", "x"] "explain" "explain the selected answer";
     ExplainBySimilarity "explain-by-similarity" Panes ["s"] "similarity" "explain by similarity (quick, rough)";
+    Edit "edit" Panes ["e"] "edit question" "edit the completed question, ask again";
     NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";
     PreviousPane "previous-pane" Anywhere ["Shift+Tab"] "previous pane" "previous pane";
     ShowConversation "show-conversation" Anywhere ["F2", "1"] "conversation" "go to the conversation";
