@@ -12,7 +12,7 @@ use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, Language};
 use crate::eval::{Ablation, Completion, Reranking};
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
-use crate::retrieval::Mode;
+use crate::retrieval::{Mode, Translate};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
 ///
@@ -254,13 +254,17 @@ pub struct EvalCommon {
     /// Languages the questions are asked in
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "en,de")]
     pub languages: Vec<Language>,
-    /// Where the intent-explicit question comes from: human, history for the questions before
-    /// it, or none to search what was asked
+    /// Where the intent-explicit question comes from: human; model, as on the screen, from the turns before as the model
+    /// answered them; history for the questions before it; or none to search what was asked
     #[arg(long, value_parser = word::<Completion>, default_value = "human")]
     pub completion: Completion,
     /// What to find, and how
     #[command(flatten)]
     pub how: EvalSettings,
+    /// Compare the choices of one setting side by side, each with a test against the configured one (McNemar's, for
+    /// ratings a t-test): context, linearizer, index, kinds, mode, fusion, rerank, completion, translation or k
+    #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
+    pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -275,13 +279,10 @@ pub struct EvalRetrieval {
     /// Options of every `ragonite eval …`.
     #[command(flatten)]
     pub common: EvalCommon,
-    /// Ask only the first so many questions, counted for each language
+    /// Ask only the first so many questions, counted for each language. Where the model completes questions: whole
+    /// conversations, of so many questions at most, but at least one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// Compare the choices of one setting side by side, with McNemar's test against the configured one: context,
-    /// linearizer, index, kinds, mode, fusion, rerank, completion or k
-    #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
-    pub ablate: Option<Ablation>,
 }
 
 /// `ragonite eval answers`.
@@ -290,18 +291,13 @@ pub struct EvalAnswers {
     /// Options of every `ragonite eval …`.
     #[command(flatten)]
     pub common: EvalCommon,
-    /// Ask only so many questions in all, spread evenly over the slices
+    /// Ask only so many questions in all, spread evenly over the slices. Where the model completes questions: whole
+    /// conversations, of so many questions at most, but at least one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// Generator, by its id in the catalog [default: that of the profile]
-    #[arg(long, value_name = "MODEL")]
-    pub generator: Option<String>,
     /// Model that rates the answers, by its id in the catalog, or none [default: the generator]
     #[arg(long, value_name = "MODEL")]
     pub judge: Option<String>,
-    /// Compare the choices of one setting side by side, with a t-test against the configured one, as in `eval retrieval`
-    #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
-    pub ablate: Option<Ablation>,
 }
 
 /// `ragonite eval attribution`.
@@ -310,12 +306,10 @@ pub struct EvalAttribution {
     /// Options of every `ragonite eval …`.
     #[command(flatten)]
     pub common: EvalCommon,
-    /// Ask only so many questions in all, spread evenly over the slices
+    /// Ask only so many questions in all, spread evenly over the slices. Where the model completes questions: whole
+    /// conversations, of so many questions at most, but at least one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// Generator, by its id in the catalog [default: that of the profile]
-    #[arg(long, value_name = "MODEL")]
-    pub generator: Option<String>,
     /// Methods to compare; counterfactual with and without clusters
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "similarity,preview,counterfactual")]
     pub methods: Vec<Method>,
@@ -342,9 +336,16 @@ pub struct EvalSettings {
     /// on, or off to leave the profile's reranker out
     #[arg(long, value_parser = word::<Reranking>, default_value = "on")]
     pub rerank: Reranking,
+    /// Whether a question in another language than the documents is searched for in theirs too: auto or off
+    #[arg(long, value_parser = word::<Translate>)]
+    pub translate: Option<Translate>,
     /// Embedder, by its id in the catalog [default: that of the profile]
     #[arg(long, value_name = "MODEL", conflicts_with = "domain")]
     pub embedder: Option<String>,
+    /// Generator that answers and translates questions, and completes them with --completion model, by its id in the
+    /// catalog [default: that of the profile]
+    #[arg(long, value_name = "MODEL")]
+    pub generator: Option<String>,
     /// Hits per question
     #[arg(short, long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: u16,

@@ -1,10 +1,12 @@
-//! Completes a follow-up, generates the answer, reads its citations.
+//! Completes a follow-up, translates it where the documents have another language, generates the answer, reads its
+//! citations.
 //!
-//! Takes a question, the turns before it and the hits; gives a [`Rewrite`] and an [`Answer`].
+//! Takes a question, the turns before it and the hits; gives a [`Rewrite`], a [`Translation`] and an [`Answer`].
 //! Invariants: a citation is a source that was in the prompt, every other number is invalid; the first question of a
 //! conversation is never rewritten; text from the model is clean before anyone sees it.
 //! Not here: finding evidence (`retrieval`), the wording of prompts (`prompt`, `assets/prompts`).
 
+mod check;
 pub mod citation;
 mod error;
 mod generate;
@@ -12,11 +14,13 @@ mod outcome;
 mod rewrite;
 mod scope;
 mod stream;
+mod translate;
 
 pub use error::AnswerError;
 pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};
-pub use outcome::{Answer, Rewrite, RewriteHow};
-pub use rewrite::{RewriteInput, first_question, rewrite};
+pub use outcome::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
+pub use rewrite::{RewriteInput, edited_question, first_question, rewrite};
+pub use translate::{TranslateInput, translate, translation_wanted};
 
 #[cfg(test)]
 mod tests;

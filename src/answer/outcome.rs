@@ -18,6 +18,8 @@ pub enum RewriteHow {
     Model,
     /// The model's text was no usable question, so the original was kept.
     Kept,
+    /// The user edited a completed question: it says all there is to say, and no model is asked.
+    Edited,
 }
 
 /// A question made self-contained.
@@ -30,6 +32,39 @@ pub struct Rewrite {
     /// What the model was asked; none for a first question.
     pub prompt: Option<Prompt>,
     /// What the model said; none for a first question.
+    pub completion: Option<Completion>,
+    /// Time of the step.
+    pub total_ms: Millis,
+}
+
+/// How a translation came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TranslationHow {
+    /// The model translated it.
+    Model,
+    /// It was translated before.
+    Known,
+    /// The model's text was no usable translation.
+    Dropped,
+    /// The question is too long to be translated, and no model is asked.
+    TooLong,
+}
+
+/// A question in the language of the documents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Translation {
+    /// The translated question; none where there is none to search for.
+    pub text: Option<String>,
+    /// The language of the question.
+    pub from: Language,
+    /// The language of the documents.
+    pub to: Language,
+    /// How it came about.
+    pub how: TranslationHow,
+    /// What the model was asked.
+    pub prompt: Option<Prompt>,
+    /// What the model said.
     pub completion: Option<Completion>,
     /// Time of the step.
     pub total_ms: Millis,

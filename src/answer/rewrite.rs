@@ -5,11 +5,10 @@
 //! text of the model that is no usable question is never used.
 //! Small models answer instead of completing, so what comes back is checked against what was asked.
 
-use std::collections::HashSet;
 use std::time::Instant;
 
-use super::scope::out_of_scope_language;
-use super::{AnswerError, Rewrite, RewriteHow, citation};
+use super::check::{content_words, names, numbers, one_question};
+use super::{AnswerError, Rewrite, RewriteHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
 use crate::prompt::{PastTurn, PromptSettings, RewritePrompt};
@@ -30,9 +29,6 @@ pub struct RewriteInput<'a> {
     pub settings: &'a PromptSettings,
 }
 
-/// Characters a completed question may have beyond three times those of the typed one.
-const SPARE_LENGTH: usize = 60;
-
 /// The rewrite of a conversation's first question: the question itself, and no model is asked.
 pub fn first_question(question: &str) -> Rewrite {
     Rewrite {
@@ -42,6 +38,11 @@ pub fn first_question(question: &str) -> Rewrite {
         completion: None,
         total_ms: Millis::default(),
     }
+}
+
+/// The rewrite of a completed question that the user edited: the text itself, and no model is asked.
+pub fn edited_question(question: &str) -> Rewrite {
+    Rewrite { how: RewriteHow::Edited, ..first_question(question) }
 }
 
 /// Completes `input.question`; always greedily, so that the same conversation is searched for the same text.
@@ -82,67 +83,7 @@ pub fn rewrite(
 
 /// The model's text as a completed question; nothing where it is none.
 fn usable(said: &str, original: &str, past: &[PastTurn]) -> Option<String> {
-    let mut lines = said.trim().lines().filter(|line| !line.trim().is_empty());
-    let line = bare(&clean_line(lines.next()?)).to_owned();
-    let citations = citation::read(&line, &[]);
-    let refuses = out_of_scope_language(&citations).is_some();
-    let length = line.chars().count();
-    let too_long = length > 3 * original.chars().count() + SPARE_LENGTH;
-    let lost_its_form = asks(original) && !asks(&line);
-    let fits = lines.next().is_none() && length > 2 && !refuses && citations.marks.is_empty();
-    let sound = fits && !too_long && !lost_its_form && !says_more(&line, original);
-    (sound && keeps_names(&line, original) && speaks_of_the_same(&line, original, past)).then_some(line)
-}
-
-/// Whether there are more sentences than were typed.
-fn says_more(line: &str, original: &str) -> bool {
-    let ends = |text: &str| {
-        let words = text.split_whitespace();
-        words.filter(|word| word.chars().count() > 3 && word.ends_with(['.', '?', '!'])).count()
-    };
-    ends(line) > ends(original).max(1)
-}
-
-/// Words that stand for one thing only and must not be lost: versions, ticket ids, abbreviations, code.
-fn names(text: &str) -> Vec<String> {
-    let inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let words = text.split(|c: char| !inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let stands_for_one =
-        |word: &&str| word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1;
-    words.filter(stands_for_one).map(str::to_lowercase).collect()
-}
-
-fn keeps_names(line: &str, original: &str) -> bool {
-    let line = line.to_lowercase();
-    names(original).iter().all(|name| line.contains(name))
-}
-
-/// Without the quotes and labels models put around a question.
-fn bare(line: &str) -> &str {
-    const QUOTES: &[char] = &['"', '\'', '“', '”', '„', '»', '«', '`', '*'];
-    const LABELS: &[&str] = &[
-        "question",
-        "frage",
-        "user",
-        "rewritten",
-        "rewrite",
-        "complete",
-        "completed",
-        "last",
-        "letzte",
-        "vollständige",
-        "umformulierte",
-    ];
-    let dress = |c: char| c.is_whitespace() || QUOTES.contains(&c);
-    let line = line.trim_matches(dress);
-    let Some((label, rest)) = line.split_once(':') else { return line };
-    let is_label = label.split_whitespace().all(|word| LABELS.contains(&word.to_lowercase().trim_matches(QUOTES)));
-    if is_label && !label.trim().is_empty() { rest.trim_matches(dress) } else { line }
-}
-
-/// Whether a text has the form of a question.
-fn asks(text: &str) -> bool {
-    text.trim_end().trim_end_matches(['"', '\'', '”', '“', ')', ']']).ends_with('?')
+    one_question(said, original).filter(|line| speaks_of_the_same(line, original, past))
 }
 
 /// Whether the completed question shares a content word with the typed one or with the conversation, and brings no
@@ -157,17 +98,6 @@ fn speaks_of_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
     let said = content_words(line);
     let shares = said.iter().any(|word| known.contains(word));
     // A name or number that nobody mentioned was borrowed from elsewhere.
-    let borrowed = line
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().any(|c| c.is_ascii_digit()))
-        .any(|word| !known.contains(&word.to_lowercase()));
+    let borrowed = numbers(line).any(|number| !known.contains(&number));
     shares && !borrowed
-}
-
-/// Words of more than three letters, and everything with a digit, in lower case.
-fn content_words(text: &str) -> HashSet<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() > 3 || word.chars().any(|c| c.is_ascii_digit()))
-        .map(str::to_lowercase)
-        .collect()
 }

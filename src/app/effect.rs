@@ -11,6 +11,15 @@ use crate::retrieval::Hit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TurnKey(pub u64);
 
+/// What the text of a question is to be taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wording {
+    /// A question in its conversation, which may need completing.
+    Typed,
+    /// A completed question that the user edited: it is asked as it stands.
+    Edited,
+}
+
 /// Something to do outside the pure core.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -22,7 +31,8 @@ pub enum Effect {
     ListConversations(DomainName),
     /// Load a conversation. Answered by `ConversationOpened`.
     OpenConversation(ConversationId),
-    /// Make a question self-contained. Answered by `QuestionCompleted`.
+    /// Make a question self-contained. Answered by `QuestionCompleted`, before which `QuestionTranslated` comes where the
+    /// documents have another language.
     RewriteQuestion {
         /// The turn.
         turn: TurnKey,
@@ -30,6 +40,8 @@ pub enum Effect {
         domain: DomainName,
         /// The question as typed.
         question: String,
+        /// What it is to be taken for.
+        wording: Wording,
         /// The turns before it.
         past: Vec<PastTurn>,
     },
@@ -43,6 +55,8 @@ pub enum Effect {
         query: String,
         /// The question as typed.
         question: String,
+        /// The completed question in the language of the documents, where it has another.
+        translated: Option<String>,
         /// The questions before it as typed, oldest first.
         earlier: Vec<String>,
     },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 use super::{Problem, TurnKey};
-use crate::answer::{Answer, Rewrite};
+use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
 use crate::evidence::TableGrid;
@@ -51,6 +51,13 @@ pub enum Event {
     /// The user asked.
     QuestionAsked {
         /// As typed.
+        text: String,
+        /// When.
+        at: OffsetDateTime,
+    },
+    /// The user edited a completed question and asks it.
+    QuestionEdited {
+        /// As edited.
         text: String,
         /// When.
         at: OffsetDateTime,
@@ -104,6 +111,13 @@ pub enum Event {
     },
     /// Models are being loaded, or are loaded.
     EngineChanged(EngineStatus),
+    /// On the way to the answer to `RewriteQuestion`: the completed question was translated.
+    QuestionTranslated {
+        /// The turn.
+        turn: TurnKey,
+        /// The translation.
+        translation: Box<Translation>,
+    },
     /// Answer to `RewriteQuestion`.
     QuestionCompleted {
         /// The turn.

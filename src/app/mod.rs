@@ -12,7 +12,7 @@ mod steps;
 mod tests;
 mod turn;
 
-pub use effect::{Effect, TurnKey};
+pub use effect::{Effect, TurnKey, Wording};
 pub use event::{DomainSummary, EngineStatus, Event};
 pub use problem::Problem;
 pub use state::{App, AppSettings, Phase};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::turn::Stored;
-use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey};
+use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
 use crate::base::{ConversationId, DomainName, EvidenceId};
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, TurnRecord};
@@ -187,7 +187,8 @@ impl App {
     /// Takes in what happened and says what to do about it.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
         match event {
-            Event::QuestionAsked { text, at } => self.ask(&text, at),
+            Event::QuestionAsked { text, at } => self.ask(&text, Wording::Typed, at),
+            Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
             Event::ExplainRequested { turn, method } => self.explain(turn, method),
             Event::CancelRequested => self.cancel(),
             Event::DomainChosen(name) => self.grant_or_wait(Wish::Domain(name)),

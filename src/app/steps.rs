@@ -7,15 +7,15 @@ use time::OffsetDateTime;
 
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Reading, Stored, Turn};
-use super::{Effect, Event, Problem, TurnKey};
-use crate::answer::{Answer, Rewrite};
+use super::{Effect, Event, Problem, TurnKey, Wording};
+use crate::answer::{Answer, Rewrite, RewriteHow};
 use crate::attribution::{Attribution, Method};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
 use crate::retrieval::Retrieved;
 
 impl App {
-    pub(super) fn ask(&mut self, text: &str, at: OffsetDateTime) -> Vec<Effect> {
+    pub(super) fn ask(&mut self, text: &str, wording: Wording, at: OffsetDateTime) -> Vec<Effect> {
         let question = text.trim();
         if question.is_empty() {
             return Vec::new();
@@ -48,7 +48,8 @@ impl App {
         };
         self.turns.push(Turn::of(key, record));
         self.phase = Phase::Rewriting(key);
-        vec![Effect::RewriteQuestion { turn: key, domain, question: question.to_owned(), past: self.past(key) }]
+        let question = question.to_owned();
+        vec![Effect::RewriteQuestion { turn: key, domain, question, wording, past: self.past(key) }]
     }
 
     pub(super) fn explain(&mut self, index: usize, method: Method) -> Vec<Effect> {
@@ -86,6 +87,9 @@ impl App {
     /// An event of a running turn. The last arm is where everything stale or out of place ends.
     pub(super) fn step(&mut self, event: Event) -> Vec<Effect> {
         match (self.phase, event) {
+            (Phase::Rewriting(key), Event::QuestionTranslated { turn, translation }) if key == turn => {
+                self.with_turn(key, |turn| turn.record.trace.translation = Some(*translation))
+            }
             (Phase::Rewriting(key), Event::QuestionCompleted { turn, rewrite }) if key == turn => {
                 self.completed(key, *rewrite)
             }
@@ -131,7 +135,11 @@ impl App {
     fn completed(&mut self, key: TurnKey, rewrite: Rewrite) -> Vec<Effect> {
         let query = rewrite.completed.clone();
         let question = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
-        let earlier = self.past(key).into_iter().map(|past| past.question).collect();
+        // What the user edited is searched for as it stands: among the questions before it is the one put right.
+        let past = if rewrite.how == RewriteHow::Edited { Vec::new() } else { self.past(key) };
+        let earlier = past.into_iter().map(|past| past.question).collect();
+        let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
+        let translated = translation.and_then(|translation| translation.text.clone());
         self.with_turn(key, |turn| {
             turn.record.completed_question.clone_from(&query);
             turn.record.trace.rewrite = Some(rewrite);
@@ -140,7 +148,7 @@ impl App {
         match self.domain_name() {
             Some(domain) if !self.is_canceling() => {
                 self.phase = Phase::Retrieving(key);
-                vec![Effect::Retrieve { turn: key, domain, query, question, earlier }]
+                vec![Effect::Retrieve { turn: key, domain, query, question, translated, earlier }]
             }
             // The step was done before it saw that it was to stop; no other answer comes.
             _ => self.settle(key, Outcome::Canceled),

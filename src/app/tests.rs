@@ -139,6 +139,27 @@ fn a_question_goes_through_every_stage_and_is_saved() {
 }
 
 #[test]
+fn an_edited_question_is_asked_as_it_stands_and_searched_alone() {
+    let mut app = with_one_turn();
+    let text = "who then, if not she?";
+    let effects = app.handle(Event::QuestionEdited { text: text.into(), at: NOW });
+    let [Effect::RewriteQuestion { question, wording: Wording::Edited, past, .. }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((question.as_str(), past.len()), (text, 1));
+    let rewrite = Box::new(crate::answer::edited_question(text));
+    let effects = app.handle(Event::QuestionCompleted { turn: TurnKey(2), rewrite });
+    let [Effect::Retrieve { query, question, earlier, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((query.as_str(), question.as_str(), earlier.len()), (text, text, 0));
+    let effects = app.handle(retrieved(2));
+    assert!(matches!(&effects[..], [Effect::GenerateAnswer { past, .. }] if past.len() == 1), "{effects:?}");
+    let rewrite = app.turns()[1].record.trace.rewrite.as_ref().unwrap();
+    assert_eq!((rewrite.how, app.turns().len()), (RewriteHow::Edited, 2));
+    let typed = with_one_turn().handle(asked("and he?"));
+    assert!(matches!(&typed[..], [Effect::RewriteQuestion { wording: Wording::Typed, .. }]));
+}
+
+#[test]
 fn only_the_best_hits_reach_the_prompt() {
     let mut app = opened();
     app.settings.top_k = 0;
@@ -413,6 +434,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     let key = 1..4u64;
     prop_oneof![
         4 => "[a-z ]{0,3}".prop_map(|text| asked(&text)),
+        1 => "[a-z ]{0,3}".prop_map(|text| Event::QuestionEdited { text, at: NOW }),
         3 => key.clone().prop_map(|turn| completed(turn, "c")),
         3 => key.clone().prop_map(retrieved),
         3 => key.clone().prop_map(|turn| answered(turn, "a")),

@@ -172,12 +172,13 @@ impl Turn {
     pub(super) fn add_up_timings(&mut self) {
         let trace = &mut self.record.trace;
         let rewrite = trace.rewrite.as_ref().map(|rewrite| rewrite.total_ms).unwrap_or_default();
+        let translate = trace.translation.as_ref().map(|translation| translation.total_ms).unwrap_or_default();
         let retrieve = trace.retrieved.as_ref().map(|retrieved| retrieved.timings_ms.total).unwrap_or_default();
         let completion = trace.answer.as_ref().map(|answer| &answer.completion);
         let first_token = completion.map(|completion| completion.first_token_ms).unwrap_or_default();
         let answer = completion.map(|completion| completion.total_ms).unwrap_or_default();
         let explain = trace.attribution.as_ref().map(|attribution| attribution.timings_ms.total).unwrap_or_default();
-        let total = rewrite + retrieve + answer + explain;
-        trace.timings_ms = TurnTimings { rewrite, retrieve, first_token, answer, explain, total };
+        let total = rewrite + translate + retrieve + answer + explain;
+        trace.timings_ms = TurnTimings { rewrite, translate, retrieve, first_token, answer, explain, total };
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CONTEXTS, Completion};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind, Linearizer, TableEvidence};
-use crate::retrieval::{Mode, RetrievalSettings};
+use crate::retrieval::{Mode, RetrievalSettings, Translate};
 
 /// Whether the profile's reranker is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +72,8 @@ pub enum Ablation {
     Rerank,
     /// Who completes the question.
     Completion,
+    /// With and without searching for the translation of a question.
+    Translation,
     /// How many hits.
     K,
 }
@@ -91,6 +93,7 @@ impl Ablation {
             Self::Fusion => "fusion",
             Self::Rerank => "rerank",
             Self::Completion => "completion",
+            Self::Translation => "translation",
             Self::K => "k",
         }
     }
@@ -134,9 +137,14 @@ impl Ablation {
                 vec![
                     ("none", |v| v.completion = Completion::None),
                     ("history", |v| v.completion = Completion::History),
+                    ("model", |v| v.completion = Completion::Model),
                     ("human", |v| v.completion = Completion::Human),
                 ]
             }
+            Self::Translation => vec![
+                ("off", |v| v.retrieval.translate = Translate::Off),
+                ("auto", |v| v.retrieval.translate = Translate::Auto),
+            ],
             Self::K => vec![
                 ("3", |v| v.retrieval.top_k = 3),
                 ("5", |v| v.retrieval.top_k = 5),
@@ -176,7 +184,7 @@ impl Ablation {
 mod tests {
     use super::*;
 
-    const ALL: [Ablation; 9] = [
+    const ALL: [Ablation; 10] = [
         Ablation::Context,
         Ablation::Linearizer,
         Ablation::Index,
@@ -185,6 +193,7 @@ mod tests {
         Ablation::Fusion,
         Ablation::Rerank,
         Ablation::Completion,
+        Ablation::Translation,
         Ablation::K,
     ];
 

@@ -62,7 +62,7 @@ impl Explained {
         self.pointed.iter().find(|pointed| pointed.way == way)
     }
 
-    fn right(&self, way: Way) -> Option<f64> {
+    pub(super) fn right(&self, way: Way) -> Option<f64> {
         self.of(way).map(|pointed| share(pointed.is_gold))
     }
 

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{DomainsFile, EvalError, QuestionConversation, QuestionFile, QuestionType, pairs, sample};
+use super::{DomainsFile, EvalError, QuestionConversation, QuestionFile, QuestionType, Topic, pairs, sample};
 use crate::base::{DomainName, Language};
 use crate::evidence::Kind;
 use crate::prompt::PastTurn;
@@ -46,6 +46,16 @@ pub struct Question {
     pub source: Kind,
     /// How hard it is.
     pub question_type: QuestionType,
+    /// Whether its answer is on a page of the turn before; none for a first turn.
+    pub topic: Option<Topic>,
+}
+
+impl Question {
+    /// Names the conversation in the language it is held in: turns of one name follow each other.
+    #[must_use]
+    pub fn thread(&self) -> (&str, Language) {
+        (&self.conversation, self.language)
+    }
 }
 
 /// The questions to one domain.
@@ -68,6 +78,8 @@ pub struct Wanted {
     pub languages: Vec<Language>,
     /// How many of them.
     pub limit: Limit,
+    /// What a limit keeps or leaves out as a whole.
+    pub unit: Unit,
 }
 
 /// How many questions are asked.
@@ -75,10 +87,20 @@ pub struct Wanted {
 pub enum Limit {
     /// All of them.
     None,
-    /// The first so many in each language: whole conversations, as far as they go.
+    /// The first so many in each language.
     First(usize),
     /// So many in all, spread evenly over the slices.
     Spread(usize),
+}
+
+/// What a limit keeps or leaves out as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Each question for itself.
+    Question,
+    /// All turns of a conversation in one language, since each rests on what came of those before it. The limit is then
+    /// the most there are, but one conversation is always kept.
+    Conversation,
 }
 
 /// Whose figures ours can be held against.
@@ -151,21 +173,15 @@ impl Benchmark {
 
 impl Wanted {
     fn keep(&self, parts: &mut Vec<Part>) {
-        for language in [Language::English, Language::German] {
-            let most = if let Limit::First(most) = self.limit { most } else { usize::MAX };
-            let mut left = if self.languages.contains(&language) { most } else { 0 };
-            for part in &mut *parts {
-                part.questions.retain(|question| {
-                    let kept = question.language != language || left > 0;
-                    left -= usize::from(kept && question.language == language);
-                    kept
-                });
-            }
+        for part in &mut *parts {
+            part.questions.retain(|question| self.languages.contains(&question.language));
+        }
+        match self.limit {
+            Limit::None => {}
+            Limit::First(limit) => sample::first(parts, limit, self.unit),
+            Limit::Spread(limit) => sample::spread(parts, limit, self.unit),
         }
         parts.retain(|part| !part.questions.is_empty());
-        if let Limit::Spread(limit) = self.limit {
-            sample::spread(parts, limit);
-        }
     }
 }
 
@@ -212,7 +228,9 @@ fn questions_of(conversation: &QuestionConversation) -> impl Iterator<Item = Que
         answer: turn.gold_answer.clone(),
     });
     let past: Vec<PastTurn> = past.collect();
-    conversation.turns.iter().enumerate().map(move |(before, turn)| Question {
+    let gold: Vec<Vec<String>> = conversation.turns.iter().map(|turn| vec![turn.gold_page.clone()]).collect();
+    let topics = Topic::of_turns(&gold);
+    conversation.turns.iter().zip(topics).enumerate().map(move |(before, (turn, topic))| Question {
         conversation: conversation.id.clone(),
         turn: before + 1,
         language: Language::of(&turn.completed),
@@ -224,6 +242,7 @@ fn questions_of(conversation: &QuestionConversation) -> impl Iterator<Item = Que
         gold: vec![turn.gold_page.clone()],
         source: turn.source,
         question_type: turn.question_type,
+        topic,
     })
 }
 
@@ -238,7 +257,7 @@ mod tests {
     }
 
     fn all() -> Wanted {
-        Wanted { languages: BOTH.to_vec(), limit: Limit::None }
+        Wanted { languages: BOTH.to_vec(), limit: Limit::None, unit: Unit::Question }
     }
 
     #[test]
@@ -269,7 +288,7 @@ mod tests {
         assert_eq!((count(&some, Language::English), count(&some, Language::German)), (3.min(english), 3.min(german)));
         let spread = Benchmark::read(&demo(), None, &Wanted { limit: Limit::Spread(7), ..all() }).unwrap();
         assert_eq!((spread.len(), spread.parts.len()), (7, 2));
-        let one = Wanted { languages: vec![Language::German], limit: Limit::None };
+        let one = Wanted { languages: vec![Language::German], ..all() };
         assert_eq!((count(&one, Language::English), count(&one, Language::German)), (0, german));
     }
 

@@ -6,12 +6,26 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::answers::ScoredAnswer;
+use super::answers::{ScoredAnswer, answer_figures};
+use super::attributed::{Explained, WAYS, attribution_figures};
 use super::figures::Figures;
 use super::report::Slice;
+use super::retrieval::retrieval_figures;
 use super::stats::{Distribution, McNemar, PairedT, mcnemar, paired_t};
 use super::table::{ABOUT_PAPER, aligned, figure, named, optional};
 use super::{Ablation, Asked, Comparison, paper};
+
+/// What was scored of one question.
+pub trait Scored: Sized {
+    /// The figures of some questions.
+    fn figures(scored: &[Self]) -> Figures;
+
+    /// How a run differs from another over the same questions, which comes first.
+    fn significance(default: &[Self], other: &[Self]) -> Significance;
+
+    /// Runs side by side, every table, for people.
+    fn side_by_side(runs: &Runs<Self>) -> String;
+}
 
 /// A run with the choice it stands for.
 #[derive(Debug, Clone)]
@@ -40,7 +54,8 @@ pub struct Runs<T> {
 /// How the default run differs from another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Significance {
-    /// The first hit is on a gold page, by number: the default run first, this run second.
+    /// Whether a question came out right, the default run first, this run second: the first hit is on a gold page, by
+    /// number; of attribution, the method points at a gold page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcnemar: Option<McNemar>,
     /// Ratings of the judge: whether the default run's are higher.
@@ -58,13 +73,36 @@ enum OfPaper {
     Relevance,
 }
 
+impl<T: Scored> Run<T> {
+    /// Puts together what was asked.
+    #[must_use]
+    pub fn new(name: &str, asked: Vec<T>) -> Self {
+        Self { name: name.to_owned(), figures: T::figures(&asked), asked }
+    }
+}
+
+impl<T: Scored> Runs<T> {
+    /// How the default run differs from the one at `place`.
+    #[must_use]
+    pub fn significance(&self, place: usize) -> Significance {
+        let asked = |place: usize| self.runs.get(place).map(|run| run.asked.as_slice()).unwrap_or_default();
+        T::significance(asked(self.default), asked(place))
+    }
+
+    /// Every table, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        T::side_by_side(self)
+    }
+}
+
 impl<T> Runs<T> {
     fn slices(&self) -> Vec<Option<Slice>> {
         self.runs.first().map(|run| run.figures.lines.iter().map(|line| line.slice).collect()).unwrap_or_default()
     }
 
     /// A figure of every run, by slice.
-    fn side_by_side(&self, name: &str, paper: Option<OfPaper>) -> String {
+    fn by_slice(&self, name: &str, paper: Option<OfPaper>) -> String {
         let paper = paper.filter(|_| self.comparison == Comparison::Paper);
         let mut header = vec!["slice".to_owned(), "questions".to_owned()];
         for (place, run) in self.runs.iter().enumerate() {
@@ -90,7 +128,7 @@ impl<T> Runs<T> {
         aligned(&header.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
     }
 
-    fn tables(&self, measures: &[(&str, &str, Option<OfPaper>)]) -> String {
+    fn one_by_one(&self, measures: &[(&str, &str, Option<OfPaper>)]) -> String {
         let mut text = String::new();
         for (name, title, paper) in measures {
             let of = self.ablation.word();
@@ -100,7 +138,7 @@ impl<T> Runs<T> {
                 Some(OfPaper::Relevance) if beside => format!(". {ABOUT_PAPERS_RELEVANCE}"),
                 _ => String::new(),
             };
-            let _ = writeln!(text, "{title} by {of}; * is the default{about}\n\n{}", self.side_by_side(name, *paper));
+            let _ = writeln!(text, "{title} by {of}; * is the default{about}\n\n{}", self.by_slice(name, *paper));
         }
         text
     }
@@ -118,88 +156,82 @@ impl<T> Runs<T> {
     }
 }
 
-impl Runs<Asked> {
-    /// How the default run differs from the one at `place`.
-    #[must_use]
-    pub fn significance(&self, place: usize) -> Significance {
-        let right = |place: usize| {
-            let asked = self.runs.get(place).map(|run| run.asked.as_slice()).unwrap_or_default();
-            asked.iter().map(|one| one.outcome.page == Some(1))
-        };
-        Significance { mcnemar: Some(mcnemar(right(self.default).zip(right(place)))), paired_t: None }
+impl<T: Scored> Runs<T> {
+    /// The default against each other run by McNemar's test, over the figure of this name.
+    fn mcnemar_table(&self, name: &str, title: &str) -> String {
+        let header = ["choice", title, "95 %", "difference", "only default right", "only this right", "p", "by"];
+        let default = self.runs.get(self.default).map_or("", |run| run.name.as_str());
+        let mut rows = vec![[vec![format!("{default} *")], self.with_interval(self.default, name).to_vec()].concat()];
+        for (place, run) in self.others() {
+            let Some(test) = self.significance(place).mcnemar else { continue };
+            let means = run.figures.get(None, name).zip(self.runs.get(self.default).and_then(|run| run.figures.get(None, name)));
+            let difference = means.map_or_else(|| optional(None), |(this, default)| format!("{:+.3}", this.value - default.value));
+            let mut row = vec![run.name.clone()];
+            row.extend(self.with_interval(place, name));
+            row.extend([difference, test.only_first.to_string(), test.only_second.to_string()]);
+            row.extend([probability(test.p), distribution(test.distribution).to_owned()]);
+            rows.push(row);
+        }
+        aligned(&header, &rows)
+    }
+}
+
+impl Scored for Asked {
+    fn figures(scored: &[Self]) -> Figures {
+        retrieval_figures(scored)
     }
 
-    /// Every table, for people.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = self.tables(&[
+    fn significance(default: &[Self], other: &[Self]) -> Significance {
+        let right = |one: &Self| one.outcome.page == Some(1);
+        let found = default.iter().map(right).zip(other.iter().map(right));
+        Significance { mcnemar: Some(mcnemar(found)), paired_t: None }
+    }
+
+    fn side_by_side(runs: &Runs<Self>) -> String {
+        let mut text = runs.one_by_one(&[
             ("page.p_at_1", "P@1 by page number,", None),
             ("page.hit_at_5", "hit@5 by page number,", None),
             ("page.hit_at_10", "hit@10 by page number,", None),
             ("page.mrr", "MRR by page number,", None),
             ("url.p_at_1", "P@1 by URL string,", Some(OfPaper::PAt1)),
         ]);
-        let header = ["choice", "P@1", "95 %", "difference", "only default right", "only this right", "p", "by"];
-        let mut rows = vec![
-            [
-                vec![self.runs[self.default].name.clone() + " *"],
-                self.with_interval(self.default, "page.p_at_1").to_vec(),
-            ]
-            .concat(),
-        ];
-        for (place, run) in self.others() {
-            let Some(test) = self.significance(place).mcnemar else { continue };
-            let questions = run.asked.len().max(1) as f64;
-            let difference = (test.only_second as f64 - test.only_first as f64) / questions;
-            let mut row = vec![run.name.clone()];
-            row.extend(self.with_interval(place, "page.p_at_1"));
-            row.extend([format!("{difference:+.3}"), test.only_first.to_string(), test.only_second.to_string()]);
-            row.extend([probability(test.p), distribution(test.distribution).to_owned()]);
-            rows.push(row);
-        }
         let _ = write!(
             text,
             "P@1 by page number against the default: McNemar's test, two-sided; intervals by bootstrap\n\n{}",
-            aligned(&header, &rows)
+            runs.mcnemar_table("page.p_at_1", "P@1")
         );
         text
     }
 }
 
-impl Runs<ScoredAnswer> {
-    /// How the default run differs from the one at `place`, over the questions that were judged in both.
-    #[must_use]
-    pub fn significance(&self, place: usize) -> Significance {
-        let asked = |place: usize| self.runs.get(place).map(|run| run.asked.as_slice()).unwrap_or_default();
-        let (default, other) = (asked(self.default), asked(place));
+impl Scored for ScoredAnswer {
+    fn figures(scored: &[Self]) -> Figures {
+        answer_figures(scored)
+    }
+
+    /// Ratings are compared over the questions that were judged in both.
+    fn significance(default: &[Self], other: &[Self]) -> Significance {
         let rated = default.iter().zip(other).filter_map(|(a, b)| Some((a.rating()?, b.rating()?)));
         let rated: Vec<(f64, f64)> = rated.collect();
-        let first = |one: &ScoredAnswer| one.answered.outcome.page == Some(1);
+        let first = |one: &Self| one.answered.outcome.page == Some(1);
         let found = default.iter().map(first).zip(other.iter().map(first));
         Significance { mcnemar: Some(mcnemar(found)), paired_t: paired_t(&rated) }
     }
 
-    /// Every table, for people.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = self.tables(&[
+    fn side_by_side(runs: &Runs<Self>) -> String {
+        let mut text = runs.one_by_one(&[
             ("answer_relevance", "Answer relevance", Some(OfPaper::Relevance)),
             ("token_f1", "Token F1 with the gold answer", None),
             ("gold_contained", "Answers that contain the gold answer,", None),
             ("oos_rate", "Out-of-scope rate", None),
         ]);
         let header = ["choice", "relevance", "95 %", "default minus this", "pairs", "t", "p"];
-        let mut rows = vec![
-            [
-                vec![self.runs[self.default].name.clone() + " *"],
-                self.with_interval(self.default, "answer_relevance").to_vec(),
-            ]
-            .concat(),
-        ];
-        for (place, run) in self.others() {
-            let mut row = vec![run.name.clone()];
-            row.extend(self.with_interval(place, "answer_relevance"));
-            match self.significance(place).paired_t {
+        let default = runs.runs.get(runs.default).map_or("", |run| run.name.as_str());
+        let relevance = |place| runs.with_interval(place, "answer_relevance").to_vec();
+        let mut rows = vec![[vec![format!("{default} *")], relevance(runs.default)].concat()];
+        for (place, run) in runs.others() {
+            let mut row = [vec![run.name.clone()], relevance(place)].concat();
+            match runs.significance(place).paired_t {
                 Some(test) => row.extend([
                     format!("{:+.3}", test.difference),
                     test.pairs.to_string(),
@@ -214,6 +246,36 @@ impl Runs<ScoredAnswer> {
             text,
             "Answer relevance against the default: one-tailed paired t-test, default above this; intervals by bootstrap\n\n{}",
             aligned(&header, &rows)
+        );
+        text
+    }
+}
+
+impl Scored for Explained {
+    fn figures(scored: &[Self]) -> Figures {
+        attribution_figures(scored)
+    }
+
+    /// The most exact way that was tried is compared, over the questions that it explained in both.
+    fn significance(default: &[Self], other: &[Self]) -> Significance {
+        let way = WAYS.into_iter().rev().find(|way| default.iter().any(|one| one.right(*way).is_some()));
+        let right = |one: &Self| Some(one.right(way?)? > 0.0);
+        let both = default.iter().zip(other).filter_map(|(a, b)| right(a).zip(right(b)));
+        Significance { mcnemar: Some(mcnemar(both)), paired_t: None }
+    }
+
+    fn side_by_side(runs: &Runs<Self>) -> String {
+        let mut text = runs.one_by_one(&[
+            ("attribution_accuracy.similarity", "Attribution accuracy of similarity", None),
+            ("attribution_accuracy.counterfactual_unclustered", "Of counterfactuals without clusters,", None),
+            ("attribution_accuracy.counterfactual", "Of counterfactuals with clusters,", None),
+            ("gold_retrieved_rate", "Questions with a gold page among the sources,", None),
+        ]);
+        let _ = write!(
+            text,
+            "Attribution accuracy of counterfactuals against the default, over the questions explained in both: McNemar's \
+             test, two-sided; intervals by bootstrap\n\n{}",
+            runs.mcnemar_table("attribution_accuracy.counterfactual", "accuracy")
         );
         text
     }
@@ -245,6 +307,8 @@ mod tests {
                 ..question(turn * 2)
             },
             query: String::new(),
+            how: None,
+            translated: None,
             gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
             hits: Vec::new(),
             outcome: Outcome { page, content: page, url: page.filter(|_| turn == 1), gold_in_ten: 2 },

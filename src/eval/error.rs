@@ -101,6 +101,9 @@ pub enum EvalError {
     /// An answer could not be judged.
     #[error("judging an answer")]
     Judge(#[source] AnswerError),
+    /// The model is to complete questions, and there is none.
+    #[error("no generator is at hand to complete questions: choose --completion human, history or none")]
+    NoGenerator,
     /// An ablation has nothing to compare.
     #[error("the profile has no reranker to leave out: choose another with --profile, or another --ablate")]
     NoReranker,

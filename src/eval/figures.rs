@@ -99,7 +99,7 @@ impl Figures {
     #[must_use]
     pub fn json(&self) -> Map<String, Value> {
         let mut by = Map::new();
-        for group in ["source", "type", "language", "turn"] {
+        for group in ["source", "type", "language", "turn", "shift"] {
             by.insert(group.to_owned(), Value::Object(Map::new()));
         }
         let mut all = Map::new();

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::EvalError;
-use super::score::{Page, page_number};
+use super::{EvalError, Question};
+use super::score::{Page, Placed, page_number};
 use crate::base::DocumentId;
 use crate::index::{Index, StoredDocument};
+use crate::retrieval::{Hit, Relation};
 
 /// Every page of a domain.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,21 @@ impl Pages {
     #[must_use]
     pub fn page(&self, document: DocumentId) -> Option<&Page> {
         self.by_document.get(&document)
+    }
+
+    /// The page of a hit with those of its copies; none where its document went away since.
+    ///
+    /// Versions of the page are none of them, though they have the same text: their titles tell them apart.
+    #[must_use]
+    pub fn of_hit(&self, hit: &Hit) -> Option<Placed> {
+        let copies = hit.copies.iter().filter(|copied| copied.relation == Relation::Copy);
+        let copies = copies.filter_map(|copied| self.page(copied.document)).cloned().collect();
+        Some(Placed { page: self.page(hit.document)?.clone(), copies })
+    }
+
+    /// The gold pages of a question that are in the domain.
+    pub(super) fn gold_of(&self, question: &Question) -> Vec<Page> {
+        question.gold.iter().filter_map(|name| self.gold(name)).collect()
     }
 
     /// The page that a gold URL or path names, with that name as its URL: by number where it has one, else by the end

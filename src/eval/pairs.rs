@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use super::{EvalError, Question, QuestionType};
+use super::{EvalError, Question, QuestionType, Topic};
 use crate::base::Language;
 use crate::evidence::Kind;
 use crate::prompt::PastTurn;
@@ -40,7 +40,9 @@ fn questions_of(conversation: PairConversation) -> impl Iterator<Item = Question
     let PairConversation { conv_id, turns } = conversation;
     let past = |language| turns.iter().map(|pair| pair.past(language)).collect::<Vec<PastTurn>>();
     let (english, german) = (past(Language::English), past(Language::German));
-    (0..).zip(turns).flat_map(move |(before, pair)| {
+    let gold: Vec<&[String]> = turns.iter().map(|pair| pair.a_url.as_slice()).collect();
+    let topics = Topic::of_turns(&gold);
+    (0..).zip(turns.into_iter().zip(topics)).flat_map(move |(before, (pair, topic))| {
         let question = |language, past: &[PastTurn]| Question {
             conversation: conv_id.clone(),
             turn: before + 1,
@@ -53,6 +55,7 @@ fn questions_of(conversation: PairConversation) -> impl Iterator<Item = Question
             gold: pair.a_url.clone(),
             source: pair.a_source,
             question_type: pair.q_type,
+            topic,
         };
         [question(Language::English, &english), question(Language::German, &german)]
     })
@@ -109,6 +112,7 @@ mod tests {
         let past = &questions[3].past[0];
         assert_eq!((past.question.as_str(), past.answer.as_str()), ("Warum BATS?", "It is simple."));
         assert_eq!((questions[3].answer.as_str(), questions[3].past.len()), ("Yes.", 1));
+        assert_eq!((questions[1].topic, questions[3].topic), (None, Some(Topic::Stays)));
     }
 
     #[test]

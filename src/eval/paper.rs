@@ -113,7 +113,7 @@ fn place(slice: Option<Slice>) -> Option<usize> {
         Some(Slice::Source(Kind::Table)) => Some(5),
         Some(Slice::Language(Language::English)) => Some(6),
         Some(Slice::Language(Language::German)) => Some(7),
-        Some(Slice::Source(Kind::Row) | Slice::Turn(_)) => None,
+        Some(Slice::Source(Kind::Row) | Slice::Turn(_) | Slice::Shift(_)) => None,
     }
 }
 

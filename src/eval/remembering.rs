@@ -12,12 +12,35 @@ use crate::inference::{
     ScoreRequest, Scores, Special,
 };
 
+/// How often a model and its memory were asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
+    /// The model itself.
+    pub asked: usize,
+    /// The memory, which had the answer.
+    pub recalled: usize,
+}
+
+impl Used {
+    /// Whether everything that was wanted since was remembered.
+    #[must_use]
+    pub fn only_recalled_since(self, before: Self) -> bool {
+        self.asked == before.asked && self.recalled > before.recalled
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { asked: self.asked + other.asked, recalled: self.recalled + other.recalled }
+    }
+}
+
 /// A generator with a memory.
 pub struct Remembering {
     inner: Box<dyn Generate>,
     fingerprint: String,
     cache: Cache,
-    asked: usize,
+    used: Used,
 }
 
 impl std::fmt::Debug for Remembering {
@@ -30,13 +53,19 @@ impl Remembering {
     /// Puts a memory before a generator. `fingerprint` tells its weights from all others.
     #[must_use]
     pub fn new(inner: Box<dyn Generate>, fingerprint: &str, cache: Cache) -> Self {
-        Self { inner, fingerprint: fingerprint.to_owned(), cache, asked: 0 }
+        Self { inner, fingerprint: fingerprint.to_owned(), cache, used: Used::default() }
     }
 
-    /// How often the model itself was asked.
+    /// Tells its weights from all others.
     #[must_use]
-    pub fn asked(&self) -> usize {
-        self.asked
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// How often the model itself was asked, and how often its memory.
+    #[must_use]
+    pub fn used(&self) -> Used {
+        self.used
     }
 
     /// Lines of the memory that could not be read.
@@ -75,11 +104,12 @@ impl Remembering {
         cancel.check()?;
         let key = self.key(grammar, request)?;
         if let Some(known) = self.cache.get::<Completion>(&key) {
+            self.used.recalled += 1;
             on_event(GenerateEvent::PromptRead { done: known.prompt_tokens, total: known.prompt_tokens });
             on_event(GenerateEvent::Text(&known.text));
             return Ok(known);
         }
-        self.asked += 1;
+        self.used.asked += 1;
         let completion = match grammar {
             Some(grammar) => self.inner.generate_within(grammar, request, cancel, on_event)?,
             None => self.inner.generate(request, cancel, on_event)?,
@@ -174,7 +204,7 @@ mod tests {
         assert_eq!(say(&mut generator, &request("first")), "one");
         assert_eq!(say(&mut generator, &request("second")), "two");
         assert_eq!(say(&mut generator, &request("first")), "one");
-        assert_eq!(generator.asked(), 2);
+        assert_eq!(generator.used(), Used { asked: 2, recalled: 1 });
         let mut again = remembering(folder.path(), "f00d", &[]);
         let mut streamed = String::new();
         let mut hear = |event: GenerateEvent<'_>| {
@@ -183,7 +213,7 @@ mod tests {
             }
         };
         again.generate(&request("second"), &CancelToken::never(), &mut hear).unwrap();
-        assert_eq!((streamed.as_str(), again.asked()), ("two", 0));
+        assert_eq!((streamed.as_str(), again.used().asked), ("two", 0));
     }
 
     #[test]
@@ -232,6 +262,6 @@ mod tests {
         let mut generator = remembering(folder.path(), "f00d", &["one"]);
         let stopped = generator.generate(&request("first"), &source.token(), &mut |_| {});
         assert!(matches!(stopped, Err(InferenceError::Canceled(_))));
-        assert_eq!(generator.asked(), 0);
+        assert_eq!(generator.used(), Used::default());
     }
 }

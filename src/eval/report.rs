@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::retrieval::Asked;
 use super::score::{Ranked, Scores};
-use super::{Question, QuestionType};
+use super::{Question, QuestionType, Topic};
 use crate::base::Language;
 use crate::evidence::Kind;
 
@@ -49,17 +49,21 @@ pub enum Slice {
     Language(Language),
     /// Those at one place in their conversation.
     Turn(TurnGroup),
+    /// Those after a turn on the same page, or on another.
+    Shift(Topic),
 }
 
 impl Slice {
     /// The slices a question is in.
-    pub(super) fn all_of(question: &Question) -> [Self; 4] {
-        [
+    pub(super) fn all_of(question: &Question) -> Vec<Self> {
+        let mut slices = vec![
             Self::Type(question.question_type),
             Self::Source(question.source),
             Self::Language(question.language),
             Self::Turn(TurnGroup::of(question.turn)),
-        ]
+        ];
+        slices.extend(question.topic.map(Self::Shift));
+        slices
     }
 
     /// What sort of slice it is, as in the JSON contract.
@@ -69,6 +73,7 @@ impl Slice {
             Self::Source(_) => "source",
             Self::Language(_) => "language",
             Self::Turn(_) => "turn",
+            Self::Shift(_) => "shift",
         }
     }
 
@@ -83,6 +88,8 @@ impl Slice {
             Self::Turn(TurnGroup::Single(turn)) => turn.to_string(),
             Self::Turn(TurnGroup::SixToTen) => "6-10".to_owned(),
             Self::Turn(TurnGroup::Later) => "11 and later".to_owned(),
+            Self::Shift(Topic::Stays) => "stays".to_owned(),
+            Self::Shift(Topic::Shifts) => "shifts".to_owned(),
         }
     }
 }
@@ -95,6 +102,7 @@ pub struct By {
     question_type: IndexMap<String, Scores>,
     language: IndexMap<String, Scores>,
     turn: IndexMap<String, Scores>,
+    shift: IndexMap<String, Scores>,
 }
 
 /// The figures of a run. Serializes as in the JSON contract.
@@ -153,6 +161,7 @@ impl By {
                 Slice::Source(_) => &mut by.source,
                 Slice::Language(_) => &mut by.language,
                 Slice::Turn(_) => &mut by.turn,
+                Slice::Shift(_) => &mut by.shift,
             };
             group.insert(slice.label(), *scores);
         }

@@ -2,11 +2,12 @@
 //!
 //! Invariant: a conversation is asked as a whole or not at all, so that whoever completes questions from the turns
 //! before sees them all.
+//! Not here: what the model said (`remembering`).
 
 use super::cache::{Cache, key};
-use super::retrieval::{Asked, Asking, Found, ask};
-use super::score::{Outcome, Page};
-use super::{EvalError, Pages, Question};
+use super::retrieval::{Asked, Asking, Doing, Found, Progress, ask, outcome};
+use super::{EvalError, Pages, Question, Speaker};
+use crate::answer::RewriteHow;
 use crate::base::CancelToken;
 
 /// What was asked, and how much of it before.
@@ -15,15 +16,6 @@ pub struct Resumed {
     /// The questions in order.
     pub asked: Vec<Asked>,
     /// So many of them were remembered.
-    pub remembered: usize,
-}
-
-/// How far asking is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Questions that are done.
-    pub done: usize,
-    /// Those of them that were remembered.
     pub remembered: usize,
 }
 
@@ -40,37 +32,42 @@ pub struct Memory<'a> {
 /// Asks each question that the memory does not have.
 ///
 /// # Errors
-/// When a search fails or the cache cannot be written, or with [`EvalError::Canceled`] between two questions.
+/// When a search or the model fails, when the model is to complete questions and there is none, when the cache cannot
+/// be written, or with [`EvalError::Canceled`] between two questions.
 pub fn ask_again(
     asking: Asking<'_>,
+    mut speaker: Option<&mut Speaker<'_>>,
     memory: Memory<'_>,
     questions: &[Question],
     cancel: &CancelToken,
-    on_progress: &mut dyn FnMut(Progress),
+    on_progress: &mut dyn FnMut(Progress, Doing),
 ) -> Result<Resumed, EvalError> {
     let Memory { cache, settings } = memory;
-    let pages = Pages::of(asking.engines.index)?;
     let mut progress = Progress::default();
     let mut answers: Vec<Option<Asked>> = vec![None; questions.len()];
     for places in conversations(questions) {
         cancel.check()?;
-        let keys: Vec<String> = places.iter().map(|at| key([settings, &format!("{:?}", questions[*at])])).collect();
-        let known = keys.iter().zip(&places).map(|(key, at)| recall(cache, key, &questions[*at], &pages));
+        let conversation: Vec<Question> = places.iter().map(|at| questions[*at].clone()).collect();
+        let keys = keys(settings, &conversation);
+        let known = keys.iter().zip(&conversation).map(|(key, question)| recall(cache, key, question, asking.pages));
         let asked: Vec<Asked> = if let Some(known) = known.collect::<Option<Vec<Asked>>>() {
             progress.remembered += known.len();
             known
         } else {
-            let conversation: Vec<Question> = places.iter().map(|at| questions[*at].clone()).collect();
             let before = progress;
-            let mut hear = |done| on_progress(Progress { done: before.done + done, ..before });
-            let asked = ask(asking, &conversation, cancel, &mut hear)?;
+            let mut hear = |now: Progress, doing| {
+                progress = Progress { done: before.done + now.done, remembered: before.remembered + now.remembered };
+                on_progress(progress, doing);
+            };
+            let asked = ask(asking, speaker.as_deref_mut(), &conversation, cancel, &mut hear)?;
             for (key, one) in keys.iter().zip(&asked) {
-                cache.put(key, &(&one.query, &one.hits))?;
+                cache.put(key, &(&one.query, one.how, &one.translated, &one.hits))?;
             }
+            progress.done = before.done;
             asked
         };
         progress.done += asked.len();
-        on_progress(progress);
+        on_progress(progress, Doing::Searching);
         for (at, one) in places.into_iter().zip(asked) {
             answers[at] = Some(one);
         }
@@ -78,19 +75,25 @@ pub fn ask_again(
     Ok(Resumed { asked: answers.into_iter().flatten().collect(), remembered: progress.remembered })
 }
 
+/// The keys of the questions of a conversation. What becomes of one depends on all before it that were asked.
+fn keys(settings: &str, conversation: &[Question]) -> Vec<String> {
+    let texts: Vec<String> = conversation.iter().map(|question| format!("{question:?}")).collect();
+    let upto = |at: usize| key(std::iter::once(settings).chain(texts[..=at].iter().map(String::as_str)));
+    (0..texts.len()).map(upto).collect()
+}
+
 /// The places of the questions of each conversation in one language.
 fn conversations(questions: &[Question]) -> Vec<Vec<usize>> {
     let mut found: indexmap::IndexMap<_, Vec<usize>> = indexmap::IndexMap::new();
     for (at, question) in questions.iter().enumerate() {
-        found.entry((&question.conversation, question.language)).or_default().push(at);
+        found.entry(question.thread()).or_default().push(at);
     }
     found.into_values().collect()
 }
 
 fn recall(cache: &Cache, key: &str, question: &Question, pages: &Pages) -> Option<Asked> {
-    let (query, hits): (String, Vec<Found>) = cache.get(key)?;
-    let gold: Vec<Page> = question.gold.iter().filter_map(|name| pages.gold(name)).collect();
-    let ranking: Vec<Page> = hits.iter().map(|hit| hit.page.clone()).collect();
-    let outcome = Outcome::of(&gold, &ranking);
-    Some(Asked { question: question.clone(), query, gold, hits, outcome })
+    let (query, how, translated, hits): (_, Option<RewriteHow>, _, Vec<Found>) = cache.get(key)?;
+    let gold = pages.gold_of(question);
+    let outcome = outcome(&gold, &hits);
+    Some(Asked { question: question.clone(), query, how, translated, gold, hits, outcome })
 }

@@ -1,14 +1,18 @@
 //! Asks the questions of a benchmark and compares the pages of the hits with the gold pages.
 //!
-//! Not here: the figures (`score`, `report`).
+//! Where the model completes questions, each conversation runs as it would on the screen: a turn is completed from the
+//! turns before it as they went, searched, and answered where another turn follows.
+//! Not here: what the model is asked (`speaker`), the figures (`score`, `report`).
 
 use serde::{Deserialize, Serialize};
 
 use super::figures::{Figures, Measure, not_in_paper};
-use super::score::{Outcome, Page};
-use super::{EvalError, Pages, Question};
-use crate::base::CancelToken;
+use super::score::{Outcome, Page, Placed};
+use super::{EvalError, Pages, Question, Speaker, Used};
+use crate::answer::{AnswerEvent, RewriteHow, translation_wanted};
+use crate::base::{CancelToken, Language};
 use crate::evidence::Kind;
+use crate::prompt::PastTurn;
 use crate::retrieval::{Conversation, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
 
 /// Where the intent-explicit form of a question comes from.
@@ -22,6 +26,9 @@ pub enum Completion {
     None,
     /// There is none: the question is searched as it was asked, with the questions before it.
     History,
+    /// The model writes it, from the turns before as they went here: the question as it was asked, as it was completed
+    /// and the questions before it are searched together.
+    Model,
 }
 
 /// How questions are asked.
@@ -33,6 +40,43 @@ pub struct Asking<'a> {
     pub settings: &'a RetrievalSettings,
     /// What is searched for.
     pub completion: Completion,
+    /// The pages of the domain.
+    pub pages: &'a Pages,
+}
+
+/// A question as it was searched for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Posed {
+    /// What was searched for, and is answered.
+    pub query: String,
+    /// How the program completed the question; none where it did not.
+    pub how: Option<RewriteHow>,
+    /// In the language of the documents, where it was searched for in it too.
+    pub translated: Option<String>,
+    /// The turns before it, oldest first, as the model is told about them.
+    pub past: Vec<PastTurn>,
+    /// What was found.
+    pub retrieved: Retrieved,
+}
+
+/// How far asking is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Questions that are done.
+    pub done: usize,
+    /// Those of them that were remembered.
+    pub remembered: usize,
+}
+
+/// What is being done for a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Doing {
+    /// It is searched for.
+    Searching,
+    /// The model completes it.
+    Completing,
+    /// The model answers it.
+    Answering(AnswerEvent),
 }
 
 /// A hit, as far as it is scored.
@@ -40,7 +84,7 @@ pub struct Asking<'a> {
 pub struct Found {
     /// Its page.
     #[serde(flatten)]
-    pub page: Page,
+    pub page: Placed,
     /// Title of the page.
     pub title: String,
     /// Kind of the evidence.
@@ -62,6 +106,10 @@ pub struct Asked {
     pub question: Question,
     /// What was searched for.
     pub query: String,
+    /// How the program completed it; none where it did not.
+    pub how: Option<RewriteHow>,
+    /// Its translation, where that was searched for too.
+    pub translated: Option<String>,
     /// Its gold pages that are in the domain.
     pub gold: Vec<Page>,
     /// The hits, best first.
@@ -96,59 +144,118 @@ pub fn retrieval_figures(asked: &[Asked]) -> Figures {
     Figures::of(MEASURES, &asked.iter().map(|one| (&one.question, one)).collect::<Vec<_>>())
 }
 
+impl Asking<'_> {
+    /// The languages from and to which a question is to be translated; none where it has that of the documents.
+    ///
+    /// # Errors
+    /// When the domain cannot be read.
+    pub fn translation(&self, query: &str) -> Result<Option<(Language, Language)>, EvalError> {
+        Ok(translation_wanted(query, self.engines.index.language()?, self.settings.translate))
+    }
+}
+
 impl Question {
-    /// What is searched for.
+    /// What is searched for, until the model has completed it.
     #[must_use]
     pub fn query(&self, completion: Completion) -> &str {
         match completion {
             Completion::Human => &self.completed,
-            Completion::None | Completion::History => &self.raw,
+            Completion::None | Completion::History | Completion::Model => &self.raw,
         }
     }
 }
 
-/// Asks each question; `on_asked` hears how many were.
+/// Asks each question, those of a conversation in the order of its turns; `on_progress` hears how many are done and what
+/// is done for the next.
 ///
 /// # Errors
-/// When a search fails, or with [`EvalError::Canceled`] between two questions.
+/// When a search or the model fails, when the model is to complete questions and there is none, or with
+/// [`EvalError::Canceled`].
 pub fn ask(
     asking: Asking<'_>,
+    mut speaker: Option<&mut Speaker<'_>>,
     questions: &[Question],
     cancel: &CancelToken,
-    on_asked: &mut dyn FnMut(usize),
+    on_progress: &mut dyn FnMut(Progress, Doing),
 ) -> Result<Vec<Asked>, EvalError> {
-    let pages = Pages::of(asking.engines.index)?;
     let mut asked = Vec::with_capacity(questions.len());
-    for question in questions {
+    let mut progress = Progress::default();
+    for (at, question) in questions.iter().enumerate() {
         cancel.check()?;
-        let (query, retrieved) = search(asking, question, cancel)?;
-        let gold: Vec<Page> = question.gold.iter().filter_map(|name| pages.gold(name)).collect();
-        let hits: Vec<Found> = retrieved.hits.into_iter().filter_map(|hit| found(&pages, hit)).collect();
-        let ranking: Vec<Page> = hits.iter().map(|hit| hit.page.clone()).collect();
-        let outcome = Outcome::of(&gold, &ranking);
-        asked.push(Asked { question: question.clone(), query, gold, hits, outcome });
-        on_asked(asked.len());
+        let before = used(speaker.as_deref());
+        let by_model = asking.completion == Completion::Model;
+        on_progress(progress, if by_model { Doing::Completing } else { Doing::Searching });
+        let posed = search(asking, speaker.as_deref_mut(), question, cancel)?;
+        let goes_on = questions[at + 1..].iter().any(|later| later.thread() == question.thread());
+        if let Some(speaker) = speaker.as_deref_mut().filter(|_| by_model && goes_on) {
+            let mut tell = |event| on_progress(progress, Doing::Answering(event));
+            speaker.answer(question, &posed, &posed.retrieved.hits, cancel, &mut tell)?;
+        }
+        asked.push(scored(asking.pages, question, posed));
+        progress.done += 1;
+        progress.remembered += usize::from(used(speaker.as_deref()).only_recalled_since(before));
+        on_progress(progress, Doing::Searching);
     }
     Ok(asked)
 }
 
-/// Searches for one question; also gives what was searched for.
+fn used(speaker: Option<&Speaker<'_>>) -> Used {
+    speaker.map(Speaker::used).unwrap_or_default()
+}
+
+/// Searches for one question, which the model completes first where it is to, and translates where the documents have
+/// another language and a model is at hand.
 ///
 /// # Errors
-/// When the search fails, or with [`EvalError::Canceled`].
-pub fn search(asking: Asking<'_>, question: &Question, cancel: &CancelToken) -> Result<(String, Retrieved), EvalError> {
-    let query = question.query(asking.completion).to_owned();
-    let earlier: Vec<String> = match asking.completion {
-        Completion::Human | Completion::None => Vec::new(),
-        Completion::History => question.past.iter().map(|turn| turn.question.clone()).collect(),
+/// When the search or the model fails, when the model is to complete the question and there is none, or with
+/// [`EvalError::Canceled`].
+pub fn search(
+    asking: Asking<'_>,
+    mut speaker: Option<&mut Speaker<'_>>,
+    question: &Question,
+    cancel: &CancelToken,
+) -> Result<Posed, EvalError> {
+    let questions = |past: &[PastTurn]| past.iter().map(|turn| turn.question.clone()).collect::<Vec<String>>();
+    let (past, rewrite, earlier) = match asking.completion {
+        Completion::Human | Completion::None => (question.past.clone(), None, Vec::new()),
+        Completion::History => (question.past.clone(), None, questions(&question.past)),
+        Completion::Model => {
+            let speaker = speaker.as_deref_mut().ok_or(EvalError::NoGenerator)?;
+            let past = speaker.past(question);
+            let rewrite = speaker.complete(question, &past, cancel)?;
+            let earlier = questions(&past);
+            (past, Some(rewrite), earlier)
+        }
     };
-    let conversation = Conversation { question: &query, completed: None, earlier: &earlier };
+    let typed = question.query(asking.completion);
+    let completed = rewrite.as_ref().map(|rewrite| rewrite.completed.as_str());
+    let query = completed.unwrap_or(typed).to_owned();
+    let translated = match (speaker, asking.translation(&query)?) {
+        (Some(speaker), Some(languages)) => speaker.translate(&query, languages, cancel)?,
+        _ => None,
+    };
+    let conversation =
+        Conversation { question: typed, completed, translated: translated.as_deref(), earlier: &earlier };
     let retrieved = retrieve_follow_up(asking.engines, &conversation, asking.settings, cancel)?;
-    Ok((query, retrieved))
+    let how = rewrite.map(|rewrite| rewrite.how);
+    Ok(Posed { query, how, translated, past, retrieved })
+}
+
+fn scored(pages: &Pages, question: &Question, posed: Posed) -> Asked {
+    let Posed { query, how, translated, retrieved, .. } = posed;
+    let gold = pages.gold_of(question);
+    let hits: Vec<Found> = retrieved.hits.into_iter().filter_map(|hit| found(pages, hit)).collect();
+    let outcome = outcome(&gold, &hits);
+    Asked { question: question.clone(), query, how, translated, gold, hits, outcome }
+}
+
+/// Where the gold pages came among these hits.
+pub(super) fn outcome(gold: &[Page], hits: &[Found]) -> Outcome {
+    Outcome::of(gold, &hits.iter().map(|hit| hit.page.clone()).collect::<Vec<_>>())
 }
 
 fn found(pages: &Pages, hit: Hit) -> Option<Found> {
-    let page = pages.page(hit.document)?.clone();
+    let page = pages.of_hit(&hit)?;
     let Hit { title, kind, location, fused, dense_rank, lexical_rank, .. } = hit;
     Some(Found { page, title, kind, location, fused, dense_rank, lexical_rank })
 }

@@ -2,7 +2,8 @@
 //!
 //! A page is told by three names, and each gives figures of its own: its number, which is the true figure; its URL
 //! string, which the paper compares and which misses a page whose URL is written otherwise; and its text, by which
-//! copies of a page in two spaces are one.
+//! copies of a page in two spaces are one. Where a hit stands for copies of itself on other pages, those pages are found
+//! by text too: the same words under the same title and heading cannot be told apart by any ranker.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,31 @@ impl Page {
     #[must_use]
     pub fn is_copy_of(&self, other: &Self) -> bool {
         self.number == other.number || self.content == other.content
+    }
+}
+
+/// The page of a hit, with the pages of its copies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    /// Its page.
+    #[serde(flatten)]
+    pub page: Page,
+    /// The other pages that have the same text, which the hit names in place of hits of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<Page>,
+}
+
+impl Placed {
+    /// Whether this is a gold page, or a copy of one.
+    #[must_use]
+    pub fn is_copy_of(&self, gold: &Page) -> bool {
+        std::iter::once(&self.page).chain(&self.copies).any(|page| gold.is_copy_of(page))
+    }
+}
+
+impl From<Page> for Placed {
+    fn from(page: Page) -> Self {
+        Self { page, copies: Vec::new() }
     }
 }
 
@@ -53,15 +79,15 @@ pub struct Outcome {
 impl Outcome {
     /// Compares the pages of the hits, best first, with the gold pages.
     #[must_use]
-    pub fn of(gold: &[Page], hits: &[Page]) -> Self {
-        let first = |is_gold: &dyn Fn(&Page, &Page) -> bool| {
+    pub fn of(gold: &[Page], hits: &[Placed]) -> Self {
+        let first = |is_gold: &dyn Fn(&Page, &Placed) -> bool| {
             hits.iter().position(|hit| gold.iter().any(|gold| is_gold(gold, hit))).map(|at| at + 1)
         };
-        let by_number = |hit: &&Page| gold.iter().any(|gold| gold.number == hit.number);
+        let by_number = |hit: &&Placed| gold.iter().any(|gold| gold.number == hit.page.number);
         Self {
-            page: first(&|gold, hit| gold.number == hit.number),
-            content: first(&Page::is_copy_of),
-            url: first(&|gold, hit| gold.url == hit.url),
+            page: first(&|gold, hit| gold.number == hit.page.number),
+            content: first(&|gold, hit| hit.is_copy_of(gold)),
+            url: first(&|gold, hit| gold.url == hit.page.url),
             gold_in_ten: hits.iter().take(PRECISION_AT).filter(by_number).count(),
         }
     }
@@ -136,6 +162,10 @@ mod tests {
         page(name, name, name)
     }
 
+    fn placed(pages: &[Page]) -> Vec<Placed> {
+        pages.iter().cloned().map(Placed::from).collect()
+    }
+
     fn same(a: f64, b: f64) -> bool {
         (a - b).abs() < 1e-12
     }
@@ -155,7 +185,7 @@ mod tests {
     fn a_url_that_differs_in_punctuation_is_the_same_page_but_another_string() {
         let gold = page("64716806", "/pages/64716806/Bats+Bash", "text of gold");
         let hit = page("64716806", "/pages/64716806/Bats:+Bash", "text of gold");
-        let outcome = Outcome::of(&[gold], &[hit]);
+        let outcome = Outcome::of(&[gold], &placed(&[hit]));
         assert_eq!(outcome, Outcome { page: Some(1), content: Some(1), url: None, gold_in_ten: 1 });
     }
 
@@ -163,8 +193,16 @@ mod tests {
     fn a_copy_in_another_space_counts_by_text_only() {
         let gold = page("1", "/a/pages/1", "same text");
         let copy = page("2", "/b/pages/2", "same text");
-        let outcome = Outcome::of(std::slice::from_ref(&gold), &[copy, other("x"), gold.clone()]);
+        let outcome = Outcome::of(std::slice::from_ref(&gold), &placed(&[copy, other("x"), gold.clone()]));
         assert_eq!(outcome, Outcome { page: Some(3), content: Some(1), url: Some(3), gold_in_ten: 1 });
+    }
+
+    #[test]
+    fn a_gold_page_that_a_hit_names_as_its_copy_is_found_by_text_only() {
+        let gold = page("1", "/a/pages/1", "the same evidence, and a list of its own");
+        let hits = [Placed::from(other("x")), Placed { page: other("y"), copies: vec![other("z"), gold.clone()] }];
+        let outcome = Outcome::of(&[gold], &hits);
+        assert_eq!(outcome, Outcome { page: None, content: Some(2), url: None, gold_in_ten: 0 });
     }
 
     #[test]
@@ -173,10 +211,10 @@ mod tests {
         let mut hits = vec![other("x"), b.clone(), a.clone(), a.clone()];
         hits.extend(std::iter::repeat_n(other("y"), 6));
         hits.push(a.clone());
-        let outcome = Outcome::of(&[a.clone(), b], &hits);
+        let outcome = Outcome::of(&[a.clone(), b], &placed(&hits));
         assert_eq!((outcome.page, outcome.gold_in_ten), (Some(2), 3));
         assert_eq!(Outcome::of(&[a], &[]), Outcome::default());
-        assert_eq!(Outcome::of(&[], &hits), Outcome::default());
+        assert_eq!(Outcome::of(&[], &placed(&hits)), Outcome::default());
     }
 
     #[test]

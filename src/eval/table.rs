@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::figures::{Column, Figure, Figures, Line};
 use super::report::{Report, Slice};
-use super::{Comparison, Scores, paper};
+use super::{Comparison, Scores, Topic, paper};
 use crate::evidence::ContextParts;
 
 /// Stands where there is no figure.
@@ -87,6 +87,8 @@ pub(super) fn named(slice: Option<Slice>) -> String {
     match slice {
         None => "all".to_owned(),
         Some(slice @ Slice::Turn(_)) => format!("turn {}", slice.label()),
+        Some(Slice::Shift(Topic::Shifts)) => "after a topic shift".to_owned(),
+        Some(Slice::Shift(Topic::Stays)) => "on the page of the turn before".to_owned(),
         Some(slice) => slice.label(),
     }
 }
@@ -132,7 +134,8 @@ pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Asked, Outcome, Page, Question, QuestionType};
+    use super::super::test_kit::question;
+    use super::super::{Asked, Outcome, Page, Question};
     use super::*;
     use crate::base::Language;
     use crate::evidence::Kind;
@@ -141,19 +144,14 @@ mod tests {
     fn report(ranks: [(Option<usize>, Option<usize>); 3]) -> Report {
         let asked = ranks.into_iter().zip(1..).map(|((page, url), turn)| Asked {
             question: Question {
-                conversation: "c".into(),
-                turn: turn * 3,
                 language: if turn == 3 { Language::German } else { Language::English },
-                raw: String::new(),
-                completed: String::new(),
-                answer: String::new(),
-                facts: Vec::new(),
-                past: Vec::new(),
-                gold: Vec::new(),
                 source: if turn == 1 { Kind::Row } else { Kind::List },
-                question_type: QuestionType::Simple,
+                topic: Some(if turn == 3 { Topic::Shifts } else { Topic::Stays }),
+                ..question(turn * 3)
             },
             query: String::new(),
+            how: None,
+            translated: None,
             gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
             hits: Vec::new(),
             outcome: Outcome { page, content: page, url, gold_in_ten: 2 },

@@ -23,6 +23,7 @@ pub(super) fn question(turn: usize) -> Question {
         gold: vec!["https://wiki.example.net/spaces/TEST/pages/1/Bats+Tests".into()],
         source: Kind::Passage,
         question_type: QuestionType::Simple,
+        topic: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::test_kit::wiki;
+use super::test_kit::{kept_index, wiki};
 use super::*;
 use crate::base::{CancelSource, CancelToken, Language};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind};
@@ -23,6 +23,7 @@ fn question(turn: usize, language: Language, completed: &str, gold: &str) -> Que
         gold: vec![gold.into()],
         source: if turn == 1 { Kind::Passage } else { Kind::Table },
         question_type: if turn < 3 { QuestionType::Simple } else { QuestionType::Complex },
+        topic: [None, Some(Topic::Stays), Some(Topic::Shifts)][turn.min(3) - 1],
     }
 }
 
@@ -52,10 +53,12 @@ fn questions_are_scored_by_number_url_and_text() {
     ];
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let settings = RetrievalSettings { mode: Mode::Lexical, copies: Copies::Keep, ..RetrievalSettings::default() };
-    let asking = Asking { engines, settings: &settings, completion: Completion::Human };
+    let pages = Pages::of(&index).unwrap();
+    let asking = Asking { engines, settings: &settings, completion: Completion::Human, pages: &pages };
     let mut heard = Vec::new();
-    let asked = ask(asking, &questions, &never, &mut |done| heard.push(done)).unwrap();
-    assert_eq!(heard, [1, 2, 3, 4]);
+    let asked = ask(asking, None, &questions, &never, &mut |now, _| heard.push(now.done)).unwrap();
+    heard.dedup();
+    assert_eq!(heard, [0, 1, 2, 3, 4]);
     let outcomes: Vec<_> = asked.iter().map(|a| (a.outcome.page, a.outcome.content, a.outcome.url)).collect();
     // The second question finds both copies, and the one that was ingested first is the first hit.
     let expected = [(Some(1), Some(1), None), (Some(2), Some(1), None), (Some(1), Some(1), None), (None, None, None)];
@@ -71,6 +74,37 @@ fn questions_are_scored_by_number_url_and_text() {
     assert_eq!(json["by"]["turn"]["6-10"]["page"]["p_at_1"], 0.0);
     assert_eq!(json["by"]["type"]["simple"]["questions"], 2);
     assert_eq!(json["by"]["source"]["passage"]["url"]["p_at_1"], 0.0);
+    assert_eq!((&json["by"]["shift"]["stays"]["questions"], &json["by"]["shift"]["shifts"]["questions"]), (&1.into(), &2.into()));
+    assert_eq!(json["by"]["shift"]["shifts"]["page"]["p_at_1"], 0.5);
+    let folding = RetrievalSettings { copies: Copies::Fold, ..settings.clone() };
+    let asked = ask(Asking { settings: &folding, ..asking }, None, &questions[1..2], &never, &mut |_, _| {}).unwrap();
+    let [one] = asked.as_slice() else { panic!("{asked:?}") };
+    assert_eq!((one.hits.len(), one.hits[0].page.copies.len(), one.outcome.content), (1, 1, Some(1)));
+}
+
+#[test]
+fn a_page_that_the_best_hit_names_as_its_copy_is_found_by_content() {
+    let (documents, kept) = (wiki(), tempfile::tempdir().unwrap());
+    // One of the two has a further section, so that the pages as a whole are not the same.
+    let path = documents.path().join("3.json");
+    let more = fs::read_to_string(&path).unwrap().replace("layers</p>", "layers</p><h2>Contact</h2><p>Ask Bob</p>");
+    fs::write(&path, more).unwrap();
+    let embedder = WordEmbedder::new("f00d");
+    let index = kept_index(documents.path(), kept.path(), &embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let pages = Pages::of(&index).unwrap();
+    let layers = |gold: &str| question(2, Language::English, "How many layers has the platform?", gold);
+    let questions = [layers("/spaces/CS/pages/2/Architecture"), layers("/spaces/~alice/pages/3/Architecture")];
+    let outcomes = |copies| {
+        let settings = RetrievalSettings { mode: Mode::Lexical, copies, ..RetrievalSettings::default() };
+        let asking = Asking { engines, settings: &settings, completion: Completion::Human, pages: &pages };
+        let asked = ask(asking, None, &questions, &CancelToken::never(), &mut |_, _| {}).unwrap();
+        asked.iter().map(|one| (one.outcome.page, one.outcome.content)).collect::<Vec<_>>()
+    };
+    // The later page speaks for both.
+    assert_eq!(outcomes(Copies::Fold), [(None, Some(1)), (Some(1), Some(1))]);
+    let apart = outcomes(Copies::Keep);
+    assert!(apart.iter().all(|(page, content)| page.is_some() && page == content), "{apart:?}");
 }
 
 #[test]
@@ -78,6 +112,7 @@ fn without_completion_the_question_is_asked_as_it_was() {
     let question = question(2, Language::English, "Who ran the TPM tests?", "/pages/1");
     assert_eq!(question.query(Completion::Human), "Who ran the TPM tests?");
     assert_eq!(question.query(Completion::None), "And there?");
+    assert_eq!(question.query(Completion::Model), "And there?");
 }
 
 #[test]

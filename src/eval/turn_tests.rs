@@ -1,15 +1,19 @@
 //! Tests of answering, judging and explaining on a small wiki, with a generator that follows a script.
 
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
 use super::test_kit::{kept_index, question, wiki};
 use super::*;
-use crate::answer::AnswerSettings;
+use crate::answer::{AnswerSettings, RewriteHow};
 use crate::attribution::{AttributionSettings, SourceVector};
 use crate::base::{CancelSource, CancelToken, Language};
 use crate::evidence::Kind;
 use crate::index::Index;
 use crate::index::test_kit::WordEmbedder;
 use crate::inference::{GenerateRequest, ScriptedGenerator};
-use crate::retrieval::{Copies, Engines, Mode, RetrievalSettings};
+use crate::prompt::{PastTurn, PromptSettings};
+use crate::retrieval::{Copies, Engines, LegRole, Mode, RetrievalSettings, Translate};
 
 const NOTHING: &str = "The desired information cannot be found in the retrieved pool of evidence.";
 
@@ -22,7 +26,11 @@ fn source_of(prompt: &str, words: &str) -> Option<usize> {
 
 /// Answers from what it is given, as a model that does all right.
 fn model() -> ScriptedGenerator {
-    ScriptedGenerator::new(|request: &GenerateRequest| {
+    ScriptedGenerator::new(answers()).hiding()
+}
+
+fn answers() -> impl FnMut(&GenerateRequest) -> String + Send + 'static {
+    |request: &GenerateRequest| {
         let prompt: String = request.parts.iter().map(|part| part.text.as_str()).collect();
         if prompt.contains("answer_rating") {
             return r#"{"justification": "It names her.", "answer_rating": 1}"#.to_owned();
@@ -32,13 +40,18 @@ fn model() -> ScriptedGenerator {
             if asked.contains("layers") { ("three layers", "It has three") } else { ("Alice ran", "Alice did that") };
         source_of(&prompt, words)
             .map_or_else(|| NOTHING.to_owned(), |rank| format!("{answer} [Source {rank}, Source 77]."))
-    })
-    .hiding()
+    }
+}
+
+/// The model with a memory in this folder.
+fn remembering(folder: &Path, model: ScriptedGenerator) -> Remembering {
+    Remembering::new(Box::new(model), "f00d", Cache::open(&folder.join("completions.jsonl")).unwrap())
 }
 
 struct World {
     _folders: [tempfile::TempDir; 2],
     index: Index,
+    pages: Pages,
     embedder: WordEmbedder,
     settings: RetrievalSettings,
     answer: AnswerSettings,
@@ -55,19 +68,24 @@ impl World {
             per_document: 0,
             ..RetrievalSettings::default()
         };
-        Self { _folders: [documents, kept], index, embedder, settings, answer: AnswerSettings::default() }
+        let pages = Pages::of(&index).unwrap();
+        Self { _folders: [documents, kept], index, pages, embedder, settings, answer: AnswerSettings::default() }
     }
 
     fn asking(&self) -> Asking<'_> {
         let engines = Engines { index: &self.index, embedder: &self.embedder, reranker: None };
-        Asking { engines, settings: &self.settings, completion: Completion::Human }
+        Asking { engines, settings: &self.settings, completion: Completion::Human, pages: &self.pages }
+    }
+
+    fn speaking(&self) -> Speaking<'_> {
+        Speaking { prefix: "", settings: &self.answer, sources: 5, past_turns: 5 }
     }
 
     fn answer(&self, question: &Question) -> Answered {
-        let pages = Pages::of(&self.index).unwrap();
-        let settings = &self.answer;
-        let answering = Answering { asking: self.asking(), pages: &pages, prefix: "", settings, sources: 5 };
-        answer(answering, &mut model(), question, &CancelToken::never(), &mut |_| {}).unwrap()
+        let kept = tempfile::tempdir().unwrap();
+        let mut generator = remembering(kept.path(), model());
+        let mut speaker = Speaker::new(&mut generator, self.speaking());
+        answer(self.asking(), &mut speaker, question, &CancelToken::never(), &mut |_| {}).unwrap()
     }
 
     fn explain(&self, question: &Question) -> Explained {
@@ -214,7 +232,7 @@ fn a_second_run_remembers_every_question() {
         let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
         let mut heard = Vec::new();
         let resumed =
-            ask_again(asking, Memory { cache: &mut cache, settings }, questions, &never, &mut |now| heard.push(now))
+            ask_again(asking, None, Memory { cache: &mut cache, settings }, questions, &never, &mut |now, _| heard.push(now))
                 .unwrap();
         assert_eq!(heard.last().map(|last| (last.done, last.remembered)), Some((questions.len(), resumed.remembered)));
         resumed
@@ -224,7 +242,7 @@ fn a_second_run_remembers_every_question() {
     let embedded = world.embedder.texts();
     let again = run(&questions, "one");
     assert_eq!((first.remembered, again.remembered, &again.asked), (0, 3, &first.asked));
-    assert_eq!(first.asked, ask(asking, &questions, &never, &mut |_| {}).unwrap());
+    assert_eq!(first.asked, ask(asking, None, &questions, &never, &mut |_, _| {}).unwrap());
     assert_eq!(run(&questions, "two").remembered, 0, "other settings ask anew");
     let changed = [question(1), gone(), Question { completed: "What has three layers?".into(), ..layers() }];
     // The English questions are one conversation, which is asked as a whole.
@@ -240,14 +258,14 @@ fn a_cancelled_run_keeps_what_it_has() {
     let source = CancelSource::default();
     let questions = [question(1), gone()];
     let mut cache = Cache::open(&path).unwrap();
-    let mut stop = |_| source.cancel();
-    let stopped =
-        ask_again(world.asking(), Memory { cache: &mut cache, settings: "s" }, &questions, &source.token(), &mut stop);
+    let mut stop = |now: Progress, _| if now.done > 0 { source.cancel() };
+    let memory = Memory { cache: &mut cache, settings: "s" };
+    let stopped = ask_again(world.asking(), None, memory, &questions, &source.token(), &mut stop);
     assert!(matches!(stopped, Err(EvalError::Canceled(_))));
     let mut cache = Cache::open(&path).unwrap();
     let never = CancelToken::never();
     let memory = Memory { cache: &mut cache, settings: "s" };
-    let resumed = ask_again(world.asking(), memory, &questions, &never, &mut |_| {}).unwrap();
+    let resumed = ask_again(world.asking(), None, memory, &questions, &never, &mut |_, _| {}).unwrap();
     assert_eq!((resumed.remembered, resumed.asked.len()), (1, 2));
 }
 
@@ -274,4 +292,154 @@ fn ratings_of_two_runs_are_compared_where_both_have_one() {
     assert_eq!(runs.significance(1).paired_t, None);
     let text = runs.text();
     assert!(text.contains("| none   |     0.300 |") && text.contains("judged by GPT-4o"), "{text}");
+}
+
+/// Three turns; the right answers are none that the model gives.
+fn conversation() -> Vec<Question> {
+    let gold = PastTurn { question: "?".into(), completed_question: "?".into(), answer: "The right answer".into() };
+    let turn = |turn: usize, raw: &str, gold_page: &str| Question {
+        raw: raw.into(),
+        completed: "A person wrote this?".into(),
+        past: vec![gold.clone(); turn - 1],
+        gold: vec![gold_page.into()],
+        ..question(turn)
+    };
+    vec![
+        turn(1, "Who ran the TPM tests?", "/pages/1/Bats+Tests"),
+        turn(2, "And how many layers does it have?", "/pages/2/Architecture"),
+        turn(3, "Who books them?", "/pages/4/Travel"),
+    ]
+}
+
+/// What the model was asked so far.
+type Heard = Arc<Mutex<Vec<String>>>;
+
+/// Completes follow-ups and answers, and keeps what it was asked.
+fn talker(heard: &Heard) -> ScriptedGenerator {
+    let heard = Arc::clone(heard);
+    let rewrites = PromptSettings::default().rewrite_tokens;
+    let mut answering = answers();
+    ScriptedGenerator::new(move |request: &GenerateRequest| {
+        let prompt: String = request.parts.iter().map(|part| part.text.as_str()).collect();
+        let completes = request.max_tokens == rewrites;
+        let said = match completes {
+            true if prompt.contains("Who books them?") => "Who books the trains?".to_owned(),
+            true => "How many layers does the platform have?".to_owned(),
+            false => answering(request),
+        };
+        heard.lock().unwrap().push(prompt);
+        said
+    })
+}
+
+#[test]
+fn a_conversation_is_completed_from_what_the_model_said_itself() {
+    let world = World::new();
+    let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
+    let mut generator = remembering(kept.path(), talker(&heard));
+    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let asking = Asking { completion: Completion::Model, ..world.asking() };
+    let questions = conversation();
+    let never = CancelToken::never();
+    let asked = ask(asking, Some(&mut speaker), &questions, &never, &mut |_, _| {}).unwrap();
+    let shape: Vec<_> = asked.iter().map(|one| (one.query.as_str(), one.how, one.outcome.page)).collect();
+    let (first, model) = (Some(RewriteHow::First), Some(RewriteHow::Model));
+    let expected = [
+        ("Who ran the TPM tests?", first, Some(1)),
+        ("How many layers does the platform have?", model, Some(1)),
+        ("Who books the trains?", model, Some(1)),
+    ];
+    assert_eq!(shape, expected);
+    let prompts = heard.lock().unwrap().clone();
+    // The first question is answered, the second completed and answered, the third completed alone.
+    assert_eq!(prompts.len(), 4, "{prompts:?}");
+    assert!(prompts[1].contains("Alice did that") && prompts[3].contains("It has three"), "{prompts:?}");
+    assert!(prompts.iter().all(|prompt| !prompt.contains("The right answer") && !prompt.contains("A person wrote")));
+    let without = ask(asking, None, &questions, &never, &mut |_, _| {});
+    assert!(matches!(without, Err(EvalError::NoGenerator)));
+}
+
+#[test]
+fn the_questions_before_are_searched_along_as_on_the_screen() {
+    let world = World::new();
+    let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
+    let mut generator = remembering(kept.path(), talker(&heard));
+    let mut speaker = Speaker::new(&mut generator, Speaking { past_turns: 1, ..world.speaking() });
+    let asking = Asking { completion: Completion::Model, ..world.asking() };
+    let never = CancelToken::never();
+    let questions = conversation();
+    let roles = questions.iter().map(|question| {
+        let posed = search(asking, Some(&mut speaker), question, &never).unwrap();
+        speaker.answer(question, &posed, &posed.retrieved.hits, &never, &mut |_| {}).unwrap();
+        posed.retrieved.legs.iter().map(|leg| leg.role).collect::<Vec<_>>()
+    });
+    let follow_up = vec![LegRole::Raw, LegRole::Rewrite, LegRole::History];
+    // Of the two turns before the third the model is told of one.
+    assert_eq!(roles.collect::<Vec<_>>(), [vec![], follow_up.clone(), follow_up]);
+}
+
+#[test]
+fn a_conversation_that_was_stopped_goes_on_where_it_was() {
+    let world = World::new();
+    let kept = tempfile::tempdir().unwrap();
+    let asking = Asking { completion: Completion::Model, ..world.asking() };
+    let questions = conversation();
+    let run = |stop: &CancelSource, stop_at: usize| {
+        let heard = Heard::default();
+        let mut generator = remembering(kept.path(), talker(&heard));
+        let mut speaker = Speaker::new(&mut generator, world.speaking());
+        let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
+        let memory = Memory { cache: &mut cache, settings: "s" };
+        let mut hear = |now: Progress, _| {
+            if now.done >= stop_at {
+                stop.cancel();
+            }
+        };
+        let resumed = ask_again(asking, Some(&mut speaker), memory, &questions, &stop.token(), &mut hear);
+        (resumed, heard.lock().unwrap().len())
+    };
+    let (stopped, asked) = run(&CancelSource::default(), 2);
+    assert!(matches!(stopped, Err(EvalError::Canceled(_))));
+    assert_eq!(asked, 3);
+    let (resumed, asked) = run(&CancelSource::default(), usize::MAX);
+    assert_eq!((resumed.unwrap().remembered, asked), (2, 1), "what the model said is remembered turn by turn");
+    let (again, asked) = run(&CancelSource::default(), usize::MAX);
+    assert_eq!((again.unwrap().remembered, asked), (3, 0));
+}
+
+#[test]
+fn answers_of_a_conversation_follow_each_other() {
+    let world = World::new();
+    let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
+    let mut generator = remembering(kept.path(), talker(&heard));
+    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let asking = Asking { completion: Completion::Model, ..world.asking() };
+    let answered: Vec<Answered> = conversation()
+        .iter()
+        .map(|question| answer(asking, &mut speaker, question, &CancelToken::never(), &mut |_| {}).unwrap())
+        .collect();
+    assert_eq!(answered[1].query, "How many layers does the platform have?");
+    assert!(answered[1].answer.text.starts_with("It has three"), "{:?}", answered[1].answer.text);
+    assert!(heard.lock().unwrap().iter().all(|prompt| !prompt.contains("The right answer")));
+}
+
+#[test]
+fn a_question_in_another_language_is_searched_for_in_that_of_the_documents_too() {
+    let world = World::new();
+    let kept = tempfile::tempdir().unwrap();
+    let german = Question { completed: "Wer hat die TPM-Tests ausgeführt?".into(), ..question(1) };
+    let translating = || ScriptedGenerator::new(|_: &GenerateRequest| "Who ran the TPM-Tests?".to_owned());
+    let mut generator = remembering(kept.path(), translating());
+    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let never = CancelToken::never();
+    let posed = search(world.asking(), Some(&mut speaker), &german, &never).unwrap();
+    assert_eq!(posed.translated.as_deref(), Some("Who ran the TPM-Tests?"));
+    assert_eq!(posed.query, german.completed, "the answer has the language of the question");
+    assert!(posed.retrieved.legs.iter().any(|leg| leg.role == LegRole::Translation));
+    search(world.asking(), Some(&mut speaker), &german, &never).unwrap();
+    assert_eq!(speaker.used(), Used { asked: 1, recalled: 1 });
+    let off = RetrievalSettings { translate: Translate::Off, ..world.settings.clone() };
+    let posed = search(Asking { settings: &off, ..world.asking() }, Some(&mut speaker), &german, &never).unwrap();
+    assert_eq!((posed.translated, posed.retrieved.legs.len()), (None, 0));
+    assert_eq!(search(world.asking(), None, &german, &never).unwrap().translated, None, "nobody is there to translate");
 }

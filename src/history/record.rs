@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use crate::answer::{Answer, Rewrite};
+use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::Attribution;
 use crate::base::{ConversationId, DomainName, Millis, TurnId};
 use crate::retrieval::Retrieved;
@@ -26,6 +26,8 @@ pub enum Outcome {
 pub struct TurnTimings {
     /// Completing the question.
     pub rewrite: Millis,
+    /// Translating it.
+    pub translate: Millis,
     /// Retrieval.
     pub retrieve: Millis,
     /// From the start of generation to its first token.
@@ -51,6 +53,8 @@ pub struct Trace {
     pub generator: String,
     /// The rewrite.
     pub rewrite: Option<Rewrite>,
+    /// The translation; none where the documents have the language of the question.
+    pub translation: Option<Translation>,
     /// The search.
     pub retrieved: Option<Retrieved>,
     /// The answer with its prompt; what was generated so far when the turn was cancelled.

@@ -29,6 +29,7 @@ fn by_part(parts: &mut Map<String, Value>) -> Trace {
         embedder: part(parts, "embedder"),
         generator: part(parts, "generator"),
         rewrite: part(parts, "rewrite"),
+        translation: part(parts, "translation"),
         retrieved: part(parts, "retrieved"),
         answer: part(parts, "answer"),
         attribution: part(parts, "attribution"),

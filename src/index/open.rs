@@ -14,7 +14,7 @@ use super::manifest::{Manifest, NewDomain};
 use super::progress::OnProgress;
 use super::repair::{Derived, Origin, WriteLock};
 use super::stored::{Scored, StoredEvidence, Summary};
-use crate::base::{CancelToken, DocumentId, EvidenceId};
+use crate::base::{CancelToken, DocumentId, EvidenceId, Language};
 use crate::evidence::TableGrid;
 use crate::inference::{Embedding, EncoderIdentity};
 
@@ -125,6 +125,14 @@ impl Index {
         let origin = Origin { db: &self.db, folder: &self.folder, embedder: &manifest.embedder, cancel };
         self.derived = open_derived(&origin, on_progress)?;
         Ok(())
+    }
+
+    /// The language of most evidences, English where there are none.
+    ///
+    /// # Errors
+    /// When the index fails.
+    pub fn language(&self) -> Result<Language, IndexError> {
+        self.derived.lexical.language()
     }
 
     /// The `k` evidences nearest to `query` by cosine, best first.

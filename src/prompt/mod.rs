@@ -13,6 +13,7 @@ mod past;
 mod segment;
 mod settings;
 mod shorten;
+mod translate;
 mod wording;
 
 pub use build::{AnswerPrompt, RewritePrompt};
@@ -21,6 +22,7 @@ pub use judge::JudgePrompt;
 pub use past::PastTurn;
 pub use segment::{Cut, CutHow, Part, Prompt, Segment};
 pub use settings::PromptSettings;
+pub use translate::TranslatePrompt;
 pub use wording::out_of_scope;
 
 #[cfg(test)]

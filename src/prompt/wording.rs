@@ -92,6 +92,24 @@ impl Task {
     }
 }
 
+/// What a translator into a language is told to do.
+pub(super) fn translate_system(to: Language) -> Result<String, PromptError> {
+    let wording = match to {
+        Language::English => wording!("translate.system.en.jinja"),
+        Language::German => wording!("translate.system.de.jinja"),
+    };
+    render(&wording, context! {})
+}
+
+/// What a translator into a language is given.
+pub(super) fn translate_question(question: &str, to: Language) -> Result<String, PromptError> {
+    let wording = match to {
+        Language::English => wording!("translate.question.en.jinja"),
+        Language::German => wording!("translate.question.de.jinja"),
+    };
+    render(&wording, context! { question => question.trim() })
+}
+
 /// What a judge of answers is told to do.
 pub(super) fn judge_system() -> Result<String, PromptError> {
     render(&wording!("judge.system.jinja"), context! {})

@@ -1,10 +1,11 @@
-//! The search of a follow-up: the question, its completed form and the questions before it, each as a leg.
+//! The search for several texts at once: the question, its completed form, its translation and the questions before
+//! it, each as a leg.
 //!
 //! A follow-up alone finds the wrong page most of the time, and so does a whole conversation once its topic has changed.
 //! So every text is searched by meaning and by words; where the two find the same document, the text is sure of it, and
 //! that tells where the conversation went elsewhere (`plan`). The legs are added up by their weights and the two sums
 //! blended (`blend`).
-//! Invariants: a question without a conversation is searched exactly as by [`retrieve`]; every leg, its weight and the
+//! Invariants: a question without conversation and translation is searched exactly as by [`retrieve`]; every leg, its weight and the
 //! reason are kept.
 //! Not here: completing the question (`answer`), which turns belong to a conversation (`app`).
 
@@ -43,7 +44,8 @@ pub fn retrieve_follow_up(
     cancel: &CancelToken,
 ) -> Result<Retrieved, RetrievalError> {
     let question = conversation.completed.unwrap_or(conversation.question);
-    if conversation.earlier.is_empty() || conversation.question.trim().is_empty() || settings.top_k == 0 {
+    let is_alone = conversation.earlier.is_empty() && conversation.translated.is_none();
+    if is_alone || conversation.question.trim().is_empty() || settings.top_k == 0 {
         return retrieve(engines, question, settings, cancel);
     }
     let started = Instant::now();
@@ -72,7 +74,8 @@ pub fn retrieve_follow_up(
     Ok(retrieved)
 }
 
-/// The question as typed, its completed form where it says anything else, and the questions before it, newest first.
+/// The question as typed, its completed form and its translation where they say anything else, and the questions before
+/// it, newest first.
 fn legs(conversation: &Conversation<'_>) -> Vec<QueryLeg> {
     let leg = |role, text: String| QueryLeg {
         role,
@@ -85,11 +88,14 @@ fn legs(conversation: &Conversation<'_>) -> Vec<QueryLeg> {
     };
     let question = clean_line(conversation.question);
     let completed = conversation.completed.map(clean_line).filter(|completed| *completed != question);
+    let translated = conversation.translated.map(clean_line);
+    let translated = translated.filter(|text| *text != question && completed.as_ref() != Some(text));
     let earlier = conversation.earlier.iter().rev().map(|text| clean_line(text));
     let earlier = earlier.filter(|text| !text.trim().is_empty()).take(MOST_EARLIER);
     let earlier = earlier.map(|text| text.chars().take(LONGEST_EARLIER).collect());
     let mut legs = vec![leg(LegRole::Raw, question)];
     legs.extend(completed.map(|completed| leg(LegRole::Rewrite, completed)));
+    legs.extend(translated.map(|translated| leg(LegRole::Translation, translated)));
     legs.extend(earlier.map(|text| leg(LegRole::History, text)));
     legs
 }

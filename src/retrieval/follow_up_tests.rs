@@ -28,7 +28,7 @@ fn earlier(questions: &[&str]) -> Vec<String> {
 
 fn asked(question: &str, before: &[&str]) -> Retrieved {
     let earlier = earlier(before);
-    search(&Conversation { question, completed: None, earlier: &earlier }, &RetrievalSettings::default())
+    search(&Conversation { question, completed: None, translated: None, earlier: &earlier }, &RetrievalSettings::default())
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_question_without_a_conversation_is_searched_as_ever() {
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let (settings, never) = (RetrievalSettings::default(), CancelToken::never());
     let plain = retrieve(engines, "Who ran the TPM tests?", &settings, &never).unwrap();
-    let conversation = Conversation { question: "Who ran the TPM tests?", completed: None, earlier: &[] };
+    let conversation = Conversation { question: "Who ran the TPM tests?", completed: None, translated: None, earlier: &[] };
     let first = retrieve_follow_up(engines, &conversation, &settings, &never).unwrap();
     assert!(first.legs.is_empty());
     assert_eq!((first.hits, first.dense, first.lexical), (plain.hits, plain.dense, plain.lexical));
@@ -71,7 +71,7 @@ fn coming_back_to_another_page_does_not_drag_the_last_one_along() {
 fn the_completed_question_is_a_leg_where_it_says_anything_else() {
     let before = earlier(&["Who ran the TPM tests?"]);
     let legs = |completed| {
-        let conversation = Conversation { question: "And when? ", completed: Some(completed), earlier: &before };
+        let conversation = Conversation { question: "And when? ", completed: Some(completed), translated: None, earlier: &before };
         let found = search(&conversation, &RetrievalSettings::default());
         (found.query, found.legs.into_iter().map(|leg| leg.role).collect::<Vec<_>>())
     };
@@ -84,7 +84,7 @@ fn the_completed_question_is_a_leg_where_it_says_anything_else() {
 #[test]
 fn one_index_alone_is_searched_where_only_one_is_wanted() {
     let before = earlier(&["Who ran the TPM tests?"]);
-    let conversation = Conversation { question: "And who wrote the report?", completed: None, earlier: &before };
+    let conversation = Conversation { question: "And who wrote the report?", completed: None, translated: None, earlier: &before };
     let dense = search(&conversation, &RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
     assert!(dense.lexical.is_empty() && !dense.hits.is_empty());
     assert!(dense.hits.iter().all(|hit| hit.lexical_rank.is_none()));
@@ -98,7 +98,7 @@ fn odd_conversations_give_a_sensible_result() {
     let many: Vec<String> = (0..40).map(|n| format!("Who ran TPM test {n}?")).collect();
     let long = "Who ran the TPM tests? ".repeat(900);
     for (question, before) in [("And now?", &many[..]), (long.as_str(), &many[..2]), ("?", &many[..1])] {
-        let conversation = Conversation { question, completed: None, earlier: before };
+        let conversation = Conversation { question, completed: None, translated: None, earlier: before };
         let found = search(&conversation, &RetrievalSettings::default());
         assert!(found.legs.len() <= 9, "{}", found.legs.len());
         assert_eq!(found.hits[0].title, "Tests");
@@ -107,7 +107,7 @@ fn odd_conversations_give_a_sensible_result() {
     let huge = "x".repeat(100_000);
     assert_eq!(asked("And TPM?", &[&huge]).legs[1].text.len(), 400);
     let none = RetrievalSettings { top_k: 0, ..RetrievalSettings::default() };
-    assert!(search(&Conversation { question: "TPM", completed: None, earlier: &many }, &none).hits.is_empty());
+    assert!(search(&Conversation { question: "TPM", completed: None, translated: None, earlier: &many }, &none).hits.is_empty());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn an_empty_domain_gives_no_hits_and_a_cancelled_search_says_so() {
     let (_folder, index) = domain(&embedder);
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let before = earlier(&["Who ran it?"]);
-    let conversation = Conversation { question: "And TPM?", completed: None, earlier: &before };
+    let conversation = Conversation { question: "And TPM?", completed: None, translated: None, earlier: &before };
     let settings = RetrievalSettings::default();
     assert!(retrieve_follow_up(engines, &conversation, &settings, &CancelToken::never()).unwrap().hits.is_empty());
     let source = CancelSource::default();

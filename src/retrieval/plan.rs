@@ -126,7 +126,9 @@ pub struct Heard {
 /// went to another document: that place is seen where two neighbours, each sure of itself, found different ones.
 #[must_use]
 pub fn weigh(legs: &[Heard]) -> Vec<(f64, LegReason)> {
-    let mut topic = legs.iter().find(|leg| leg.role == LegRole::Raw).and_then(|leg| leg.sure_of);
+    let sure_of = |role| legs.iter().find(|leg| leg.role == role).and_then(|leg| leg.sure_of);
+    // A question in another language than the documents is seldom sure of one, its translation is.
+    let mut topic = sure_of(LegRole::Raw).or_else(|| sure_of(LegRole::Translation));
     let (mut faded, mut earlier) = (1.0, LegReason::SameTopic);
     let weight = |leg: &Heard| {
         let sure = leg.sure_of.is_some();

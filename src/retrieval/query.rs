@@ -14,6 +14,8 @@ pub struct Conversation<'a> {
     pub question: &'a str,
     /// As the model completed it; none where it did not, or where its text was no usable question.
     pub completed: Option<&'a str>,
+    /// In the language of the documents, where the question has another.
+    pub translated: Option<&'a str>,
     /// The questions before it as typed, oldest first; none for a first question.
     pub earlier: &'a [String],
 }
@@ -27,6 +29,8 @@ pub enum LegRole {
     Raw,
     /// The question as the model completed it.
     Rewrite,
+    /// The completed question in the language of the documents.
+    Translation,
     /// A question asked earlier in the conversation.
     History,
 }

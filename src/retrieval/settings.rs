@@ -25,6 +25,19 @@ pub struct RetrievalSettings {
     pub copies: Copies,
     /// Evidences of one document that come before those of other documents; 0 for any number.
     pub per_document: usize,
+    /// Whether a question in another language than the documents is searched for in theirs too.
+    pub translate: Translate,
+}
+
+/// Whether a question in another language than the documents is searched for in theirs too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Translate {
+    /// The generator translates it.
+    #[default]
+    Auto,
+    /// It is searched for as it is.
+    Off,
 }
 
 /// What becomes of evidences that say the same.
@@ -49,6 +62,7 @@ impl Default for RetrievalSettings {
             context: ContextParts::ALL,
             copies: Copies::Fold,
             per_document: 0,
+            translate: Translate::Auto,
         }
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct AskJson<'a> {
     turn: u32,
     question: &'a str,
     completed_question: &'a str,
+    /// The completed question in the language of the documents, where it was searched for in it too.
+    translated_question: Option<&'a str>,
     #[serde(flatten)]
     outcome: &'a Outcome,
     answer: &'a str,
@@ -124,6 +126,7 @@ impl<'a> AskJson<'a> {
             turn: record.number,
             question: &record.question,
             completed_question: &record.completed_question,
+            translated_question: record.trace.translation.as_ref().and_then(|translation| translation.text.as_deref()),
             outcome: &record.outcome,
             answer: answer.map_or("", |answer| &answer.text),
             answered: answer.is_some_and(|answer| answer.answered),

@@ -32,6 +32,9 @@ pub(super) fn question(record: &TurnRecord) -> String {
     if record.number > 1 || record.completed_question != clean_line(&record.question) {
         let _ = writeln!(text, "Completed question: {}", clean_line(&record.completed_question));
     }
+    if let Some(translated) = record.trace.translation.as_ref().and_then(|translation| translation.text.as_deref()) {
+        let _ = writeln!(text, "Translated question: {}", clean_line(translated));
+    }
     text
 }
 

@@ -10,7 +10,7 @@ use super::worker::Worker;
 use super::works::WorkGuard;
 use super::{Events, RuntimeError};
 use crate::app::{DomainSummary, Event, Problem};
-use crate::base::{CancelToken, DomainName, EvidenceId};
+use crate::base::{CancelToken, DomainName, EvidenceId, Language};
 use crate::index::{Index, ListedDomain, list_domains};
 use crate::inference::Embedding;
 use crate::retrieval::{Conversation, Engines, Retrieved, retrieve_follow_up};
@@ -39,6 +39,8 @@ pub(super) struct Asked {
     pub(super) question: String,
     /// The completed question.
     pub(super) completed: String,
+    /// The completed question in the language of the documents, where it has another.
+    pub(super) translated: Option<String>,
     /// The questions before it, oldest first.
     pub(super) earlier: Vec<String>,
 }
@@ -48,6 +50,8 @@ pub(super) struct Asked {
 pub(super) struct Facts {
     /// What the model is told about the domain.
     pub(super) prefix: String,
+    /// The language of most of its evidences.
+    pub(super) language: Language,
     /// The vectors of those evidences that still have one.
     pub(super) vectors: HashMap<EvidenceId, Embedding>,
 }
@@ -139,8 +143,9 @@ impl Encoder {
         let reranker = engine.reranker()?;
         let index = self.index(domain)?;
         let engines = Engines { index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
-        let Asked { question, completed, earlier } = asked;
-        let conversation = Conversation { question, completed: Some(completed), earlier };
+        let Asked { question, completed, translated, earlier } = asked;
+        let translated = translated.as_deref();
+        let conversation = Conversation { question, completed: Some(completed), translated, earlier };
         Ok(retrieve_follow_up(engines, &conversation, &engine.setup.retrieval, &work.cancel)?)
     }
 
@@ -154,7 +159,8 @@ impl Encoder {
             let there = found.into_iter().filter(|vector| vector.values().iter().any(|value| *value != 0.0));
             vectors.extend(there.map(|vector| (*id, vector)));
         }
-        Ok(Facts { prefix, vectors })
+        let language = index.language().map_err(|error| problem(&error))?;
+        Ok(Facts { prefix, language, vectors })
     }
 
     /// The open domain, with what other processes changed in it since.

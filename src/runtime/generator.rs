@@ -1,8 +1,10 @@
 //! The thread that owns the language model for its whole life.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Instant;
 
 use super::encoder::{EncoderJob, Facts};
 use super::engine::Engine;
@@ -10,8 +12,10 @@ use super::problem::Stop;
 use super::worker::Worker;
 use super::works::WorkGuard;
 use super::{Events, RuntimeError};
-use crate::answer::{self, Answer, AnswerEvent, AnswerInput, RewriteInput};
-use crate::app::Event;
+use crate::answer::{
+    self, Answer, AnswerEvent, AnswerInput, RewriteInput, TranslateInput, Translation, TranslationHow, translation_wanted,
+};
+use crate::app::{Event, Wording};
 use crate::attribution::{self, Attribution, Cluster, Engines, ExplainInput, Method, SimilarityInput, SourceVector};
 use crate::base::{CancelToken, DomainName, EvidenceId, Language};
 use crate::inference::{GeneratorSettings, LlamaGenerator};
@@ -24,7 +28,7 @@ pub(super) enum GeneratorJob {
     /// Load the model.
     WarmUp,
     /// Make a question self-contained.
-    Rewrite { work: WorkGuard, question: Question },
+    Rewrite { work: WorkGuard, question: Question, wording: Wording },
     /// Answer from the hits.
     Answer { work: WorkGuard, question: Question, hits: Vec<Hit> },
     /// Attribute an answer.
@@ -58,7 +62,8 @@ pub(super) fn start(
     events: Events,
 ) -> Result<Worker<GeneratorJob>, RuntimeError> {
     let (worker, _) = Worker::start("generator", move |mailbox| {
-        Generator { engine, encoder, leaving, events, model: None }.work(&mailbox);
+        let translations = HashMap::new();
+        Generator { engine, encoder, leaving, events, model: None, translations }.work(&mailbox);
     })?;
     Ok(worker)
 }
@@ -69,6 +74,9 @@ struct Generator {
     leaving: CancelToken,
     events: Events,
     model: Option<LlamaGenerator>,
+    /// What was translated in this run of the program: a translation depends on nothing but language and question. Over
+    /// runs the traces keep it.
+    translations: HashMap<(Language, String), String>,
 }
 
 impl Generator {
@@ -76,8 +84,8 @@ impl Generator {
         for job in mailbox {
             match job {
                 GeneratorJob::WarmUp => self.warm_up(),
-                GeneratorJob::Rewrite { work, question } => {
-                    let result = self.rewrite(&work, &question);
+                GeneratorJob::Rewrite { work, question, wording } => {
+                    let result = self.rewrite(&work, &question, wording);
                     self.finish(work, result);
                 }
                 GeneratorJob::Answer { work, question, hits } => {
@@ -111,12 +119,14 @@ impl Generator {
         });
     }
 
-    fn rewrite(&mut self, work: &WorkGuard, question: &Question) -> Result<Event, Stop> {
+    fn rewrite(&mut self, work: &WorkGuard, question: &Question, wording: Wording) -> Result<Event, Stop> {
         work.cancel.check()?;
-        let rewrite = if question.past.is_empty() {
+        let facts = self.facts(&question.domain, Vec::new())?;
+        let rewrite = if wording == Wording::Edited {
+            answer::edited_question(&question.text)
+        } else if question.past.is_empty() {
             answer::first_question(&question.text)
         } else {
-            let facts = self.facts(&question.domain, Vec::new())?;
             let engine = Arc::clone(&self.engine);
             let input = RewriteInput {
                 prefix: &facts.prefix,
@@ -127,7 +137,37 @@ impl Generator {
             };
             answer::rewrite(self.load(&work.cancel)?, &input, &work.cancel)?
         };
+        if let Some(translation) = self.translate(work, &rewrite.completed, facts.language)? {
+            let translation = Box::new(translation);
+            self.events.send(Event::QuestionTranslated { turn: work.turn, translation });
+        }
         Ok(Event::QuestionCompleted { turn: work.turn, rewrite: Box::new(rewrite) })
+    }
+
+    /// The question in the language of the documents, where it has another.
+    fn translate(
+        &mut self,
+        work: &WorkGuard,
+        question: &str,
+        documents: Language,
+    ) -> Result<Option<Translation>, Stop> {
+        let engine = Arc::clone(&self.engine);
+        let Some((from, to)) = translation_wanted(question, documents, engine.setup.retrieval.translate) else {
+            return Ok(None);
+        };
+        let started = Instant::now();
+        let key = (to, question.to_owned());
+        if let Some(text) = self.translations.get(&key).cloned() {
+            let how = TranslationHow::Known;
+            let total_ms = started.elapsed().into();
+            return Ok(Some(Translation { text: Some(text), from, to, how, prompt: None, completion: None, total_ms }));
+        }
+        let input = TranslateInput { question, from, to, max_tokens: engine.setup.answer.prompt.rewrite_tokens };
+        let translation = answer::translate(self.load(&work.cancel)?, &input, &work.cancel)?;
+        if let Some(text) = &translation.text {
+            self.translations.insert(key, text.clone());
+        }
+        Ok(Some(translation))
     }
 
     /// The model; the first call reads its weights, and stops when `cancel` says so or the program is being left.

@@ -91,15 +91,15 @@ impl Runtime {
             Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
             Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
-            Effect::Retrieve { turn, domain, query, question, earlier } => {
+            Effect::Retrieve { turn, domain, query, question, translated, earlier } => {
                 let work = self.works.begin(turn);
-                let asked = Asked { question, completed: query, earlier };
+                let asked = Asked { question, completed: query, translated, earlier };
                 self.encoder.send(EncoderJob::Retrieve { work, domain, asked });
             }
-            Effect::RewriteQuestion { turn, domain, question, past } => {
+            Effect::RewriteQuestion { turn, domain, question, wording, past } => {
                 let work = self.works.begin(turn);
-                self.generator
-                    .send(GeneratorJob::Rewrite { work, question: Question { domain, text: question, past } });
+                let question = Question { domain, text: question, past };
+                self.generator.send(GeneratorJob::Rewrite { work, question, wording });
             }
             Effect::GenerateAnswer { turn, domain, question, past, hits } => {
                 let work = self.works.begin(turn);

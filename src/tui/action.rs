@@ -28,6 +28,8 @@ pub enum Action {
     ExplainBySimilarity,
     /// Explain it by a preview: hide sources from the answer, an estimate.
     ExplainByPreview,
+    /// Edit the completed question of the selected turn, to ask it again.
+    Edit,
     /// Focus the next pane.
     NextPane,
     /// Focus the pane before.
@@ -115,6 +117,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Explain "explain" Anywhere ["Ctrl+E", "x"] "explain" "explain the selected answer";
     ExplainBySimilarity "explain-by-similarity" Panes ["s"] "similarity" "explain by similarity (quick, rough)";
     ExplainByPreview "explain-by-preview" Panes ["v"] "preview" "explain by a preview (an estimate)";
+    Edit "edit" Panes ["e"] "edit question" "edit the completed question, ask again";
     NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";
     PreviousPane "previous-pane" Anywhere ["Shift+Tab"] "previous pane" "previous pane";
     ShowConversation "show-conversation" Anywhere ["F2", "1"] "conversation" "go to the conversation";

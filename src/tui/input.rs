@@ -97,6 +97,7 @@ fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime)
         Action::Explain => return explain(screen, app, Method::Counterfactual),
         Action::ExplainBySimilarity => return explain(screen, app, Method::Similarity),
         Action::ExplainByPreview => return explain(screen, app, Method::Preview),
+        Action::Edit => edit(screen, app),
         Action::NextPane => turn_focus(screen, 1),
         Action::PreviousPane => turn_focus(screen, Pane::ALL.len() - 1),
         Action::ShowConversation => screen.set_focus(Pane::Conversation),
@@ -137,13 +138,23 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
     if text.trim().is_empty() {
         return Vec::new();
     }
+    let edited = screen.composer.edits();
     let taken = !app.is_busy() && app.domain().is_some() && !app.is_opening();
     if taken {
-        screen.composer = Composer::default();
+        screen.composer.clear();
         screen.chosen = None;
         screen.conversation.follow = true;
     }
-    vec![Intent::App(Event::QuestionAsked { text, at: now })]
+    let event = if edited { Event::QuestionEdited { text, at: now } } else { Event::QuestionAsked { text, at: now } };
+    vec![Intent::App(event)]
+}
+
+/// Opens the completed question of the selected turn in the composer.
+fn edit(screen: &mut ScreenState, app: &App) {
+    let Some(turn) = screen.turn(app) else { return };
+    let lines = lines_of(&turn.record.completed_question);
+    screen.composer.edit(&lines);
+    screen.set_focus(Pane::Composer);
 }
 
 fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
@@ -161,7 +172,9 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.problem().is_some() {
         return vec![Intent::App(Event::ProblemDismissed)];
     }
-    if screen.chosen.take().is_none() {
+    if screen.focus == Pane::Composer && screen.composer.edits() {
+        screen.composer.clear();
+    } else if screen.chosen.take().is_none() {
         screen.set_focus(Pane::Composer);
     }
     vec![Intent::Redraw]
@@ -234,7 +247,8 @@ fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
 
 /// A key that means no action, in the composer.
 fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {
-    let recalls = screen.composer.is_empty() || screen.composer.recalled.is_some();
+    let composer = &screen.composer;
+    let recalls = !composer.edits() && (composer.is_empty() || composer.recalled.is_some());
     match key.code {
         KeyCode::Up if recalls => recall(screen, app, Step::Up),
         KeyCode::Down if recalls => recall(screen, app, Step::Down),
@@ -256,10 +270,12 @@ fn recall(screen: &mut ScreenState, app: &App, step: Step) {
     let at = screen.composer.recalled.unwrap_or(turns.len());
     let to = if step == Step::Up { at.saturating_sub(1) } else { at + 1 };
     screen.composer = match turns.get(to) {
-        Some(turn) => {
-            let lines: Vec<String> = clean_text(&turn.record.question).lines().map(str::to_owned).collect();
-            Composer { recalled: Some(to), ..Composer::with(&lines) }
-        }
+        Some(turn) => Composer { recalled: Some(to), ..Composer::with(&lines_of(&turn.record.question)) },
         None => Composer::default(),
     };
+}
+
+/// A stored text as lines that can be drawn.
+fn lines_of(text: &str) -> Vec<String> {
+    clean_text(text).lines().map(str::to_owned).collect()
 }

@@ -74,6 +74,8 @@ pub(super) struct Composer {
     pub(super) area: TextArea<'static>,
     /// Index of the question that was brought back.
     pub(super) recalled: Option<usize>,
+    /// While a completed question is edited: the lines that stood here before, which come back after it.
+    pub(super) kept: Option<Vec<String>>,
 }
 
 impl Default for Composer {
@@ -89,7 +91,23 @@ impl Composer {
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         area.move_cursor(tui_textarea::CursorMove::Bottom);
         area.move_cursor(tui_textarea::CursorMove::End);
-        Self { area, recalled: None }
+        Self { area, recalled: None, kept: None }
+    }
+
+    /// Holds a completed question to be edited, and keeps what was being written.
+    pub(super) fn edit(&mut self, lines: &[String]) {
+        let kept = self.kept.take().unwrap_or_else(|| self.area.lines().to_vec());
+        *self = Self { kept: Some(kept), ..Self::with(lines) };
+    }
+
+    /// Whether a completed question is edited here.
+    pub(super) fn edits(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// What stands here once this is sent or given up.
+    pub(super) fn clear(&mut self) {
+        *self = Self::with(&self.kept.take().unwrap_or_default());
     }
 
     pub(super) fn text(&self) -> String {

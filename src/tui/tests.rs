@@ -127,6 +127,26 @@ fn up_in_an_empty_composer_brings_back_the_last_question() {
 }
 
 #[test]
+fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
+    let mut desk = Desk::open();
+    desk.keys(&["h", "i", "Enter", "Esc"]);
+    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(1) });
+    desk.keys(&["d", "r", "Tab", "e"]);
+    assert_eq!((desk.screen.focus(), desk.screen.composer.text().as_str()), (Pane::Composer, "hi"));
+    let sent = desk.keys(&["?", "Up", "Enter"]);
+    assert_eq!(sent, [Intent::App(Event::QuestionEdited { text: "hi?".into(), at: NOW })]);
+    assert_eq!(desk.screen.composer.text(), "dr", "what was being written comes back");
+    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(2) });
+    desk.keys(&["Tab", "e", "e", "Esc"]);
+    assert_eq!(desk.screen.composer.text(), "dr", "Esc leaves the question as it was");
+    let sent = desk.keys(&["Enter"]);
+    assert_eq!(sent, [Intent::App(Event::QuestionAsked { text: "dr".into(), at: NOW })]);
+    let mut empty = Desk::open();
+    assert!(empty.keys(&["Tab", "e"]).is_empty());
+    assert!(empty.screen.composer.is_empty() && empty.screen.focus() != Pane::Composer);
+}
+
+#[test]
 fn the_table_of_actions_is_complete_in_order_and_has_keys() {
     for (at, entry) in ENTRIES.iter().enumerate() {
         assert_eq!(entry.action as usize, at);

@@ -102,6 +102,38 @@ fn answers_and_attribution_are_scored_and_a_second_run_goes_on() {
 }
 
 #[test]
+fn conversations_run_as_on_the_screen_and_a_second_run_goes_on() {
+    let Some(program) = program() else { return };
+    let run = ["eval", "retrieval", "--benchmark", demo(), "--completion", "model", "--limit", "4", "--languages", "en"];
+    let detailed = [&run[..], &["--details"]].concat();
+    let json = program.json(&detailed);
+    assert_eq!((json["questions"].as_u64(), &json["settings"]["completion"]), (Some(4), &Value::from("model")));
+    assert!(json["settings"]["generator"].is_string());
+    let results = json["results"].as_array().unwrap();
+    assert_eq!(results[0]["completed"], "first");
+    assert!(results[1..].iter().all(|one| one["completed"].is_string() && one["completed"] != "first"));
+    for path in ["/by/turn/4/page/p_at_1", "/by/shift/stays/page/p_at_1"] {
+        figure(&json, path);
+    }
+    let again = program.run(&detailed);
+    let notes = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(again.status.success() && notes.contains("4 of 4 questions were taken from the cache"), "{notes}");
+    // What was said while searching is not said again while answering.
+    let answers = ["eval", "answers", "--benchmark", demo(), "--completion", "model", "--limit", "4", "--languages", "en"];
+    let json = program.json(&[&answers[..], &["--judge", "none", "--details"]].concat());
+    let queries = |json: &Value| {
+        json["results"].as_array().unwrap().iter().map(|one| one["query"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(json["questions"], 4);
+    let conversation = json["results"][0]["conversation"].clone();
+    assert!(json["results"].as_array().unwrap().iter().all(|one| one["conversation"] == conversation));
+    if conversation == results[0]["conversation"] {
+        let searched: Vec<String> = results.iter().map(|one| one["query"].to_string()).collect();
+        assert_eq!(queries(&json), searched);
+    }
+}
+
+#[test]
 fn an_existing_domain_is_scored_as_it_is() {
     let Some(program) = program() else { return };
     let folder = format!("{}/league", demo());
@@ -127,6 +159,7 @@ fn wrong_use_of_eval_ends_with_two() {
         (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "song"], "linearizer"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "rerank"], "reranker"),
         (vec!["eval", "answers", "--benchmark", demo(), "--limit", "1", "--judge", "all-MiniLM-L6-v2"], "no text"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--completion", "gpt"], "model"),
         (vec!["eval", "attribution", "--benchmark", demo(), "--methods", "guessing"], "guessing"),
     ];
     for (arguments, named) in cases {
@@ -134,6 +167,25 @@ fn wrong_use_of_eval_ends_with_two() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(errors.contains(named), "`{named}` is not named in: {errors}");
+    }
+}
+
+#[test]
+fn without_a_generator_questions_are_searched_and_not_completed() {
+    let Some(weights) = models() else { return };
+    let embedder = tempfile::tempdir().unwrap();
+    let name = "all-MiniLM-L6-v2";
+    std::os::unix::fs::symlink(weights.join(name), embedder.path().join(name)).unwrap();
+    let program = Program::new(embedder.path().to_owned());
+    let searched = ["eval", "retrieval", "--benchmark", demo(), "--mode", "lexical"];
+    let output = program.run(&searched);
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && notes.contains("not translated"), "{notes}");
+    for more in [["--completion", "model"], ["--ablate", "completion"], ["--translate", "auto"]] {
+        let output = program.run(&[&searched[..], &more].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{more:?}: {errors}");
+        assert!(errors.to_lowercase().contains("smollm2"), "the missing model is not named in: {errors}");
     }
 }
 

@@ -535,6 +535,11 @@ fn domains_and_conversations_can_be_chosen() {
 }
 
 #[test]
+fn a_completed_question_can_be_edited() {
+    assert_frames("editing", || Stage::answered().at(Pane::Conversation).key('e'));
+}
+
+#[test]
 fn the_help_lists_every_key() {
     assert_frames("help", || Stage::answered().at(Pane::Conversation).key('?'));
 }

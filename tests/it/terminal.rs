@@ -6,6 +6,8 @@ const ESCAPE: &str = "\x1b";
 const CTRL_Q: &str = "\x11";
 const CTRL_E: &str = "\x05";
 const ENTER: &str = "\r";
+const F2: &str = "\x1bOQ";
+const F4: &str = "\x1bOS";
 
 const QUESTION: &str = "Which club won the Harbour League in the season 2025?";
 
@@ -61,6 +63,25 @@ fn escape_stops_the_generation_and_the_next_question_is_answered() {
     session.wait_for("the cancellation", |screen| screen.to_lowercase().contains("cancelled"));
     ask(&mut session, "Which stadium has the most seats?");
     session.wait_for("the second turn", |_| turns_stored(&program) == 2);
+    session.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut session, 0);
+}
+
+#[test]
+fn a_completed_question_is_edited_and_asked_again() {
+    let Some(program) = with_domain() else { return };
+    let mut session = program.open(160, 45, &[]);
+    session.wait_for_text("league is open");
+    ask(&mut session, QUESTION);
+    session.wait_for("the stored turn", |_| turns_stored(&program) == 1);
+    session.type_keys(F2);
+    session.type_keys("e");
+    session.wait_for("the question in the composer", |screen| screen.contains("Completed question"));
+    session.type_keys(" Which stadium?");
+    session.type_keys(ENTER);
+    session.wait_for("the second turn", |_| turns_stored(&program) == 2);
+    session.type_keys(F4);
+    session.wait_for_text("edited by you");
     session.type_keys(CTRL_Q);
     assert_terminal_is_back(&mut session, 0);
 }

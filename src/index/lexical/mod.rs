@@ -158,6 +158,16 @@ impl Lexical {
         Ok(Change { lexical: self, writer })
     }
 
+    /// The language of most texts that have one of their own, English where there are none.
+    pub(super) fn language(&self) -> Result<Language, IndexError> {
+        let searcher = self.reader.searcher();
+        let count = |language: Language| {
+            let term = Term::from_field_text(self.fields.language, language.code());
+            searcher.doc_freq(&term).map_err(|source| failed("searching", &self.path, source))
+        };
+        Ok(if count(Language::German)? > count(Language::English)? { Language::German } else { Language::English })
+    }
+
     /// What a question looks for, for explaining what it found.
     pub(super) fn terms(&self, question: &str) -> Result<QuestionTerms, IndexError> {
         question::terms(

@@ -3,24 +3,24 @@
 use std::time::Instant;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::super::exit::{Exit, Failure};
 use super::super::output::Output;
 use super::super::start::Start;
-use super::bench::{Bench, SettingsJson};
+use super::bench::Bench;
 use super::models;
-use super::output::{Given, Table, remembered};
+use super::output::{Table, remembered};
 use super::pace::{Eta, Step};
-use crate::answer::{AnswerEvent, AnswerSettings};
-use crate::base::CancelSource;
+use super::results::{QuestionJson, Reported, run_all};
+use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAnswers;
 use crate::eval::{
-    ABOUT_TEXT, Ablation, Answered, Answering, Comparing, EvalError, Figures, Judged, Judgement, Limit, Pages,
-    Remembering, Run, Runs, ScoredAnswer, Significance, Variant, Variation, Verdict, answer, answer_figures, intervals,
-    judge, measured,
+    ABOUT_TEXT, Ablation, Answered, Comparison, Doing, EvalError, Figures, Judged, Judgement, Limit, Pages, Remembering,
+    Run, ScoredAnswer, Speaker, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
 use crate::prompt::CutHow;
+use crate::retrieval::RetrievalSettings;
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
 /// The word for no judge.
@@ -32,15 +32,16 @@ pub(super) fn run(start: &Start, args: &EvalAnswers, output: &mut Output) -> Res
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let _escape = cancel_on_escape(&cancel)?;
     let bench = Bench::open(start, &args.common, spread(args.limit), cancel.token(), output)?;
-    let Comparing { variants, default } = bench.compare(args.ablate)?;
-    let mut answers = Answers::open(&bench, args, started, output)?;
-    let mut runs = Vec::with_capacity(variants.len());
-    for (number, variant) in (1..).zip(&variants) {
-        let step = Step { name: &variant.name, number, of: variants.len() };
-        let asked = answers.asked(&variant.variation, step, output)?;
-        runs.push(Run { name: variant.name.clone(), figures: answer_figures(&asked), asked });
-    }
-    answers.give(&variants, default, runs, output)?;
+    let comparing = bench.compare()?;
+    let mut answers = Answers::open(&bench, args.judge.as_deref(), output)?;
+    let results = run_all(comparing, args.common.ablate, output, &mut |variation, step, output| {
+        answers.asked(variation, step, output)
+    })?;
+    let (judge, sources) = (answers.judge.name(bench.generator_id()), answers.sources);
+    let settings = |variation: &Variation| {
+        bench.settings(variation).spoken(bench.generator_id(), sources.of(&variation.retrieval)).judged(judge)
+    };
+    results.give(&bench, (started, &Map::new()), &settings, output)?;
     Ok(Exit::Done)
 }
 
@@ -49,26 +50,16 @@ pub(super) fn spread(limit: Option<u32>) -> Limit {
     limit.and_then(|limit| usize::try_from(limit).ok()).map_or(Limit::None, Limit::Spread)
 }
 
-/// How answers are made, as the program itself makes them.
-pub(super) fn answer_settings(start: &Start) -> AnswerSettings {
-    AnswerSettings { sampling: start.config.generation.sampling(), prompt: start.config.prompt.clone() }
-}
-
 struct Answers<'a> {
     bench: &'a Bench<'a>,
-    args: &'a EvalAnswers,
-    started: Instant,
-    settings: AnswerSettings,
-    /// Whether the number of hits under test is that of the prompt too.
     sources: Sources,
     generator: Remembering,
     judge: Judge,
-    generator_id: &'a str,
 }
 
-/// Hits that go into the prompt.
+/// Hits that go into the prompt: whether their number is the one under test.
 #[derive(Clone, Copy)]
-enum Sources {
+pub(super) enum Sources {
     /// As many as the program puts there.
     Configured(usize),
     /// As many as are found.
@@ -85,28 +76,18 @@ enum Judge {
 }
 
 impl<'a> Answers<'a> {
-    fn open(
-        bench: &'a Bench<'a>,
-        args: &'a EvalAnswers,
-        started: Instant,
-        output: &mut Output,
-    ) -> Result<Self, Failure> {
-        let start = bench.start;
-        let generator_id = args.generator.as_deref().unwrap_or(&start.profile.profile.generator);
-        output.progress("loading the generator");
-        let generator = models::generator(start, generator_id, &bench.cancel)?;
-        let judge = match args.judge.as_deref() {
+    fn open(bench: &'a Bench<'a>, judge: Option<&str>, output: &mut Output) -> Result<Self, Failure> {
+        let generator = bench.generator(output)?;
+        let judge = match judge {
             Some(NO_JUDGE) => Judge::Nobody,
             None => Judge::Generator,
-            Some(id) if id == generator_id => Judge::Generator,
+            Some(id) if id == bench.generator_id() => Judge::Generator,
             Some(id) => {
                 output.progress("loading the judge");
-                Judge::Other(id.to_owned(), Box::new(models::generator(start, id, &bench.cancel)?))
+                Judge::Other(id.to_owned(), Box::new(models::generator(bench.start, id, &bench.cancel)?))
             }
         };
-        let by_k = args.ablate == Some(Ablation::K);
-        let sources = if by_k { Sources::AllHits } else { Sources::Configured(start.sources()) };
-        Ok(Self { bench, args, started, settings: answer_settings(start), sources, generator, judge, generator_id })
+        Ok(Self { bench, sources: Sources::of_bench(bench), generator, judge })
     }
 
     /// Answers every question once.
@@ -121,107 +102,52 @@ impl<'a> Answers<'a> {
         let mut scored = Vec::with_capacity(total);
         let mut from_cache = 0;
         let mut eta = Eta::new(total, Instant::now());
+        let variation = self.sources.enough(variation);
         for part in &bench.benchmark.parts {
-            let index = bench.index(part, variation, step, output)?;
+            let index = bench.index(part, &variation, step, output)?;
             let prefix = bench.prefix(part, &index)?;
             let pages = Pages::of(&index)?;
-            let mut asking = bench.asking(&index, variation);
-            let enough = self.enough(variation);
-            asking.settings = &enough;
-            let sources = self.sources.of(&enough);
+            let asking = bench.asking(&index, &pages, &variation);
+            let speaking = bench.speaking(&prefix, self.sources.of(&variation.retrieval));
+            let mut speaker = Speaker::new(&mut self.generator, speaking);
             for question in &part.questions {
-                let before = self.asked_models();
-                let answering = Answering { asking, pages: &pages, prefix: &prefix, settings: &self.settings, sources };
-                let mut tell = |event| show(&eta, step, &event, output);
-                let answered = answer(answering, &mut self.generator, question, &bench.cancel, &mut tell)?;
+                let before = speaker.used().and(self.judge.used());
+                let mut tell = |event| {
+                    output.progress(&step.line(&eta.line_of(&Doing::Answering(event), Instant::now())));
+                };
+                let answered = answer(asking, &mut speaker, question, &bench.cancel, &mut tell)?;
                 output.progress(&step.line(&eta.line("judging", Instant::now())));
-                let judged = self.judged(&answered)?;
+                let judged = self.judge.judged(speaker.generator(), &answered, &bench.cancel)?;
                 scored.push(ScoredAnswer::new(answered, judged));
-                from_cache += usize::from(self.asked_models() == before);
+                let used = speaker.used().and(self.judge.used());
+                from_cache += usize::from(used.only_recalled_since(before));
                 eta.at(scored.len(), from_cache);
             }
         }
         remembered(from_cache, total, self.generator.damaged(), output);
         Ok(scored)
     }
-
-    /// At least as many hits as the prompt takes.
-    fn enough(&self, variation: &Variation) -> crate::retrieval::RetrievalSettings {
-        let mut settings = variation.retrieval.clone();
-        if let Sources::Configured(sources) = self.sources {
-            settings.top_k = settings.top_k.max(sources);
-        }
-        settings
-    }
-
-    fn asked_models(&self) -> usize {
-        let judge = if let Judge::Other(_, judge) = &self.judge { judge.asked() } else { 0 };
-        self.generator.asked() + judge
-    }
-
-    fn judged(&mut self, answered: &Answered) -> Result<Judgement, EvalError> {
-        let judge_model = match &mut self.judge {
-            Judge::Nobody => return Ok(Judgement::NotAsked),
-            _ if !answered.answer.answered => return Ok(Judgement::Verdict(Verdict::nothing_found())),
-            Judge::Generator => &mut self.generator,
-            Judge::Other(_, judge) => judge.as_mut(),
-        };
-        let text = ScoredAnswer::text(answered);
-        let (question, right) = (answered.question.completed.as_str(), answered.question.answer.as_str());
-        let verdict = judge(judge_model, Judged { question, right, answer: &text }, &self.bench.cancel)?;
-        Ok(verdict.map_or(Judgement::NotJudged, Judgement::Verdict))
-    }
-
-    fn give(
-        &self,
-        variants: &[Variant],
-        default: usize,
-        runs: Vec<Run<ScoredAnswer>>,
-        output: &mut Output,
-    ) -> Result<(), Failure> {
-        let (bench, args) = (self.bench, self.args);
-        let comparison = bench.benchmark.comparison();
-        let judge = self.judge.name(self.generator_id);
-        let settings = |variant: &Variant| {
-            let sources = self.sources.of(&variant.variation.retrieval);
-            bench.settings(&variant.variation, args.limit).of_answers(self.generator_id, judge, sources)
-        };
-        let seconds = self.started.elapsed().as_secs_f64();
-        let report = args.common.report.as_deref();
-        let of_default = settings(&variants[default]);
-        let questions = bench.benchmark.len();
-        let Some(ablation) = args.ablate else {
-            let Run { asked, figures, .. } = &runs[default];
-            let json = EvalJson::new(settings(&variants[default]), figures, asked, args, seconds);
-            let tables = tables(figures, comparison);
-            let given = Given { what: "answers", questions, settings: &of_default, tables, json, comparison };
-            return given.give(report, output);
-        };
-        let runs = Runs { ablation, default, runs, comparison };
-        let mut of_runs = Vec::with_capacity(variants.len());
-        for (place, (run, variant)) in runs.runs.iter().zip(variants).enumerate() {
-            let json = EvalJson::new(settings(variant), &run.figures, &run.asked, args, seconds);
-            let significance = (place != default).then(|| runs.significance(place));
-            of_runs.push(EvalJson { choice: Some(run.name.clone()), significance, ..json });
-        }
-        let json = AblationJson {
-            what: "answers",
-            ablation: ablation.word(),
-            default: runs.runs[default].name.clone(),
-            runs: of_runs,
-            seconds,
-        };
-        let tables = vec![Table { heading: "Comparison", text: runs.text() }];
-        Given { what: "answers", questions, settings: &of_default, tables, json, comparison }.give(report, output)
-    }
 }
 
 impl Sources {
-    fn of(self, settings: &crate::retrieval::RetrievalSettings) -> usize {
+    pub(super) fn of_bench(bench: &Bench<'_>) -> Self {
+        let by_k = bench.args.ablate == Some(Ablation::K);
+        if by_k { Self::AllHits } else { Self::Configured(bench.start.sources()) }
+    }
+
+    /// How many there are in the prompt.
+    pub(super) fn of(self, settings: &RetrievalSettings) -> usize {
         match self {
             Self::Configured(sources) => sources,
             Self::AllHits => settings.top_k,
         }
+    }
+
+    /// With at least as many hits as the prompt takes.
+    pub(super) fn enough(self, variation: &Variation) -> Variation {
+        let mut enough = variation.clone();
+        enough.retrieval.top_k = enough.retrieval.top_k.max(self.of(&variation.retrieval));
+        enough
     }
 }
 
@@ -233,9 +159,64 @@ impl Judge {
             Self::Other(id, _) => Some(id),
         }
     }
+
+    /// How often it was asked, where it is another model than the one that answers.
+    fn used(&self) -> Used {
+        if let Self::Other(_, judge) = self { judge.used() } else { Used::default() }
+    }
+
+    fn judged(
+        &mut self,
+        generator: &mut Remembering,
+        answered: &Answered,
+        cancel: &CancelToken,
+    ) -> Result<Judgement, EvalError> {
+        let judge_model = match self {
+            Self::Nobody => return Ok(Judgement::NotAsked),
+            _ if !answered.answer.answered => return Ok(Judgement::Verdict(Verdict::nothing_found())),
+            Self::Generator => generator,
+            Self::Other(_, judge) => judge.as_mut(),
+        };
+        let text = ScoredAnswer::text(answered);
+        let (question, right) = (answered.question.completed.as_str(), answered.question.answer.as_str());
+        let verdict = judge(judge_model, Judged { question, right, answer: &text }, cancel)?;
+        Ok(verdict.map_or(Judgement::NotJudged, Judgement::Verdict))
+    }
 }
 
-fn tables(figures: &Figures, comparison: crate::eval::Comparison) -> Vec<Table> {
+impl Reported for ScoredAnswer {
+    const WHAT: &'static str = "answers";
+    const HEADLINE: &'static str = "answer_relevance";
+    type Json<'a> = ResultJson<'a>;
+
+    fn json(&self) -> ResultJson<'_> {
+        let Self { answered, judged, overlap } = self;
+        let answer = &answered.answer;
+        ResultJson {
+            question: QuestionJson::of_answered(answered),
+            answer: &answer.text,
+            gold_answer: &answered.question.answer,
+            answered: answer.answered,
+            citations: &answer.citations,
+            invalid_citations: &answer.invalid_citations,
+            judgement: judged,
+            token_f1: overlap.f1,
+            gold_recall: overlap.recall,
+            gold_contained: overlap.contained,
+            gold_in_prompt: answered.has_gold(),
+            page: answered.outcome.page,
+            dropped: answer.prompt.cut.iter().filter(|cut| cut.how == CutHow::Dropped).count(),
+            prompt_tokens: answer.completion.prompt_tokens,
+            answer_ms: answer.completion.total_ms,
+        }
+    }
+
+    fn tables(run: &Run<Self>, _: &Variation, comparison: Comparison) -> Vec<Table> {
+        tables(&run.figures, comparison)
+    }
+}
+
+fn tables(figures: &Figures, comparison: Comparison) -> Vec<Table> {
     let all = figures.columns.len();
     vec![
         Table {
@@ -258,68 +239,11 @@ fn tables(figures: &Figures, comparison: crate::eval::Comparison) -> Vec<Table> 
     ]
 }
 
-/// What is being done for a question, in the words of `ragonite ask`.
-pub(super) fn show(eta: &Eta, step: Step<'_>, event: &AnswerEvent, output: &mut Output) {
-    let doing = match event {
-        AnswerEvent::PromptBuilt { sources, .. } => format!("reading {sources} sources"),
-        AnswerEvent::PromptRead { done, total } => format!("reading {done} of {total} tokens"),
-        AnswerEvent::Text(_) => "answering".to_owned(),
-    };
-    output.progress(&step.line(&eta.line(&doing, Instant::now())));
-}
-
-/// `ragonite eval answers --json`.
+/// An answer with what it is worth.
 #[derive(Serialize)]
-struct EvalJson<'a> {
-    what: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    choice: Option<String>,
-    settings: SettingsJson<'a>,
+pub(super) struct ResultJson<'a> {
     #[serde(flatten)]
-    figures: Map<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    significance: Option<Significance>,
-    seconds: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    results: Option<Vec<ResultJson<'a>>>,
-}
-
-/// `ragonite eval answers --ablate … --json`.
-#[derive(Serialize)]
-struct AblationJson<'a> {
-    what: &'static str,
-    ablation: &'static str,
-    default: String,
-    runs: Vec<EvalJson<'a>>,
-    seconds: f64,
-}
-
-impl<'a> EvalJson<'a> {
-    fn new(
-        settings: SettingsJson<'a>,
-        figures: &Figures,
-        asked: &'a [ScoredAnswer],
-        args: &EvalAnswers,
-        seconds: f64,
-    ) -> Self {
-        Self {
-            what: "answers",
-            choice: None,
-            settings,
-            figures: figures.json(),
-            significance: None,
-            seconds,
-            results: args.common.details.then(|| asked.iter().map(ResultJson::from).collect()),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct ResultJson<'a> {
-    conversation: &'a str,
-    turn: usize,
-    language: &'static str,
-    query: &'a str,
+    question: QuestionJson<'a>,
     answer: &'a str,
     gold_answer: &'a str,
     answered: bool,
@@ -336,31 +260,4 @@ struct ResultJson<'a> {
     dropped: usize,
     prompt_tokens: usize,
     answer_ms: crate::base::Millis,
-}
-
-impl<'a> From<&'a ScoredAnswer> for ResultJson<'a> {
-    fn from(scored: &'a ScoredAnswer) -> Self {
-        let ScoredAnswer { answered, judged, overlap } = scored;
-        let answer = &answered.answer;
-        Self {
-            conversation: &answered.question.conversation,
-            turn: answered.question.turn,
-            language: answered.question.language.code(),
-            query: &answered.query,
-            answer: &answer.text,
-            gold_answer: &answered.question.answer,
-            answered: answer.answered,
-            citations: &answer.citations,
-            invalid_citations: &answer.invalid_citations,
-            judgement: judged,
-            token_f1: overlap.f1,
-            gold_recall: overlap.recall,
-            gold_contained: overlap.contained,
-            gold_in_prompt: answered.has_gold(),
-            page: answered.outcome.page,
-            dropped: answer.prompt.cut.iter().filter(|cut| cut.how == CutHow::Dropped).count(),
-            prompt_tokens: answer.completion.prompt_tokens,
-            answer_ms: answer.completion.total_ms,
-        }
-    }
 }

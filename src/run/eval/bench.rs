@@ -14,18 +14,19 @@ use super::super::pace::Pace;
 use super::super::start::Start;
 use super::models;
 use super::pace::Step;
+use crate::answer::AnswerSettings;
 use crate::app::Problem;
 use crate::base::{CancelToken, DomainName, Language};
 use crate::cli::EvalCommon;
 use crate::config::program_stamp;
 use crate::eval::{
-    Ablation, Asking, Benchmark, Comparing, EvalError, Limit, Part, Preparation, Reranking, Variant, Variation, Wanted,
-    prepare,
+    Ablation, Asking, Benchmark, Comparing, Completion, EvalError, Limit, Pages, Part, Preparation, Remembering,
+    Reranking, Speaking, Unit, Variant, Variation, Wanted, prepare,
 };
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
 use crate::inference::{Embed, EncoderIdentity, Rerank};
-use crate::retrieval::Engines;
+use crate::retrieval::{Engines, Translate};
 
 /// What every run of the benchmark shares.
 pub(super) struct Bench<'a> {
@@ -35,6 +36,11 @@ pub(super) struct Bench<'a> {
     pub(super) embedder: Arc<dyn Embed>,
     pub(super) reranker: Option<Arc<dyn Rerank>>,
     pub(super) cancel: CancelToken,
+    limit: Limit,
+    /// Whether questions are translated: as it is asked for, where the generator is at hand.
+    translate: Translate,
+    /// How answers are made, as the program itself makes them.
+    pub(super) answering: AnswerSettings,
     /// The domains of this run that are open, so that each is brought in step once.
     open: RefCell<Vec<Opened>>,
 }
@@ -55,7 +61,9 @@ impl<'a> Bench<'a> {
         cancel: CancelToken,
         output: &mut Output,
     ) -> Result<Self, Failure> {
-        let wanted = Wanted { languages: args.languages.clone(), limit };
+        let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
+        let unit = if by_model { Unit::Conversation } else { Unit::Question };
+        let wanted = Wanted { languages: args.languages.clone(), limit, unit };
         let mut benchmark = Benchmark::read(&args.benchmark, args.questions.as_deref(), &wanted)?;
         if let Some(name) = &args.domain {
             benchmark.keep_domain(name);
@@ -69,7 +77,35 @@ impl<'a> Bench<'a> {
         output.progress("loading the embedder");
         let embedder = models::embedder(start, args.how.embedder.as_deref(), &cancel)?;
         let reranker = start.reranker(&cancel)?;
-        Ok(Self { start, args, benchmark, embedder, reranker, cancel, open: RefCell::default() })
+        let answering =
+            AnswerSettings { sampling: start.config.generation.sampling(), prompt: start.config.prompt.clone() };
+        let bench = Self {
+            start,
+            args,
+            benchmark,
+            embedder,
+            reranker,
+            cancel,
+            limit,
+            translate: args.how.translate.unwrap_or(start.config.retrieval.translate),
+            answering,
+            open: RefCell::default(),
+        };
+        bench.at_hand(output)
+    }
+
+    /// Leaves translations out where the generator is not at hand, since a search works without it.
+    fn at_hand(self, output: &mut Output) -> Result<Self, Failure> {
+        let generator = self.start.catalog.model(self.generator_id())?;
+        if self.translate == Translate::Off || self.start.folders().has(generator) {
+            return Ok(self);
+        }
+        if self.args.how.translate.is_some() || self.args.ablate == Some(Ablation::Translation) {
+            // It was asked for, so that its absence is an error, which says what to do.
+            self.start.folders().find(generator, generator.weights()?, &self.cancel)?;
+        }
+        output.note(&format!("questions in another language than the documents are not translated: the weights of {} are not here", generator.id));
+        Ok(Self { translate: Translate::Off, ..self })
     }
 
     /// The settings as they are configured and asked for.
@@ -80,6 +116,7 @@ impl<'a> Bench<'a> {
         retrieval.top_k = usize::from(how.k);
         retrieval.mode = how.mode.unwrap_or(retrieval.mode);
         retrieval.context = context;
+        retrieval.translate = self.translate;
         if !how.kinds.is_empty() {
             retrieval.kinds.clone_from(&how.kinds);
         }
@@ -91,9 +128,9 @@ impl<'a> Bench<'a> {
     }
 
     /// The runs: one, or one for each choice.
-    pub(super) fn compare(&self, ablation: Option<Ablation>) -> Result<Comparing, Failure> {
+    pub(super) fn compare(&self) -> Result<Comparing, Failure> {
         let configured = self.configured();
-        let Some(ablation) = ablation else {
+        let Some(ablation) = self.args.ablate else {
             let variants = vec![Variant { name: String::new(), variation: configured }];
             return Ok(Comparing { variants, default: 0 });
         };
@@ -110,11 +147,28 @@ impl<'a> Bench<'a> {
         Ok(ablation.compare(&configured))
     }
 
-    /// How questions are searched in `index`.
-    pub(super) fn asking<'b>(&'b self, index: &'b Index, variation: &'b Variation) -> Asking<'b> {
+    /// How questions are searched in `index`, which has these pages.
+    pub(super) fn asking<'b>(&'b self, index: &'b Index, pages: &'b Pages, variation: &'b Variation) -> Asking<'b> {
         let reranker = self.reranker.as_deref().filter(|_| variation.rerank == Reranking::On);
         let engines = Engines { index, embedder: self.embedder.as_ref(), reranker };
-        Asking { engines, settings: &variation.retrieval, completion: variation.completion }
+        Asking { engines, settings: &variation.retrieval, completion: variation.completion, pages }
+    }
+
+    /// How the model speaks, as on the screen.
+    pub(super) fn speaking<'b>(&'b self, prefix: &'b str, sources: usize) -> Speaking<'b> {
+        let past_turns = self.start.app_settings().past_turns;
+        Speaking { prefix, settings: &self.answering, sources, past_turns }
+    }
+
+    /// The id of the generator in the catalog.
+    pub(super) fn generator_id(&self) -> &str {
+        self.args.how.generator.as_deref().unwrap_or(&self.start.profile.profile.generator)
+    }
+
+    /// The generator, with a memory of all that it said in earlier runs.
+    pub(super) fn generator(&self, output: &mut Output) -> Result<Remembering, Failure> {
+        output.progress("loading the generator");
+        models::generator(self.start, self.generator_id(), &self.cancel)
     }
 
     /// What the model is told about the domain: what the domain says, or the benchmark.
@@ -123,13 +177,18 @@ impl<'a> Bench<'a> {
         Ok(if own.is_empty() && self.args.domain.is_none() { part.prefix.clone() } else { own })
     }
 
-    /// Everything but the question that decides what a search finds.
-    pub(super) fn fingerprint(&self, index: &Index, variation: &Variation) -> Result<String, Failure> {
+    /// Everything but the question that decides what a search finds; `speaking` where a model of this fingerprint has a
+    /// part in it.
+    pub(super) fn fingerprint(
+        &self,
+        index: &Index,
+        variation: &Variation,
+        speaking: Option<(&str, Speaking<'_>)>,
+    ) -> Result<String, Failure> {
         let manifest = index.manifest()?;
         let made = (index.name(), manifest.generation, &manifest.created_at, &manifest.embedder.fingerprint);
         let reranker = self.reranker.as_ref().map(|reranker| reranker.model());
-        let generator = &self.start.profile.profile.generator;
-        let all = serde_json::to_string(&(program_stamp(), made, variation, reranker, generator));
+        let all = serde_json::to_string(&(program_stamp(), made, variation, reranker, speaking));
         all.map_err(|error| Failure::failed(Problem::of(&error, "")))
     }
 
@@ -188,7 +247,7 @@ impl<'a> Bench<'a> {
         Ok(index)
     }
 
-    pub(super) fn settings(&self, variation: &Variation, limit: Option<u32>) -> SettingsJson<'_> {
+    pub(super) fn settings(&self, variation: &Variation) -> SettingsJson<'_> {
         SettingsJson {
             benchmark: &self.benchmark.name,
             domain: self.args.domain.as_ref(),
@@ -196,7 +255,10 @@ impl<'a> Bench<'a> {
             variation: variation.clone(),
             embedder: self.embedder.identity(),
             reranker: self.reranker.as_ref().map(|reranker| reranker.model().to_owned()),
-            limit,
+            limit: match self.limit {
+                Limit::None => None,
+                Limit::First(limit) | Limit::Spread(limit) => Some(limit),
+            },
             generator: None,
             judge: None,
             sources: None,
@@ -225,7 +287,7 @@ pub(super) struct SettingsJson<'a> {
     variation: Variation,
     embedder: &'a EncoderIdentity,
     reranker: Option<String>,
-    limit: Option<u32>,
+    limit: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -236,10 +298,14 @@ pub(super) struct SettingsJson<'a> {
 }
 
 impl SettingsJson<'_> {
-    /// With what answering takes beside searching.
-    pub(super) fn of_answers(self, generator: &str, judge: Option<&str>, sources: usize) -> Self {
-        let judge = judge.map(str::to_owned);
-        Self { generator: Some(generator.to_owned()), judge, sources: Some(sources), ..self }
+    /// With what speaking takes beside searching.
+    pub(super) fn spoken(self, generator: &str, sources: usize) -> Self {
+        Self { generator: Some(generator.to_owned()), sources: Some(sources), ..self }
+    }
+
+    /// With who judges, if anyone does.
+    pub(super) fn judged(self, judge: Option<&str>) -> Self {
+        Self { judge: judge.map(str::to_owned), ..self }
     }
 
     /// The settings line by line, for the report: nested ones as `outer.inner`.

@@ -10,6 +10,7 @@ mod bench;
 mod models;
 mod output;
 mod pace;
+mod results;
 mod retrieval;
 
 use super::exit::{Exit, Failure};

@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::super::pace::words;
+use crate::answer::AnswerEvent;
+use crate::eval::Doing;
 
 /// Which of several runs this is.
 #[derive(Debug, Clone, Copy)]
@@ -14,9 +16,6 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// The only run there is.
-    pub(super) const ONLY: Step<'static> = Step { name: "", number: 1, of: 1 };
-
     pub(super) fn line(self, text: &str) -> String {
         let Self { name, number, of } = self;
         if of > 1 { format!("{name} ({number} of {of}): {text}") } else { text.to_owned() }
@@ -40,6 +39,18 @@ impl Eta {
     /// So many are done, and so many of these were remembered.
     pub(super) fn at(&mut self, done: usize, remembered: usize) {
         (self.done, self.remembered) = (done, remembered);
+    }
+
+    /// The line while this is done, in the words of `ragonite ask`.
+    pub(super) fn line_of(&self, doing: &Doing, now: Instant) -> String {
+        let doing = match doing {
+            Doing::Searching => "searching".to_owned(),
+            Doing::Completing => "completing the question".to_owned(),
+            Doing::Answering(AnswerEvent::PromptBuilt { sources, .. }) => format!("reading {sources} sources"),
+            Doing::Answering(AnswerEvent::PromptRead { done, total }) => format!("reading {done} of {total} tokens"),
+            Doing::Answering(AnswerEvent::Text(_)) => "answering".to_owned(),
+        };
+        self.line(&doing, now)
     }
 
     pub(super) fn line(&self, doing: &str, now: Instant) -> String {
@@ -79,6 +90,6 @@ mod tests {
     #[test]
     fn one_of_several_runs_says_which() {
         assert_eq!(Step { name: "dense", number: 2, of: 3 }.line("x"), "dense (2 of 3): x");
-        assert_eq!(Step::ONLY.line("x"), "x");
+        assert_eq!(Step { name: "", number: 1, of: 1 }.line("x"), "x");
     }
 }

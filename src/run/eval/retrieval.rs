@@ -3,19 +3,20 @@
 use std::time::Instant;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::super::exit::{Exit, Failure};
 use super::super::output::Output;
 use super::super::start::Start;
-use super::bench::{Bench, SettingsJson};
-use super::output::{Given, Table, remembered, warn};
+use super::bench::Bench;
+use super::output::{Table, remembered, warn};
 use super::pace::{Eta, Step};
+use super::results::{QuestionJson, Reported, run_all};
 use crate::base::CancelSource;
 use crate::cli::EvalRetrieval;
 use crate::eval::{
-    Ablation, Asked, Cache, Comparing, Figures, Found, Limit, Memory, Outcome, Page, Report, Run, Runs, Significance,
-    Variation, ask_again, figures, intervals, retrieval_figures,
+    Asked, Asking, Cache, Comparison, Completion, EvalError, Found, Limit, Memory, Outcome, Page, Pages, Question, Remembering, Report, Run, Speaker,
+    Variation, ask_again, figures, intervals,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
@@ -26,82 +27,31 @@ pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> R
     let _escape = cancel_on_escape(&cancel)?;
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok()).map_or(Limit::None, Limit::First);
     let bench = Bench::open(start, &args.common, limit, cancel.token(), output)?;
-    let compared = bench.compare(args.ablate)?;
+    let comparing = bench.compare()?;
+    let completes = comparing.variants.iter().any(|variant| variant.variation.completion == Completion::Model);
+    let generator = if completes { Some(bench.generator(output)?) } else { None };
     let cache = Cache::open(&start.paths.results().join("searches.jsonl"))?;
-    let mut searches = Searches { bench: &bench, args, started, cache };
-    match args.ablate {
-        None => searches.single(output)?,
-        Some(ablation) => searches.ablation(ablation, compared, output)?,
-    }
+    let mut searches = Searches { bench: &bench, cache, generator };
+    let results = run_all(comparing, args.common.ablate, output, &mut |variation, step, output| {
+        searches.asked(variation, step, output)
+    })?;
+    let spoke = searches.generator.is_some();
+    let settings = |variation: &Variation| {
+        let settings = bench.settings(variation);
+        if spoke { settings.spoken(bench.generator_id(), start.sources()) } else { settings }
+    };
+    results.give(&bench, (started, &Map::new()), &settings, output)?;
     Ok(Exit::Done)
 }
 
 struct Searches<'a> {
     bench: &'a Bench<'a>,
-    args: &'a EvalRetrieval,
-    started: Instant,
     cache: Cache,
+    /// Where the model completes or translates questions.
+    generator: Option<Remembering>,
 }
 
 impl Searches<'_> {
-    fn single(&mut self, output: &mut Output) -> Result<(), Failure> {
-        let args = self.args;
-        let variation = self.bench.configured();
-        let asked = self.asked(&variation, Step::ONLY, output)?;
-        let report = Report::of(&asked);
-        warn(&report, output);
-        let measured = retrieval_figures(&asked);
-        let comparison = self.bench.benchmark.comparison();
-        let settings = self.bench.settings(&variation, args.limit);
-        let tables = vec![
-            Table { heading: "Where the gold pages come", text: figures(&report, variation.context, comparison) },
-            Table { heading: "Intervals", text: intervals(&measured) },
-        ];
-        let json = self.json(&variation, &report, &measured, &asked);
-        let given = Given { what: "retrieval", questions: asked.len(), settings: &settings, tables, json, comparison };
-        given.give(args.common.report.as_deref(), output)
-    }
-
-    fn ablation(&mut self, ablation: Ablation, compared: Comparing, output: &mut Output) -> Result<(), Failure> {
-        let args = self.args;
-        let Comparing { variants, default } = compared;
-        let (mut runs, mut times) = (Vec::with_capacity(variants.len()), Vec::with_capacity(variants.len()));
-        for (number, variant) in (1..).zip(&variants) {
-            let started = Instant::now();
-            let asked =
-                self.asked(&variant.variation, Step { name: &variant.name, number, of: variants.len() }, output)?;
-            let report = Report::of(&asked);
-            if number == 1 {
-                warn(&report, output);
-            }
-            let (word, name, p_at_1) = (ablation.word(), &variant.name, report.all.page.p_at_1);
-            output.note(&format!("{word} {name}: P@1 {p_at_1:.3} ({:.0} s)", started.elapsed().as_secs_f64()));
-            times.push(started.elapsed().as_secs_f64());
-            runs.push(Run { name: variant.name.clone(), figures: retrieval_figures(&asked), asked });
-        }
-        let comparison = self.bench.benchmark.comparison();
-        let runs = Runs { ablation, default, runs, comparison };
-        let mut of_runs = Vec::with_capacity(variants.len());
-        for (place, (run, variant)) in runs.runs.iter().zip(&variants).enumerate() {
-            let significance = (place != default).then(|| runs.significance(place));
-            let report = Report::of(&run.asked);
-            let json = self.json(&variant.variation, &report, &run.figures, &run.asked);
-            of_runs.push(EvalJson { choice: Some(variant.name.clone()), significance, seconds: times[place], ..json });
-        }
-        let settings = self.bench.settings(&variants[default].variation, args.limit);
-        let tables = vec![Table { heading: "Comparison", text: runs.text() }];
-        let questions = self.bench.benchmark.len();
-        let json = AblationJson {
-            what: "retrieval",
-            ablation: ablation.word(),
-            default: &variants[default].name,
-            runs: of_runs,
-            seconds: self.started.elapsed().as_secs_f64(),
-        };
-        let given = Given { what: "retrieval", questions, settings: &settings, tables, json, comparison };
-        given.give(args.common.report.as_deref(), output)
-    }
-
     /// Asks every question once.
     fn asked(&mut self, variation: &Variation, step: Step<'_>, output: &mut Output) -> Result<Vec<Asked>, Failure> {
         let bench = self.bench;
@@ -111,92 +61,90 @@ impl Searches<'_> {
         let mut eta = Eta::new(total, Instant::now());
         for part in &bench.benchmark.parts {
             let index = bench.index(part, variation, step, output)?;
-            let settings = bench.fingerprint(&index, variation)?;
+            let pages = Pages::of(&index)?;
+            let prefix = bench.prefix(part, &index)?;
+            let speaking = bench.speaking(&prefix, bench.start.sources());
+            let asking = bench.asking(&index, &pages, variation);
+            let speaks = variation.completion == Completion::Model || has_another_language(asking, &part.questions)?;
+            if speaks && self.generator.is_none() {
+                self.generator = Some(bench.generator(output)?);
+            }
+            let generator = self.generator.as_mut().filter(|_| speaks);
+            let spoken = generator.as_ref().map(|generator| (generator.fingerprint(), speaking));
+            let settings = bench.fingerprint(&index, variation, spoken)?;
+            let mut speaker = generator.map(|generator| Speaker::new(generator, speaking));
             let before = (asked.len(), from_cache);
-            let asking = bench.asking(&index, variation);
             let memory = Memory { cache: &mut self.cache, settings: &settings };
-            let resumed = ask_again(asking, memory, &part.questions, &bench.cancel, &mut |now| {
+            let mut tell = |now: crate::eval::Progress, doing| {
                 eta.at(before.0 + now.done, before.1 + now.remembered);
-                output.progress(&step.line(&eta.line("searching", Instant::now())));
-            })?;
+                output.progress(&step.line(&eta.line_of(&doing, Instant::now())));
+            };
+            let resumed =
+                ask_again(asking, speaker.as_mut(), memory, &part.questions, &bench.cancel, &mut tell)?;
             from_cache += resumed.remembered;
             asked.extend(resumed.asked);
         }
         remembered(from_cache, total, self.cache.damaged(), output);
+        if step.number == 1 {
+            warn(&Report::of(&asked), output);
+        }
         Ok(asked)
     }
+}
 
-    fn json<'r>(
-        &'r self,
-        variation: &Variation,
-        report: &Report,
-        measured: &Figures,
-        asked: &'r [Asked],
-    ) -> EvalJson<'r> {
-        EvalJson {
-            what: "retrieval",
-            choice: None,
-            settings: self.bench.settings(variation, self.args.limit),
-            report: report.clone(),
-            measured: measured.json(),
-            significance: None,
-            seconds: self.started.elapsed().as_secs_f64(),
-            results: self.args.common.details.then(|| asked.iter().map(ResultJson::from).collect()),
+/// Whether a question is to be searched for in another language than it has.
+fn has_another_language(asking: Asking<'_>, questions: &[Question]) -> Result<bool, EvalError> {
+    for question in questions {
+        for text in [&question.raw, &question.completed] {
+            if asking.translation(text)?.is_some() {
+                return Ok(true);
+            }
         }
+    }
+    Ok(false)
+}
+
+impl Reported for Asked {
+    const WHAT: &'static str = "retrieval";
+    const HEADLINE: &'static str = "page.p_at_1";
+    type Json<'a> = ResultJson<'a>;
+
+    fn json(&self) -> ResultJson<'_> {
+        ResultJson {
+            question: QuestionJson::of_asked(self),
+            gold: &self.gold,
+            outcome: self.outcome,
+            hits: &self.hits,
+        }
+    }
+
+    fn tables(run: &Run<Self>, variation: &Variation, comparison: Comparison) -> Vec<Table> {
+        let text = figures(&Report::of(&run.asked), variation.context, comparison);
+        vec![
+            Table { heading: "Where the gold pages come", text },
+            Table { heading: "Intervals", text: intervals(&run.figures) },
+        ]
+    }
+
+    /// The figures by page, content and URL, and under `measured` the same with their intervals.
+    fn figures_json(run: &Run<Self>) -> Map<String, Value> {
+        let report = serde_json::to_value(Report::of(&run.asked)).unwrap_or_default();
+        let mut figures = match report {
+            Value::Object(figures) => figures,
+            _ => Map::new(),
+        };
+        figures.insert("measured".to_owned(), json!(run.figures.json()));
+        figures
     }
 }
 
-/// `ragonite eval retrieval --json`.
+/// A question with where its gold pages came.
 #[derive(Serialize)]
-struct EvalJson<'a> {
-    what: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    choice: Option<String>,
-    settings: SettingsJson<'a>,
+pub(super) struct ResultJson<'a> {
     #[serde(flatten)]
-    report: Report,
-    /// The same figures with their intervals.
-    measured: Map<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    significance: Option<Significance>,
-    seconds: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    results: Option<Vec<ResultJson<'a>>>,
-}
-
-/// `ragonite eval retrieval --ablate … --json`.
-#[derive(Serialize)]
-struct AblationJson<'a> {
-    what: &'static str,
-    ablation: &'static str,
-    /// The choice the others are held against.
-    default: &'a str,
-    runs: Vec<EvalJson<'a>>,
-    seconds: f64,
-}
-
-#[derive(Serialize)]
-struct ResultJson<'a> {
-    conversation: &'a str,
-    turn: usize,
-    language: &'static str,
-    query: &'a str,
+    question: QuestionJson<'a>,
     gold: &'a [Page],
     #[serde(flatten)]
     outcome: Outcome,
     hits: &'a [Found],
-}
-
-impl<'a> From<&'a Asked> for ResultJson<'a> {
-    fn from(asked: &'a Asked) -> Self {
-        Self {
-            conversation: &asked.question.conversation,
-            turn: asked.question.turn,
-            language: asked.question.language.code(),
-            query: &asked.query,
-            gold: &asked.gold,
-            outcome: asked.outcome,
-            hits: &asked.hits,
-        }
-    }
 }

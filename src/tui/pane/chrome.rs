@@ -140,14 +140,19 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     }
     let explain = screen.turn(app).is_some_and(Turn::is_answered) && !app.is_busy();
     let explain = explain.then_some(short(Action::Explain));
+    let edit = screen.turn(app).map(|_| short(Action::Edit));
     let moves = [(Action::Down, "next"), (Action::Up, "previous")];
     match screen.focus {
+        Pane::Composer if screen.composer.edits() => {
+            hints.extend([(Action::Send, "ask again"), (Action::Back, "leave it")]);
+        }
         Pane::Composer => {
             hints.extend([Action::Send, Action::Newline].map(short));
             hints.extend(explain);
         }
         Pane::Conversation => {
             hints.extend(explain);
+            hints.extend(edit);
             hints.extend([Action::PreviousTurn, Action::NextTurn, Action::PageUp].map(short));
         }
         Pane::Evidence => {
@@ -157,6 +162,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         Pane::Behind | Pane::Lists => {
             hints.extend(moves);
             hints.push(short(Action::Toggle));
+            hints.extend(edit.filter(|_| screen.focus == Pane::Behind));
         }
         Pane::Why => {
             hints.extend(moves);

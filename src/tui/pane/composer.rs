@@ -22,12 +22,15 @@ pub(in crate::tui) fn rows(screen: &ScreenState, width: u16) -> usize {
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let focus = Focus::of(screen, Pane::Composer);
     let theme = screen.theme;
-    let hint =
-        match (screen.keymap.key(Action::Send, Place::Composer), screen.keymap.key(Action::Newline, Place::Composer)) {
-            (Some(send), Some(newline)) => format!(" {send} sends · {newline} new line "),
-            _ => String::new(),
-        };
-    let mut frame_block = block(Pane::Composer.title(), focus, &theme);
+    let key = |action| screen.keymap.key(action, Place::Composer);
+    let edits = screen.composer.edits();
+    let hint = match (key(Action::Send), key(Action::Newline), key(Action::Back)) {
+        (Some(send), _, Some(back)) if edits => format!(" {send} asks again · {back} leaves it "),
+        (Some(send), Some(newline), _) if !edits => format!(" {send} sends · {newline} new line "),
+        _ => String::new(),
+    };
+    let title = if edits { "Completed question" } else { Pane::Composer.title() };
+    let mut frame_block = block(title, focus, &theme);
     if area.width > 60 {
         frame_block = frame_block.title(Line::styled(hint, theme.dim).right_aligned());
     }

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use super::behind::Section;
 use super::evidence::origin;
 use super::{Fold, Parts, header};
-use crate::answer::RewriteHow;
+use crate::answer::{RewriteHow, Translation, TranslationHow};
 use crate::app::Turn;
 use crate::base::{Millis, clean_line};
 use crate::inference::{Completion, Finish};
@@ -50,6 +50,7 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
         Some(RewriteHow::First) => "first question, searched as it is",
         Some(RewriteHow::Complete) => "complete as typed",
         Some(RewriteHow::Model) => "completed by the model",
+        Some(RewriteHow::Edited) => "edited by you, searched for as it stands",
         Some(RewriteHow::Kept) => "the model's text was no usable question, kept as typed",
     };
     if !look.open(section, ("1 Question", how), parts) {
@@ -70,6 +71,34 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
             parts.extend(section, look.text(&completion.text));
         }
     }
+    if let Some(translation) = &turn.record.trace.translation {
+        translated(translation, look, parts);
+    }
+}
+
+/// The question in the language of the documents.
+fn translated(translation: &Translation, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let section = Section::Rewrite;
+    let how = match translation.how {
+        TranslationHow::Model => "by the model",
+        TranslationHow::Known => "known from before",
+        TranslationHow::Dropped => "the model's text was no usable translation, not searched for",
+        TranslationHow::TooLong => "the question is too long to be translated",
+    };
+    let (from, to) = (translation.from.code(), translation.to.code());
+    let time = duration(translation.total_ms);
+    parts.extend(section, look.dim(&format!("translated from {from} to {to}, {how}, {time}")));
+    if let Some(text) = &translation.text {
+        parts.extend(section, look.text(text));
+    }
+    if let Some(prompt) = &translation.prompt {
+        parts.extend(section, look.dim(&format!("prompt, {}", counted(prompt.tokens(), "token"))));
+        parts.extend(section, look.text(&prompt.text()));
+    }
+    if let Some(completion) = &translation.completion {
+        parts.extend(section, look.dim(&format!("the model said, {}", counted(completion.tokens.len(), "token"))));
+        parts.extend(section, look.text(&completion.text));
+    }
 }
 
 /// What a follow-up was searched for, and how much each text counted.
@@ -82,6 +111,7 @@ fn legs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
         let role = match leg.role {
             LegRole::Raw => "as typed",
             LegRole::Rewrite => "completed",
+            LegRole::Translation => "translated",
             LegRole::History => "asked before",
         };
         let why = match leg.why {
@@ -265,14 +295,17 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
         format!("{prompt} in ({reused} reused), {} out", thousands(completion.tokens.len()))
     };
     let rewrite = trace.rewrite.as_ref().and_then(|rewrite| rewrite.completion.as_ref());
-    let rows = [
-        ("rewrite", times.rewrite, rewrite.map(generated).unwrap_or_default()),
+    let translation = trace.translation.as_ref();
+    let translated = translation.and_then(|translation| translation.completion.as_ref());
+    let mut rows = vec![("rewrite", times.rewrite, rewrite.map(generated).unwrap_or_default())];
+    rows.extend(translation.map(|_| ("translate", times.translate, translated.map(generated).unwrap_or_default())));
+    rows.extend([
         ("retrieve", times.retrieve, String::new()),
         ("first token", times.first_token, "part of the answer".to_owned()),
         ("answer", times.answer, completion.map(generated).unwrap_or_default()),
         ("explain", times.explain, String::new()),
         ("total", times.total, String::new()),
-    ];
+    ]);
     for (name, time, tokens) in rows {
         let taken = if time == Millis::default() { "–".to_owned() } else { duration(time) };
         let line = format!("{} {taken:>8}  {tokens}", pad(name, 11));

@@ -1,0 +1,129 @@
+//! The program's own part in a conversation: it completes each question from the turns before it, as they went here,
+//! translates it where the documents have another language, and answers it, so that the next question has something to
+//! be completed from.
+//!
+//! The steps, and what the model is told at each, are those of the program itself.
+//! Invariant: where the model completes questions, what it is told of earlier turns is what it said itself, never a
+//! right answer of the benchmark.
+//! Not here: searching (`retrieval`), figures.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::retrieval::Posed;
+use super::{EvalError, Question, Remembering, Used};
+use crate::answer::{
+    Answer, AnswerEvent, AnswerInput, AnswerSettings, Rewrite, RewriteInput, TranslateInput, generate_answer, rewrite,
+    translate,
+};
+use crate::base::{CancelToken, Language};
+use crate::prompt::PastTurn;
+use crate::retrieval::Hit;
+
+/// How the model speaks.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Speaking<'a> {
+    /// What the model is told about the domain; empty for the default.
+    pub prefix: &'a str,
+    /// How prompts are built and answers are generated.
+    pub settings: &'a AnswerSettings,
+    /// Hits that go into the prompt.
+    pub sources: usize,
+    /// Turns of its own conversation that the model is told about.
+    pub past_turns: usize,
+}
+
+/// The model in the conversations of one run.
+pub struct Speaker<'a> {
+    generator: &'a mut Remembering,
+    how: Speaking<'a>,
+    /// What was said so far, by conversation and language.
+    said: HashMap<(String, Language), Vec<PastTurn>>,
+}
+
+impl<'a> Speaker<'a> {
+    /// A model that has said nothing yet.
+    #[must_use]
+    pub fn new(generator: &'a mut Remembering, how: Speaking<'a>) -> Self {
+        Self { generator, how, said: HashMap::new() }
+    }
+
+    /// The model itself.
+    pub fn generator(&mut self) -> &mut Remembering {
+        self.generator
+    }
+
+    /// How often the model itself was asked, and how often its memory.
+    #[must_use]
+    pub fn used(&self) -> Used {
+        self.generator.used()
+    }
+
+    /// Hits that go into the prompt.
+    pub(super) fn sources(&self) -> usize {
+        self.how.sources
+    }
+
+    /// The turns before a question as they went here, oldest first, as many as the model is told about.
+    pub(super) fn past(&self, question: &Question) -> Vec<PastTurn> {
+        let (conversation, language) = question.thread();
+        let said = self.said.get(&(conversation.to_owned(), language)).map_or(&[][..], Vec::as_slice);
+        said[said.len().saturating_sub(self.how.past_turns)..].to_vec()
+    }
+
+    /// Completes a question from the turns before it.
+    pub(super) fn complete(
+        &mut self,
+        question: &Question,
+        past: &[PastTurn],
+        cancel: &CancelToken,
+    ) -> Result<Rewrite, EvalError> {
+        let input = RewriteInput {
+            prefix: self.how.prefix,
+            language: Language::of(&question.raw),
+            past,
+            question: &question.raw,
+            settings: &self.how.settings.prompt,
+        };
+        Ok(rewrite(&mut *self.generator, &input, cancel)?)
+    }
+
+    /// A question in the language of the documents; none where the model gives no usable translation.
+    pub(super) fn translate(
+        &mut self,
+        question: &str,
+        (from, to): (Language, Language),
+        cancel: &CancelToken,
+    ) -> Result<Option<String>, EvalError> {
+        let input = TranslateInput { question, from, to, max_tokens: self.how.settings.prompt.rewrite_tokens };
+        Ok(translate(&mut *self.generator, &input, cancel)?.text)
+    }
+
+    /// Answers a question from the first of these hits, and remembers what it said.
+    pub(super) fn answer(
+        &mut self,
+        question: &Question,
+        posed: &Posed,
+        hits: &[Hit],
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(AnswerEvent),
+    ) -> Result<Answer, EvalError> {
+        let input = AnswerInput {
+            prefix: self.how.prefix,
+            language: Language::of(&posed.query),
+            past: &posed.past,
+            question: &posed.query,
+            hits: &hits[..hits.len().min(self.how.sources)],
+            settings: self.how.settings,
+        };
+        let answer = generate_answer(&mut *self.generator, &input, cancel, on_event)?;
+        let (conversation, language) = question.thread();
+        self.said.entry((conversation.to_owned(), language)).or_default().push(PastTurn {
+            question: question.raw.clone(),
+            completed_question: posed.query.clone(),
+            answer: answer.text.clone(),
+        });
+        Ok(answer)
+    }
+}

@@ -1,0 +1,54 @@
+//! Whether a conversation stays on a page from one turn to the next.
+//!
+//! Takes the gold pages of the turns of one conversation in order; gives for each turn whether it has a page in common
+//! with the turn before. Pure.
+
+use super::score::page_number;
+
+/// How a turn stands to the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// Its answer is on a page of the turn before.
+    Stays,
+    /// Its answer is on another page.
+    Shifts,
+}
+
+impl Topic {
+    /// Of each turn, by the names of its gold pages; none for the first. Two spellings of one page's URL are one page.
+    pub(super) fn of_turns<G: AsRef<[String]>>(gold: &[G]) -> Vec<Option<Self>> {
+        let topic = |before: &[String], now: &[String]| {
+            let stays = now.iter().any(|name| before.iter().any(|other| same(name, other)));
+            if stays { Self::Stays } else { Self::Shifts }
+        };
+        let later = gold.windows(2).map(|pair| Some(topic(pair[0].as_ref(), pair[1].as_ref())));
+        gold.first().map(|_| None).into_iter().chain(later).collect()
+    }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    match (page_number(a), page_number(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_stays_where_it_has_a_page_in_common_with_the_turn_before() {
+        let turns = [
+            vec!["/pages/1/Bats:+Tests".to_owned()],
+            vec!["/pages/1/Bats+Tests".to_owned(), "/pages/2/Charter".to_owned()],
+            vec!["/pages/2".to_owned()],
+            vec!["releases.json".to_owned()],
+            vec!["releases.json".to_owned()],
+            vec!["/pages/1/Bats".to_owned()],
+        ];
+        let (stays, shifts) = (Some(Topic::Stays), Some(Topic::Shifts));
+        assert_eq!(Topic::of_turns(&turns), [None, stays, stays, shifts, stays, shifts]);
+        assert_eq!(Topic::of_turns::<Vec<String>>(&[]), []);
+    }
+}
