@@ -12,7 +12,7 @@ use time::macros::datetime;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
-use crate::answer::{Answer, Rewrite, RewriteHow};
+use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 use crate::attribution::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::evidence::{Context, Kind};
@@ -109,6 +109,15 @@ fn trace(text: &str, score: u16) -> Trace {
             prompt: Some(prompt(text)),
             completion: Some(completion(text)),
             total_ms: Millis(30.0),
+        }),
+        translation: Some(Translation {
+            text: Some(text.to_owned()),
+            from: Language::German,
+            to: Language::English,
+            how: TranslationHow::Model,
+            prompt: Some(prompt(text)),
+            completion: Some(completion(text)),
+            total_ms: Millis(20.0),
         }),
         retrieved: Some(Retrieved {
             query: text.to_owned(),
