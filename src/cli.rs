@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::de::value::{Error as WordError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
+use time::Date;
+use time::macros::format_description;
 
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, Language};
@@ -174,6 +176,18 @@ pub struct Search {
     /// Context shown with each hit: all, none, or some of title,heading,before,after [default: all]
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
+    /// Kinds of evidence that are looked for: some of passage,list,table,row [default: all of them]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = word::<Kind>)]
+    pub kinds: Vec<Kind>,
+    /// Only documents with this text in their title, address or path
+    #[arg(long, value_name = "TEXT")]
+    pub document: Option<String>,
+    /// Only documents of this day or later, such as 2025-03-01; those without a date are left out
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    pub since: Option<Date>,
+    /// Only documents of this day or earlier; those without a date are left out
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    pub until: Option<Date>,
     /// What to search for
     #[arg(value_name = "QUERY")]
     pub query: String,
@@ -349,6 +363,12 @@ pub struct EvalSettings {
     /// Hits per question
     #[arg(short, long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: u16,
+}
+
+/// Reads a day.
+fn day(text: &str) -> Result<Date, String> {
+    let day = Date::parse(text, format_description!("[year]-[month]-[day]"));
+    day.map_err(|_| "write a day as 2025-03-01".to_owned())
 }
 
 /// Reads a choice by the word it has in the configuration.

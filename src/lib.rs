@@ -23,7 +23,7 @@
 //! - [`index`]: one domain on disk.
 //! - [`retrieval`]: question -> hits.
 //! - [`prompt`]: evidence and history -> prompt.
-//! - [`answer`]: rewrite, generate, cite.
+//! - [`answer`]: rewrite, translate, generate, cite.
 //! - [`attribution`]: what each cluster of evidences mattered.
 //! - [`history`]: conversations, turns, traces.
 //! - [`eval`]: questions with gold answers: how often their page is found, what answers are worth, what is explained right.

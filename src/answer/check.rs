@@ -36,17 +36,20 @@ fn says_more(line: &str, original: &str) -> bool {
 }
 
 /// Words that stand for one thing only and must not be lost: versions, ticket ids, abbreviations, code.
-pub(super) fn names(text: &str) -> Vec<String> {
+pub(super) fn identifiers(text: &str) -> Vec<String> {
     let inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
     let words = text.split(|c: char| !inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let stands_for_one =
-        |word: &&str| word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1;
-    words.filter(stands_for_one).map(str::to_lowercase).collect()
+    words.filter(|word| is_identifier(word)).map(str::to_lowercase).collect()
+}
+
+/// Whether a word stands for one thing only, by its form.
+pub(super) fn is_identifier(word: &str) -> bool {
+    word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1
 }
 
 fn keeps_names(line: &str, original: &str) -> bool {
     let line = line.to_lowercase();
-    names(original).iter().all(|name| line.contains(name))
+    identifiers(original).iter().all(|name| line.contains(name))
 }
 
 /// Without the quotes and labels models put around a question.

@@ -10,6 +10,7 @@ mod check;
 pub mod citation;
 mod error;
 mod generate;
+mod names;
 mod outcome;
 mod rewrite;
 mod scope;

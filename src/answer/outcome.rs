@@ -16,6 +16,10 @@ pub enum RewriteHow {
     Complete,
     /// The model completed it.
     Model,
+    /// The model completed it, and names that it lost were added.
+    Mended,
+    /// The model's text was no usable question; the names that the conversation gives were added to the original.
+    Named,
     /// The model's text was no usable question, so the original was kept.
     Kept,
     /// The user edited a completed question: it says all there is to say, and no model is asked.

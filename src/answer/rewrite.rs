@@ -7,7 +7,8 @@
 
 use std::time::Instant;
 
-use super::check::{content_words, names, numbers, one_question};
+use super::check::{content_words, identifiers, numbers, one_question};
+use super::names::{lost, referred, with_names};
 use super::{AnswerError, Rewrite, RewriteHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
@@ -28,6 +29,9 @@ pub struct RewriteInput<'a> {
     /// Limits of the prompt.
     pub settings: &'a PromptSettings,
 }
+
+/// Characters of a question that says itself what it is about, and that a small model would only garble.
+const LONG: usize = 1000;
 
 /// The rewrite of a conversation's first question: the question itself, and no model is asked.
 pub fn first_question(question: &str) -> Rewrite {
@@ -59,7 +63,8 @@ pub fn rewrite(
     if input.past.is_empty() {
         return Ok(first_question(input.question));
     }
-    if standing(&original) == Standing::Complete && !names(&original).is_empty() {
+    let is_complete = standing(&original) == Standing::Complete && !identifiers(&original).is_empty();
+    if is_complete || original.chars().count() > LONG {
         return Ok(Rewrite { how: RewriteHow::Complete, ..first_question(input.question) });
     }
     cancel.check()?;
@@ -73,12 +78,25 @@ pub fn rewrite(
         draft: Vec::new(),
     };
     let completion = generator.generate(&request, cancel, &mut |_| {})?;
-    let (completed, how) = match usable(&completion.text, &original, past) {
-        Some(completed) => (completed, RewriteHow::Model),
-        None => (original, RewriteHow::Kept),
-    };
+    let usable = usable(&completion.text, &original, past);
+    let (completed, how) = named(usable, original, past);
     let total_ms = started.elapsed().into();
     Ok(Rewrite { completed, how, prompt: Some(prompt), completion: Some(completion), total_ms })
+}
+
+/// The completed question with the names that the conversation gives it.
+fn named(usable: Option<String>, original: String, past: &[PastTurn]) -> (String, RewriteHow) {
+    let (text, missing, plain, added) = match usable {
+        Some(text) => {
+            let missing = lost(&text, &original, past);
+            (text, missing, RewriteHow::Model, RewriteHow::Mended)
+        }
+        None => {
+            let missing = referred(&original, past);
+            (original, missing, RewriteHow::Kept, RewriteHow::Named)
+        }
+    };
+    if missing.is_empty() { (text, plain) } else { (with_names(&text, &missing), added) }
 }
 
 /// The model's text as a completed question; nothing where it is none.

@@ -175,6 +175,84 @@ fn past() -> Vec<PastTurn> {
     }]
 }
 
+/// A conversation in which nothing has a name.
+fn nameless() -> Vec<PastTurn> {
+    vec![PastTurn {
+        question: "What is the halden run?".to_owned(),
+        completed_question: "What is the halden run?".to_owned(),
+        answer: "the full regression test before the release [Source 1].".to_owned(),
+    }]
+}
+
+#[test]
+fn a_name_that_the_model_lost_is_added_to_its_question() {
+    let past = vec![PastTurn {
+        question: "Which driver ran on the Osprey D4 board in the May 2021 trial?".to_owned(),
+        completed_question: String::new(),
+        answer: "Driver 7.1 [Source 1].".to_owned(),
+    }];
+    let (rewrite, _) = complete("Who ran it?", &past, "Who ran the May 2021 trial?");
+    let expected = ("Who ran the May 2021 trial (Osprey D4)?", RewriteHow::Mended);
+    assert_eq!((rewrite.completed.as_str(), rewrite.how), expected);
+    let (rewrite, _) = complete("Who ran it?", &past, "Who ran the May 2021 trial on Osprey D4?");
+    assert_eq!(rewrite.how, RewriteHow::Model);
+}
+
+fn translated(question: &str, to: Language, says: &'static str) -> (Translation, usize) {
+    let mut generator = Says::new(says);
+    let from = if to == Language::English { Language::German } else { Language::English };
+    let input = TranslateInput { question, from, to, max_tokens: 64 };
+    let translation = translate(&mut generator, &input, &CancelToken::never()).unwrap();
+    (translation, generator.asked.len())
+}
+
+#[test]
+fn a_question_is_translated_without_labels_and_quotes() {
+    for says in ["Who stores the BX-40 in winter?", "English: \"Who stores the BX-40 in winter?\""] {
+        let (translation, _) = translated("Wer lagert die BX-40 im Winter?", Language::English, says);
+        assert_eq!(translation.text.as_deref(), Some("Who stores the BX-40 in winter?"));
+        assert_eq!(translation.how, TranslationHow::Model);
+        assert!(translation.prompt.is_some() && translation.completion.is_some());
+    }
+    let (translation, _) = translated("Who stores the BX-40?", Language::German, "Wer lagert die BX-40?");
+    assert_eq!(translation.text.as_deref(), Some("Wer lagert die BX-40?"));
+}
+
+#[test]
+fn what_is_no_translation_is_dropped() {
+    for says in [
+        "",
+        "Owen Pryce stores them.",
+        "Who stores the batteries in winter?",
+        "Who stores the BX-40 in winter 2024?",
+        "Wer lagert die BX-40 im Winter?",
+        "Wer lagert den BX-40 im Winter?",
+        "Who stores the BX-40 in winter?\nOwen Pryce",
+        "Who stores the BX-40 in winter? [Source 1]",
+    ] {
+        let (translation, asked) = translated("Wer lagert die BX-40 im Winter?", Language::English, says);
+        assert_eq!((translation.text, translation.how, asked), (None, TranslationHow::Dropped, 1), "{says}");
+    }
+}
+
+#[test]
+fn a_question_of_many_pages_is_not_translated() {
+    let (translation, asked) = translated(&"Wer ist es? ".repeat(2000), Language::English, "Who is it?");
+    assert_eq!((translation.text, translation.how, asked), (None, TranslationHow::TooLong, 0));
+}
+
+#[test]
+fn a_translation_is_wanted_where_the_documents_have_another_language() {
+    use crate::retrieval::Translate;
+    let (english, german) = (Language::English, Language::German);
+    let wanted = |question, documents, setting| translation_wanted(question, documents, setting);
+    assert_eq!(wanted("Wer lagert die Akkus?", english, Translate::Auto), Some((german, english)));
+    assert_eq!(wanted("Who stores the batteries?", german, Translate::Auto), Some((english, german)));
+    assert_eq!(wanted("Who stores the batteries?", english, Translate::Auto), None);
+    assert_eq!(wanted("Wer lagert die Akkus?", english, Translate::Off), None);
+    assert_eq!(wanted(" ", german, Translate::Auto), None);
+}
+
 #[test]
 fn the_first_question_is_never_rewritten() {
     let (rewrite, asked) = complete(" What is\nit? ", &[], "Something else?");
@@ -211,8 +289,11 @@ fn what_is_no_completed_question_is_not_used() {
         "Who ran the Halden run, which is the full regression test before release 3.4, and who else was there, and why \
          did they run it at all, given all that had happened before?",
     ] {
-        let (rewrite, _) = complete("Who ran it?", &past(), says);
+        let (rewrite, _) = complete("Who ran it?", &nameless(), says);
         assert_eq!((rewrite.completed.as_str(), rewrite.how), ("Who ran it?", RewriteHow::Kept), "{says}");
+        let (rewrite, _) = complete("Who ran it?", &past(), says);
+        let named = ("Who ran it (Halden, 3.4)?", RewriteHow::Named);
+        assert_eq!((rewrite.completed.as_str(), rewrite.how), named, "{says}");
     }
 }
 
@@ -222,7 +303,8 @@ fn a_completed_question_keeps_the_names_of_the_typed_one_and_is_one_sentence() {
         ("And for OXT-1654?", "Was OXT-1654 part of the Halden run?", RewriteHow::Model),
         ("And for OXT-1654?", "Was the Halden run part of it?", RewriteHow::Kept),
         ("And the TPM?", "Was the board part of the Halden run?", RewriteHow::Kept),
-        ("Who ran it?", "Who ran the Halden run? It was the regression test, right?", RewriteHow::Kept),
+        ("Who ran it?", "Who ran the Halden run? It was the regression test, right?", RewriteHow::Named),
+        ("Who ran it?", "Who ran the full regression test?", RewriteHow::Mended),
     ] {
         let (rewrite, asked) = complete(question, &past(), says);
         assert_eq!((rewrite.how, asked), (how, 1), "{says}");
@@ -234,6 +316,20 @@ fn a_follow_up_that_says_itself_what_it_is_about_is_left_as_it_is() {
     let question = "Which driver was tested on antenna board 9.0.2?";
     let (rewrite, asked) = complete(question, &past(), "Something else?");
     assert_eq!((rewrite.completed.as_str(), rewrite.how, asked), (question, RewriteHow::Complete, 0));
+    let pasted = "and then it broke again ".repeat(1000);
+    let (rewrite, asked) = complete(&pasted, &past(), "Something else?");
+    assert_eq!((rewrite.completed.len(), rewrite.how, asked), (pasted.trim().len(), RewriteHow::Complete, 0));
+}
+
+#[test]
+fn a_question_that_does_not_fit_the_context_is_refused_with_what_to_do() {
+    let question = "Who ran it? ".repeat(2000);
+    let hits = [hit(1, "Blau.")];
+    let settings = AnswerSettings::default();
+    let input = AnswerInput { question: &question, ..input(&hits, &settings) };
+    let error = generate_answer(&mut Says::new(""), &input, &CancelToken::never(), &mut |_| {}).unwrap_err();
+    let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+    assert!(why.contains("ask a shorter question"), "{error}: {why}");
 }
 
 #[test]

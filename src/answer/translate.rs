@@ -54,7 +54,15 @@ pub fn translate(
     let original = clean_line(question);
     if original.chars().count() > LONGEST {
         let how = TranslationHow::TooLong;
-        return Ok(Translation { text: None, from, to, how, prompt: None, completion: None, total_ms: Millis::default() });
+        return Ok(Translation {
+            text: None,
+            from,
+            to,
+            how,
+            prompt: None,
+            completion: None,
+            total_ms: Millis::default(),
+        });
     }
     let prompt = TranslatePrompt { question: &original, to, max_tokens }.build(generator)?;
     let request = GenerateRequest {

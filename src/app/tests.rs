@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use time::OffsetDateTime;
 
 use super::*;
-use crate::answer::{Answer, Rewrite, RewriteHow};
+use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 use crate::attribution::{Attribution, AttributionTimings, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::history::{ConversationRecord, Outcome};
@@ -112,6 +112,32 @@ fn after(events: impl IntoIterator<Item = Event>) -> App {
 /// One answered and stored turn.
 fn with_one_turn() -> App {
     after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), saved(1)])
+}
+
+#[test]
+fn a_translation_is_kept_and_searched_for() {
+    let translation = Translation {
+        text: Some("who then?".into()),
+        from: Language::German,
+        to: Language::English,
+        how: TranslationHow::Model,
+        prompt: None,
+        completion: None,
+        total_ms: Millis(3.0),
+    };
+    let translated =
+        |turn| Event::QuestionTranslated { turn: TurnKey(turn), translation: Box::new(translation.clone()) };
+    let mut app = after([asked("wer?"), translated(1)]);
+    let retrieve = app.handle(completed(1, "wer denn?"));
+    let [Effect::Retrieve { query, translated: Some(text), .. }] = &retrieve[..] else { panic!("{retrieve:?}") };
+    assert_eq!((query.as_str(), text.as_str()), ("wer denn?", "who then?"));
+    app.handle(translated(1));
+    let record = &app.turns()[0].record;
+    assert_eq!(record.trace.translation.as_ref(), Some(&translation));
+    assert_eq!((record.trace.timings_ms.translate, record.trace.timings_ms.total), (Millis(3.0), Millis(4.0)));
+    let mut app = after([asked("wer?"), translated(9)]);
+    let retrieve = app.handle(completed(1, "wer denn?"));
+    assert!(matches!(&retrieve[..], [Effect::Retrieve { translated: None, .. }]));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod cancel;
 #[cfg(test)]
 mod cases;
 mod clean;
+mod function_words;
 mod ids;
 mod language;
 mod timing;

@@ -14,6 +14,7 @@ use usearch::{IndexOptions, MetricKind, ScalarKind};
 
 use super::IndexError;
 use super::error::file_error;
+use super::filter::Test;
 use super::seal::hash_of;
 use super::stored::{Scored, sort_best_first};
 use crate::base::EvidenceId;
@@ -117,6 +118,33 @@ impl Dense {
         (found == 1).then_some(values)
     }
 
+    /// The `k` nearest by cosine among those that pass, best first.
+    pub(super) fn search_among(&self, query: &Embedding, k: usize, test: &Test) -> Result<Vec<Scored>, IndexError> {
+        self.check(query)?;
+        if self.len() == 0 || k == 0 {
+            return Ok(Vec::new());
+        }
+        let passing: Vec<EvidenceId> = test.passing().collect();
+        if passing.len() > EXACT_UP_TO {
+            let passes = |key: u64| i64::try_from(key).is_ok_and(|id| test.passes(EvidenceId(id)));
+            let matches = self.index.filtered_search(query.values(), k, passes);
+            let found = scored(&matches.map_err(|source| failed("searching", &self.path, source))?);
+            // The graph may end before it has met enough that pass.
+            if found.len() >= k.min(passing.len()) {
+                return Ok(found);
+            }
+        }
+        let compared = passing.into_iter().filter_map(|evidence| {
+            let vector = self.vector(evidence)?;
+            let cosine: f32 = vector.iter().zip(query.values()).map(|(a, b)| a * b).sum();
+            Some(Scored { evidence, score: f64::from(cosine) })
+        });
+        let mut found: Vec<Scored> = compared.collect();
+        sort_best_first(&mut found);
+        found.truncate(k);
+        Ok(found)
+    }
+
     /// The `k` nearest by cosine, best first.
     pub(super) fn search(&self, query: &Embedding, k: usize) -> Result<Vec<Scored>, IndexError> {
         self.check(query)?;
@@ -129,18 +157,7 @@ impl Dense {
         } else {
             self.index.search(query.values(), k)
         };
-        let matches = matches.map_err(|source| failed("searching", &self.path, source))?;
-        let mut found: Vec<Scored> = matches
-            .keys
-            .iter()
-            .zip(&matches.distances)
-            .filter_map(|(key, distance)| {
-                let evidence = EvidenceId(i64::try_from(*key).ok()?);
-                Some(Scored { evidence, score: 1.0 - f64::from(*distance) })
-            })
-            .collect();
-        sort_best_first(&mut found);
-        Ok(found)
+        Ok(scored(&matches.map_err(|source| failed("searching", &self.path, source))?))
     }
 
     fn check(&self, vector: &Embedding) -> Result<(), IndexError> {
@@ -251,6 +268,19 @@ fn hash_of_rest(file: &mut File, length: u64) -> io::Result<String> {
     hash_of(file, length)
 }
 
+/// What usearch found, best first.
+fn scored(matches: &usearch::ffi::Matches) -> Vec<Scored> {
+    let pairs = matches.keys.iter().zip(&matches.distances);
+    let mut found: Vec<Scored> = pairs
+        .filter_map(|(key, distance)| {
+            let evidence = EvidenceId(i64::try_from(*key).ok()?);
+            Some(Scored { evidence, score: 1.0 - f64::from(*distance) })
+        })
+        .collect();
+    sort_best_first(&mut found);
+    found
+}
+
 /// Row ids start at 1, so the sign is never lost.
 fn key(id: EvidenceId) -> u64 {
     id.0.unsigned_abs()
@@ -258,4 +288,53 @@ fn key(id: EvidenceId) -> u64 {
 
 fn failed(doing: &'static str, path: &Path, source: impl std::error::Error + Send + Sync + 'static) -> IndexError {
     IndexError::Dense { doing, path: path.to_path_buf(), source: Box::new(source) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::evidence::Kind;
+    use crate::index::filter::Places;
+
+    #[test]
+    fn a_large_index_loses_nothing_to_a_filter() {
+        let folder = tempfile::tempdir().unwrap();
+        let identity = EncoderIdentity { model: "m".into(), fingerprint: "f".into(), dimensions: 4, max_tokens: 9 };
+        let dense = Dense::empty(folder.path(), &identity).unwrap();
+        let count = 2 * EXACT_UP_TO as i64 + 2000;
+        dense.reserve(usize::try_from(count).unwrap()).unwrap();
+        let vector = |id: i64| {
+            let turn = |step: f64| (id as f64 * step).sin() as f32;
+            Embedding::normalized(vec![turn(0.1), turn(0.37), turn(0.73), 0.2])
+        };
+        for id in 1..=count {
+            dense.add(EvidenceId(id), &vector(id)).unwrap();
+        }
+        let kind = |id: i64| {
+            if id % 2 == 0 {
+                Kind::Passage
+            } else if id % 1000 == 1 {
+                Kind::List
+            } else {
+                Kind::Row
+            }
+        };
+        let places = Places::of_kinds((1..=count).map(|id| (EvidenceId(id), kind(id))));
+        for (kinds, wanted) in [(Kind::Passage, 20), (Kind::List, 20), (Kind::List, 100), (Kind::Table, 20)] {
+            let test = Test::of_kinds(&places, &[kinds]);
+            let found = dense.search_among(&vector(17), wanted, &test).unwrap();
+            let passing: Vec<i64> = (1..=count).filter(|id| kind(*id) == kinds).collect();
+            assert_eq!(found.len(), wanted.min(passing.len()), "{kinds:?}");
+            assert!(found.iter().all(|one| kind(one.evidence.0) == kinds));
+            let cosine = |id: &i64| f64::from(vector(17).cosine(&vector(*id)) as f32);
+            let mut best: Vec<f64> = passing.iter().map(cosine).collect();
+            best.sort_by(|a, b| b.total_cmp(a));
+            best.truncate(wanted);
+            let exact: HashSet<u64> = best.iter().map(|score| (score * 1e4).round() as u64).collect();
+            let near = found.iter().filter(|one| exact.contains(&((one.score * 1e4).round() as u64))).count();
+            assert!(near * 10 >= found.len() * 9, "{kinds:?}: {near} of {}", found.len());
+        }
+    }
 }

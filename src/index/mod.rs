@@ -14,6 +14,7 @@ mod documents;
 mod domain;
 mod error;
 mod files;
+mod filter;
 mod ingest;
 mod lexical;
 mod list;
@@ -29,6 +30,7 @@ mod remove;
 mod repair;
 mod schema;
 mod seal;
+mod spoken;
 mod stored;
 mod survey;
 #[cfg(test)]
@@ -46,6 +48,7 @@ pub use details::{
 pub use documents::StoredDocument;
 pub use error::IndexError;
 pub use files::{Root, RootKind};
+pub use filter::{Filter, Within};
 pub use lexical::{MatchKind, MatchedTerm, QuestionTerms, TextField};
 pub use list::{ListedDomain, list_domains};
 pub use manifest::{LastIngest, Manifest, NewDomain};

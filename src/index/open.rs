@@ -5,10 +5,13 @@
 //! indexes were made is never given.
 //! Not here: fusing the two searches (`retrieval`).
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::IndexError;
 use super::domain::DomainDb;
+use super::filter::{Filter, Places, Test};
 use super::lexical::QuestionTerms;
 use super::manifest::{Manifest, NewDomain};
 use super::progress::OnProgress;
@@ -29,6 +32,8 @@ pub struct Index {
     folder: PathBuf,
     name: String,
     embedder: EncoderIdentity,
+    /// Where the evidences belong, as of a generation of the database.
+    places: RefCell<Option<(i64, Arc<Places>)>>,
 }
 
 impl Index {
@@ -86,7 +91,8 @@ impl Index {
         check_embedder(&name, &manifest, embedder)?;
         let origin = Origin { db: &db, folder, embedder: &manifest.embedder, cancel };
         let derived = open_derived(&origin, on_progress)?;
-        Ok(Self { db, derived, folder: folder.to_path_buf(), name, embedder: manifest.embedder })
+        let places = RefCell::default();
+        Ok(Self { db, derived, folder: folder.to_path_buf(), name, embedder: manifest.embedder, places })
     }
 
     /// Name of the domain: that of its folder.
@@ -127,28 +133,66 @@ impl Index {
         Ok(())
     }
 
-    /// The language of most evidences, English where there are none.
+    /// The language of most of its running text, English where there is none. Told from a sample, in milliseconds.
     ///
     /// # Errors
-    /// When the index fails.
+    /// When the database cannot be read.
     pub fn language(&self) -> Result<Language, IndexError> {
-        self.derived.lexical.language()
+        super::spoken::language_of(&self.db)
     }
 
-    /// The `k` evidences nearest to `query` by cosine, best first.
+    /// [`Index::dense_search_among`] all evidences.
+    ///
+    /// # Errors
+    /// As that.
+    pub fn dense_search(&self, query: &Embedding, k: usize) -> Result<Vec<Scored>, IndexError> {
+        self.dense_search_among(query, k, &Filter::default())
+    }
+
+    /// [`Index::lexical_search_among`] all evidences.
+    ///
+    /// # Errors
+    /// As that.
+    pub fn lexical_search(&self, question: &str, k: usize) -> Result<Vec<Scored>, IndexError> {
+        self.lexical_search_among(question, k, &Filter::default())
+    }
+
+    /// The `k` evidences nearest to `query` by cosine among those that `filter` lets through, best first.
     ///
     /// # Errors
     /// [`IndexError::Dimensions`] for a vector of another embedder; when the index fails.
-    pub fn dense_search(&self, query: &Embedding, k: usize) -> Result<Vec<Scored>, IndexError> {
-        self.present(k, |k| self.derived.dense.search(query, k))
+    pub fn dense_search_among(&self, query: &Embedding, k: usize, filter: &Filter) -> Result<Vec<Scored>, IndexError> {
+        match self.test(filter)? {
+            None => self.present(k, |k| self.derived.dense.search(query, k)),
+            Some(test) => self.present(k, |k| self.derived.dense.search_among(query, k, &test)),
+        }
     }
 
-    /// The `k` evidences whose words fit `question` best (BM25), best first. Any text is a question.
+    /// The `k` evidences whose words fit `question` best (BM25) among those that `filter` lets through, best first. Any
+    /// text is a question.
     ///
     /// # Errors
     /// When the index fails.
-    pub fn lexical_search(&self, question: &str, k: usize) -> Result<Vec<Scored>, IndexError> {
-        self.present(k, |k| self.derived.lexical.search(question, k))
+    pub fn lexical_search_among(&self, question: &str, k: usize, filter: &Filter) -> Result<Vec<Scored>, IndexError> {
+        let test = self.test(filter)?;
+        self.present(k, |k| self.derived.lexical.search(question, k, test.as_ref()))
+    }
+
+    /// What an evidence must pass; nothing where every one does.
+    fn test(&self, filter: &Filter) -> Result<Option<Test>, IndexError> {
+        if filter.is_open() {
+            return Ok(None);
+        }
+        let generation = self.db.generation()?;
+        let known = self.places.borrow().clone().filter(|(as_of, _)| *as_of == generation);
+        let places = if let Some((_, places)) = known {
+            places
+        } else {
+            let places = Arc::new(Places::read(&self.db)?);
+            self.places.replace(Some((generation, Arc::clone(&places))));
+            places
+        };
+        Test::new(&self.db, places, filter).map(Some)
     }
 
     /// What `question` looks for by words: with it, [`QuestionTerms::matched`] says which of its words an evidence has.

@@ -108,10 +108,12 @@ pub(crate) struct Page {
     pub(crate) name: String,
     pub(crate) passages: Vec<String>,
     pub(crate) table: Option<TableGrid>,
+    pub(crate) date: Option<String>,
 }
 
 pub(crate) fn page(name: &str, passages: &[&str]) -> Page {
-    Page { name: name.to_owned(), passages: passages.iter().map(|text| (*text).to_owned()).collect(), table: None }
+    let passages = passages.iter().map(|text| (*text).to_owned()).collect();
+    Page { name: name.to_owned(), passages, table: None, date: None }
 }
 
 impl Page {
@@ -124,7 +126,7 @@ impl Page {
         blocks.extend(self.table.iter().map(|grid| {
             Block::Table(Table { header: grid.header.clone(), rows: grid.rows.clone(), ..Table::default() })
         }));
-        Document { title: self.name.clone(), blocks, ..Document::default() }
+        Document { title: self.name.clone(), date: self.date.clone(), blocks, ..Document::default() }
     }
 
     pub(crate) fn evidences(&self) -> Vec<Evidence> {

@@ -12,7 +12,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::search::{Candidates, finish, measured, of_kinds, ranked};
+use super::search::{Candidates, finish, measured, ranked};
 use super::{
     Conversation, Engines, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
     RetrievalSettings, RetrievalTimings, Retrieved, Standing, add_up, blend, retrieve, standing, weigh,
@@ -59,6 +59,7 @@ pub fn retrieve_follow_up(
     for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
         (leg.weight, leg.why) = (weight, why);
     }
+    retrieved.query = question_of(&legs);
     let Sums { dense, lexical, cosines } = search.sums(&legs, &vectors)?;
     let mut timings = search.timings;
     let by_meaning: Vec<(EvidenceId, f64)> = dense.iter().copied().chain(cosines).collect();
@@ -98,6 +99,22 @@ fn legs(conversation: &Conversation<'_>) -> Vec<QueryLeg> {
     legs.extend(translated.map(|translated| leg(LegRole::Translation, translated)));
     legs.extend(earlier.map(|text| leg(LegRole::History, text)));
     legs
+}
+
+/// What is asked, as well as a single text says it, for what reads one text only: the reranker, and the words of a hit.
+///
+/// It is the completed question, or the question as typed where that can be understood alone. Where it cannot, the
+/// question before it says what it is about.
+fn question_of(legs: &[QueryLeg]) -> String {
+    let of = |role| legs.iter().find(|leg| leg.role == role);
+    let Some(raw) = of(LegRole::Raw) else { return String::new() };
+    if let Some(rewrite) = of(LegRole::Rewrite) {
+        return rewrite.text.clone();
+    }
+    match of(LegRole::History).filter(|before| before.why == LegReason::SameTopic) {
+        Some(before) if raw.standing != Standing::Complete => format!("{} {}", before.text, raw.text),
+        _ => raw.text.clone(),
+    }
 }
 
 /// The document of the best evidence, where the text is complete and meaning and words agree on it.
@@ -151,21 +168,19 @@ impl Search<'_> {
         if self.settings.mode == Mode::Dense {
             return Ok(());
         }
-        let index = self.engines.index;
+        let (index, filter) = (self.engines.index, self.settings.filter());
         for leg in legs {
             self.cancel.check()?;
             let depth = DEPTH.max(per_leg);
-            let search = |k| index.lexical_search(&leg.text, k);
-            let kinds = &self.settings.kinds;
-            leg.lexical = ranked(measured(&mut self.timings.lexical, || of_kinds(index, kinds, depth, search))?);
+            let search = || index.lexical_search_among(&leg.text, depth, &filter);
+            leg.lexical = ranked(measured(&mut self.timings.lexical, search)?);
         }
         Ok(())
     }
 
     fn dense(&mut self, vector: &Embedding, k: usize) -> Result<Vec<RankedEvidence>, RetrievalError> {
-        let (index, kinds) = (self.engines.index, &self.settings.kinds);
-        let search = |k| index.dense_search(vector, k);
-        Ok(ranked(measured(&mut self.timings.dense, || of_kinds(index, kinds, k, search))?))
+        let (index, filter) = (self.engines.index, self.settings.filter());
+        Ok(ranked(measured(&mut self.timings.dense, || index.dense_search_among(vector, k, &filter))?))
     }
 
     /// The best by meaning and the best by words, over all legs.

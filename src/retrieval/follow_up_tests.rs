@@ -28,7 +28,10 @@ fn earlier(questions: &[&str]) -> Vec<String> {
 
 fn asked(question: &str, before: &[&str]) -> Retrieved {
     let earlier = earlier(before);
-    search(&Conversation { question, completed: None, translated: None, earlier: &earlier }, &RetrievalSettings::default())
+    search(
+        &Conversation { question, completed: None, translated: None, earlier: &earlier },
+        &RetrievalSettings::default(),
+    )
 }
 
 #[test]
@@ -38,7 +41,8 @@ fn a_question_without_a_conversation_is_searched_as_ever() {
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let (settings, never) = (RetrievalSettings::default(), CancelToken::never());
     let plain = retrieve(engines, "Who ran the TPM tests?", &settings, &never).unwrap();
-    let conversation = Conversation { question: "Who ran the TPM tests?", completed: None, translated: None, earlier: &[] };
+    let conversation =
+        Conversation { question: "Who ran the TPM tests?", completed: None, translated: None, earlier: &[] };
     let first = retrieve_follow_up(engines, &conversation, &settings, &never).unwrap();
     assert!(first.legs.is_empty());
     assert_eq!((first.hits, first.dense, first.lexical), (plain.hits, plain.dense, plain.lexical));
@@ -71,7 +75,8 @@ fn coming_back_to_another_page_does_not_drag_the_last_one_along() {
 fn the_completed_question_is_a_leg_where_it_says_anything_else() {
     let before = earlier(&["Who ran the TPM tests?"]);
     let legs = |completed| {
-        let conversation = Conversation { question: "And when? ", completed: Some(completed), translated: None, earlier: &before };
+        let conversation =
+            Conversation { question: "And when? ", completed: Some(completed), translated: None, earlier: &before };
         let found = search(&conversation, &RetrievalSettings::default());
         (found.query, found.legs.into_iter().map(|leg| leg.role).collect::<Vec<_>>())
     };
@@ -84,7 +89,8 @@ fn the_completed_question_is_a_leg_where_it_says_anything_else() {
 #[test]
 fn one_index_alone_is_searched_where_only_one_is_wanted() {
     let before = earlier(&["Who ran the TPM tests?"]);
-    let conversation = Conversation { question: "And who wrote the report?", completed: None, translated: None, earlier: &before };
+    let conversation =
+        Conversation { question: "And who wrote the report?", completed: None, translated: None, earlier: &before };
     let dense = search(&conversation, &RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
     assert!(dense.lexical.is_empty() && !dense.hits.is_empty());
     assert!(dense.hits.iter().all(|hit| hit.lexical_rank.is_none()));
@@ -107,7 +113,11 @@ fn odd_conversations_give_a_sensible_result() {
     let huge = "x".repeat(100_000);
     assert_eq!(asked("And TPM?", &[&huge]).legs[1].text.len(), 400);
     let none = RetrievalSettings { top_k: 0, ..RetrievalSettings::default() };
-    assert!(search(&Conversation { question: "TPM", completed: None, translated: None, earlier: &many }, &none).hits.is_empty());
+    assert!(
+        search(&Conversation { question: "TPM", completed: None, translated: None, earlier: &many }, &none)
+            .hits
+            .is_empty()
+    );
 }
 
 #[test]
@@ -130,4 +140,63 @@ fn a_trace_without_legs_reads_as_one_of_a_single_question() {
     let mut json = serde_json::to_value(asked("Who ran it?", &["Who ran the TPM tests?"])).unwrap();
     json.as_object_mut().unwrap().remove("legs");
     assert!(serde_json::from_value::<Retrieved>(json).unwrap().legs.is_empty());
+}
+
+#[test]
+fn a_translation_is_searched_beside_a_first_question_too() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = wiki(&embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let ask = |translated| {
+        let question = "Welches Büro bucht Züge?";
+        let conversation = Conversation { question, completed: Some(question), translated, earlier: &[] };
+        retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never()).unwrap()
+    };
+    assert!(ask(None).legs.is_empty());
+    let found = ask(Some("Which travel office has trains booked?"));
+    let roles: Vec<_> = found.legs.iter().map(|leg| leg.role).collect();
+    assert_eq!(roles, [LegRole::Raw, LegRole::Translation]);
+    assert_eq!(found.hits[0].title, "Travel");
+    assert_eq!(found.query, "Welches Büro bucht Züge?", "the answer is to the question as typed");
+    assert!(found.hits[0].why.matched.contains(&"trains".to_owned()), "{:?}", found.hits[0].why.matched);
+    assert!(ask(Some("Welches Büro bucht Züge?")).legs.len() == 1, "the same text is not searched twice");
+}
+
+/// Keeps what it was asked to compare with.
+#[derive(Default)]
+struct Listening(std::sync::Mutex<Vec<String>>);
+
+impl crate::inference::Rerank for Listening {
+    fn model(&self) -> &'static str {
+        "listening"
+    }
+
+    fn score(
+        &self,
+        question: &str,
+        texts: &[&str],
+        _cancel: &CancelToken,
+    ) -> Result<Vec<f32>, crate::inference::InferenceError> {
+        self.0.lock().unwrap().push(question.to_owned());
+        Ok(vec![0.0; texts.len()])
+    }
+}
+
+#[test]
+fn the_reranker_reads_the_completed_question_or_the_one_before_a_bare_follow_up() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = wiki(&embedder);
+    let before = earlier(&["Who ran the TPM regression tests?"]);
+    for (question, completed, read) in [
+        ("And when?", Some("When did Alice run the TPM tests?"), "When did Alice run the TPM tests?"),
+        ("And when?", Some("And when?"), "Who ran the TPM regression tests? And when?"),
+        ("And when?", None, "Who ran the TPM regression tests? And when?"),
+        ("Who wrote the TPM regression report?", None, "Who wrote the TPM regression report?"),
+    ] {
+        let reranker = Listening::default();
+        let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&reranker) };
+        let conversation = Conversation { question, completed, translated: None, earlier: &before };
+        retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never()).unwrap();
+        assert_eq!(*reranker.0.lock().unwrap(), [read]);
+    }
 }

@@ -141,7 +141,7 @@ pub struct RetrievalTimings {
 /// All that one search gave, kept in the trace of a turn.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retrieved {
-    /// What was searched for: of a follow-up, the leg that says best what is asked.
+    /// What was searched for: of several legs, what is asked as well as a single text says it.
     pub query: String,
     /// Which indexes were searched.
     pub mode: Mode,

@@ -62,31 +62,13 @@ const ENGLISH_STARTS: &[&str] =
 const GERMAN_STARTS: &[&str] =
     &["und", "oder", "aber", "also", "dann", "was ist mit", "wie ist es mit", "wer noch", "was noch", "noch"];
 
-/// Words that say nothing about what a question is about.
-const ENGLISH_FUNCTION_WORDS: &[&str] = &[
-    "a", "about", "all", "am", "an", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did", "do", "does",
-    "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "many", "me", "much", "my", "no", "not",
-    "of", "on", "one", "or", "please", "should", "stand", "tell", "than", "the", "to", "up", "us", "was", "we", "were",
-    "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "and",
-];
-
-/// Likewise.
-const GERMAN_FUNCTION_WORDS: &[&str] = &[
-    "alle", "als", "am", "an", "auch", "auf", "aus", "bei", "beim", "bin", "bitte", "da", "das", "dass", "dem", "den",
-    "der", "des", "die", "du", "durch", "ein", "eine", "einem", "einen", "einer", "es", "für", "gab", "gibt", "hat",
-    "hatte", "haben", "ich", "ihr", "im", "in", "ist", "kann", "können", "man", "mir", "mit", "nach", "nicht", "ob",
-    "sich", "sie", "sind", "soll", "sollte", "steht", "und", "uns", "viel", "viele", "vom", "von", "war", "waren",
-    "warum", "was", "welche", "welchem", "welchen", "welcher", "welches", "wann", "wem", "wen", "wer", "werden", "wie",
-    "wieso", "wieviele", "wir", "wird", "wo", "wofür", "wurde", "wurden", "zu", "zum", "zur", "über", "um", "oder",
-];
-
 /// How well `question` can be understood alone, when others came before it.
 #[must_use]
 pub fn standing(question: &str) -> Standing {
     let language = Language::of(question);
-    let (pointers, starts, function_words) = match language {
-        Language::English => (ENGLISH_POINTERS, ENGLISH_STARTS, ENGLISH_FUNCTION_WORDS),
-        Language::German => (GERMAN_POINTERS, GERMAN_STARTS, GERMAN_FUNCTION_WORDS),
+    let (pointers, starts) = match language {
+        Language::English => (ENGLISH_POINTERS, ENGLISH_STARTS),
+        Language::German => (GERMAN_POINTERS, GERMAN_STARTS),
     };
     let words = words(question);
     let begins = |start: &&&str| {
@@ -100,7 +82,7 @@ pub fn standing(question: &str) -> Standing {
     if let Some(word) = words.iter().find(|word| pointers.contains(&word.as_str())) {
         return Standing::Refers { word: word.clone() };
     }
-    let own = words.iter().filter(|word| !function_words.contains(&word.as_str())).count();
+    let own = words.iter().filter(|word| !language.is_function_word(word)).count();
     if own < LEAST_WORDS { Standing::Thin { words: own } } else { Standing::Complete }
 }
 

@@ -4,16 +4,19 @@
 //! question on the same domain gives the same hits.
 //! Not here: making the question self-contained (`answer`), choosing what goes into the prompt (`prompt`).
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::time::Instant;
 
 use super::arrange::arrange;
 use super::explain::{Ballot, votes};
 use super::fuse::{Fused, fuse};
-use super::{Hit, Leg, Mode, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why};
+use super::{
+    Hit, Leg, LegRole, Mode, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why,
+};
 use crate::base::{CancelToken, EvidenceId, Millis};
-use crate::evidence::{ContextParts, Kind};
-use crate::index::{Index, IndexError, QuestionTerms, Scored, StoredEvidence};
+use crate::evidence::ContextParts;
+use crate::index::{Index, QuestionTerms, Scored, StoredEvidence};
 use crate::inference::{Embed, Rerank, TextRole};
 
 /// What a search needs.
@@ -44,19 +47,18 @@ pub fn retrieve(
         return Ok(retrieved);
     }
     let per_leg = settings.per_leg.max(settings.top_k);
+    let filter = settings.filter();
     if settings.mode != Mode::Lexical {
         let embedded = measured(&mut timings.embed, || engines.embedder.embed(&[query], TextRole::Query, cancel))
             .map_err(|error| RetrievalError::of(error, RetrievalError::Embed))?;
         if let Some(vector) = embedded.first() {
-            let search = |k| engines.index.dense_search(vector, k);
-            let found = measured(&mut timings.dense, || of_kinds(engines.index, &settings.kinds, per_leg, search));
+            let found = measured(&mut timings.dense, || engines.index.dense_search_among(vector, per_leg, &filter));
             retrieved.dense = ranked(found?);
         }
     }
     cancel.check()?;
     if settings.mode != Mode::Dense {
-        let search = |k| engines.index.lexical_search(query, k);
-        let found = measured(&mut timings.lexical, || of_kinds(engines.index, &settings.kinds, per_leg, search));
+        let found = measured(&mut timings.lexical, || engines.index.lexical_search_among(query, per_leg, &filter));
         retrieved.lexical = ranked(found?);
     }
     let (dense, lexical) = (ids(&retrieved.dense), ids(&retrieved.lexical));
@@ -80,9 +82,17 @@ pub(super) fn finish(
         cancel.check()?;
         measured(&mut timings.rerank, || candidates.rerank(reranker, &retrieved.query, settings, cancel))?;
     }
-    let terms = engines.index.question_terms(&retrieved.query)?;
+    let terms = engines.index.question_terms(&words_of(retrieved))?;
     retrieved.hits = candidates.into_hits(retrieved, &terms, settings);
     Ok(())
+}
+
+/// The text whose words are looked for in a hit: what is asked, in the language of the documents too.
+fn words_of(retrieved: &Retrieved) -> Cow<'_, str> {
+    match retrieved.legs.iter().find(|leg| leg.role == LegRole::Translation) {
+        Some(translation) => format!("{} {}", retrieved.query, translation.text).into(),
+        None => retrieved.query.as_str().into(),
+    }
 }
 
 pub(super) fn measured<T>(time: &mut Millis, work: impl FnOnce() -> T) -> T {
@@ -94,33 +104,6 @@ pub(super) fn measured<T>(time: &mut Millis, work: impl FnOnce() -> T) -> T {
 
 pub(super) fn ranked(found: Vec<Scored>) -> Vec<RankedEvidence> {
     (1..).zip(found).map(|(rank, Scored { evidence, score })| RankedEvidence { evidence, rank, score }).collect()
-}
-
-/// The `k` best evidences of these kinds: searches on until they are found, or no more are found.
-pub(super) fn of_kinds(
-    index: &Index,
-    kinds: &[Kind],
-    k: usize,
-    search: impl Fn(usize) -> Result<Vec<Scored>, IndexError>,
-) -> Result<Vec<Scored>, IndexError> {
-    if Kind::ALL.iter().all(|kind| kinds.contains(kind)) {
-        return search(k);
-    }
-    let mut wanted = k;
-    loop {
-        let mut found = search(wanted)?;
-        let exhausted = found.len() < wanted;
-        let ids: Vec<EvidenceId> = found.iter().map(|scored| scored.evidence).collect();
-        let stored = index.evidences(&ids)?;
-        let fitting: HashSet<EvidenceId> =
-            stored.into_iter().filter(|stored| kinds.contains(&stored.evidence.kind)).map(|stored| stored.id).collect();
-        found.retain(|scored| fitting.contains(&scored.evidence));
-        if exhausted || found.len() >= k {
-            found.truncate(k);
-            return Ok(found);
-        }
-        wanted = wanted.saturating_mul(4);
-    }
 }
 
 fn ids(list: &[RankedEvidence]) -> Vec<EvidenceId> {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Mode;
 use crate::evidence::{ContextParts, Kind};
+use crate::index::{Filter, Within};
 
 /// How evidence is looked for. The defaults are the paper's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub struct RetrievalSettings {
     pub mode: Mode,
     /// Kinds of evidence that are looked for.
     pub kinds: Vec<Kind>,
+    /// The documents that this search looks among; of a single search, so that no configuration names them.
+    #[serde(skip)]
+    pub within: Within,
     /// Context parts in the text of a hit, which is what the reranker and the generator read.
     pub context: ContextParts,
     /// What becomes of evidences that say the same.
@@ -59,10 +63,18 @@ impl Default for RetrievalSettings {
             rrf_k: 60,
             mode: Mode::Hybrid,
             kinds: Kind::ALL.to_vec(),
+            within: Within::default(),
             context: ContextParts::ALL,
             copies: Copies::Fold,
             per_document: 0,
             translate: Translate::Auto,
         }
+    }
+}
+
+impl RetrievalSettings {
+    /// What is looked among.
+    pub(super) fn filter(&self) -> Filter {
+        Filter { kinds: self.kinds.clone(), within: self.within.clone() }
     }
 }

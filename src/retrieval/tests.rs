@@ -212,3 +212,24 @@ fn the_settings_default_to_the_paper_and_refuse_unknown_keys() {
     assert_eq!(settings, RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
     assert!(serde_json::from_str::<RetrievalSettings>(r#"{"perleg":3}"#).is_err());
 }
+
+#[test]
+fn a_question_with_a_slip_one_with_only_an_identifier_and_one_about_an_older_version_find_their_page() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let boards = |text: &str| page("Boards", &[text, "Defect OXT-1654 is in the antenna of board Kestrel-B2"]);
+    let other = page("Travel", &["Trains are booked by the office", "Defect OXT-1655 is in the booking"]);
+    ingest(&mut index, &[boards("The modem of the board runs firmware 3.4"), other.clone()], &embedder).unwrap();
+    ingest(&mut index, &[boards("The modem of the board runs firmware 3.5"), other], &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
+    let best = |question: &str| {
+        let mut hits = retrieve(engines, question, &settings, &CancelToken::never()).unwrap().hits;
+        (!hits.is_empty()).then(|| hits.remove(0).content).unwrap_or_default()
+    };
+    assert_eq!(best("What is wrong with the anttena?"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
+    assert_eq!(best("OXT-1654"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
+    assert_eq!(best("kestrel-b2"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
+    // What the page said yesterday is gone; what it says now is found.
+    assert_eq!(best("Which modem firmware was 3.4?"), "The modem of the board runs firmware 3.5");
+}

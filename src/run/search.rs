@@ -12,6 +12,7 @@ use crate::app::Problem;
 use crate::base::{CancelSource, clean_text};
 use crate::cli::Search;
 use crate::evidence::ContextParts;
+use crate::index::Within;
 use crate::retrieval::{Engines, Retrieved, retrieve};
 use crate::runtime::cancel_on_interrupt;
 
@@ -29,6 +30,10 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     settings.per_leg = settings.per_leg.max(usize::from(args.k));
     settings.mode = args.mode.unwrap_or(settings.mode);
     settings.context = args.context.unwrap_or(settings.context);
+    if !args.kinds.is_empty() {
+        settings.kinds.clone_from(&args.kinds);
+    }
+    settings.within = Within { document: args.document.clone(), since: args.since, until: args.until };
     let token = cancel.token();
     let embedder = start.embedder(&token)?;
     let reranker = start.reranker(&token)?;

@@ -17,7 +17,7 @@ mod vocabulary;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tantivy::collector::{Count, TopDocs};
+use tantivy::collector::{Count, FilterCollector, TopDocs};
 use tantivy::query::{
     BooleanQuery, BoostQuery, DisjunctionMaxQuery, EnableScoring, Occur, PhraseQuery, Query, TermQuery,
 };
@@ -32,6 +32,7 @@ use vocabulary::IndexedWords;
 
 use super::IndexError;
 use super::error::file_error;
+use super::filter::Test;
 use super::seal::{self, Others};
 use super::stored::{Scored, sort_best_first};
 use super::words;
@@ -52,6 +53,9 @@ const PAIR_WEIGHT: f32 = 0.15;
 
 /// Memory of the writer: the least tantivy takes is 15 MB, and small domains need no more than a few times that.
 const WRITER_BYTES: usize = 48 << 20;
+
+/// Name of the field with the id.
+const EVIDENCE: &str = "evidence";
 
 /// Candidates beyond `k`, so that equal scores at the end of the list are put in order before it is cut, and pairs may
 /// lift what came after them.
@@ -158,16 +162,6 @@ impl Lexical {
         Ok(Change { lexical: self, writer })
     }
 
-    /// The language of most texts that have one of their own, English where there are none.
-    pub(super) fn language(&self) -> Result<Language, IndexError> {
-        let searcher = self.reader.searcher();
-        let count = |language: Language| {
-            let term = Term::from_field_text(self.fields.language, language.code());
-            searcher.doc_freq(&term).map_err(|source| failed("searching", &self.path, source))
-        };
-        Ok(if count(Language::German)? > count(Language::English)? { Language::German } else { Language::English })
-    }
-
     /// What a question looks for, for explaining what it found.
     pub(super) fn terms(&self, question: &str) -> Result<QuestionTerms, IndexError> {
         question::terms(
@@ -176,31 +170,38 @@ impl Lexical {
         )
     }
 
-    /// The `k` best by BM25, best first.
-    pub(super) fn search(&self, question: &str, k: usize) -> Result<Vec<Scored>, IndexError> {
+    /// The `k` best by BM25 among those that pass, best first.
+    pub(super) fn search(&self, question: &str, k: usize, test: Option<&Test>) -> Result<Vec<Scored>, IndexError> {
         if k == 0 {
             return Ok(Vec::new());
         }
         let terms = self.terms(question)?;
-        let mut found =
-            self.found(&terms, k.saturating_add(SPARE)).map_err(|source| failed("searching", &self.path, source))?;
+        let found = self.found(&terms, k.saturating_add(SPARE), test);
+        let mut found = found.map_err(|source| failed("searching", &self.path, source))?;
         sort_best_first(&mut found);
         found.truncate(k);
         Ok(found)
     }
 
-    fn found(&self, terms: &QuestionTerms, limit: usize) -> tantivy::Result<Vec<Scored>> {
+    fn found(&self, terms: &QuestionTerms, limit: usize, test: Option<&Test>) -> tantivy::Result<Vec<Scored>> {
         let clauses: Vec<_> = terms.terms.iter().flat_map(|term| self.fields.clauses(term)).collect();
         if clauses.is_empty() {
             return Ok(Vec::new());
         }
         let searcher = self.reader.searcher();
         let query = BooleanQuery::new(clauses.into_iter().map(|clause| (Occur::Should, clause)).collect());
-        let mut best = searcher.search(&query, &TopDocs::with_limit(limit).order_by_score())?;
+        let top = TopDocs::with_limit(limit).order_by_score();
+        let mut best = match test.cloned() {
+            None => searcher.search(&query, &top)?,
+            Some(test) => {
+                let passes = move |id: i64| test.passes(EvidenceId(id));
+                searcher.search(&query, &FilterCollector::new(EVIDENCE.to_owned(), passes, top))?
+            }
+        };
         self.add_pairs(&searcher, &terms.pairs, &mut best)?;
         let mut found = Vec::with_capacity(best.len());
         for (score, address) in best {
-            let ids = searcher.segment_reader(address.segment_ord).fast_fields().i64("evidence")?;
+            let ids = searcher.segment_reader(address.segment_ord).fast_fields().i64(EVIDENCE)?;
             if let Some(id) = ids.first(address.doc_id) {
                 found.push(Scored { evidence: EvidenceId(id), score: f64::from(score) });
             }
@@ -312,7 +313,7 @@ impl Change<'_> {
 
 fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    let evidence = builder.add_i64_field("evidence", INDEXED | FAST);
+    let evidence = builder.add_i64_field(EVIDENCE, INDEXED | FAST);
     let indexed = |option| {
         let indexing = TextFieldIndexing::default().set_tokenizer(ANALYZER).set_index_option(option);
         TextOptions::default().set_indexing_options(indexing)

@@ -1,5 +1,6 @@
 //! Tests of the whole room, on real files in a temporary folder.
 
+mod among;
 mod keeping;
 mod upkeep;
 
@@ -29,7 +30,7 @@ fn pages() -> Vec<Page> {
 /// Pages that are embedded in several batches: six pages go into one commit, in five calls of the embedder.
 fn many_pages() -> Vec<Page> {
     let passages = |page: usize| -> Vec<String> { (0..100).map(|n| format!("page{page} fact{n}")).collect() };
-    (0..12).map(|n| Page { name: format!("Page {n}"), passages: passages(n), table: None }).collect()
+    (0..12).map(|n| Page { passages: passages(n), ..page(&format!("Page {n}"), &[]) }).collect()
 }
 
 fn open(folder: &Path, embedder: &WordEmbedder) -> Result<Index, IndexError> {

@@ -51,6 +51,8 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
         Some(RewriteHow::Complete) => "complete as typed",
         Some(RewriteHow::Model) => "completed by the model",
         Some(RewriteHow::Edited) => "edited by you, searched for as it stands",
+        Some(RewriteHow::Mended) => "completed by the model, lost names added",
+        Some(RewriteHow::Named) => "the model's text was no usable question, names of the conversation added",
         Some(RewriteHow::Kept) => "the model's text was no usable question, kept as typed",
     };
     if !look.open(section, ("1 Question", how), parts) {

@@ -1,0 +1,180 @@
+//! The names that a follow-up leaves out and its completed form must have.
+//!
+//! Takes texts, gives names: identifiers, versions, abbreviations, and capitalised words where the language sets them
+//! apart. Pure.
+//! A follow-up without a name of its own speaks of what the question before it named, most of the time of all of it. A
+//! model that drops one of several names finds the neighbour instead: the same run on another board.
+//! Not here: what else a completed question must have (`check`).
+
+use super::check::is_identifier;
+use super::citation;
+use crate::base::Language;
+use crate::prompt::PastTurn;
+
+/// Names that are added at most; a question with more says what it is about in others too.
+const MOST_ADDED: usize = 6;
+
+/// Names of an answer that are looked at; an answer with more lists things and is about none of them.
+const MOST_ANSWERED: usize = 3;
+
+/// Words of a text that are looked at.
+const MOST_WORDS: usize = 200;
+
+/// The names in a text, each as long as it goes on: `Kestrel B2`, `Field Work Policy 2025`, `OXT-1654`.
+pub(super) fn names(text: &str) -> Vec<String> {
+    let language = Language::of(text);
+    let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
+    let mut found: Vec<String> = Vec::new();
+    for run in words.chunk_by(|a, b| a.may_be_name && b.may_be_name && !a.ends_name && !b.opens) {
+        let run: Vec<&str> = run.iter().filter(|word| word.may_be_name).map(|word| word.text).collect();
+        let begins = run.len() == 1 && words.iter().any(|word| word.begins && word.text == run[0]);
+        // All German nouns are capitalised, so that there only an identifier makes a name of those before it.
+        let tells = |word: &&str| is_identifier(word) || (language == Language::English && !begins);
+        let is_count = matches!(run.as_slice(), [word] if word.len() < 3 && word.parse::<u32>().is_ok());
+        let name = run.join(" ");
+        if !is_count && run.iter().any(tells) && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// The names to add to a model's `completed` form of `question`: those of the question before it that it lost, unless it
+/// speaks of a name of the answer instead.
+pub(super) fn lost(completed: &str, question: &str, past: &[PastTurn]) -> Vec<String> {
+    let Some(last) = past.last() else { return Vec::new() };
+    if !names(question).is_empty() {
+        return Vec::new();
+    }
+    let asked = names(asked(last));
+    let has = |name: &String| says(completed, name);
+    let speaks_of_the_answer = || names(&without_marks(&last.answer)).iter().any(has);
+    if !asked.iter().any(has) && speaks_of_the_answer() {
+        return Vec::new();
+    }
+    asked.into_iter().filter(|name| !says(completed, name)).take(MOST_ADDED).collect()
+}
+
+/// The names to add to `question` where no model completed it: those of the question before it, and the one that was
+/// answered.
+pub(super) fn referred(question: &str, past: &[PastTurn]) -> Vec<String> {
+    let Some(last) = past.last() else { return Vec::new() };
+    if !names(question).is_empty() {
+        return Vec::new();
+    }
+    let mut found = names(asked(last));
+    let answered = names(&without_marks(&last.answer));
+    if answered.len() <= MOST_ANSWERED {
+        let new = answered.into_iter().filter(|name| !found.iter().any(|known| says(known, name)));
+        found.extend(new.collect::<Vec<_>>());
+    }
+    found.truncate(MOST_ADDED);
+    found
+}
+
+/// A question with names added behind it.
+pub(super) fn with_names(question: &str, names: &[String]) -> String {
+    let names = names.join(", ");
+    match question.trim_end().strip_suffix('?') {
+        Some(rest) => format!("{} ({names})?", rest.trim_end()),
+        None => format!("{} ({names})", question.trim_end()),
+    }
+}
+
+/// An answer without its `[Source n]`.
+fn without_marks(answer: &str) -> String {
+    let citations = citation::read(answer, &[]);
+    let mut text = String::new();
+    let mut done = 0;
+    for mark in &citations.marks {
+        text.push_str(&citations.text[done..mark.span.start]);
+        done = mark.span.end;
+    }
+    text.push_str(&citations.text[done..]);
+    text
+}
+
+fn asked(turn: &PastTurn) -> &str {
+    if turn.completed_question.is_empty() { &turn.question } else { &turn.completed_question }
+}
+
+/// Whether a text has all words of a name.
+fn says(text: &str, name: &str) -> bool {
+    let text = text.to_lowercase();
+    name.split(' ').all(|word| text.contains(&word.to_lowercase()))
+}
+
+struct Word<'a> {
+    text: &'a str,
+    may_be_name: bool,
+    /// It is the first of its sentence, where a capital letter alone says nothing.
+    begins: bool,
+    /// It is no part of the name before it, as in `TAP (Test Anything Protocol)`.
+    opens: bool,
+    /// What follows is no part of the same name.
+    ends_name: bool,
+}
+
+fn words(text: &str, language: Language) -> impl Iterator<Item = Word<'_>> {
+    let asks = text.contains('?');
+    let mut begins_next = true;
+    let pieces = text.split_whitespace();
+    pieces.filter_map(move |piece| {
+        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+        let begins = std::mem::replace(&mut begins_next, piece.ends_with(['.', '?', '!', ':']));
+        let says_nothing = language.is_function_word(&word.to_lowercase());
+        // A question begins with its verb or question word, a statement with what it is about.
+        let capital = word.starts_with(char::is_uppercase) && !says_nothing && !(begins && asks);
+        let may_be_name = capital || is_identifier(word);
+        let ends_name = piece.ends_with(|c: char| !c.is_alphanumeric());
+        let opens = piece.starts_with(|c: char| !c.is_alphanumeric());
+        (!word.is_empty()).then_some(Word { text: word, may_be_name, begins, opens, ends_name })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn past(question: &str, answer: &str) -> Vec<PastTurn> {
+        let question = question.to_owned();
+        vec![PastTurn { completed_question: question.clone(), question, answer: answer.to_owned() }]
+    }
+
+    #[test]
+    fn names_are_found_as_long_as_they_go_on() {
+        for (text, expected) in [
+            ("Which driver ran on the Osprey D4 board in the May 2021 trial?", &["Osprey D4", "May 2021"][..]),
+            ("What is TAP (Test Anything Protocol)?", &["TAP", "Test Anything Protocol"]),
+            ("Who approved the Boiler Room Policy 2019, and why?", &["Boiler Room Policy 2019"]),
+            ("What did Alice's team say about OXT-1654 and qemu-dm 9.0.2?", &["Alice", "OXT-1654", "9.0.2"]),
+            ("Wie oft werden die Pumpen P-17 im Kesselhaus geprüft?", &["Pumpen P-17"]),
+            ("Wer prüft die Pumpen im Kesselhaus?", &[]),
+            ("How many of the 4 boards did I break?", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_the_model_lost_is_added() {
+        let past = past("Which driver ran on the Osprey D4 board in the May 2021 trial?", "Driver 7.1 [Source 1].");
+        let lost = |completed: &str, question: &str| lost(completed, question, &past);
+        assert_eq!(lost("Who ran the May 2021 trial?", "Who ran it?"), ["Osprey D4"]);
+        assert!(lost("Who ran the May 2021 trial on the Osprey D4?", "Who ran it?").is_empty());
+        assert!(lost("Who wrote driver 7.1?", "Who wrote it?").is_empty(), "it speaks of the answer");
+        assert!(lost("Who ran the Heron C1 trial?", "And on the Heron C1?").is_empty(), "it has a name of its own");
+    }
+
+    #[test]
+    fn a_question_that_was_not_completed_has_the_names_of_question_and_answer() {
+        let past = past("Which club won the Pebble Cup in 2020?", "Stonehaven United [Source 2].");
+        let found = referred("What is the name of their ground?", &past);
+        assert_eq!(found, ["Pebble Cup", "2020", "Stonehaven United"]);
+        assert_eq!(with_names("Who is it?", &found[..2]), "Who is it (Pebble Cup, 2020)?");
+        assert_eq!(with_names("tell me more ", &found[..1]), "tell me more (Pebble Cup)");
+        assert!(referred("Who?", &[]).is_empty());
+    }
+}

@@ -1,0 +1,199 @@
+//! What a search looks among: evidences of some kinds, of one document, of a time.
+//!
+//! Takes a [`Filter`], gives the test that both indexes apply while they search, so that a search is as long as one
+//! without a filter and no hit is lost behind others that do not fit.
+//! Invariants: a filter that leaves nothing out costs nothing; which evidence belongs where is read once for a state of
+//! the domain, and only when a filter needs it; a document without a date has none of any time.
+//! Not here: the searches (`dense`, `lexical`).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use time::Date;
+use time::macros::format_description;
+
+use super::IndexError;
+use super::domain::DomainDb;
+use super::stored::kind_of;
+use crate::base::{DocumentId, EvidenceId};
+use crate::evidence::Kind;
+
+/// What a search looks among.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// Kinds of evidence.
+    pub kinds: Vec<Kind>,
+    /// Documents.
+    pub within: Within,
+}
+
+/// The documents a search looks among; by default all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Within {
+    /// Those whose title, address or path has this text in it; case does not matter.
+    pub document: Option<String>,
+    /// Those of this day or later.
+    pub since: Option<Date>,
+    /// Those of this day or earlier.
+    pub until: Option<Date>,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self { kinds: Kind::ALL.to_vec(), within: Within::default() }
+    }
+}
+
+impl Filter {
+    /// Whether it leaves nothing out.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        Kind::ALL.iter().all(|kind| self.kinds.contains(kind)) && self.within == Within::default()
+    }
+}
+
+impl Within {
+    fn has(&self, texts: &[&str], date: Option<&str>) -> bool {
+        let named = self.document.as_deref().is_none_or(|wanted| {
+            let wanted = wanted.to_lowercase();
+            texts.iter().any(|text| text.to_lowercase().contains(&wanted))
+        });
+        let day = || date.and_then(day_of);
+        let late_enough = self.since.is_none_or(|since| day().is_some_and(|day| day >= since));
+        let early_enough = self.until.is_none_or(|until| day().is_some_and(|day| day <= until));
+        named && late_enough && early_enough
+    }
+}
+
+/// The day that a source's date begins with: `2025-03-01`, `2025-03-01T12:00:00Z`.
+fn day_of(date: &str) -> Option<Date> {
+    Date::parse(date.trim().get(..10)?, format_description!("[year]-[month]-[day]")).ok()
+}
+
+/// Where every evidence belongs, as of one state of the domain.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// In the order of the ids.
+    places: Vec<Place>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    evidence: EvidenceId,
+    document: DocumentId,
+    kind: Kind,
+}
+
+impl Places {
+    pub(super) fn read(db: &DomainDb) -> Result<Self, IndexError> {
+        let places = db.read("reading where evidences belong", |connection| {
+            let mut query = connection.prepare_cached("SELECT id, document, kind FROM evidences ORDER BY id")?;
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
+            rows.collect::<Result<Vec<(i64, i64, String)>, _>>()
+        })?;
+        let place = |(evidence, document, kind): (i64, i64, String)| {
+            let kind = kind_of(&kind)?;
+            Some(Place { evidence: EvidenceId(evidence), document: DocumentId(document), kind })
+        };
+        Ok(Self { places: places.into_iter().filter_map(place).collect() })
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_kinds(kinds: impl Iterator<Item = (EvidenceId, Kind)>) -> Arc<Self> {
+        let place = |(evidence, kind)| Place { evidence, document: DocumentId(1), kind };
+        Arc::new(Self { places: kinds.map(place).collect() })
+    }
+
+    fn of(&self, evidence: EvidenceId) -> Option<&Place> {
+        let at = self.places.binary_search_by_key(&evidence, |place| place.evidence).ok()?;
+        self.places.get(at)
+    }
+}
+
+/// The test of one search, shared with the threads that search.
+#[derive(Debug, Clone)]
+pub(super) struct Test(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    places: Arc<Places>,
+    kinds: Vec<Kind>,
+    documents: Option<HashSet<DocumentId>>,
+}
+
+impl Test {
+    pub(super) fn new(db: &DomainDb, places: Arc<Places>, filter: &Filter) -> Result<Self, IndexError> {
+        let documents = if filter.within == Within::default() { None } else { Some(documents(db, &filter.within)?) };
+        Ok(Self(Arc::new(Inner { places, kinds: filter.kinds.clone(), documents })))
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_kinds(places: &Arc<Places>, kinds: &[Kind]) -> Self {
+        Self(Arc::new(Inner { places: Arc::clone(places), kinds: kinds.to_vec(), documents: None }))
+    }
+
+    /// Whether an evidence may be found.
+    pub(super) fn passes(&self, evidence: EvidenceId) -> bool {
+        self.0.places.of(evidence).is_some_and(|place| self.0.fits(place))
+    }
+
+    /// All evidences that may be found.
+    pub(super) fn passing(&self) -> impl Iterator<Item = EvidenceId> {
+        self.0.places.places.iter().filter(|place| self.0.fits(place)).map(|place| place.evidence)
+    }
+}
+
+impl Inner {
+    fn fits(&self, place: &Place) -> bool {
+        self.kinds.contains(&place.kind)
+            && self.documents.as_ref().is_none_or(|documents| documents.contains(&place.document))
+    }
+}
+
+/// The documents that a search looks among.
+fn documents(db: &DomainDb, within: &Within) -> Result<HashSet<DocumentId>, IndexError> {
+    db.read("reading the documents", |connection| {
+        let sql =
+            "SELECT d.id, d.title, d.url, d.date, f.path, d.member FROM documents d JOIN files f ON f.id = d.file";
+        let mut query = connection.prepare_cached(sql)?;
+        let mut rows = query.query([])?;
+        let mut found = HashSet::new();
+        while let Some(row) = rows.next()? {
+            let (title, url): (String, Option<String>) = (row.get(1)?, row.get(2)?);
+            let (date, path, member): (Option<String>, String, String) = (row.get(3)?, row.get(4)?, row.get(5)?);
+            let texts = [title.as_str(), url.as_deref().unwrap_or_default(), &path, &member];
+            if within.has(&texts, date.as_deref()) {
+                found.insert(DocumentId(row.get(0)?));
+            }
+        }
+        Ok(found)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::date;
+
+    use super::*;
+
+    #[test]
+    fn a_document_is_named_by_a_part_of_its_title_or_address_in_any_case() {
+        let within = |text: &str| Within { document: Some(text.to_owned()), ..Within::default() };
+        assert!(within("TEST plan").has(&["The Test Plan", ""], None));
+        assert!(within("pages/12").has(&["x", "https://wiki.example.org/pages/123"], None));
+        assert!(!within("plans").has(&["The Test Plan", ""], None));
+    }
+
+    #[test]
+    fn a_time_has_its_first_and_its_last_day_and_no_document_without_a_date() {
+        let march =
+            Within { since: Some(date!(2025 - 03 - 01)), until: Some(date!(2025 - 03 - 31)), ..Within::default() };
+        for inside in ["2025-03-01", "2025-03-31T23:59:59Z"] {
+            assert!(march.has(&[], Some(inside)), "{inside}");
+        }
+        for outside in [Some("2025-02-28"), Some("2025-04-01"), Some("last week"), Some("März 2025 war"), None] {
+            assert!(!march.has(&[], outside), "{outside:?}");
+        }
+        assert!(Within::default().has(&[], None));
+    }
+}
