@@ -225,6 +225,7 @@ impl Archive {
 impl Walk<'_> {
     /// Counts a member that is about to be read. Whatever holds several documents asks for each.
     pub(super) fn take_member(&mut self, place: &Place<'_>) -> Result<(), DocumentError> {
+        self.cancel.check()?;
         if self.budget.bytes == 0 {
             return Err(exhausted(place));
         }
