@@ -239,7 +239,7 @@ impl Walk<'_> {
 }
 
 fn exhausted(place: &Place<'_>) -> DocumentError {
-    place.refused("in a file that unpacks to far more than its size, as in a ZIP bomb", UNTRUSTED)
+    place.refused("part of what unpacks to far more than its size, as in a ZIP bomb", UNTRUSTED)
 }
 
 /// How many members the archive's end claims; reading goes on at the beginning.

@@ -49,16 +49,18 @@ impl Wiki {
     }
 
     fn try_run(&mut self, names: &[&str], missing: Missing) -> Result<IngestReport, IndexError> {
+        self.run_until(names, missing, &CancelToken::never())
+    }
+
+    fn run_until(
+        &mut self,
+        names: &[&str],
+        missing: Missing,
+        cancel: &CancelToken,
+    ) -> Result<IngestReport, IndexError> {
         let paths: Vec<PathBuf> = names.iter().map(|name| self.at(name)).collect();
         let (evidence, index) = (EvidenceSettings::default(), super::IndexSettings::default());
         let request = IngestRequest { paths: &paths, evidence: &evidence, index: &index, missing };
-        self.index.ingest(&request, &self.embedder, &CancelToken::never(), &mut |_| {})
-    }
-
-    fn run_until(&mut self, names: &[&str], cancel: &CancelToken) -> Result<IngestReport, IndexError> {
-        let paths: Vec<PathBuf> = names.iter().map(|name| self.at(name)).collect();
-        let (evidence, index) = (EvidenceSettings::default(), super::IndexSettings::default());
-        let request = IngestRequest { paths: &paths, evidence: &evidence, index: &index, missing: Missing::Keep };
         self.index.ingest(&request, &self.embedder, cancel, &mut |_| {})
     }
 
@@ -395,7 +397,7 @@ fn cancelling_within_a_document_keeps_the_one_before_and_the_next_run_reads_it()
     for state in 0.. {
         write(&wiki, &format!("State{state}"));
         let cancel = CancelToken::canceled_after(at);
-        let ended = wiki.run_until(&["."], &cancel);
+        let ended = wiki.run_until(&["."], Missing::Keep, &cancel);
         let after = stored(&wiki);
         match ended {
             Err(IndexError::Canceled(_)) => canceled += 1,
