@@ -47,7 +47,7 @@ pub(super) fn read_page(source: &str, cancel: &CancelToken) -> Document {
 
 /// Reads a piece of markup that is all content.
 pub(super) fn read_fragment(source: &str, dialect: Dialect, cancel: &CancelToken) -> Document {
-    let mut builder = Builder::default();
+    let mut builder = Builder::default().watched(cancel);
     feed(source, dialect, &mut builder, cancel);
     if cancel.is_canceled() { Document::default() } else { builder.finish() }
 }
@@ -72,7 +72,7 @@ fn feed_quoted(source: &str, builder: &mut Builder, cancel: &CancelToken) {
 }
 
 fn content_of(parts: &[NodeRef<'_, Node>], place: Place, url: Option<&str>, cancel: &CancelToken) -> Document {
-    let mut builder = Builder::of_page(url);
+    let mut builder = Builder::of_page(url).watched(cancel);
     for part in parts {
         walk(*part, place, &mut builder, cancel);
     }

@@ -31,7 +31,7 @@ pub(super) fn read(source: &str, cancel: &CancelToken) -> Document {
         | Options::ENABLE_WIKILINKS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
         | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
-    let mut reader = Reader::default();
+    let mut reader = Reader { builder: Builder::default().watched(cancel), ..Reader::default() };
     // The parser goes over the lines once before its first event, at some hundred megabytes a second.
     for (step, event) in Parser::new_ext(&open_up(source), options).enumerate() {
         if step.is_multiple_of(STEP) && cancel.is_canceled() {

@@ -47,9 +47,10 @@ pub(super) fn read(
 ) -> Result<Content, Canceled> {
     let mut reader = Reader {
         around,
+        cancel,
         numbering,
         captions: Captions::find(root, &around.styles),
-        builder: Builder::default(),
+        builder: Builder::default().watched(cancel),
         content: Content::default(),
         places: vec![Lists::default()],
         rows: HashMap::new(),
@@ -124,6 +125,7 @@ impl OpenLink {
 
 struct Reader<'a, 'i, 's> {
     around: &'s Surroundings,
+    cancel: &'s CancelToken,
     numbering: Numbering,
     captions: Captions,
     builder: Builder,
@@ -481,7 +483,8 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
     }
 
     fn flush(&mut self) {
-        let blocks = std::mem::take(&mut self.builder).finish().blocks;
+        let next = Builder::default().watched(self.cancel);
+        let blocks = std::mem::replace(&mut self.builder, next).finish().blocks;
         self.add_links(&blocks);
         self.content.blocks.extend(blocks);
     }

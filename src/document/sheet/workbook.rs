@@ -314,7 +314,8 @@ pub(super) struct Sheets {
 
 impl Sheets {
     fn within(room: Room) -> Self {
-        Self { document: Document::default(), room, layout: layout::Room::default() }
+        let layout = layout::Room { cancel: room.cancel.clone(), ..layout::Room::default() };
+        Self { document: Document::default(), room, layout }
     }
 
     fn add_range(&mut self, name: &str, range: &Range<Data>, frame: &Frame) -> Result<(), OfficeError> {
