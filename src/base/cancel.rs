@@ -1,9 +1,11 @@
 //! Cooperative cancellation for plain synchronous code.
 //!
-//! A [`CancelSource`] hands out [`CancelToken`]s; long loops call [`CancelToken::check`] between small steps.
+//! A [`CancelSource`] hands out [`CancelToken`]s; long loops call [`CancelToken::check`] between small steps. A parser
+//! that knows no token reads from [`Watched`], which fails in its place.
 //! Invariant: cancelling is one atomic store, checking one atomic load, and neither ever blocks.
 //! Not here: deciding what to cancel (`app`), keeping the sources (`runtime`).
 
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,7 +21,7 @@ pub struct CancelSource(Arc<AtomicBool>);
 impl CancelSource {
     /// A token that sees this source's cancellation.
     pub fn token(&self) -> CancelToken {
-        CancelToken(Arc::clone(&self.0))
+        CancelToken { canceled: Arc::clone(&self.0), ..CancelToken::never() }
     }
 
     /// The flag itself, for a signal handler that can do no more than set one.
@@ -35,17 +37,62 @@ impl CancelSource {
 
 /// The side that is asked to stop.
 #[derive(Debug, Clone)]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken {
+    canceled: Arc<AtomicBool>,
+    #[cfg(test)]
+    checks: Option<Arc<Checks>>,
+}
+
+/// Counts what a test lets be checked.
+#[cfg(test)]
+#[derive(Debug)]
+struct Checks {
+    made: std::sync::atomic::AtomicUsize,
+    last: usize,
+}
+
+#[cfg(test)]
+impl CancelToken {
+    /// A token that is cancelled by the check that comes after so many others.
+    pub(crate) fn canceled_after(checks: usize) -> Self {
+        let checks = Checks { made: std::sync::atomic::AtomicUsize::new(0), last: checks };
+        Self { canceled: Arc::default(), checks: Some(Arc::new(checks)) }
+    }
+
+    /// How often a token from [`CancelToken::canceled_after`] was checked.
+    pub(crate) fn checks(&self) -> usize {
+        self.checks.as_ref().map_or(0, |checks| checks.made.load(Ordering::Relaxed))
+    }
+
+    fn count(&self) {
+        if let Some(checks) = &self.checks
+            && checks.made.fetch_add(1, Ordering::Relaxed) >= checks.last
+        {
+            self.canceled.store(true, Ordering::Release);
+        }
+    }
+}
 
 impl CancelToken {
     /// A token that nobody can cancel, for work that must finish.
     pub fn never() -> Self {
-        Self(Arc::default())
+        Self {
+            canceled: Arc::default(),
+            #[cfg(test)]
+            checks: None,
+        }
     }
 
     /// Whether the source was cancelled.
     pub fn is_canceled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        #[cfg(test)]
+        self.count();
+        self.canceled.load(Ordering::Acquire)
+    }
+
+    /// A source of bytes that fails once the work is cancelled, for whatever reads it and knows no token.
+    pub fn watch<R>(&self, source: R) -> Watched<R> {
+        Watched { source, cancel: self.clone() }
     }
 
     /// Ends the caller's work with `?` once the source was cancelled.
@@ -54,6 +101,26 @@ impl CancelToken {
     /// [`Canceled`] after [`CancelSource::cancel`].
     pub fn check(&self) -> Result<(), Canceled> {
         if self.is_canceled() { Err(Canceled) } else { Ok(()) }
+    }
+}
+
+/// Fails with [`Canceled`] once the work is cancelled; made by [`CancelToken::watch`].
+#[derive(Debug)]
+pub struct Watched<R> {
+    source: R,
+    cancel: CancelToken,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.cancel.check().map_err(io::Error::other)?;
+        self.source.read(buffer)
+    }
+}
+
+impl<R: Seek> Seek for Watched<R> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.source.seek(position)
     }
 }
 
@@ -85,6 +152,16 @@ mod tests {
         assert_eq!(token.check(), Ok(()));
         source.cancel();
         assert_eq!(token.check(), Err(Canceled));
+    }
+
+    #[test]
+    fn a_watched_source_ends_with_the_work() {
+        let source = CancelSource::default();
+        let mut watched = source.token().watch(&b"four"[..]);
+        let mut two = [0; 2];
+        watched.read_exact(&mut two).unwrap();
+        source.cancel();
+        assert_eq!(watched.read_exact(&mut two).unwrap_err().to_string(), Canceled.to_string());
     }
 
     #[test]

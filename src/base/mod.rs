@@ -1,6 +1,6 @@
 //! What every room needs: ids, the cancel token, languages, clean text.
 //!
-//! Invariant: knows nothing of documents, models, indexes or screens, and does no I/O.
+//! Invariant: knows nothing of documents, models, indexes or screens, and does no I/O of its own.
 
 mod cancel;
 #[cfg(test)]
@@ -11,7 +11,7 @@ mod ids;
 mod language;
 mod timing;
 
-pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled};
+pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled, Watched};
 #[cfg(test)]
 pub(crate) use cases::cases;
 pub use clean::{clean_line, clean_text};

@@ -250,6 +250,7 @@ impl Archive {
 impl Walk<'_> {
     /// Counts a member that is about to be read. Whatever holds several documents asks for each.
     pub(super) fn take_member(&mut self, place: &Place<'_>) -> Result<(), DocumentError> {
+        self.cancel.check()?;
         if self.budget.bytes == 0 {
             return Err(exhausted(place));
         }
@@ -263,7 +264,7 @@ impl Walk<'_> {
 }
 
 fn exhausted(place: &Place<'_>) -> DocumentError {
-    place.refused("in a file that unpacks to far more than its size, as in a ZIP bomb", UNTRUSTED)
+    place.refused("part of what unpacks to far more than its size, as in a ZIP bomb", UNTRUSTED)
 }
 
 /// How many members the archive's end claims; reading goes on at the beginning.

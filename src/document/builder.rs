@@ -15,6 +15,7 @@ use super::links::{Links, Mark};
 use super::run::{Gap, Run, Shape};
 use super::table::RawTable;
 use super::{Block, Document, List, ListItem, Ordering};
+use crate::base::CancelToken;
 
 /// Deeper lists continue in the list of this depth. Keeps whatever walks a list from running out of stack.
 pub(super) const DEEPEST_LIST: usize = 24;
@@ -210,6 +211,12 @@ impl Builder {
     /// A builder for a page with this address.
     pub(super) fn of_page(url: Option<&str>) -> Self {
         Self { links: Links::of_page(url), ..Self::default() }
+    }
+
+    /// The same builder, which assembles no more tables once the work is cancelled.
+    pub(super) fn watched(mut self, cancel: &CancelToken) -> Self {
+        self.room.cancel = cancel.clone();
+        self
     }
 
     /// Opens a part. Where it cannot stand, its text still goes to where the reader would see it.

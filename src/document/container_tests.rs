@@ -13,13 +13,14 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::load::{Place, Source, Walk};
 use super::*;
+use crate::base::CancelToken;
 
 fn fixtures(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents").join(name)
 }
 
 /// A ZIP archive of these members.
-fn zip_of(members: &[(&str, &[u8])]) -> Vec<u8> {
+pub(super) fn zip_of(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in members {
         zip.start_file(*name, SimpleFileOptions::default().compression_method(CompressionMethod::Deflated)).unwrap();
@@ -29,7 +30,7 @@ fn zip_of(members: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// A ZIP archive of a folder, its files under `prefix`.
-fn zip_of_folder(folder: &Path, prefix: &str) -> Vec<u8> {
+pub(super) fn zip_of_folder(folder: &Path, prefix: &str) -> Vec<u8> {
     let files = WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap);
     let members: Vec<(String, Vec<u8>)> = files
         .filter(|entry| entry.file_type().is_file())
@@ -48,7 +49,7 @@ fn read_bytes(name: &str, bytes: &[u8]) -> Result<Vec<Member>, DocumentError> {
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
     let mut members = Vec::new();
-    read(&path, &mut |member| {
+    read(&path, &CancelToken::never(), &mut |member| {
         members.push(member);
         ControlFlow::Continue(())
     })?;
@@ -220,7 +221,7 @@ fn count(most: u64, read: impl FnOnce(&mut Walk<'_>, &Place<'_>, Source) -> Ende
         given += 1;
         ControlFlow::Continue(())
     };
-    let mut walk = Walk::new(0, &mut visit);
+    let mut walk = Walk::new(0, &CancelToken::never(), &mut visit);
     walk.budget.members = most;
     let source = Source::Bytes(Cursor::new(text.as_bytes().to_vec()));
     let end = read(&mut walk, &Place::of(Path::new("x")), source);
@@ -260,7 +261,7 @@ fn reading_ends_where_the_visitor_breaks_off() {
     let path = folder.path().join("x.zip");
     fs::write(&path, zip).unwrap();
     let mut seen = 0;
-    read(&path, &mut |_| {
+    read(&path, &CancelToken::never(), &mut |_| {
         seen += 1;
         if seen == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })

@@ -12,6 +12,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::sheet::tests::binary_workbook;
 use super::{parse, read};
+use crate::base::CancelToken;
 
 const FILES: &[&str] = &[
     "docx/report.docx",
@@ -120,7 +121,7 @@ fn read_all(name: &str, bytes: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
-    let _ = read(&path, &mut |_| ControlFlow::Continue(()));
+    let _ = read(&path, &CancelToken::never(), &mut |_| ControlFlow::Continue(()));
 }
 
 proptest! {

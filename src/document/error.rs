@@ -8,10 +8,14 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{OfficeError, PdfError};
+use crate::base::Canceled;
 
 /// Why a file, or a document inside it, gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
+    /// The work was cancelled by the user. Says nothing about the file.
+    #[error(transparent)]
+    Canceled(#[from] Canceled),
     /// The file could not be read.
     #[error("reading `{path}`")]
     Read {

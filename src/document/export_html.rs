@@ -10,19 +10,22 @@ use std::ops::ControlFlow;
 
 use ego_tree::{NodeId, NodeRef};
 use scraper::node::Element;
-use scraper::{ElementRef, Html, Node};
+use scraper::{ElementRef, Node};
 
 use super::archive::{Archive, Entry, Names};
 use super::format::Format;
 use super::load::{Place, Walk, Within};
-use super::markup::{Dialect, prepare};
-use super::{Block, Document, DocumentError, encoding, html};
-use crate::base::clean_line;
+use super::markup::Dialect;
+use super::{Block, Document, DocumentError, encoding, html, tree};
+use crate::base::{CancelToken, clean_line};
 
 const INDEX: &str = "index.html";
 
 /// Between the space and the title of a page.
 const AFTER_SPACE: &str = " : ";
+
+/// Elements between two looks at whether the work is cancelled.
+const STEP: usize = 1_024;
 
 /// Pages above a page.
 const DEEPEST_HIERARCHY: usize = 64;
@@ -53,7 +56,7 @@ pub(super) fn read(
             files.push((name, entry));
         }
     }
-    let index = Index::read(&encoding::decode(&bytes).unwrap_or_default());
+    let index = Index::read(&encoding::decode(&bytes).unwrap_or_default(), &walk.cancel);
     let mut export = Export { walk, place, archive, index, attached: HashMap::new(), names: Names::default() };
     for (name, entry) in pages {
         if export.page(&name, &entry)?.is_break() {
@@ -85,7 +88,7 @@ impl Export<'_, '_> {
         let page = self.archive.bytes(entry, &member, &mut self.walk.budget).and_then(|bytes| {
             let text = encoding::decode(&bytes);
             let text = text.ok_or_else(|| member.refused("binary data, whatever its name says", "export it again"))?;
-            Ok(Page::read(&text, &self.index, name))
+            Ok(Page::read(&text, &self.index, name, &self.walk.cancel))
         });
         let document = page.map(|page| {
             let mut ancestors = page.document.ancestors.clone();
@@ -119,12 +122,12 @@ impl Export<'_, '_> {
 }
 
 /// Reads one page of an export that was unpacked.
-pub(super) fn read_page(place: &Place<'_>, text: &str) -> Result<Document, DocumentError> {
+pub(super) fn read_page(place: &Place<'_>, text: &str, cancel: &CancelToken) -> Result<Document, DocumentError> {
     let name = place.own_name();
     if name.file_name().is_some_and(|name| name == INDEX) {
         return Err(place.refused("the index of an exported space", "its pages are read, it needs no reading itself"));
     }
-    Ok(Page::read(text, &Index::default(), "").document)
+    Ok(Page::read(text, &Index::default(), "", cancel).document)
 }
 
 fn has_ending_of_page(name: &str) -> bool {
@@ -149,12 +152,16 @@ struct Item {
 }
 
 impl Index {
-    fn read(text: &str) -> Self {
-        let tree = Html::parse_document(&prepare(text, Dialect::Html));
+    fn read(text: &str, cancel: &CancelToken) -> Self {
+        let tree = tree::of_page(text, cancel);
         let root = tree.tree.root();
         let mut index = Self { space: space_name(root), ..Self::default() };
         let mut numbers: HashMap<NodeId, usize> = HashMap::new();
-        for node in elements(root, |element| matches!(element.name(), "li" | "a")) {
+        for (step, node) in elements(root, |element| matches!(element.name(), "li" | "a")).enumerate() {
+            // What stands between an element and its item may be deep.
+            if step.is_multiple_of(STEP) && cancel.is_canceled() {
+                break;
+            }
             let around = node.ancestors().find(|node| is(*node, "li"));
             let above = around.and_then(|item| numbers.get(&item.id()).copied());
             if is(node, "li") {
@@ -206,9 +213,9 @@ struct Attachment {
 }
 
 impl Page {
-    fn read(text: &str, index: &Index, file: &str) -> Self {
-        let mut document = html::read_page(text);
-        let tree = Html::parse_document(&prepare(text, Dialect::Html));
+    fn read(text: &str, index: &Index, file: &str, cancel: &CancelToken) -> Self {
+        let mut document = html::read_page(text, cancel);
+        let tree = tree::of_page(text, cancel);
         let root = tree.tree.root();
         let crumbs: Vec<String> = by_id(root, "breadcrumbs")
             .map(|list| list.descendants().filter(|node| is(*node, "li")).map(text_of).collect())
@@ -231,7 +238,7 @@ impl Page {
         let made = made.filter(|_| !document.blocks.is_empty());
         let about = about(&document.title, made, &names);
         document.blocks.extend(about);
-        document.blocks.append(&mut comments(root));
+        document.blocks.append(&mut comments(root, cancel));
         Self { document, attachments }
     }
 }
@@ -263,15 +270,15 @@ fn attachments(root: NodeRef<'_, Node>) -> Vec<Attachment> {
     files.filter(|file| !file.name.is_empty()).collect()
 }
 
-fn comments(root: NodeRef<'_, Node>) -> Vec<Block> {
+fn comments(root: NodeRef<'_, Node>, cancel: &CancelToken) -> Vec<Block> {
     let Some(section) = section(root, "comments") else { return Vec::new() };
     let mut blocks = Vec::new();
     let cells = section.descendants().filter(|node| is(*node, "td"));
     // A comment may hold a table of its own.
     let outermost =
         cells.filter(|cell| !cell.ancestors().take_while(|node| node.id() != section.id()).any(|node| is(node, "td")));
-    for cell in outermost.filter_map(ElementRef::wrap) {
-        blocks.append(&mut html::read_fragment(&cell.inner_html(), Dialect::Html).blocks);
+    for cell in outermost.filter_map(ElementRef::wrap).take_while(|_| !cancel.is_canceled()) {
+        blocks.append(&mut html::read_fragment(&cell.inner_html(), Dialect::Html, cancel).blocks);
     }
     if !blocks.is_empty() {
         blocks.insert(0, Block::Heading { level: 1, text: "Comments".to_owned() });
@@ -313,11 +320,10 @@ mod tests {
 
     #[test]
     fn the_index_gives_the_titles_above_each_page() {
-        let index = Index::read(
-            "<ul><li><a href=1.html>One</a><ul><li><a href=2.html>Two</a><a href=2b.html>Twin</a><ul><li>\
+        let source = "<ul><li><a href=1.html>One</a><ul><li><a href=2.html>Two</a><a href=2b.html>Twin</a><ul><li>\
              <a href=3.html>Three</a></ul><li>no link<ul><li><a href=4.html>Four</a></ul></ul></ul>\
-             <a href=5.html>Five</a>",
-        );
+             <a href=5.html>Five</a>";
+        let index = Index::read(source, &CancelToken::never());
         assert_eq!(index.ancestors("3.html"), ["One", "Two"]);
         assert_eq!(index.ancestors("2b.html"), ["One"]);
         assert_eq!(index.ancestors("4.html"), ["One"]);
@@ -328,7 +334,7 @@ mod tests {
     fn an_item_around_very_many_links_is_searched_once() {
         // Searching its children for each of the links would not end in an hour.
         let lists: String = (0..100_000).map(|n| format!("<ul><li><a href={n}>{n}</a></ul>")).collect();
-        let index = Index::read(&format!("<ul><li>{lists}<a href=last>All</a></ul>"));
+        let index = Index::read(&format!("<ul><li>{lists}<a href=last>All</a></ul>"), &CancelToken::never());
         assert_eq!((index.items.len(), index.ancestors("99999")), (100_001, vec!["All".to_owned()]));
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::builder::Section;
 use super::cell::RawCell;
+use crate::base::CancelToken;
 
 /// The largest span that HTML allows for columns.
 const WIDEST_SPAN: usize = 1_000;
@@ -22,19 +23,23 @@ const MOST_COVERED: usize = 2_000_000;
 /// Bytes of text repeated in merged cells of one document; beyond it the repetitions stay empty.
 const MOST_REPEATED: usize = 16 << 20;
 
+/// Rows between two looks at whether the work is cancelled.
+const STEP: usize = 256;
+
 /// A row as written.
 pub(super) type RawRow = (Section, Vec<RawCell>);
 
-/// What the merged cells of a document may still take.
+/// What the merged cells of a document may still take, and whether its tables are still wanted.
 #[derive(Debug)]
 pub(super) struct Room {
     places: usize,
     repeated: usize,
+    pub(super) cancel: CancelToken,
 }
 
 impl Default for Room {
     fn default() -> Self {
-        Self { places: MOST_COVERED, repeated: MOST_REPEATED }
+        Self { places: MOST_COVERED, repeated: MOST_REPEATED, cancel: CancelToken::never() }
     }
 }
 
@@ -89,13 +94,17 @@ impl GridRow {
     }
 }
 
-/// Puts every cell in all the places it covers. Nothing where the grid would be larger than any real table.
+/// Puts every cell in all the places it covers. Nothing where the grid would be larger than any real table, or where the
+/// work is cancelled.
 pub(super) fn fill(rows: &[RawRow], room: &mut Room) -> Option<Vec<GridRow>> {
     let mut grid: Vec<GridRow> =
         rows.iter().map(|(section, _)| GridRow { section: *section, ..GridRow::default() }).collect();
     let ends = section_ends(rows);
     let mut number = 0;
     for (y, (_, cells)) in rows.iter().enumerate() {
+        if y.is_multiple_of(STEP) && room.cancel.is_canceled() {
+            return None;
+        }
         let mut x = 0;
         for cell in cells {
             number += 1;

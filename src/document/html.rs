@@ -1,7 +1,8 @@
 //! HTML and Confluence storage format -> blocks.
 //!
 //! Takes markup, gives the blocks of the page's main part, its title and what its head says.
-//! Invariants: walks the tree without recursion; never fails, whatever the markup.
+//! Invariants: walks the tree without recursion; never fails, whatever the markup; of what is cancelled it gives nothing
+//! or a part.
 //! Not here: what single elements mean (`element`, `confluence`), repairs before parsing (`markup`).
 
 use ego_tree::NodeRef;
@@ -13,25 +14,28 @@ use super::builder::{Builder, Opened, Part};
 use super::confluence::Extensions;
 use super::element::{Place, Reading};
 use super::furniture::{Furniture, ancestors, changed_on, headings_of_page, main_parts};
-use super::markup::{Dialect, prepare};
-use super::{Block, Document, confluence, element};
-use crate::base::clean_line;
+use super::markup::Dialect;
+use super::{Block, Document, confluence, element, tree};
+use crate::base::{CancelToken, clean_line};
 
 /// A main part with fewer letters may be a shell around what a script fills in; then the whole page is read too.
 const SHORT: usize = 200;
 
+/// Nodes between two looks at whether the work is cancelled.
+const STEP: usize = 1_024;
+
 /// Reads a whole saved page.
-pub(super) fn read_page(source: &str) -> Document {
-    let tree = Html::parse_document(&prepare(source, Dialect::Html));
+pub(super) fn read_page(source: &str, cancel: &CancelToken) -> Document {
+    let tree = tree::of_page(source, cancel);
     let root = tree.tree.root();
     let mut document = read_head(root);
     document.url = document.url.or_else(|| saved_from(source));
     document.date = document.date.or_else(|| changed_on(root));
     let parts = main_parts(root);
-    let mut content = content_of(&parts, Place::Main, document.url.as_deref());
+    let mut content = content_of(&parts, Place::Main, document.url.as_deref(), cancel);
     let letters = letters(&content);
     if letters < SHORT {
-        let whole = content_of(&[root], Place::Page, document.url.as_deref());
+        let whole = content_of(&[root], Place::Page, document.url.as_deref(), cancel);
         if letters == 0 || letters * 10 < self::letters(&whole) {
             content = whole;
         }
@@ -42,16 +46,16 @@ pub(super) fn read_page(source: &str) -> Document {
 }
 
 /// Reads a piece of markup that is all content.
-pub(super) fn read_fragment(source: &str, dialect: Dialect) -> Document {
-    let mut builder = Builder::default();
-    feed(source, dialect, &mut builder);
-    builder.finish()
+pub(super) fn read_fragment(source: &str, dialect: Dialect, cancel: &CancelToken) -> Document {
+    let mut builder = Builder::default().watched(cancel);
+    feed(source, dialect, &mut builder, cancel);
+    if cancel.is_canceled() { Document::default() } else { builder.finish() }
 }
 
 /// Adds a piece of markup to a document that is being built.
-pub(super) fn feed(source: &str, dialect: Dialect, builder: &mut Builder) {
-    let tree = Html::parse_fragment(&prepare(source, dialect));
-    walk(tree.tree.root(), Place::Fragment, builder);
+pub(super) fn feed(source: &str, dialect: Dialect, builder: &mut Builder, cancel: &CancelToken) {
+    let tree = tree::of_fragment(source, dialect, cancel);
+    walk(tree.tree.root(), Place::Fragment, builder, cancel);
 }
 
 /// An attribute of a single tag.
@@ -62,17 +66,17 @@ pub(super) fn attribute(tag: &str, name: &str) -> Option<String> {
 }
 
 /// Adds HTML that a macro holds as text.
-fn feed_quoted(source: &str, builder: &mut Builder) {
-    let tree = Html::parse_fragment(&prepare(source, Dialect::Html));
-    walk(tree.tree.root(), Place::Quoted, builder);
+fn feed_quoted(source: &str, builder: &mut Builder, cancel: &CancelToken) {
+    let tree = tree::of_fragment(source, Dialect::Html, cancel);
+    walk(tree.tree.root(), Place::Quoted, builder, cancel);
 }
 
-fn content_of(parts: &[NodeRef<'_, Node>], place: Place, url: Option<&str>) -> Document {
-    let mut builder = Builder::of_page(url);
+fn content_of(parts: &[NodeRef<'_, Node>], place: Place, url: Option<&str>, cancel: &CancelToken) -> Document {
+    let mut builder = Builder::of_page(url).watched(cancel);
     for part in parts {
-        walk(*part, place, &mut builder);
+        walk(*part, place, &mut builder, cancel);
     }
-    builder.finish()
+    if cancel.is_canceled() { Document::default() } else { builder.finish() }
 }
 
 /// How much a document says, roughly.
@@ -86,15 +90,19 @@ fn letters(document: &Document) -> usize {
     document.blocks.iter().map(length).sum()
 }
 
-fn walk(start: NodeRef<'_, Node>, place: Place, builder: &mut Builder) {
+/// Adds what stands below a node; a part of it where the work is cancelled.
+fn walk(start: NodeRef<'_, Node>, place: Place, builder: &mut Builder, cancel: &CancelToken) {
     let mut furniture = Furniture::new(start, place);
     let mut extensions = Extensions::default();
     let mut open: Vec<[Option<Opened>; 2]> = Vec::new();
     let mut skipped = None;
-    for edge in start.traverse() {
+    for (step, edge) in start.traverse().enumerate() {
+        if step.is_multiple_of(STEP) && cancel.is_canceled() {
+            return;
+        }
         match edge {
             Edge::Open(node) if skipped.is_none() => {
-                match enter(node, place, (&mut furniture, &mut extensions), builder) {
+                match enter(node, place, (&mut furniture, &mut extensions), (builder, cancel)) {
                     Some(opened) => open.push(opened),
                     None => skipped = Some(node.id()),
                 }
@@ -115,7 +123,7 @@ fn enter(
     node: NodeRef<'_, Node>,
     place: Place,
     (furniture, extensions): (&mut Furniture, &mut Extensions),
-    builder: &mut Builder,
+    (builder, cancel): (&mut Builder, &CancelToken),
 ) -> Option<[Option<Opened>; 2]> {
     let element = match node.value() {
         Node::Text(text) => {
@@ -138,7 +146,7 @@ fn enter(
         Reading::Skip => None,
         Reading::Text(_) | Reading::Linked { .. } | Reading::Mark(_) | Reading::Markup(_) => {
             let block = confluence::stands_alone(node).then(|| builder.open(Part::Block));
-            show(reading, place, builder);
+            show(reading, place, builder, cancel);
             if let Some(block) = block {
                 builder.close(block);
             }
@@ -165,7 +173,7 @@ fn enter(
 }
 
 /// Adds what stands for an element and all its content.
-fn show(reading: Reading, place: Place, builder: &mut Builder) {
+fn show(reading: Reading, place: Place, builder: &mut Builder, cancel: &CancelToken) {
     match reading {
         Reading::Linked { text, target } => {
             builder.word_border();
@@ -175,7 +183,7 @@ fn show(reading: Reading, place: Place, builder: &mut Builder) {
             builder.word_border();
         }
         Reading::Mark(mark) => builder.mark(mark),
-        Reading::Markup(markup) if place == Place::Fragment => feed_quoted(&markup, builder),
+        Reading::Markup(markup) if place == Place::Fragment => feed_quoted(&markup, builder, cancel),
         Reading::Text(text) | Reading::Markup(text) => boxed(&text, builder),
         _ => {}
     }

@@ -2,7 +2,8 @@
 //!
 //! Takes a path or bytes, tells the format and hands the content to its reader; `leaf` is the list of readers.
 //! Invariants: one document is in memory at a time; containers nest at most [`DEEPEST`] deep; what a file unpacks to
-//! is bounded by a [`Budget`]; a bad member is an error of that member and never ends the reading.
+//! is bounded by a [`Budget`]; a bad member is an error of that member and never ends the reading. Once the work is
+//! cancelled nothing more is handed out: a reader may then stop with an error, or with the part of a document it has.
 //! Not here: what is in a container (`archive`, `mail`, `mailbox`, `export_html`, `export_xml`, `page`).
 
 use std::fs::{self, File};
@@ -18,7 +19,7 @@ use super::{
     Block, Document, DocumentError, OfficeError, docx, encoding, export_html, export_xml, html, mail, mailbox, markdown,
 };
 use super::{pdf, sheet, text};
-use crate::base::clean_line;
+use crate::base::{CancelToken, clean_line};
 
 /// The largest single document that is read, in bytes. It is parsed in memory, at several times its size.
 pub const LARGEST_FILE: u64 = 64 << 20;
@@ -50,13 +51,18 @@ pub struct Member {
     pub content: Result<Document, DocumentError>,
 }
 
-/// Reads a file and hands out what it holds, one document at a time, until `visit` breaks off.
+/// Reads a file and hands out what it holds, one document at a time, until `visit` breaks off or the work is cancelled.
 ///
 /// # Errors
 /// Where the file as a whole cannot be read; a bad member is handed out as such and does not end the reading.
-pub fn read(path: &Path, visit: &mut dyn FnMut(Member) -> ControlFlow<()>) -> Result<(), DocumentError> {
+/// [`DocumentError::Canceled`], after which nothing is handed out.
+pub fn read(
+    path: &Path,
+    cancel: &CancelToken,
+    visit: &mut dyn FnMut(Member) -> ControlFlow<()>,
+) -> Result<(), DocumentError> {
     let source = Source::open(path)?;
-    Walk::new(source.size(), visit).all(path, source)
+    Walk::new(source.size(), cancel, visit).all(path, source)
 }
 
 /// Reads the document in a file; of a container, the first.
@@ -64,7 +70,7 @@ pub fn read(path: &Path, visit: &mut dyn FnMut(Member) -> ControlFlow<()>) -> Re
 /// # Errors
 /// Where the file cannot be read, is too large, is in no known format or holds no text.
 pub fn load(path: &Path) -> Result<Document, DocumentError> {
-    first(path, |visit| read(path, visit))
+    first(path, |visit| read(path, &CancelToken::never(), visit))
 }
 
 /// Parses a file's content; `name` tells the format where the content does not, and the title where nothing else does.
@@ -72,7 +78,8 @@ pub fn load(path: &Path) -> Result<Document, DocumentError> {
 /// # Errors
 /// As [`load`].
 pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
-    first(name, |visit| Walk::new(bytes.len() as u64, visit).all(name, Source::Bytes(Cursor::new(bytes.to_vec()))))
+    let source = Source::Bytes(Cursor::new(bytes.to_vec()));
+    first(name, |visit| Walk::new(source.size(), &CancelToken::never(), visit).all(name, source))
 }
 
 fn first(
@@ -207,13 +214,14 @@ impl Source {
     }
 
     /// All of a document.
-    pub(super) fn into_bytes(self, place: &Place<'_>) -> Result<Vec<u8>, DocumentError> {
+    pub(super) fn into_bytes(self, place: &Place<'_>, cancel: &CancelToken) -> Result<Vec<u8>, DocumentError> {
         place.check_size(self.size(), LARGEST_FILE)?;
         match self {
             Self::Bytes(bytes) => Ok(bytes.into_inner()),
             Self::File(file, _) => {
                 let mut bytes = Vec::new();
-                file.take(LARGEST_FILE).read_to_end(&mut bytes).map_err(|error| place.unreadable(error))?;
+                let mut file = cancel.watch(file).take(LARGEST_FILE);
+                file.read_to_end(&mut bytes).map_err(|error| place.unreadable(error))?;
                 Ok(bytes)
             }
         }
@@ -279,23 +287,34 @@ pub(super) struct Within {
 /// One reading of one file.
 pub(super) struct Walk<'v> {
     visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>,
+    pub(super) cancel: CancelToken,
     pub(super) budget: Budget,
     pub(super) within: Within,
 }
 
 impl<'v> Walk<'v> {
-    pub(super) fn new(bytes: u64, visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>) -> Self {
+    pub(super) fn new(
+        bytes: u64,
+        cancel: &CancelToken,
+        visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>,
+    ) -> Self {
         let bytes = bytes.saturating_mul(BUDGET_PER_BYTE).clamp(LEAST_BUDGET, LARGEST_BUDGET);
-        Self { visit, budget: Budget { bytes, members: MOST_MEMBERS }, within: Within::default() }
+        let budget = Budget { bytes, members: MOST_MEMBERS };
+        Self { visit, cancel: cancel.clone(), budget, within: Within::default() }
     }
 
     fn all(mut self, path: &Path, source: Source) -> Result<(), DocumentError> {
-        let _ = self.open(&Place::of(path), source)?;
-        Ok(())
+        let read = self.open(&Place::of(path), source);
+        // What a reader says of a file that it was not to read to its end says nothing about the file.
+        self.cancel.check()?;
+        read.map(|_| ())
     }
 
-    /// Hands out a document, or why there is none.
+    /// Hands out a document, or why there is none; nothing once the work is cancelled, for it may be a part of one.
     pub(super) fn give(&mut self, place: &Place<'_>, content: Result<Document, DocumentError>) -> ControlFlow<()> {
+        if self.cancel.is_canceled() {
+            return ControlFlow::Break(());
+        }
         let content = content.and_then(|document| finished(place, document)).map(|mut document| {
             document.space = document.space.or_else(|| self.within.space.clone());
             if document.ancestors.is_empty() {
@@ -327,7 +346,7 @@ impl<'v> Walk<'v> {
                     Format::Mailbox => mailbox::read(self, place, source),
                     Format::JsonPages => page::read_several(self, place, source),
                     Format::ConfluenceEntities => export_xml::read_entities(self, place, source),
-                    _ => mail::read(self, place, &source.into_bytes(place)?),
+                    _ => mail::read(self, place, &source.into_bytes(place, &self.cancel)?),
                 }
             }
             (format, _) => self.leaf(place, format, source),
@@ -349,9 +368,9 @@ impl<'v> Walk<'v> {
     }
 
     fn leaf(&mut self, place: &Place<'_>, format: Format, source: Source) -> Result<ControlFlow<()>, DocumentError> {
-        let bytes = source.into_bytes(place)?;
+        let bytes = source.into_bytes(place, &self.cancel)?;
         check_content(place, &bytes)?;
-        let document = leaf(place, format, &bytes)?;
+        let document = leaf(place, format, &bytes, &self.cancel)?;
         // What has no text is refused as a whole, not handed out as a bad member of itself.
         check_text(place, &document)?;
         Ok(self.give(place, Ok(document)))
@@ -380,19 +399,24 @@ pub(super) fn check_depth(place: &Place<'_>) -> Result<(), DocumentError> {
 }
 
 /// The readers: one line for each format that is one document.
-fn leaf(place: &Place<'_>, format: Format, bytes: &[u8]) -> Result<Document, DocumentError> {
+fn leaf(
+    place: &Place<'_>,
+    format: Format,
+    bytes: &[u8],
+    cancel: &CancelToken,
+) -> Result<Document, DocumentError> {
     let text = || encoding::decode(bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY));
     Ok(match format {
-        Format::Html => read_html(&text()?),
-        Format::Confluence => titled(html::read_fragment(&text()?, Dialect::Storage)),
-        Format::ConfluencePage => export_html::read_page(place, &text()?)?,
-        Format::Markdown => markdown::read(&text()?),
-        Format::Json => page::read_one(place, &text()?)?,
+        Format::Html => read_html(&text()?, cancel),
+        Format::Confluence => titled(html::read_fragment(&text()?, Dialect::Storage, cancel)),
+        Format::ConfluencePage => export_html::read_page(place, &text()?, cancel)?,
+        Format::Markdown => markdown::read(&text()?, cancel),
+        Format::Json => page::read_one(place, &text()?, cancel)?,
         Format::Text => titled(text::read_file(&text()?)),
-        Format::Docx => docx::read(bytes).map_err(|source| place.office(source))?,
-        Format::Workbook => sheet::read_workbook(bytes).map_err(|source| place.office(source))?,
-        Format::Delimited => sheet::read_delimited(&text()?).map_err(|source| place.office(source))?,
-        Format::Pdf => pdf::read(bytes).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?,
+        Format::Docx => docx::read(bytes, cancel).map_err(|source| place.office(source))?,
+        Format::Workbook => sheet::read_workbook(bytes, cancel).map_err(|source| place.office(source))?,
+        Format::Delimited => sheet::read_delimited(&text()?, cancel).map_err(|source| place.office(source))?,
+        Format::Pdf => pdf::read(bytes, cancel).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?,
         Format::JsonPages
         | Format::Mail
         | Format::Mailbox
@@ -406,12 +430,12 @@ fn leaf(place: &Place<'_>, format: Format, bytes: &[u8]) -> Result<Document, Doc
 const REMEDY: &str = "save it as HTML or text";
 
 /// A page; storage format is now and then saved under a name of HTML.
-fn read_html(text: &str) -> Document {
+fn read_html(text: &str, cancel: &CancelToken) -> Document {
     let start: String = text.chars().take(LOOK).collect::<String>().to_ascii_lowercase();
     if is_storage(text) && !start.contains("<html") && !start.contains("<!doctype") {
-        return titled(html::read_fragment(text, Dialect::Storage));
+        return titled(html::read_fragment(text, Dialect::Storage, cancel));
     }
-    html::read_page(text)
+    html::read_page(text, cancel)
 }
 
 /// A document whose format has no title is called by its only outermost heading; of several, each is a part of it.

@@ -15,7 +15,7 @@ use super::format::Format;
 use super::load::{Place, Walk, check_depth};
 use super::markup::Dialect;
 use super::{Block, Document, DocumentError, html, text};
-use crate::base::clean_line;
+use crate::base::{CancelToken, clean_line};
 
 /// The parser builds messages in messages into a tree, which must not be deep.
 const MOST_INNER: usize = 300;
@@ -31,8 +31,10 @@ pub(super) fn read(walk: &mut Walk<'_>, place: &Place<'_>, bytes: &[u8]) -> Resu
             "save the inner messages on their own",
         ));
     }
+    // One pass over what is in memory, which cannot be interrupted and takes a second at most.
     // The parser counts on parts being closed in the order they were opened, and panics where they are not.
     let parsed = catch_unwind(|| MessageParser::default().parse(bytes)).unwrap_or_default();
+    walk.cancel.check()?;
     let message = parsed.ok_or_else(|| place.refused("no e-mail message", "save it as .eml again"))?;
     take(walk, place, &message)
 }
@@ -79,7 +81,7 @@ fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result
         return Err(place.refused("an encrypted message", "decrypt it in the mail program and save it again"));
     }
     if is_saved_page(message) {
-        return Ok(walk.give(place, Ok(saved_page(message))));
+        return Ok(walk.give(place, Ok(saved_page(message, &walk.cancel))));
     }
     let attachments = attachments(message);
     let mut document = Document {
@@ -88,7 +90,7 @@ fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result
         blocks: people(message).into_iter().collect(),
         ..Document::default()
     };
-    document.append(body(message));
+    document.append(body(message, &walk.cancel));
     let named: Vec<&str> = attachments.iter().filter(|a| a.is_named).map(|a| a.name.as_str()).collect();
     if !named.is_empty() {
         document.blocks.push(Block::Text(format!("Attachments: {}", named.join(", "))));
@@ -180,7 +182,7 @@ fn header(message: &Message<'_>, name: &'static str) -> Option<String> {
 }
 
 /// The text of the message. HTML is read where it has what plain text loses: tables and lists.
-fn body(message: &Message<'_>) -> Document {
+fn body(message: &Message<'_>, cancel: &CancelToken) -> Document {
     let parts = |ids: &[u32]| ids.iter().filter_map(|id| message.part(*id)).map(|part| &part.body).collect::<Vec<_>>();
     let html = parts(&message.html_body);
     let structured = html.iter().any(|part| matches!(part, PartType::Html(html) if has_structure(html)));
@@ -188,7 +190,7 @@ fn body(message: &Message<'_>) -> Document {
     let mut body = Document::default();
     for part in chosen {
         match part {
-            PartType::Html(source) => body.append(html::read_fragment(inner_part(source), Dialect::Html)),
+            PartType::Html(source) => body.append(html::read_fragment(inner_part(source), Dialect::Html, cancel)),
             PartType::Text(source) => body.blocks.extend(text::read_mail(&source.replace("\r\n", "\n"))),
             _ => {}
         }
@@ -227,9 +229,9 @@ fn is_saved_page(message: &Message<'_>) -> bool {
         && message.html_body.iter().any(|id| message.part(*id).is_some_and(MessagePart::is_text_html))
 }
 
-fn saved_page(message: &Message<'_>) -> Document {
+fn saved_page(message: &Message<'_>, cancel: &CancelToken) -> Document {
     let page = message.html_part(0).and_then(|part| part.text_contents()).unwrap_or_default();
-    let mut document = html::read_page(page);
+    let mut document = html::read_page(page, cancel);
     let address = header(message, "Snapshot-Content-Location");
     document.url = document.url.or(address).filter(|url| url.starts_with("http"));
     document.date = document.date.or_else(|| header(message, "Date"));

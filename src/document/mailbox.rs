@@ -22,6 +22,8 @@ pub(super) fn read(
     let mut mailbox = Mailbox { place, names: Names::default(), message: Vec::new(), bytes: 0, number: 0 };
     let (mut line, mut starts_line, mut after_empty) = (Vec::new(), true, true);
     loop {
+        // A message may be anything, also gigabytes of lines.
+        walk.cancel.check()?;
         line.clear();
         let read = source.by_ref().take(LONGEST_PIECE).read_until(b'\n', &mut line);
         if read.map_err(|error| place.unreadable(error))? == 0 {

@@ -12,13 +12,16 @@ use super::builder::{Builder, CellMarks, Opened, Part, Section};
 use super::html;
 use super::markup::Dialect;
 use super::{Block, Document, Ordering};
-use crate::base::clean_line;
+use crate::base::{CancelToken, clean_line};
 
 /// Links written as HTML within lines whose targets are looked for.
 const MOST_LINKS: usize = 10_000;
 
+/// Events between two looks at whether the work is cancelled.
+const STEP: usize = 1_024;
+
 /// Reads a Markdown file. The title is empty where neither front matter nor a first-level heading gives one.
-pub(super) fn read(source: &str) -> Document {
+pub(super) fn read(source: &str, cancel: &CancelToken) -> Document {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_STRIKETHROUGH
@@ -28,11 +31,15 @@ pub(super) fn read(source: &str) -> Document {
         | Options::ENABLE_WIKILINKS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
         | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
-    let mut reader = Reader::default();
-    for event in Parser::new_ext(&open_up(source), options) {
-        reader.take(event);
+    let mut reader = Reader { builder: Builder::default().watched(cancel), ..Reader::default() };
+    // The parser goes over the lines once before its first event, at some hundred megabytes a second.
+    for (step, event) in Parser::new_ext(&open_up(source), options).enumerate() {
+        if step.is_multiple_of(STEP) && cancel.is_canceled() {
+            return Document::default();
+        }
+        reader.take(event, cancel);
     }
-    reader.end_html();
+    reader.end_html(cancel);
     let mut document = read_front_matter(&reader.front_matter);
     let content = reader.builder.finish();
     (document.blocks, document.links) = (content.blocks, content.links);
@@ -59,9 +66,9 @@ struct Reader {
 }
 
 impl Reader {
-    fn take(&mut self, event: Event<'_>) {
+    fn take(&mut self, event: Event<'_>, cancel: &CancelToken) {
         if !matches!(event, Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) | Event::Html(_)) {
-            self.end_html();
+            self.end_html(cancel);
         }
         match event {
             Event::Start(tag) => self.start(&tag),
@@ -84,9 +91,9 @@ impl Reader {
     }
 
     /// Reads the HTML blocks since the last other thing as one piece.
-    fn end_html(&mut self) {
+    fn end_html(&mut self, cancel: &CancelToken) {
         if !self.html.is_empty() {
-            html::feed(&std::mem::take(&mut self.html), Dialect::Html, &mut self.builder);
+            html::feed(&std::mem::take(&mut self.html), Dialect::Html, &mut self.builder, cancel);
         }
     }
 
@@ -239,6 +246,7 @@ mod tests {
 
     #[test]
     fn what_front_matter_says_of_parts_is_not_said_of_the_page() {
+        let read = |source: &str| read(source, &CancelToken::never());
         let page = read(
             "---\ntitle: Real\nauthor:\n  title: CTO\nsocial:\n\turl: https://other.example\n\
              date: 2024\ndate: 2025\n---\na",

@@ -5,6 +5,8 @@
 //! Invariants: one pass, linear in the input; elements nest at most [`DEEPEST`] deep, since tree building costs time
 //! by depth, and a tree has at most [`MOST_ELEMENTS`], since it costs memory; text is never dropped; scripts, styles and tags that only change the look are.
 
+use crate::base::CancelToken;
+
 /// Open elements beyond this depth lose their tags, never their text. Browsers stop at a similar depth.
 const DEEPEST: usize = 400;
 
@@ -33,6 +35,9 @@ const DEEPEST_BOLD: usize = 2;
 /// only the end of a word.
 const MOST_ELEMENTS: usize = 2_500_000;
 
+/// Tags between two looks at whether the work is cancelled.
+const STEP: usize = 4_096;
+
 /// Which rules the source follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -42,13 +47,18 @@ pub(super) enum Dialect {
     Storage,
 }
 
-/// Rewrites the source for the HTML parser.
-pub(super) fn prepare(source: &str, dialect: Dialect) -> String {
+/// Rewrites the source for the HTML parser; a beginning of it where the work is cancelled.
+pub(super) fn prepare(source: &str, dialect: Dialect, cancel: &CancelToken) -> String {
     let mut out = String::with_capacity(source.len() + source.len() / 8);
     let mut limits =
         Limits { all: Depth::new(DEEPEST), bold: Depth::new(DEEPEST_BOLD), links: 0, elements: MOST_ELEMENTS };
     let mut rest = source;
+    let mut tags = 0_usize;
     while let Some(at) = rest.find('<') {
+        if tags.is_multiple_of(STEP) && cancel.is_canceled() {
+            return out;
+        }
+        tags += 1;
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         if let Some(body) = rest.strip_prefix("<![CDATA[") {
@@ -269,7 +279,7 @@ mod tests {
     fn cdata_becomes_text_and_empty_elements_close() {
         let storage = r#"<p>a<ri:page ri:content-title="x > y" />b</p><x:c><![CDATA[if (a<b && c>d) {}]]></x:c>"#;
         assert_eq!(
-            prepare(storage, Dialect::Storage),
+            prepare(storage, Dialect::Storage, &CancelToken::never()),
             "<div>a<ri:page ri:content-title=\"x > y\" ></ri:page>b</div><x:c>if (a&lt;b &amp;&amp; c&gt;d) {}</x:c>"
         );
     }
@@ -277,7 +287,7 @@ mod tests {
     #[test]
     fn scripts_go_and_their_end_tags_with_them_do_not_matter() {
         let html = "a<script>if (1<2) { '</p>' }</SCRIPT>b<!-- <p> -->c<br/>d";
-        assert_eq!(prepare(html, Dialect::Html).replace("</SCRIPT>", ""), "abc<br/>d");
+        assert_eq!(prepare(html, Dialect::Html, &CancelToken::never()).replace("</SCRIPT>", ""), "abc<br/>d");
     }
 
     #[test]
@@ -285,14 +295,14 @@ mod tests {
         let html = "<a href=/docs/>Docs</a><a href=/>Home</a><script src=/x/>code('>')</script>\
                     <a name=\"/x\"/>end<a name=x />";
         assert_eq!(
-            prepare(html, Dialect::Html).replace("</script>", ""),
+            prepare(html, Dialect::Html, &CancelToken::never()).replace("</script>", ""),
             "<a href=/docs/>Docs</a><a href=/>Home</a><a name=\"/x\"></a>end<a name=x ></a>"
         );
     }
 
     #[test]
     fn an_empty_comment_takes_nothing_with_it() {
-        assert_eq!(prepare("a<!-->b<!--->c<!-- d -->e<!---->f", Dialect::Html), "abcef");
+        assert_eq!(prepare("a<!-->b<!--->c<!-- d -->e<!---->f", Dialect::Html, &CancelToken::never()), "abcef");
     }
 
     #[test]
@@ -303,7 +313,7 @@ mod tests {
     #[test]
     fn depth_is_bounded_and_text_is_kept() {
         let deep = format!("{}x{}y", "<div>".repeat(100_000), "</div>".repeat(100_000));
-        let prepared = prepare(&deep, Dialect::Html);
+        let prepared = prepare(&deep, Dialect::Html, &CancelToken::never());
         assert_eq!(prepared.matches("<div>").count(), DEEPEST);
         assert_eq!(prepared.matches("</div>").count(), DEEPEST);
         assert!(prepared.ends_with('y') && prepared.contains('x'));

@@ -38,7 +38,10 @@ mod run;
 mod sheet;
 mod table;
 mod text;
+mod tree;
 
+#[cfg(test)]
+mod cancel_tests;
 #[cfg(test)]
 mod container_tests;
 #[cfg(test)]

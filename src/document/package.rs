@@ -11,6 +11,8 @@ use std::io::{self, Cursor, Read};
 use roxmltree::{Node, ParsingOptions};
 use zip::ZipArchive;
 
+use crate::base::{CancelToken, Canceled, Watched};
+
 /// Bytes that the parts of one package may inflate to, all together.
 pub(super) const MOST_INFLATED: u64 = 256 << 20;
 /// The largest part that is read as a tree, which takes several times its size.
@@ -33,6 +35,9 @@ const AGAIN: &str =
 /// Why a Word file or a spreadsheet cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum OfficeError {
+    /// The work was cancelled by the user.
+    #[error(transparent)]
+    Canceled(#[from] Canceled),
     /// A compound file where a zip package is expected.
     #[error("it is protected by a password or in an old binary format; save it without password as DOCX or XLSX")]
     Protected,
@@ -106,10 +111,12 @@ pub enum OfficeError {
 
 /// An open package.
 pub(super) struct Package<'a> {
-    archive: ZipArchive<Cursor<&'a [u8]>>,
+    /// Inflating a part ends with the work.
+    archive: ZipArchive<Watched<Cursor<&'a [u8]>>>,
     /// Names without case, since packages do not tell names apart by it.
     names: HashMap<String, usize>,
     left: u64,
+    pub(super) cancel: CancelToken,
 }
 
 /// Where a relationship leads.
@@ -122,11 +129,11 @@ pub(super) struct Relation {
 }
 
 impl<'a> Package<'a> {
-    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, OfficeError> {
+    pub(super) fn open(bytes: &'a [u8], cancel: &CancelToken) -> Result<Self, OfficeError> {
         if bytes.starts_with(COMPOUND_FILE) {
             return Err(OfficeError::Protected);
         }
-        let archive = ZipArchive::new(Cursor::new(bytes)).map_err(OfficeError::Container)?;
+        let archive = ZipArchive::new(cancel.watch(Cursor::new(bytes))).map_err(OfficeError::Container)?;
         if archive.len() > MOST_PARTS {
             return Err(OfficeError::TooManyParts { parts: archive.len() });
         }
@@ -136,7 +143,7 @@ impl<'a> Package<'a> {
                 names.insert(name.to_ascii_lowercase().replace('\\', "/"), index);
             }
         }
-        Ok(Self { archive, names, left: MOST_INFLATED })
+        Ok(Self { archive, names, left: MOST_INFLATED, cancel: cancel.clone() })
     }
 
     /// Inflates everything once and keeps nothing: whoever reads the package without bounds afterwards is safe.
@@ -212,7 +219,7 @@ impl<'a> Package<'a> {
         let slash = if folder.is_empty() { "" } else { "/" };
         let name = format!("{folder}{slash}_rels/{file}.rels");
         let Some(text) = self.text(&name)? else { return Ok(HashMap::new()) };
-        let tree = parse(&name, &text)?;
+        let tree = parse(&name, &text, &self.cancel)?;
         let relation = |node: Node<'_, '_>| {
             let target = node.attribute("Target")?;
             let outside = node.attribute("TargetMode") == Some("External");
@@ -257,13 +264,19 @@ fn decode(bytes: Vec<u8>) -> String {
 }
 
 /// The tree of a part.
-pub(super) fn parse<'t>(part: &str, text: &'t str) -> Result<roxmltree::Document<'t>, OfficeError> {
+pub(super) fn parse<'t>(
+    part: &str,
+    text: &'t str,
+    cancel: &CancelToken,
+) -> Result<roxmltree::Document<'t>, OfficeError> {
     if text.len() > LARGEST_TREE {
         return Err(OfficeError::TooLarge { limit: LARGEST_TREE as u64 });
     }
     if !is_shallow(text) {
         return Err(OfficeError::TooDeep { part: part.to_owned() });
     }
+    // From here the parser runs to its end, which its limits bound: about a second for the largest tree.
+    cancel.check()?;
     let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
     roxmltree::Document::parse_with_options(text, options)
         .map_err(|source| OfficeError::Xml { part: part.to_owned(), source })
@@ -330,6 +343,10 @@ pub(super) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
+    fn tree(text: &str) -> Result<roxmltree::Document<'_>, OfficeError> {
+        parse("x", text, &CancelToken::never())
+    }
+
     #[test]
     fn targets_never_leave_the_package() {
         assert_eq!(resolve("word", "media/../../../../etc/passwd"), "etc/passwd");
@@ -340,15 +357,15 @@ mod tests {
     #[test]
     fn deep_or_overloaded_xml_is_refused_before_a_tree_is_built() {
         let deep = format!("{}{}", "<a b='/>'>".repeat(3_000), "</a>".repeat(3_000));
-        assert!(matches!(parse("x", &deep), Err(OfficeError::TooDeep { .. })));
+        assert!(matches!(tree(&deep), Err(OfficeError::TooDeep { .. })));
         let wide: String = (0..5_000).map(|n| format!(" a{n}=''")).collect();
-        assert!(matches!(parse("x", &format!("<a{wide}/>")), Err(OfficeError::TooDeep { .. })));
-        assert!(parse("x", "<a><!-- <b> --><![CDATA[<c>]]><d/></a>").is_ok());
+        assert!(matches!(tree(&format!("<a{wide}/>")), Err(OfficeError::TooDeep { .. })));
+        assert!(tree("<a><!-- <b> --><![CDATA[<c>]]><d/></a>").is_ok());
     }
 
     #[test]
     fn entities_are_not_expanded() {
         let bomb = "<!DOCTYPE a [<!ENTITY b \"bbbbbbbb\"><!ENTITY c \"&b;&b;&b;\">]><a>&c;</a>";
-        assert!(matches!(parse("x", bomb), Err(OfficeError::Xml { .. })));
+        assert!(matches!(tree(bomb), Err(OfficeError::Xml { .. })));
     }
 }

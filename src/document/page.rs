@@ -14,7 +14,7 @@ use super::load::{LARGEST_FILE, Place, Source, Walk};
 use super::markup::Dialect;
 use super::text::paragraphs;
 use super::{Document, DocumentError, JsonFault, encoding, html};
-use crate::base::clean_line;
+use crate::base::{CancelToken, clean_line};
 
 /// Characters of what the parser says of a broken page; it may repeat the page.
 const LONGEST_WHY: usize = 200;
@@ -38,22 +38,22 @@ impl Envelope {
         serde_json::from_str(text)
     }
 
-    pub(super) fn into_document(self) -> Document {
+    pub(super) fn into_document(self, cancel: &CancelToken) -> Document {
         Document {
             title: clean_line(&self.title),
             url: self.url.map(|url| clean_line(&url)).filter(|url| !url.is_empty()),
             date: self.date.map(|date| clean_line(&date)).filter(|date| !date.is_empty()),
             space: self.space.map(|space| clean_line(&space)).filter(|space| !space.is_empty()),
-            ..read_content(&self.content)
+            ..read_content(&self.content, cancel)
         }
     }
 }
 
 /// Reads a file that is one envelope.
-pub(super) fn read_one(place: &Place<'_>, text: &str) -> Result<Document, DocumentError> {
+pub(super) fn read_one(place: &Place<'_>, text: &str, cancel: &CancelToken) -> Result<Document, DocumentError> {
     let page = text.trim_start();
     let start = At::default().behind(&text[..text.len() - page.len()]);
-    Envelope::read(page).map(Envelope::into_document).map_err(|error| no_page(place, &error, start))
+    Envelope::read(page).map(|page| page.into_document(cancel)).map_err(|error| no_page(place, &error, start))
 }
 
 /// A place in a file, as lines and bytes before it.
@@ -102,7 +102,7 @@ pub(super) fn read_several(
     let is_wide =
         start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") || start.starts_with(b"\xef\xbb\xbf");
     let flow = if is_list || is_wide {
-        let bytes = source.into_bytes(place)?;
+        let bytes = source.into_bytes(place, &pages.walk.cancel)?;
         let text = encoding::decode(&bytes).unwrap_or_default();
         if text.trim_start().starts_with('[') { pages.list(&text)? } else { pages.lines(text.as_bytes())? }
     } else {
@@ -143,6 +143,7 @@ impl Pages<'_, '_> {
     fn lines(&mut self, mut source: impl BufRead) -> Result<ControlFlow<()>, DocumentError> {
         let mut line = Vec::new();
         loop {
+            self.walk.cancel.check()?;
             line.clear();
             let read = source.by_ref().take(LARGEST_FILE).read_until(b'\n', &mut line);
             if read.map_err(|error| self.place.unreadable(error))? == 0 {
@@ -174,7 +175,7 @@ impl Pages<'_, '_> {
         start: At,
     ) -> Result<ControlFlow<()>, DocumentError> {
         self.walk.take_member(self.place)?;
-        let document = page.map(Envelope::into_document);
+        let document = page.map(|page| page.into_document(&self.walk.cancel));
         let title = document.as_ref().ok().map(|page| page.title.clone()).filter(|title| !title.is_empty());
         let name = title.unwrap_or_else(|| self.numbered());
         let place = self.place.member(&self.names.unique(&name));
@@ -201,11 +202,11 @@ impl Pages<'_, '_> {
     }
 }
 
-fn read_content(content: &str) -> Document {
+fn read_content(content: &str, cancel: &CancelToken) -> Document {
     let dialect = if is_storage(content) { Dialect::Storage } else { Dialect::Html };
     let has_tags = content.split('<').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
     if has_tags {
-        html::read_fragment(content, dialect)
+        html::read_fragment(content, dialect, cancel)
     } else {
         Document { blocks: paragraphs(content), ..Document::default() }
     }

@@ -15,7 +15,7 @@ use super::EvalError;
 use crate::base::CancelToken;
 use crate::document;
 use crate::evidence::{ContextParts, EvidenceSettings};
-use crate::index::{Index, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress, split_for};
+use crate::index::{Index, IndexError, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress, split_for};
 use crate::inference::Embed;
 
 /// Digits of the fingerprint in a folder's name.
@@ -50,9 +50,9 @@ impl Preparation<'_> {
             cancel.check()?;
             add(&path.canonicalize().unwrap_or(path.clone()).to_string_lossy());
             let mut failed = None;
-            let read = document::read(&path, &mut |member| {
+            let read = document::read(&path, cancel, &mut |member| {
                 if let Ok(document) = member.content {
-                    match split_for(embedder, &document, self.evidence) {
+                    match split_for(embedder, &document, self.evidence, cancel) {
                         Ok(split) => add(&format!("{:?} {:?} {split:?}", document.title, document.url)),
                         Err(error) => {
                             failed = Some(error);
@@ -63,8 +63,9 @@ impl Preparation<'_> {
                 ControlFlow::Continue(())
             });
             if let Some(error) = failed {
-                return Err(EvalError::Index(error.into()));
+                return Err(EvalError::from(IndexError::from(error)));
             }
+            cancel.check()?;
             // A document that cannot be read is named when it is ingested.
             add(&read.err().map(|error| error.to_string()).unwrap_or_default());
         }

@@ -4,6 +4,8 @@
 //! Counting costs about a microsecond for four characters, so it is done only where bytes and words cannot decide.
 //! Invariant: a text that is said to fit has at most as many tokens as asked for, as far as the counter is right.
 
+use crate::base::CancelToken;
+
 /// How many tokens of the embedder a text has.
 pub type CountTokens<'a> = dyn Fn(&str) -> usize + 'a;
 
@@ -12,15 +14,22 @@ pub(super) struct Measure<'a> {
     tokens: &'a CountTokens<'a>,
     /// Tokens of an empty text.
     special: usize,
+    cancel: &'a CancelToken,
 }
 
 impl<'a> Measure<'a> {
-    pub(super) fn new(tokens: &'a CountTokens<'a>) -> Self {
-        Self { tokens, special: tokens("") }
+    pub(super) fn new(tokens: &'a CountTokens<'a>, cancel: &'a CancelToken) -> Self {
+        Self { tokens, special: tokens(""), cancel }
     }
 
+    /// Any number once the work is cancelled: the result is thrown away.
     pub(super) fn count(&self, text: &str) -> usize {
-        (self.tokens)(text).saturating_sub(self.special)
+        if self.is_canceled() { 0 } else { (self.tokens)(text).saturating_sub(self.special) }
+    }
+
+    /// Whether the work that is measured for is cancelled.
+    pub(super) fn is_canceled(&self) -> bool {
+        self.cancel.is_canceled()
     }
 
     /// Whether a text has at most `longest` tokens.
@@ -43,7 +52,8 @@ mod tests {
             asked.set(asked.get() + 1);
             text.len() / 4 + 2
         };
-        let measure = Measure::new(&tokens);
+        let cancel = CancelToken::never();
+        let measure = Measure::new(&tokens, &cancel);
         assert_eq!(asked.take(), 1);
         assert!(measure.fits("a few bytes", 11) && !measure.fits("more words than tokens are left", 5));
         assert_eq!(asked.take(), 0);

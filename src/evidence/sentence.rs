@@ -181,6 +181,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::base::CancelToken;
 
     /// A character is a token.
     fn characters(text: &str) -> usize {
@@ -188,12 +189,13 @@ mod tests {
     }
 
     fn parts(text: &str, longest: usize) -> Vec<&str> {
-        cut(text, longest, &Measure::new(&characters)).into_iter().map(|part| &text[part]).collect()
+        cut(text, longest, &Measure::new(&characters, &CancelToken::never())).into_iter().map(|part| &text[part]).collect()
     }
 
     #[test]
     fn neighbours_are_cut_at_sentences_and_only_then_at_words() {
-        let measure = Measure::new(&characters);
+        let never = CancelToken::never();
+        let measure = Measure::new(&characters, &never);
         let text = "First one. Second one. Third one.";
         assert_eq!(tail(text, 22, &measure), "Second one. Third one.");
         assert_eq!(head(text, 23, &measure), "First one. Second one.");
@@ -221,14 +223,16 @@ mod tests {
     fn chinese_and_japanese_are_cut_at_their_stops() {
         let text = "今天天气很好。我们去公园！你来吗？来。";
         assert_eq!(parts(text, 7), ["今天天气很好。", "我们去公园！", "你来吗？来。"]);
-        let measure = Measure::new(&characters);
+        let never = CancelToken::never();
+        let measure = Measure::new(&characters, &never);
         assert_eq!(head(text, 14, &measure), "今天天气很好。我们去公园！");
         assert_eq!(tail(text, 7, &measure), "你来吗？来。");
     }
 
     #[test]
     fn a_neighbour_without_spaces_gives_some_of_its_characters() {
-        let measure = Measure::new(&characters);
+        let never = CancelToken::never();
+        let measure = Measure::new(&characters, &never);
         let text = "東京は日本の首都であり世界最大の都市のひとつである";
         assert_eq!(head(text, 3, &measure), "東京 …");
         assert_eq!(tail(text, 3, &measure), "… ある");
@@ -258,7 +262,8 @@ mod tests {
 
         #[test]
         fn neighbours_keep_to_their_length(text in any::<String>(), longest in 0usize..60) {
-            let measure = Measure::new(&characters);
+            let never = CancelToken::never();
+        let measure = Measure::new(&characters, &never);
             prop_assert!(characters(&tail(&text, longest, &measure)) <= longest + 1);
             prop_assert!(characters(&head(&text, longest, &measure)) <= longest + 1);
         }

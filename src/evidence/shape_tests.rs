@@ -5,7 +5,13 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 
 use super::*;
+use crate::base::CancelToken;
 use crate::document::{Block, Document, Link, List, ListItem, Ordering, Table};
+
+/// As the room does it, without anybody who cancels.
+fn split(document: &Document, settings: &EvidenceSettings, tokens: &CountTokens<'_>) -> Split {
+    super::split(document, settings, tokens, &CancelToken::never()).unwrap()
+}
 
 /// A word is about four letters.
 fn tokens(text: &str) -> usize {

@@ -17,6 +17,7 @@ use super::outline::{Body, Passage, Piece, pieces, shortened};
 use super::sentence::{cut, head, last_sentence, tail};
 use super::table::{Around, Bounds};
 use super::{Context, Evidence, EvidenceSettings, Kind, Split};
+use crate::base::{CancelToken, Canceled};
 use crate::document::{Document, Link};
 
 /// A sentence that introduces a list is kept whole up to this many times the length of a neighbour.
@@ -25,8 +26,16 @@ const INTRODUCTION: usize = 2;
 const LONGEST_ANCESTRY: usize = 200;
 
 /// Splits a document. `tokens` tells how many tokens of the embedder a text has.
-pub fn split(document: &Document, settings: &EvidenceSettings, tokens: &CountTokens<'_>) -> Split {
-    let measure = Measure::new(tokens);
+///
+/// # Errors
+/// [`Canceled`]; a document is split whole or not at all.
+pub fn split(
+    document: &Document,
+    settings: &EvidenceSettings,
+    tokens: &CountTokens<'_>,
+    cancel: &CancelToken,
+) -> Result<Split, Canceled> {
+    let measure = Measure::new(tokens, cancel);
     let repeated_links = Cell::new(MOST_REPEATED);
     let pieces = pieces(document);
     let mut links: HashMap<usize, Vec<&Link>> = HashMap::new();
@@ -44,9 +53,12 @@ pub fn split(document: &Document, settings: &EvidenceSettings, tokens: &CountTok
     };
     let mut split = Split::default();
     for at in 0..pieces.len() {
+        cancel.check()?;
         splitter.add(at, &mut split);
     }
-    split
+    // The last piece may have been left in the middle.
+    cancel.check()?;
+    Ok(split)
 }
 
 /// The pages above a document, for people: ` (in Projects › RAG)`.

@@ -147,7 +147,7 @@ impl PlacedTable<'_> {
             }
         }
         if bounds.settings.tables != TableEvidence::Table {
-            for row in rows {
+            for row in rows.into_iter().take_while(|_| !bounds.measure.is_canceled()) {
                 let number = u32::try_from(row + 1).unwrap_or(u32::MAX);
                 let location = place(&format!("Table {}, row {number}", self.number));
                 let made = (location, links.of_row(row));
@@ -184,7 +184,8 @@ impl PlacedTable<'_> {
     fn parts(&self, form: &Linearized<'_>, rows: &[usize], Bounds { settings, measure, .. }: Bounds<'_>) -> Vec<Part> {
         let opening = form.opening();
         let footer = self.table.footer.as_deref();
-        let texts: Vec<String> = rows.iter().map(|row| form.line(*row)).collect();
+        let going_on = |_: &&usize| !measure.is_canceled();
+        let texts: Vec<String> = rows.iter().take_while(going_on).map(|row| form.line(*row)).collect();
         let close = form.close(footer);
         let again = form.opening_again();
         let write = |part: Range<usize>| {

@@ -7,7 +7,13 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::*;
+use crate::base::CancelToken;
 use crate::document::{self, Block, Document, Table};
+
+/// As the room does it, without anybody who cancels.
+fn split(document: &Document, settings: &EvidenceSettings, tokens: &CountTokens<'_>) -> Split {
+    super::split(document, settings, tokens, &CancelToken::never()).unwrap()
+}
 
 /// A word is about four letters.
 fn tokens(text: &str) -> usize {

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 
 use super::error::store_error;
@@ -20,6 +20,10 @@ use crate::inference::{Embedding, EncoderIdentity};
 
 /// File name of the database in the folder of a domain.
 pub(super) const FILE: &str = "domain.db";
+
+/// Stands among the evidences that went away for the generation up to which nothing is known of them any more. Ids of
+/// evidences begin with 1.
+const HORIZON: EvidenceId = EvidenceId(0);
 
 /// What [`stored_evidence`] reads: [`EVIDENCE_COLUMNS`] columns.
 pub(super) fn evidence_columns() -> String {
@@ -271,14 +275,33 @@ impl DomainDb {
         Ok(())
     }
 
-    /// The evidences that went away after `generation`.
-    pub(super) fn removed_since(&self, generation: i64) -> Result<Vec<EvidenceId>, IndexError> {
+    /// The evidences that went away after `generation`; nothing where that is no longer known of all of them.
+    pub(super) fn removed_since(&self, generation: i64) -> Result<Option<Vec<EvidenceId>>, IndexError> {
         let read = || {
             let sql = "SELECT evidence FROM removed_evidences WHERE generation > ?1 ORDER BY evidence";
             let mut query = self.connection.prepare_cached(sql)?;
-            query.query_map([generation], |row| row.get(0).map(EvidenceId))?.collect::<rusqlite::Result<_>>()
+            let removed = query.query_map([generation], |row| row.get(0).map(EvidenceId))?;
+            removed.collect::<rusqlite::Result<Vec<_>>>()
         };
-        read().map_err(self.failed("reading what was removed"))
+        // The horizon comes with the others, as the first of them, where it lies behind the generation.
+        let removed = read().map_err(self.failed("reading what was removed"))?;
+        Ok(Some(removed).filter(|removed| removed.first() != Some(&HORIZON)))
+    }
+
+    /// Forgets which evidences went away up to `generation`: both derived indexes have forgotten them.
+    pub(super) fn forget_removed(&self, generation: i64) -> Result<(), IndexError> {
+        let run = || {
+            let sql = "SELECT 1 FROM removed_evidences WHERE evidence <> ?1 AND generation <= ?2 LIMIT 1";
+            if !self.connection.prepare_cached(sql)?.exists(params![HORIZON.0, generation])? {
+                return Ok(());
+            }
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            transaction.execute("DELETE FROM removed_evidences WHERE generation <= ?1", [generation])?;
+            let sql = "INSERT OR REPLACE INTO removed_evidences VALUES (?1, ?2)";
+            transaction.execute(sql, params![HORIZON.0, generation])?;
+            transaction.commit()
+        };
+        run().map_err(self.failed("forgetting what was removed"))
     }
 
     /// Lets the database grow by no more than `pages`, which is a full disk to SQLite.

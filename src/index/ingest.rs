@@ -279,6 +279,7 @@ impl Run<'_, '_> {
         self.tell(IngestStage::Reading, self.done, &document.path);
         let mut hashes = Vec::with_capacity(texts.len());
         for (evidence, (hash, pieces)) in document.split.evidences.iter().zip(texts) {
+            self.cancel.check()?;
             if !self.batch.has(&hash) {
                 if let Some(vector) = self.index.db.vector_of_text(&hash)? {
                     self.batch.vectors.insert(hash.clone(), vector);
@@ -316,7 +317,7 @@ impl Run<'_, '_> {
         hashes: &[TextHash],
         vectors: &HashMap<TextHash, Embedding>,
     ) -> Result<(), IndexError> {
-        match self.index.db.replace(&Replacement { document, context: self.context, hashes, vectors })? {
+        match self.index.db.replace(&Replacement { document, context: self.context, hashes, vectors }, self.cancel)? {
             Stored::Added => self.report.added += 1,
             Stored::Updated => self.report.updated += usize::from(!self.arrived.contains(&document.path)),
         }

@@ -63,13 +63,13 @@ impl Index {
         let survey = survey(&self.db, paths, request.missing)?;
         self.db.remember_roots(&survey.roots)?;
         let total = survey.files.len();
-        let mut incoming = survey.files.into_iter().map(from_file);
+        let mut incoming = survey.files.into_iter().map(|path| from_file(path, cancel));
         let documents = Documents {
             incoming: &mut incoming,
             total,
             context: request.index.context,
             evidence: serde_json::to_value(request.evidence).unwrap_or_default(),
-            split: &|document: &Document| split_for(embedder, document, request.evidence),
+            split: &|document: &Document| split_for(embedder, document, request.evidence, cancel),
             absent: survey.absent,
         };
         let mut report = self.ingest_locked(documents, embedder, cancel, on_progress)?;
@@ -93,11 +93,12 @@ impl Index {
 /// Splits a document by the embedder's tokens.
 ///
 /// # Errors
-/// When its tokenizer fails or cannot be loaded.
+/// When its tokenizer fails or cannot be loaded, or with [`InferenceError::Canceled`].
 pub fn split_for(
     embedder: &dyn Embed,
     document: &Document,
     settings: &EvidenceSettings,
+    cancel: &CancelToken,
 ) -> Result<Split, InferenceError> {
     let failed = OnceCell::new();
     let count = |text: &str| {
@@ -108,18 +109,18 @@ pub fn split_for(
             1
         })
     };
-    let split = evidence::split(document, settings, &count);
+    let split = evidence::split(document, settings, &count, cancel);
     match failed.into_inner() {
         Some(error) => Err(error),
-        None => Ok(split),
+        None => Ok(split?),
     }
 }
 
-fn from_file(path: PathBuf) -> Incoming<'static> {
+fn from_file(path: PathBuf, cancel: &CancelToken) -> Incoming<'_> {
     let (hashed, file) = (path.clone(), path.clone());
     Incoming {
         path,
-        hash: Box::new(move || hash_file(&hashed).map(ContentHash).map_err(|error| error.to_string())),
-        read: Box::new(move |visit| document::read(&file, visit)),
+        hash: Box::new(move || hash_file(&hashed, cancel).map(ContentHash).map_err(|error| error.to_string())),
+        read: Box::new(move |visit| document::read(&file, cancel, visit)),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Takes files one by one, gives steps: what to store of them, and what to leave as it is.
 //! Invariants: it only reads the database, over a connection of its own; a reader of a format that panics costs its
-//! file, not the run; it stops between two documents once the work is cancelled or the other side is gone.
+//! file, not the run; it stops within a document once the work is cancelled, of which it then says nothing, and between
+//! two once the other side is gone.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -23,7 +24,7 @@ use super::progress::Skipped;
 use super::queue::{Closed, Queue};
 use super::windows::{self, Piece};
 use super::write::FinishedFile;
-use crate::base::CancelToken;
+use crate::base::{CancelToken, Canceled};
 use crate::document::{Document, DocumentError, Member};
 use crate::evidence::ContextParts;
 use crate::inference::Embed;
@@ -132,7 +133,11 @@ impl<'a> Reader<'a> {
 
     fn read(&mut self, file: Incoming<'_>, queue: &Queue<Step>) -> Result<Result<(), Closed>, IndexError> {
         let Incoming { path, hash, read } = file;
-        let content_hash = match hash() {
+        let hashed = hash();
+        if self.cancel.is_canceled() {
+            return Ok(Err(Closed));
+        }
+        let content_hash = match hashed {
             Ok(hash) => hash,
             Err(reason) => {
                 let reason = match self.db.file_state(&path_text(&path))? {
@@ -194,6 +199,7 @@ impl<'a> Reader<'a> {
         let split = (self.split)(&document)?;
         let mut texts = Vec::with_capacity(split.evidences.len());
         for evidence in &split.evidences {
+            self.cancel.check()?;
             let hash = TextHash::of(evidence, self.context);
             let stored = self.db.holds_text(&hash)?;
             let pieces = (!stored).then(|| windows::texts(evidence, self.context, self.embedder)).transpose()?;
@@ -275,7 +281,8 @@ impl Members<'_, '_> {
     }
 
     fn give(&self, name: &str, document: Document) -> Result<(), Stopped> {
-        let content_hash = hash_of_document(&document, &self.reader.made_with);
+        let hashed = hash_of_document(&document, &self.reader.made_with, &self.reader.cancel);
+        let content_hash = hashed.map_err(|Canceled| Stopped::Closed)?;
         let (step, bytes) = if self.stored.get(name) == Some(&content_hash) {
             (Step::Same { path: path_text(self.path) }, 0)
         } else {
@@ -292,6 +299,8 @@ impl Members<'_, '_> {
         read: Result<(), DocumentError>,
     ) -> Result<Result<(), Closed>, IndexError> {
         match self.stopped {
+            // Cancelled between two documents, or within one.
+            _ if self.reader.cancel.is_canceled() => return Ok(Err(Closed)),
             Some(Stopped::Closed) => return Ok(Err(Closed)),
             Some(Stopped::Failed(error)) => return Err(error),
             None => {}
@@ -331,10 +340,11 @@ fn reason(error: &DocumentError, kept: Option<&str>) -> String {
 }
 
 /// Hash of what was read and of how it is split.
-fn hash_of_document(document: &Document, made_with: &str) -> ContentHash {
-    struct Hashing(Sha256);
-    impl io::Write for Hashing {
+fn hash_of_document(document: &Document, made_with: &str, cancel: &CancelToken) -> Result<ContentHash, Canceled> {
+    struct Hashing<'c>(Sha256, &'c CancelToken);
+    impl io::Write for Hashing<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.1.check().map_err(io::Error::other)?;
             self.0.update(bytes);
             Ok(bytes.len())
         }
@@ -342,11 +352,12 @@ fn hash_of_document(document: &Document, made_with: &str) -> ContentHash {
             Ok(())
         }
     }
-    let mut hashing = Hashing(Sha256::new());
+    let mut hashing = Hashing(Sha256::new(), cancel);
     hashing.0.update(made_with);
-    // A document is plain data, which always serializes, and hashing cannot fail.
+    // A document is plain data, which always serializes, and hashing fails only where the work is cancelled.
     let _ = serde_json::to_writer(&mut hashing, document);
-    ContentHash(hex(&hashing.0.finalize()))
+    cancel.check()?;
+    Ok(ContentHash(hex(&hashing.0.finalize())))
 }
 
 /// About how much memory a document takes while it waits.

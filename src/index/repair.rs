@@ -1,8 +1,9 @@
 //! Brings the derived indexes in step with `domain.db`, without reading a source file.
 //!
 //! Invariants: an index is changed from its own generation on where that is possible, and built anew where it is
-//! damaged, missing, or holds another number of evidences than the database afterwards; only the holder of the write
-//! lock changes files; cancelling leaves the files as they were.
+//! damaged, missing, older than what the database knows of removals, or holds another number of evidences than the
+//! database afterwards; what both indexes on disk have forgotten the database forgets as well; only the holder of the
+//! write lock changes files; cancelling leaves the files as they were.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
@@ -14,7 +15,7 @@ use super::error::file_error;
 use super::lexical::Lexical;
 use super::progress::{IngestProgress, IngestStage, OnProgress};
 use super::seal::Others;
-use crate::base::CancelToken;
+use crate::base::{CancelToken, EvidenceId};
 use crate::evidence::ContextParts;
 use crate::inference::EncoderIdentity;
 
@@ -103,6 +104,16 @@ impl Derived {
 
     /// Brings both in step and saves them. The caller holds the write lock.
     pub(super) fn step(&mut self, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+        let generation = self.save(origin, on_progress)?;
+        // Both are on disk as of this generation. What remains noted costs a little room, and the next time tries again.
+        if let Err(error) = origin.db.forget_removed(generation) {
+            tracing::warn!(%error, "what was removed stays noted");
+        }
+        Ok(())
+    }
+
+    /// Brings both in step on disk and gives the generation they are of.
+    fn save(&mut self, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<i64, IndexError> {
         let _snapshot = origin.db.snapshot()?;
         let generation = origin.db.generation()?;
         let (total, _) = origin.db.evidence_counts(0)?;
@@ -125,7 +136,7 @@ impl Derived {
                 stepped => stepped?,
             }
         }
-        Ok(())
+        Ok(generation)
     }
 }
 
@@ -134,11 +145,12 @@ fn step_dense(dense: &mut Dense, origin: &Origin<'_>, on_progress: &mut OnProgre
     let (total, _) = origin.db.evidence_counts(0)?;
     let removed = origin.db.removed_since(dense.generation)?;
     // usearch only marks what is removed; many marks make a search slow.
-    if dense.generation > generation || removed.len() > total / 2 {
+    let removed = removed.filter(|removed| dense.generation <= generation && removed.len() <= total / 2);
+    if removed.is_none() {
         *dense = Dense::empty(origin.folder, origin.embedder)?;
     }
     if dense.generation > 0 {
-        for id in removed {
+        for id in removed.into_iter().flatten() {
             dense.remove(id)?;
         }
         fill_dense(dense, origin, on_progress)?;
@@ -170,39 +182,41 @@ fn step_lexical(
     let generation = origin.db.generation()?;
     let (total, _) = origin.db.evidence_counts(0)?;
     let since = lexical.generation;
-    if since > 0 && since <= generation {
-        change_lexical(lexical, origin, Since { from: since, to: generation }, on_progress)?;
+    let removed = if since > 0 && since <= generation { origin.db.removed_since(since)? } else { None };
+    let follows = removed.is_some();
+    if let Some(removed) = removed {
+        change_lexical(lexical, origin, Change { since, removed, to: generation }, on_progress)?;
     }
-    if since == 0 || since > generation || lexical.len() != total {
-        change_lexical(lexical, origin, Since { from: 0, to: generation }, on_progress)?;
+    if !follows || lexical.len() != total {
+        let all = Change { since: 0, removed: Vec::new(), to: generation };
+        change_lexical(lexical, origin, all, on_progress)?;
     }
     Ok(())
 }
 
-/// Generations that an index takes in; from 0 means all there is.
-#[derive(Clone, Copy)]
-struct Since {
-    from: i64,
+/// What an index takes in and forgets between two generations; since 0 means all there is.
+struct Change {
+    since: i64,
+    removed: Vec<EvidenceId>,
     to: i64,
 }
 
 fn change_lexical(
     lexical: &mut Lexical,
     origin: &Origin<'_>,
-    since: Since,
+    Change { since, removed, to }: Change,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), IndexError> {
-    let (_, more) = origin.db.evidence_counts(since.from)?;
+    let (_, more) = origin.db.evidence_counts(since)?;
     let mut change = lexical.change()?;
-    if since.from == 0 {
+    if since == 0 {
         change.clear()?;
-    } else {
-        for id in origin.db.removed_since(since.from)? {
-            change.remove(id);
-        }
+    }
+    for id in removed {
+        change.remove(id);
     }
     let mut done = 0;
-    let added = origin.db.evidences_since(since.from, &mut |stored| {
+    let added = origin.db.evidences_since(since, &mut |stored| {
         origin.cancel.check()?;
         tell(on_progress, &mut done, more);
         let evidence = &stored.evidence;
@@ -210,7 +224,7 @@ fn change_lexical(
         change.add(stored.id, &evidence.contextualized(stored.indexed), title)
     });
     match added {
-        Ok(()) => change.commit(since.to),
+        Ok(()) => change.commit(to),
         Err(error) => {
             change.abandon();
             Err(error)

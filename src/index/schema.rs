@@ -22,7 +22,8 @@ const APPLICATION_ID: i64 = 0x7261_676e;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Ids of evidences are never used twice (`AUTOINCREMENT`): derived indexes and old turns rely on it.
-/// `removed_evidences` tells the derived indexes what to forget; `generation` columns what to take in.
+/// `removed_evidences` tells the derived indexes what to forget; `generation` columns what to take in. Once both indexes
+/// have forgotten, its rows go; a row of evidence 0, which no evidence is, then says up to which generation they went.
 /// A file's `content_hash` is empty while it is not wholly stored. `unread` holds what of it could not be read.
 /// `ready_vectors` are embedded but their documents are not stored yet; `next_vectors` belong to an embedder that is
 /// about to take the place of the present one. Both outlive a kill, so that nothing is embedded twice.

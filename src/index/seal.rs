@@ -10,6 +10,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::domain::hex;
+use crate::base::CancelToken;
 
 /// File name of the seal.
 const FILE: &str = "seal.json";
@@ -18,7 +19,7 @@ const FILE: &str = "seal.json";
 pub(super) fn write(folder: &Path) -> io::Result<()> {
     let mut hashes = BTreeMap::new();
     for name in names(folder)? {
-        let hash = hash_file(&folder.join(&name))?;
+        let hash = hash_file(&folder.join(&name), &CancelToken::never())?;
         hashes.insert(name, hash);
     }
     let temporary = tempfile::Builder::new().prefix(".seal-").tempfile_in(folder)?;
@@ -43,9 +44,10 @@ pub(super) fn fits(folder: &Path, others: Others) -> bool {
     let Ok(hashes) = serde_json::from_str::<BTreeMap<String, String>>(&text) else { return false };
     let alone =
         || names(folder).is_ok_and(|names| names.len() == hashes.len() && names.iter().all(|n| hashes.contains_key(n)));
+    let never = CancelToken::never();
     !hashes.is_empty()
         && (others == Others::Allowed || alone())
-        && hashes.iter().all(|(name, hash)| hash_file(&folder.join(name)).is_ok_and(|found| found == *hash))
+        && hashes.iter().all(|(name, hash)| hash_file(&folder.join(name), &never).is_ok_and(|found| found == *hash))
 }
 
 /// The files of the folder that are sealed.
@@ -61,11 +63,11 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// SHA-256 of a file, lower-case hex.
-pub(super) fn hash_file(path: &Path) -> io::Result<String> {
+/// SHA-256 of a file, lower-case hex; an error once the work is cancelled.
+pub(super) fn hash_file(path: &Path, cancel: &CancelToken) -> io::Result<String> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
-    hash_of(file, length)
+    hash_of(cancel.watch(file), length)
 }
 
 /// SHA-256 of the next `length` bytes, lower-case hex.

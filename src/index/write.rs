@@ -12,6 +12,7 @@ use super::IndexError;
 use super::domain::{DomainDb, TextHash, blob};
 use super::ingest::{ContentHash, NewDocument};
 use super::manifest::{next_generation, to_json};
+use crate::base::CancelToken;
 use crate::evidence::{ContextParts, Evidence};
 use crate::inference::Embedding;
 
@@ -62,9 +63,13 @@ impl DomainDb {
         run().map_err(failed)
     }
 
-    /// Puts a document in place of what was stored for its source, or stores nothing.
-    pub(super) fn replace(&mut self, new: &Replacement<'_>) -> Result<Stored, IndexError> {
-        self.write("storing a document", |transaction| replace_within(transaction, new))
+    /// Puts a document in place of what was stored for its source, or stores nothing, also where that is cancelled.
+    pub(super) fn replace(&mut self, new: &Replacement<'_>, cancel: &CancelToken) -> Result<Stored, IndexError> {
+        let stored = self.write("storing a document", |transaction| replace_within(transaction, new, cancel));
+        if stored.is_err() {
+            cancel.check()?;
+        }
+        stored
     }
 
     /// Notes that a file was read, and takes out the documents it holds no longer. Gives their number.
@@ -150,11 +155,19 @@ fn remove_documents(transaction: &Connection, documents: &[i64]) -> rusqlite::Re
     Ok(())
 }
 
-fn replace_within(transaction: &Connection, new: &Replacement<'_>) -> rusqlite::Result<Stored> {
+fn replace_within(
+    transaction: &Connection,
+    new: &Replacement<'_>,
+    cancel: &CancelToken,
+) -> rusqlite::Result<Stored> {
+    // Undoes what was written so far.
+    let going_on =
+        || cancel.check().map_err(|canceled| rusqlite::Error::ToSqlConversionFailure(Box::new(canceled)));
     let generation = next_generation(transaction)?;
     let (document, stored) = write_document(transaction, new)?;
     let mut old = old_evidences(transaction, document)?;
     for (ordinal, (evidence, hash)) in new.document.split.evidences.iter().zip(new.hashes).enumerate() {
+        going_on()?;
         let kept = old.get_mut(&hash.0).and_then(Vec::pop);
         let place = Place { document, ordinal, generation };
         let id = write_evidence(transaction, kept, evidence, hash, &place)?;
@@ -165,6 +178,7 @@ fn replace_within(transaction: &Connection, new: &Replacement<'_>) -> rusqlite::
         }
     }
     for id in old.into_values().flatten() {
+        going_on()?;
         transaction
             .prepare_cached("INSERT INTO removed_evidences VALUES (?1, ?2)")?
             .execute(params![id, generation])?;

@@ -18,6 +18,9 @@ use crate::index::{
 use crate::inference::Embed;
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
+/// Skipped documents that are named on the screen; a hostile archive may hold thousands.
+const MOST_SHOWN: usize = 100;
+
 pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
@@ -159,8 +162,11 @@ fn text(report: &IngestReport) -> String {
         report.seconds,
         kinds.total(),
     );
-    for skipped in &report.skipped {
+    for skipped in report.skipped.iter().take(MOST_SHOWN) {
         let _ = writeln!(text, "skipped {}", clean_line(&skipped.to_string()));
+    }
+    if let Some(more) = report.skipped.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "skipped {more} more; with `--json` the report names each");
     }
     for kept in &report.kept {
         let path = clean_line(&kept.path.to_string_lossy());
@@ -181,6 +187,19 @@ fn documents(count: usize) -> String {
 mod tests {
     use super::*;
     use crate::index::{Kept, KeptReason, KindCounts, Skipped};
+
+    #[test]
+    fn a_report_of_very_many_bad_documents_names_some_and_counts_the_rest() {
+        let skipped = |number| Skipped {
+            path: format!("/docs/all.zip/inner.zip!/{number}.txt").into(),
+            reason: format!("`/docs/all.zip!/inner.zip!/{number}.txt` has no text"),
+        };
+        let report = IngestReport { skipped: (0..4_096).map(skipped).collect(), ..IngestReport::default() };
+        let text = text(&report);
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(lines[0], "skipped `/docs/all.zip!/inner.zip!/0.txt` has no text");
+        assert_eq!((lines.len(), lines[100]), (101, "skipped 3996 more; with `--json` the report names each"));
+    }
 
     #[test]
     fn the_report_says_what_happened_and_what_to_do_about_the_rest() {

@@ -97,8 +97,8 @@ fn evidences_of(file: &Path, embedder: &dyn Embed, texts: &mut Vec<String>) {
     // What cannot be read is not measured.
     let Ok(document) = document::load(file) else { return };
     let tokens = |text: &str| embedder.count_tokens(text).unwrap_or(text.len());
-    let evidences = split(&document, &EvidenceSettings::default(), &tokens).evidences;
-    texts.extend(evidences.iter().map(|evidence| evidence.contextualized(ContextParts::default())));
+    let Ok(split) = split(&document, &EvidenceSettings::default(), &tokens, &CancelToken::never()) else { return };
+    texts.extend(split.evidences.iter().map(|evidence| evidence.contextualized(ContextParts::default())));
 }
 
 /// The Python process that answers every line with the cost and the vectors of one round.

@@ -1,8 +1,9 @@
 //! How fast a domain is brought in step when embedding costs nothing, and how much memory that takes.
 //!
 //! `cargo bench --bench ingest` measures the benchmark corpus, where it is at hand, and 10,000 generated pages;
-//! `cargo bench --bench ingest -- 500` takes another number of pages. The embedder is the deterministic one of the
-//! tests, so what is left is reading, splitting, storing and indexing.
+//! `cargo bench --bench ingest -- 500` takes another number of pages, `cargo bench --bench ingest -- PATH` what stands
+//! there instead, once. The embedder is the deterministic one of the tests, so what is left is reading, splitting,
+//! storing and indexing.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -23,6 +24,13 @@ use ragonite::inference::{Embed, HashEmbedder};
 const PAGES: usize = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    if let Some(path) = std::env::args().skip(1).map(PathBuf::from).find(|path| path.exists()) {
+        let data = tempfile::tempdir()?;
+        let report = timed("given path", "all new", || ingest(&data.path().join("bench"), &path))?;
+        println!("  {} documents, {} evidences", report.documents, report.evidences.total());
+        report.skipped.iter().for_each(|skipped| println!("  skipped {}: {}", skipped.path.display(), skipped.reason));
+        return Ok(());
+    }
     let pages = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(PAGES);
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/confquestions/documents");
     if corpus.is_dir() {

@@ -18,7 +18,7 @@ use super::lists::Lists;
 use super::styles::{Numbered, Numbering, Role, bold, role_of_outline, switch};
 use super::table::{Captions, Cell, Row, lay_out};
 use super::text::{is_silent, plain, symbol, target_of_field};
-use crate::base::clean_line;
+use crate::base::{CancelToken, Canceled, clean_line};
 
 /// Bytes of what is written more often than the file has it: the numbers of paragraphs, and notes referred to again.
 const MOST_REPEATED: usize = 16 << 20;
@@ -35,13 +35,22 @@ pub(super) struct Content {
     pub title: Option<String>,
 }
 
+/// Steps between two looks at whether the work is cancelled.
+const STEPS: usize = 1_024;
+
 /// Reads the main part.
-pub(super) fn read(root: Node<'_, '_>, around: &Surroundings, numbering: Numbering) -> Content {
+pub(super) fn read(
+    root: Node<'_, '_>,
+    around: &Surroundings,
+    numbering: Numbering,
+    cancel: &CancelToken,
+) -> Result<Content, Canceled> {
     let mut reader = Reader {
         around,
+        cancel,
         numbering,
         captions: Captions::find(root, &around.styles),
-        builder: Builder::default(),
+        builder: Builder::default().watched(cancel),
         content: Content::default(),
         places: vec![Lists::default()],
         rows: HashMap::new(),
@@ -57,7 +66,12 @@ pub(super) fn read(root: Node<'_, '_>, around: &Surroundings, numbering: Numberi
         open: 0,
     };
     let mut todo = vec![Step::Enter(root)];
+    let mut steps = 0_usize;
     loop {
+        if steps.is_multiple_of(STEPS) {
+            cancel.check()?;
+        }
+        steps += 1;
         match todo.pop() {
             Some(Step::Enter(node)) => reader.enter(node, &mut todo),
             Some(Step::EnterPlace) => reader.places.push(Lists::default()),
@@ -68,7 +82,7 @@ pub(super) fn read(root: Node<'_, '_>, around: &Surroundings, numbering: Numberi
     }
     reader.close_lists();
     reader.flush();
-    reader.content
+    Ok(reader.content)
 }
 
 /// What is still to be done, the next last.
@@ -111,6 +125,7 @@ impl OpenLink {
 
 struct Reader<'a, 'i, 's> {
     around: &'s Surroundings,
+    cancel: &'s CancelToken,
     numbering: Numbering,
     captions: Captions,
     builder: Builder,
@@ -468,7 +483,8 @@ impl<'a, 'i> Reader<'a, 'i, '_> {
     }
 
     fn flush(&mut self) {
-        let blocks = std::mem::take(&mut self.builder).finish().blocks;
+        let next = Builder::default().watched(self.cancel);
+        let blocks = std::mem::replace(&mut self.builder, next).finish().blocks;
         self.add_links(&blocks);
         self.content.blocks.extend(blocks);
     }

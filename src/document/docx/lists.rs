@@ -112,8 +112,7 @@ impl Lists {
 #[cfg(test)]
 mod tests {
     use super::super::super::{Block, Document, List};
-    use super::super::read;
-    use super::super::tests::package;
+    use super::super::tests::{package, read};
 
     /// A Word file with this body, the levels of its only list, and its only footnote.
     fn word(body: &str, levels: &str, note: &str) -> Document {

@@ -21,7 +21,7 @@ use roxmltree::Node;
 
 use super::Document;
 use super::package::{OfficeError, Package, Relation, attribute, child, parse};
-use crate::base::clean_line;
+use crate::base::{CancelToken, clean_line};
 use styles::{Numbering, Styles};
 
 /// Remarks that stand outside the running text, by their ids.
@@ -38,8 +38,8 @@ struct Surroundings {
 }
 
 /// Reads a DOCX file. The title is empty where neither a title paragraph nor the file's properties give one.
-pub(super) fn read(bytes: &[u8]) -> Result<Document, OfficeError> {
-    let mut package = Package::open(bytes)?;
+pub(super) fn read(bytes: &[u8], cancel: &CancelToken) -> Result<Document, OfficeError> {
+    let mut package = Package::open(bytes, cancel)?;
     let roots = package.relations("")?;
     let main = roots.values().find(|relation| relation.kind == "officeDocument");
     let main = main.map_or("word/document.xml", |relation| relation.target.as_str()).to_owned();
@@ -53,7 +53,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, OfficeError> {
             continue;
         }
         let Some(source) = package.text(name)? else { continue };
-        let tree = parse(name, &source)?;
+        let tree = parse(name, &source, cancel)?;
         let root = tree.root_element();
         match kind {
             "styles" => around.styles = Styles::read(root),
@@ -64,10 +64,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, OfficeError> {
         }
     }
     around.relations = relations;
-    let mut document = read_properties(&mut package)?;
+    let mut document = read_properties(&mut package, cancel)?;
     let source = package.needed(&main)?;
-    let tree = parse(&main, &source)?;
-    let body = body::read(tree.root_element(), &around, numbering);
+    let tree = parse(&main, &source, cancel)?;
+    let body = body::read(tree.root_element(), &around, numbering, cancel)?;
     document.blocks = body.blocks;
     document.links = body.links;
     // What a page shows as its title is truer than properties, which files inherit from their templates.
@@ -78,10 +78,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, OfficeError> {
 }
 
 /// Title and date from the properties of the file.
-fn read_properties(package: &mut Package<'_>) -> Result<Document, OfficeError> {
+fn read_properties(package: &mut Package<'_>, cancel: &CancelToken) -> Result<Document, OfficeError> {
     let mut document = Document::default();
     let Some(source) = package.text("docProps/core.xml")? else { return Ok(document) };
-    let tree = parse("docProps/core.xml", &source)?;
+    let tree = parse("docProps/core.xml", &source, cancel)?;
     let value = |name| child(tree.root_element(), name).and_then(|node| node.text()).map(clean_line);
     document.title = value("title").unwrap_or_default();
     document.date = value("modified").or_else(|| value("created")).filter(|date| !date.is_empty());

@@ -8,8 +8,12 @@ use proptest::prelude::*;
 use zip::write::SimpleFileOptions;
 
 use super::super::{Block, Document, List, Table, load, parse};
-use super::read;
+use crate::base::CancelToken;
 use crate::document::OfficeError;
+
+pub(super) fn read(bytes: &[u8]) -> Result<Document, OfficeError> {
+    super::read(bytes, &CancelToken::never())
+}
 
 /// A document as a person would check it.
 pub(in super::super) fn draw(document: &Document) -> String {

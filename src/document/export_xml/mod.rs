@@ -32,10 +32,12 @@ pub(super) fn read(
     let inside = place.member(&entry.name);
     let mut space = Space::default();
     let allowed = walk.budget.bytes;
-    let bytes = space.learn(&mut Entities::new(archive.stream(&entry, &inside, allowed)?, &inside))?;
+    let cancel = walk.cancel.clone();
+    let stream = cancel.watch(archive.stream(&entry, &inside, allowed)?);
+    let bytes = space.learn(&mut Entities::new(stream, &inside))?;
     // The second reading unpacks the same again; it counts once.
     walk.budget.bytes = allowed.saturating_sub(bytes).max(1);
-    let stream = archive.stream(&entry, &inside, allowed)?;
+    let stream = cancel.watch(archive.stream(&entry, &inside, allowed)?);
     let flow = give_pages(walk, place, &mut space, &mut Entities::new(stream, &inside))?;
     if flow.is_break() {
         return Ok(flow);
@@ -50,9 +52,10 @@ pub(super) fn read_entities(
     mut source: Source,
 ) -> Result<ControlFlow<()>, DocumentError> {
     let mut space = Space::default();
-    space.learn(&mut Entities::new(source.by_ref().take(LARGEST_CONTAINER), place))?;
+    let cancel = walk.cancel.clone();
+    space.learn(&mut Entities::new(cancel.watch(source.by_ref().take(LARGEST_CONTAINER)), place))?;
     source.restart().map_err(|error| place.unreadable(error))?;
-    give_pages(walk, place, &mut space, &mut Entities::new(source.take(LARGEST_CONTAINER), place))
+    give_pages(walk, place, &mut space, &mut Entities::new(cancel.watch(source.take(LARGEST_CONTAINER)), place))
 }
 
 fn give_pages<R: Read>(
@@ -64,7 +67,7 @@ fn give_pages<R: Read>(
     let mut names = Names::default();
     let mut given = false;
     while let Some(mut entity) = entities.next()? {
-        let Some((title, document)) = space.page(&mut entity) else { continue };
+        let Some((title, document)) = space.page(&mut entity, &walk.cancel) else { continue };
         walk.take_member(place)?;
         given = true;
         let flow = walk.give(&place.member(&names.unique(&title)), Ok(document));

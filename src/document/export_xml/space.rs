@@ -8,6 +8,7 @@ use super::super::markup::Dialect;
 use super::super::text::paragraphs;
 use super::super::{Block, Document, DocumentError, html};
 use super::entities::{Entities, Entity, is_id};
+use crate::base::CancelToken;
 
 /// What comments may take of memory, in bytes. Later ones are counted, not read.
 pub(super) const MOST_COMMENTED: usize = 64 << 20;
@@ -153,7 +154,7 @@ impl Space {
     }
 
     /// The document of a body, with the title of its page, where the body is that of a current page.
-    pub(super) fn page(&mut self, entity: &mut Entity) -> Option<(String, Document)> {
+    pub(super) fn page(&mut self, entity: &mut Entity, cancel: &CancelToken) -> Option<(String, Document)> {
         if entity.class != "BodyContent" {
             return None;
         }
@@ -174,25 +175,25 @@ impl Space {
         if is_wiki_markup {
             document.blocks = paragraphs(&body);
         } else {
-            document.append(self.storage(&body));
+            document.append(self.storage(&body, cancel));
         }
         let files = self.attachments.get(&id).into_iter().flat_map(BTreeMap::values);
         let mut files: Vec<&str> = files.map(|file| file.name.as_str()).collect();
         files.sort_unstable();
         document.blocks.append(&mut about(&page.title, None, &files));
-        document.blocks.append(&mut self.comments(&id));
+        document.blocks.append(&mut self.comments(&id, cancel));
         let title = if page.title.is_empty() { id } else { page.title.clone() };
         Some((title, document))
     }
 
-    fn comments(&self, page: &str) -> Vec<Block> {
+    fn comments(&self, page: &str, cancel: &CancelToken) -> Vec<Block> {
         let mut comments: Vec<&Comment> = self.comments.get(page).into_iter().flatten().collect();
         comments.sort_unstable_by_key(|comment| (&comment.date, &comment.id));
         let mut blocks = Vec::new();
         let mut unread = 0_usize;
-        for comment in comments {
+        for comment in comments.into_iter().take_while(|_| !cancel.is_canceled()) {
             match self.bodies.get(&comment.id) {
-                Some(body) => blocks.append(&mut signed(self.storage(body).blocks, &self.signature(comment))),
+                Some(body) => blocks.append(&mut signed(self.storage(body, cancel).blocks, &self.signature(comment))),
                 None => unread += 1,
             }
         }
@@ -206,8 +207,8 @@ impl Space {
     }
 
     /// A body as it was before the export put it into CDATA, in which `]]>` cannot stand, with the names of people.
-    fn storage(&self, body: &str) -> Document {
-        html::read_fragment(&with_names(&body.replace("]] >", "]]>"), &self.users), Dialect::Storage)
+    fn storage(&self, body: &str, cancel: &CancelToken) -> Document {
+        html::read_fragment(&with_names(&body.replace("]] >", "]]>"), &self.users), Dialect::Storage, cancel)
     }
 
     fn signature(&self, comment: &Comment) -> String {

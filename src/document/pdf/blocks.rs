@@ -9,7 +9,7 @@ use super::list::{Item, lists};
 use super::paragraph::{Marker, append, marker};
 use super::sheet::{Piece, Placed, Sheet};
 use super::table::Draft;
-use crate::base::{clean_line, clean_text};
+use crate::base::{CancelToken, Canceled, clean_line, clean_text};
 use crate::document::Block;
 
 /// A longer text above or below a table is no caption, in letters.
@@ -46,7 +46,12 @@ struct Composer<'h> {
 }
 
 /// Composes the blocks of a document. `skip` names lines, by page and place, that are not part of it.
-pub(super) fn compose(sheets: &[Sheet], headings: &Headings, skip: &[(usize, usize)]) -> Vec<Block> {
+pub(super) fn compose(
+    sheets: &[Sheet],
+    headings: &Headings,
+    skip: &[(usize, usize)],
+    cancel: &CancelToken,
+) -> Result<Vec<Block>, Canceled> {
     let mut composer = Composer {
         blocks: Vec::new(),
         headings,
@@ -58,6 +63,7 @@ pub(super) fn compose(sheets: &[Sheet], headings: &Headings, skip: &[(usize, usi
         table: None,
     };
     for (page, sheet) in sheets.iter().enumerate() {
+        cancel.check()?;
         let number = page as u32 + 1;
         let pitches = pitches(sheet);
         for (at, piece) in sheet.pieces.iter().enumerate() {
@@ -70,7 +76,7 @@ pub(super) fn compose(sheets: &[Sheet], headings: &Headings, skip: &[(usize, usi
         }
     }
     composer.end_all();
-    composer.blocks
+    Ok(composer.blocks)
 }
 
 /// The usual distance between the lines of each column.

@@ -15,6 +15,7 @@ use hayro_syntax::page::{Page, Resources, Rotation};
 
 use super::font::{Face, Fonts, Look};
 use super::string::decode;
+use crate::base::CancelToken;
 
 /// Forms inside forms; deeper ones are left out.
 const DEEPEST_FORM: usize = 12;
@@ -22,6 +23,8 @@ const DEEPEST_FORM: usize = 12;
 const MOST_STATES: usize = 256;
 /// Instructions of a document.
 pub(super) const MOST_INSTRUCTIONS: usize = 200_000_000;
+/// Instructions between two looks at whether the work is cancelled.
+const STEP: usize = 4_096;
 /// Instructions of one page, and glyphs that one page can hold.
 const MOST_OPERATIONS: usize = 4_000_000;
 const MOST_GLYPHS: usize = 200_000;
@@ -36,11 +39,13 @@ pub(super) struct Budget {
     pub operations: usize,
     /// Unpacked bytes of pages and forms.
     pub bytes: usize,
+    /// Spends what is left once the work is cancelled.
+    pub cancel: CancelToken,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { operations: MOST_INSTRUCTIONS, bytes: 2 << 30 }
+        Self { operations: MOST_INSTRUCTIONS, bytes: 2 << 30, cancel: CancelToken::never() }
     }
 }
 
@@ -169,6 +174,10 @@ impl<'a> Reader<'_, 'a> {
         let mut instructions = TypedIter::new(data);
         while let Some(op) = instructions.next() {
             if self.operations == 0 || self.content.glyphs.len() >= MOST_GLYPHS {
+                return;
+            }
+            if self.operations.is_multiple_of(STEP) && self.budget.cancel.is_canceled() {
+                (self.operations, self.budget.operations) = (0, 0);
                 return;
             }
             self.operations -= 1;

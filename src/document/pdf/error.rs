@@ -1,8 +1,13 @@
 //! Why a PDF gives no document.
 
+use crate::base::Canceled;
+
 /// What is wrong with a PDF, and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PdfError {
+    /// The work was cancelled by the user.
+    #[error(transparent)]
+    Canceled(#[from] Canceled),
     /// It opens only with a password.
     #[error("it is protected by a password; save a copy without one and read that")]
     Locked,

@@ -11,7 +11,7 @@ use super::content::{Glyph, page_matrix};
 use super::line::{lines, words};
 use super::paragraph::join_lines;
 use super::string::decode;
-use crate::base::clean_line;
+use crate::base::{CancelToken, clean_line};
 use crate::document::{Block, Link, List};
 
 /// Links of one page; more are a trap.
@@ -25,12 +25,12 @@ pub(super) struct PageLink {
     target: String,
 }
 
-/// The links of a page.
-pub(super) fn on_page(page: &Page<'_>, number: u32, glyphs: &[Glyph]) -> Vec<PageLink> {
+/// The links of a page; the first ones where the work is cancelled.
+pub(super) fn on_page(page: &Page<'_>, number: u32, glyphs: &[Glyph], cancel: &CancelToken) -> Vec<PageLink> {
     let Some(notes) = page.raw().get::<Array<'_>>("Annots") else { return Vec::new() };
     let matrix = page_matrix(page);
     let mut links: Vec<PageLink> = Vec::new();
-    for note in notes.iter::<Dict<'_>>().take(MOST) {
+    for note in notes.iter::<Dict<'_>>().take(MOST).take_while(|_| !cancel.is_canceled()) {
         let uri = note.get::<Dict<'_>>("A").and_then(|action| action.get::<PdfString<'_>>("URI"));
         let (Some(uri), Some(area)) = (uri, note.get::<Area>("Rect")) else { continue };
         let target = clean_line(&decode(uri.as_bytes()));
@@ -55,14 +55,20 @@ pub(super) fn on_page(page: &Page<'_>, number: u32, glyphs: &[Glyph]) -> Vec<Pag
 /// Finds the block of each link, by its page and its text.
 pub(super) fn place(links: Vec<PageLink>, blocks: &[Block]) -> Vec<Link> {
     let mut placed: Vec<Link> = Vec::with_capacity(links.len());
+    // Marks come in the order of the pages.
+    let marks = blocks.iter().enumerate().filter_map(|(at, block)| match block {
+        Block::Page(page) => Some((*page, at)),
+        _ => None,
+    });
+    let marks: Vec<(u32, usize)> = marks.collect();
+    let mark = |page: u32| marks.get(marks.partition_point(|(of, _)| *of < page)).map(|(_, at)| *at);
+    let first = blocks.iter().position(|block| !matches!(block, Block::Page(_)));
     for link in links {
-        let mark = |page: u32| blocks.iter().position(|block| matches!(block, Block::Page(at) if *at >= page));
         let start = mark(link.page).unwrap_or(0);
         let end = mark(link.page + 1).unwrap_or(blocks.len());
         let holds = |range: std::ops::Range<usize>| range.into_iter().find(|at| contains(&blocks[*at], &link.text));
         // A paragraph that began on the page before stands before the mark.
         let block = holds(start..end).or_else(|| holds(start.saturating_sub(1)..start));
-        let first = blocks.iter().position(|block| !matches!(block, Block::Page(_)));
         if let Some(block) = block.or_else(|| (start + 1 < end).then_some(start + 1)).or(first) {
             placed.push(Link { block, text: link.text, target: link.target });
         }

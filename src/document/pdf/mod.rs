@@ -49,6 +49,7 @@ use self::heading::Headings;
 use self::links::PageLink;
 use self::sheet::Sheet;
 use super::Document;
+use crate::base::CancelToken;
 
 /// More pages are no document.
 const MOST_PAGES: usize = 20_000;
@@ -65,12 +66,12 @@ const MOST_SECONDS: usize = 600;
 ///
 /// # Errors
 /// Where it is locked, damaged throughout, holds no text, or would unpack to more than any document.
-pub(super) fn read(bytes: &[u8]) -> Result<Document, PdfError> {
-    unpack::check(bytes)?;
-    catch_unwind(AssertUnwindSafe(|| read_file(bytes))).unwrap_or(Err(PdfError::Broken))
+pub(super) fn read(bytes: &[u8], cancel: &CancelToken) -> Result<Document, PdfError> {
+    unpack::check(bytes, cancel)?;
+    catch_unwind(AssertUnwindSafe(|| read_file(bytes, cancel))).unwrap_or(Err(PdfError::Broken))
 }
 
-fn read_file(bytes: &[u8]) -> Result<Document, PdfError> {
+fn read_file(bytes: &[u8], cancel: &CancelToken) -> Result<Document, PdfError> {
     let pdf = Pdf::new(bytes.to_vec()).map_err(|error| match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => PdfError::Locked,
         LoadPdfError::Decryption(_) => PdfError::Encryption,
@@ -80,7 +81,7 @@ fn read_file(bytes: &[u8]) -> Result<Document, PdfError> {
     if pages > MOST_PAGES {
         return Err(PdfError::TooLarge { limit: MOST_PAGES, unit: "pages" });
     }
-    let (mut sheets, links) = read_pages(pdf.pages())?;
+    let (mut sheets, links) = read_pages(pdf.pages(), cancel)?;
     let letters: usize = sheets.iter().map(|sheet| sheet.letters).sum();
     let unknown: usize = sheets.iter().map(|sheet| sheet.unknown).sum();
     if pages == 0 {
@@ -93,10 +94,12 @@ fn read_file(bytes: &[u8]) -> Result<Document, PdfError> {
             () => PdfError::Unreadable,
         });
     }
+    cancel.check()?;
     furniture::remove(&mut sheets);
+    cancel.check()?;
     let (title, skip) = title::find(pdf.metadata(), &sheets);
     let headings = Headings::learn(&sheets, &skip);
-    let blocks = blocks::compose(&sheets, &headings, &skip);
+    let blocks = blocks::compose(&sheets, &headings, &skip, cancel)?;
     let links = links::place(links, &blocks);
     Ok(Document { title, date: title::date(pdf.metadata()), blocks, links, ..Document::default() })
 }
@@ -115,17 +118,18 @@ fn has_lost_content(page: &Page<'_>) -> bool {
     page.raw().contains_key(CONTENTS) && page.page_stream().is_none_or(|content| content.is_empty() && is_list())
 }
 
-fn read_pages(pages: &[Page<'_>]) -> Result<(Vec<Sheet>, Vec<PageLink>), PdfError> {
+fn read_pages(pages: &[Page<'_>], cancel: &CancelToken) -> Result<(Vec<Sheet>, Vec<PageLink>), PdfError> {
     let mut fonts = Fonts::new();
-    let mut budget = Budget::default();
+    let mut budget = Budget { cancel: cancel.clone(), ..Budget::default() };
     let mut sheets = Vec::with_capacity(pages.len());
     let mut links = Vec::new();
     let mut letters = 0;
     let began = Instant::now();
     for (at, page) in pages.iter().enumerate() {
+        cancel.check()?;
         let read = catch_unwind(AssertUnwindSafe(|| {
             let content = read_page(page, &fonts, &mut budget);
-            let links = links::on_page(page, at as u32 + 1, &content.glyphs);
+            let links = links::on_page(page, at as u32 + 1, &content.glyphs, cancel);
             (sheet::order(content), links)
         }));
         let Ok((sheet, found)) = read else {

@@ -6,7 +6,12 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::super::{Block, Document, DocumentError, List, Ordering, parse};
-use super::{PdfError, read};
+use super::PdfError;
+use crate::base::CancelToken;
+
+fn read(bytes: &[u8]) -> Result<Document, PdfError> {
+    super::read(bytes, &CancelToken::never())
+}
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents/pdf")

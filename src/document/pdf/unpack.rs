@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use flate2::read::ZlibDecoder;
 
 use super::error::PdfError;
+use crate::base::CancelToken;
 
 /// The largest stream, unpacked.
 const LARGEST: usize = 256 << 20;
@@ -21,11 +22,12 @@ const LARGEST_LZW: usize = 1 << 20;
 const DICTIONARY: usize = 512;
 
 /// Checks all streams of a file.
-pub(super) fn check(bytes: &[u8]) -> Result<(), PdfError> {
+pub(super) fn check(bytes: &[u8], cancel: &CancelToken) -> Result<(), PdfError> {
     let too_large = |limit: usize| PdfError::TooLarge { limit: limit >> 20, unit: "MiB" };
     let mut objects = 0;
     let mut at = 0;
     while let Some(found) = find(&bytes[at..], b"stream") {
+        cancel.check()?;
         let start = at + found;
         at = start + 6;
         if bytes[..start].ends_with(b"end") {
@@ -43,7 +45,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), PdfError> {
         }
         let holds_objects = count(before, b"ObjStm") + count(before, b"XRef") > 0;
         if packed > 0 && (holds_objects || length > LARGEST / MOST_GROWTH) {
-            let size = unpacked(&data[..length]);
+            let size = unpacked(cancel.watch(&data[..length]));
             if size > LARGEST {
                 return Err(too_large(LARGEST));
             }
@@ -58,7 +60,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), PdfError> {
 }
 
 /// The size that data unpacks to, or a little over the limit.
-fn unpacked(data: &[u8]) -> usize {
+fn unpacked(data: impl Read) -> usize {
     let mut limited = ZlibDecoder::new(data).take(LARGEST as u64 + 1);
     let mut sink = Count(0);
     // Damaged data ends early; what came before counts.

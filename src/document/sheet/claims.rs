@@ -10,6 +10,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::super::package::{OfficeError, Package, Relation};
+use crate::base::{CancelToken, Canceled};
 
 /// Shared strings of one file: as many as cells.
 const MOST_STRINGS: usize = 4_000_000;
@@ -25,6 +26,8 @@ const LONGEST_RECORD: usize = 1 << 20;
 const LONGEST_NAME: usize = 64 << 10;
 /// Sheets of one workbook.
 pub(super) const MOST_SHEETS: usize = 10_000;
+/// Parts of XML between two looks at whether the work is cancelled.
+const STEP: usize = 4_096;
 /// Bytes of the shortest reference to a name.
 const REFERENCE: usize = 5;
 
@@ -38,11 +41,12 @@ pub(super) fn check_xlsx(package: &mut Package<'_>) -> Result<(), OfficeError> {
     }
     for part in package.ending("sharedstrings.xml") {
         let text = package.text_at(part)?;
-        let strings = count(&text, |name, claimed| match name {
+        let weight = |name: &str, claimed: usize| match name {
             "sst" => claimed.max(1),
             "si" => 1,
             _ => 0,
-        });
+        };
+        let strings = count(&text, weight, &package.cancel)?;
         if strings > MOST_STRINGS + 1 {
             return Err(OfficeError::TooManyCells { limit: MOST_STRINGS });
         }
@@ -50,8 +54,8 @@ pub(super) fn check_xlsx(package: &mut Package<'_>) -> Result<(), OfficeError> {
     for part in package.ending("styles.xml") {
         let text = package.text_at(part)?;
         let longest = text.split('>').map(str::len).max().unwrap_or(0);
-        let formats = count(&text, |name, _| usize::from(name == "xf"));
-        let all = count(&text, |_, _| 1);
+        let formats = count(&text, |name, _| usize::from(name == "xf"), &package.cancel)?;
+        let all = count(&text, |_, _| 1, &package.cancel)?;
         if all > MOST_STYLES || formats.saturating_mul(FORMAT + longest) > MOST_COPIED {
             return Err(OfficeError::Broken);
         }
@@ -61,11 +65,16 @@ pub(super) fn check_xlsx(package: &mut Package<'_>) -> Result<(), OfficeError> {
 
 /// The sum of what each element weighs, by its name and how many entries it says it has. Damage ends the walk, as it
 /// ends the reader's.
-fn count(text: &str, weight: impl Fn(&str, usize) -> usize) -> usize {
+fn count(text: &str, weight: impl Fn(&str, usize) -> usize, cancel: &CancelToken) -> Result<usize, Canceled> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
     let mut sum = 0usize;
+    let mut events = 0_usize;
     while let Ok(event) = reader.read_event() {
+        if events.is_multiple_of(STEP) {
+            cancel.check()?;
+        }
+        events += 1;
         let tag = match event {
             Event::Start(tag) | Event::Empty(tag) => tag,
             Event::Eof => break,
@@ -79,7 +88,7 @@ fn count(text: &str, weight: impl Fn(&str, usize) -> usize) -> usize {
         }
         sum = sum.saturating_add(weight(tag.local_name().as_ref(), claimed));
     }
-    sum
+    Ok(sum)
 }
 
 /// Looks at the parts of an XLSB package that are records.

@@ -11,7 +11,7 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::super::package::OfficeError;
 use super::super::{Block, Document, List, ListItem, Table};
-use crate::base::clean_line;
+use crate::base::{CancelToken, clean_line};
 
 /// Which of two delimiters that split equally well is taken: the one that prose and numbers have less often.
 const DELIMITERS: &[u8] = b"\t;|,";
@@ -22,18 +22,25 @@ const SAMPLE: usize = 200;
 const LONGEST_NAME: usize = 80;
 /// Fields of one record.
 const WIDEST: usize = 4_096;
+/// Records between two looks at whether the work is cancelled.
+const STEP: usize = 1_024;
 /// Places of the table, also where short records are filled up.
 const MOST_PLACES: usize = 16_000_000;
 
 /// Reads delimited text.
-pub(in super::super) fn read_delimited(text: &str) -> Result<Document, OfficeError> {
+pub(in super::super) fn read_delimited(text: &str, cancel: &CancelToken) -> Result<Document, OfficeError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (named, text) = named_delimiter(text);
     let (remarks, body) = leading_remarks(text);
     let delimiter = named.unwrap_or_else(|| find_delimiter(body));
     let mut records: Vec<Vec<String>> = Vec::new();
     let mut places = 0;
+    let mut seen = 0_usize;
     each_record(body, delimiter, |record| {
+        seen += 1;
+        if seen.is_multiple_of(STEP) && cancel.is_canceled() {
+            return ControlFlow::Break(());
+        }
         let fields: Vec<String> =
             record.iter().take(WIDEST).map(|field| clean_line(&String::from_utf8_lossy(field))).collect();
         if fields.iter().any(|field| !field.is_empty()) {
@@ -42,6 +49,7 @@ pub(in super::super) fn read_delimited(text: &str) -> Result<Document, OfficeErr
         }
         if places <= MOST_PLACES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
+    cancel.check()?;
     let mut document = Document::default();
     let usual = usual_width(&records);
     // Lines above the table that are not split as it is: its title, when and by whom it was exported.

@@ -53,7 +53,7 @@ pub(super) fn read(package: &mut Package<'_>) -> Result<HashMap<String, Frame>, 
     const WORKBOOK: &str = "xl/workbook.xml";
     let relations = package.relations(WORKBOOK)?;
     let source = package.needed(WORKBOOK)?;
-    let tree = parse(WORKBOOK, &source)?;
+    let tree = parse(WORKBOOK, &source, &package.cancel)?;
     let mut frames = HashMap::new();
     let Some(sheets) = child(tree.root_element(), "sheets") else { return Ok(frames) };
     // The reader of the cells looks each sheet up among all.
@@ -76,7 +76,7 @@ fn read_sheet(package: &mut Package<'_>, part: &str) -> Result<Frame, OfficeErro
     let relations = package.relations(part)?;
     let Some(source) = package.text(part)? else { return Ok(frame) };
     let Some(rest) = without_cells(&source) else { return Ok(frame) };
-    let tree = parse(part, &rest)?;
+    let tree = parse(part, &rest, &package.cancel)?;
     for node in tree.root_element().children() {
         match node.tag_name().name() {
             "sheetViews" => {
@@ -137,7 +137,7 @@ fn link(node: Node<'_, '_>, relations: &HashMap<String, Relation>) -> Option<((u
 /// The header row of a table that was made as such.
 fn read_table(package: &mut Package<'_>, part: &str) -> Result<Option<Area>, OfficeError> {
     let Some(source) = package.text(part)? else { return Ok(None) };
-    let tree = parse(part, &source)?;
+    let tree = parse(part, &source, &package.cancel)?;
     let table = tree.root_element();
     if attribute(table, "headerRowCount") == Some("0") {
         return Ok(None);
@@ -151,7 +151,7 @@ fn read_comments(
     comments: &mut HashMap<(u32, u32), String>,
 ) -> Result<(), OfficeError> {
     let Some(source) = package.text(part)? else { return Ok(()) };
-    let tree = parse(part, &source)?;
+    let tree = parse(part, &source, &package.cancel)?;
     let named =
         |name: &'static str| tree.root_element().descendants().filter(move |node| node.tag_name().name() == name);
     let authors: Vec<&str> = named("author").map(|node| node.text().unwrap_or_default().trim()).collect();

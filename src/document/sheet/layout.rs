@@ -14,6 +14,7 @@ use std::sync::Arc;
 use super::super::builder::{Builder, CellMarks, Part, Section};
 use super::super::header::is_value;
 use super::super::{Block, Table};
+use crate::base::CancelToken;
 
 /// Rows from which a table's header is told.
 const SAMPLE: usize = 1_000;
@@ -57,11 +58,13 @@ pub(super) type Merged = HashMap<(u32, u32), (u32, u32)>;
 pub(super) struct Room {
     places: usize,
     repeated: usize,
+    /// What is laid out after it is cancelled is thrown away.
+    pub cancel: CancelToken,
 }
 
 impl Default for Room {
     fn default() -> Self {
-        Self { places: MOST_PLACES, repeated: MOST_REPEATED }
+        Self { places: MOST_PLACES, repeated: MOST_REPEATED, cancel: CancelToken::never() }
     }
 }
 
@@ -145,7 +148,8 @@ pub(super) fn lay_out(rows: Vec<Row>, merged: &Merged, room: &mut Room) -> Vec<P
     let regions = join(regions);
     let mut placed = Vec::new();
     let mut titles: Vec<Region> = Vec::new();
-    for region in regions {
+    let cancel = room.cancel.clone();
+    for region in regions.into_iter().take_while(|_| !cancel.is_canceled()) {
         if region.is_single_cell() {
             titles.push(region);
             continue;
@@ -386,7 +390,10 @@ fn build(rows: Vec<Row>, caption: &str, columns: Range<u32>, (merged, room): (&M
             widen(table, &used, &in_sample);
             let places: HashMap<u32, usize> = used.iter().enumerate().map(|(at, column)| (*column, at)).collect();
             let mut covered = Covered::new();
-            for row in rows.into_iter().skip(SAMPLE) {
+            for (at, row) in rows.into_iter().skip(SAMPLE).enumerate() {
+                if at.is_multiple_of(SAMPLE) && room.cancel.is_canceled() {
+                    break;
+                }
                 table.rows.push(fill(row, &places, (merged, room), &mut covered));
             }
             blocks

@@ -21,6 +21,9 @@ const MANIFEST: &str = "META-INF/manifest.xml";
 /// Attributes that hold a cell's value.
 const VALUES: &[&str] = &["value", "string-value", "date-value", "boolean-value"];
 
+/// Parts of XML between two looks at whether the work is cancelled.
+const STEP: usize = 1_024;
+
 /// Reads the visible sheets.
 pub(super) fn read_sheets(package: &mut Package<'_>, sheets: Sheets) -> Result<Sheets, OfficeError> {
     if package.text(MANIFEST)?.is_some_and(|manifest| manifest.contains("encryption-data")) {
@@ -30,7 +33,12 @@ pub(super) fn read_sheets(package: &mut Package<'_>, sheets: Sheets) -> Result<S
     let mut reader = Reader::from_str(&source);
     reader.config_mut().expand_empty_elements = true;
     let mut book = Book::new(sheets);
+    let mut events = 0_usize;
     loop {
+        if events.is_multiple_of(STEP) {
+            package.cancel.check()?;
+        }
+        events += 1;
         match reader.read_event().map_err(|_| OfficeError::Broken)? {
             Event::Start(tag) => book.start(&tag),
             Event::End(tag) => book.end(tag.local_name().as_ref())?,
@@ -216,6 +224,7 @@ impl Table {
         let none = Frame::default();
         let mut sheet = Sheet { rows: std::mem::take(&mut self.rows), frame: &none, room: &mut sheets.room };
         for row in first..self.row {
+            sheet.room.cancel.check()?;
             for (text, cell) in &cells {
                 for column in cell.column..cell.column.saturating_add(cell.alike) {
                     sheet.put((row, column), text.clone(), cell.look.clone())?;

@@ -5,7 +5,15 @@ use std::fmt::Write as _;
 use super::super::docx::tests::{draw, fixture, package};
 use super::super::{Block, Document, OfficeError, Table};
 use super::workbook::{Room, read_within};
-use super::{read_delimited, read_workbook};
+use crate::base::CancelToken;
+
+pub(super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeError> {
+    super::read_workbook(bytes, &CancelToken::never())
+}
+
+fn read_delimited(text: &str) -> Result<Document, OfficeError> {
+    super::read_delimited(text, &CancelToken::never())
+}
 
 #[test]
 fn a_workbook() {

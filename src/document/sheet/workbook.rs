@@ -21,7 +21,7 @@ use super::number::{date, general, number};
 use super::open;
 use super::records;
 use super::{claims, compound};
-use crate::base::clean_line;
+use crate::base::{CancelToken, Watched, clean_line};
 
 /// Cells of one file: 50,000 rows of 80 columns.
 const MOST_CELLS: usize = 4_000_000;
@@ -31,6 +31,8 @@ const MOST_TEXT: usize = 256 << 20;
 const MOST_RAW: usize = 1 << 30;
 /// Cells of one file, the empty ones too.
 const MOST_SEEN: usize = 64_000_000;
+/// Cells between two looks at whether the work is cancelled.
+const STEP: usize = 1_024;
 /// Links of one sheet. Excel stops at a few fewer.
 const MOST_LINKS: usize = 1 << 16;
 /// No program makes larger sheets.
@@ -42,14 +44,14 @@ const LONGEST_CODE: usize = 1_024;
 type Bytes<'a> = Cursor<&'a [u8]>;
 
 /// Reads a workbook. The title is empty where its properties give none.
-pub(in super::super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeError> {
-    read_within(bytes, Room::default())
+pub(in super::super) fn read_workbook(bytes: &[u8], cancel: &CancelToken) -> Result<Document, OfficeError> {
+    read_within(bytes, Room { cancel: cancel.clone(), ..Room::default() })
 }
 
 /// Reads a workbook that may hold so much.
 pub(super) fn read_within(bytes: &[u8], room: Room) -> Result<Document, OfficeError> {
+    let cancel = room.cancel.clone();
     let sheets = Sheets::within(room);
-    let source = Cursor::new(bytes);
     if bytes.starts_with(COMPOUND_FILE) {
         if holds_encrypted_package(bytes) {
             return Err(OfficeError::Protected);
@@ -59,10 +61,14 @@ pub(super) fn read_within(bytes: &[u8], room: Room) -> Result<Document, OfficeEr
         }
         return guarded(|| {
             let bytes = records::bounded(bytes)?;
+            // The reader makes all sheets in one call, in the memory that was just allowed: some seconds for the largest.
+            cancel.check()?;
             read_xls(Xls::new(Cursor::new(bytes.as_slice())).map_err(calamine::Error::Xls)?, sheets)
         });
     }
-    let mut package = Package::open(bytes)?;
+    let mut package = Package::open(bytes, &cancel)?;
+    // The readers know no token: their source ends with the work.
+    let source = cancel.watch(Cursor::new(bytes));
     package.check()?;
     let mut document = if package.has("xl/workbook.xml") {
         claims::check_xlsx(&mut package)?;
@@ -98,7 +104,7 @@ impl From<calamine::Error> for OfficeError {
 fn read_properties(package: &mut Package<'_>, document: &mut Document) -> Result<(), OfficeError> {
     for name in ["docProps/core.xml", "meta.xml"] {
         let Some(source) = package.text(name)? else { continue };
-        let tree = parse(name, &source)?;
+        let tree = parse(name, &source, &package.cancel)?;
         let root = tree.root_element();
         let root = child(root, "meta").unwrap_or(root);
         let value =
@@ -117,11 +123,12 @@ pub(super) struct Room {
     pub raw: usize,
     /// What is read of the cells, the empty ones too.
     pub seen: usize,
+    pub cancel: CancelToken,
 }
 
 impl Default for Room {
     fn default() -> Self {
-        Self { cells: MOST_CELLS, text: MOST_TEXT, raw: MOST_RAW, seen: MOST_SEEN }
+        Self { cells: MOST_CELLS, text: MOST_TEXT, raw: MOST_RAW, seen: MOST_SEEN, cancel: CancelToken::never() }
     }
 }
 
@@ -142,6 +149,9 @@ impl Room {
     }
 
     fn see(&mut self, raw: usize) -> Result<(), OfficeError> {
+        if self.seen.is_multiple_of(STEP) {
+            self.cancel.check()?;
+        }
         self.seen = self.seen.checked_sub(1).ok_or(OfficeError::TooManyCells { limit: MOST_SEEN })?;
         self.raw = self.raw.checked_sub(raw).ok_or(OfficeError::TooLarge { limit: MOST_RAW as u64 })?;
         Ok(())
@@ -234,7 +244,7 @@ impl Look {
 }
 
 fn read_xlsx(
-    mut book: Xlsx<Bytes<'_>>,
+    mut book: Xlsx<Watched<Bytes<'_>>>,
     frames: &HashMap<String, Frame>,
     mut sheets: Sheets,
 ) -> Result<Document, OfficeError> {
@@ -258,7 +268,7 @@ fn read_xlsx(
     Ok(sheets.document)
 }
 
-fn read_xlsb(mut book: Xlsb<Bytes<'_>>, mut sheets: Sheets) -> Result<Document, OfficeError> {
+fn read_xlsb(mut book: Xlsb<Watched<Bytes<'_>>>, mut sheets: Sheets) -> Result<Document, OfficeError> {
     let frame = Frame::default();
     for name in visible(book.sheets_metadata()) {
         let mut sheet = Sheet { rows: Vec::new(), frame: &frame, room: &mut sheets.room };
@@ -304,7 +314,8 @@ pub(super) struct Sheets {
 
 impl Sheets {
     fn within(room: Room) -> Self {
-        Self { document: Document::default(), room, layout: layout::Room::default() }
+        let layout = layout::Room { cancel: room.cancel.clone(), ..layout::Room::default() };
+        Self { document: Document::default(), room, layout }
     }
 
     fn add_range(&mut self, name: &str, range: &Range<Data>, frame: &Frame) -> Result<(), OfficeError> {

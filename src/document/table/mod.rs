@@ -13,6 +13,7 @@ use super::cell::{RawCell, join};
 use super::grid::{GridRow, Place, RawRow, Room, drop_empty_columns, drop_empty_rows, drop_repeated_columns, fill};
 use super::header::{Names, alternates_keys_and_values, header_rows, is_value, name_columns, next_header};
 use super::{Block, Table};
+use crate::base::CancelToken;
 
 /// A row with a single filled cell at the end of a table is a remark, not a record, from this many characters on.
 const SHORTEST_REMARK: usize = 40;
@@ -43,15 +44,18 @@ impl RawTable {
         self.caption.push_str(text);
     }
 
-    /// The table, or what its cells hold where it is only a frame around that.
+    /// The table, or what its cells hold where it is only a frame around that; nothing where the work is cancelled.
     pub(super) fn into_blocks(mut self, room: &mut Room) -> Vec<Block> {
+        if room.cancel.is_canceled() {
+            return Vec::new();
+        }
         self.rows.append(&mut self.footer);
         let filled = self.cells().filter(|cell| !cell.text.is_empty()).count();
         if filled <= 1 {
             return self.into_frame();
         }
         let Some(rows) = fill(&self.rows, room) else { return self.into_lines() };
-        let tables = assemble(&self.caption, rows);
+        let tables = assemble(&self.caption, rows, &room.cancel);
         match tables.as_slice() {
             [table] if self.only_places_blocks(table) => self.into_frame(),
             _ => tables.into_iter().map(Block::Table).collect(),
@@ -100,7 +104,7 @@ fn weight<'a>(cells: impl Iterator<Item = &'a RawCell>) -> usize {
 }
 
 /// One table, or several where further headers follow below.
-fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Vec<Table> {
+fn assemble(caption: &str, mut rows: Vec<GridRow>, cancel: &CancelToken) -> Vec<Table> {
     drop_empty_rows(&mut rows);
     drop_repeated_columns(&mut rows);
     // What a merged cell covers is told before empty columns go, so that a title over an icon and a name stays one.
@@ -115,6 +119,10 @@ fn assemble(caption: &str, mut rows: Vec<GridRow>) -> Vec<Table> {
     }
     let mut tables = Vec::new();
     loop {
+        // Each turn goes over all rows that are left several times.
+        if cancel.is_canceled() {
+            return tables;
+        }
         let names = name_columns(&rows);
         let mut data = rows.split_off(names.header_rows);
         let header = rows;

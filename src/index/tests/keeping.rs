@@ -49,10 +49,19 @@ impl Wiki {
     }
 
     fn try_run(&mut self, names: &[&str], missing: Missing) -> Result<IngestReport, IndexError> {
+        self.run_until(names, missing, &CancelToken::never())
+    }
+
+    fn run_until(
+        &mut self,
+        names: &[&str],
+        missing: Missing,
+        cancel: &CancelToken,
+    ) -> Result<IngestReport, IndexError> {
         let paths: Vec<PathBuf> = names.iter().map(|name| self.at(name)).collect();
         let (evidence, index) = (EvidenceSettings::default(), super::IndexSettings::default());
         let request = IngestRequest { paths: &paths, evidence: &evidence, index: &index, missing };
-        self.index.ingest(&request, &self.embedder, &CancelToken::never(), &mut |_| {})
+        self.index.ingest(&request, &self.embedder, cancel, &mut |_| {})
     }
 
     /// File names of the documents, with their ids.
@@ -359,6 +368,57 @@ fn settings_that_give_the_same_texts_embed_nothing() {
     let other = super::Documents { evidence: serde_json::json!({"other": 1}), ..super::documents(&mut incoming, 2) };
     let report = index.ingest_locked(other, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
     assert_eq!((report.updated, report.embedded, embedder.texts()), (2, 0, embedded));
+}
+
+/// What is stored of the files, by name: the contents of their evidences.
+fn stored(wiki: &Wiki) -> Vec<(String, Vec<String>)> {
+    let documents = wiki.documents().into_iter().map(|(name, id)| {
+        let evidences = wiki.index.evidences_of(crate::base::DocumentId(id)).unwrap();
+        (name, evidences.into_iter().map(|stored| stored.evidence.content).collect())
+    });
+    documents.collect()
+}
+
+#[test]
+fn cancelling_within_a_document_keeps_the_one_before_and_the_next_run_reads_it() {
+    let table = |state: &str| {
+        let rows: String = (0..60).map(|row| format!("<tr><td>{state} {row}</td><td>{row}</td></tr>")).collect();
+        format!("<title>Page</title><main><h2>Part</h2><p>{state}.</p><table>{rows}</table></main>")
+    };
+    let lines = |state: &str| (0..60).map(|row| format!("{state} {row},{row}\n")).collect::<String>();
+    let mut wiki = Wiki::new(&[("a.html", &table("Old")), ("b.csv", &lines("Old")), ("c.md", "# C\n\nsame")]);
+    wiki.run(&["."]);
+    let write = |wiki: &Wiki, state: &str| {
+        wiki.write("a.html", &table(state));
+        wiki.write("b.csv", &lines(state));
+    };
+    // How often it is looked at is a little different each time, for two threads look.
+    let (mut before, mut places, mut at, mut canceled) = (stored(&wiki), 0, 0, 0);
+    for state in 0.. {
+        write(&wiki, &format!("State{state}"));
+        let cancel = CancelToken::canceled_after(at);
+        let ended = wiki.run_until(&["."], Missing::Keep, &cancel);
+        let after = stored(&wiki);
+        match ended {
+            Err(IndexError::Canceled(_)) => canceled += 1,
+            Err(error) => panic!("{error:?} at {at}"),
+            Ok(report) => {
+                assert_eq!((report.updated, report.skipped.len()), (2, 0));
+                break;
+            }
+        }
+        let report = wiki.run(&["."]);
+        assert_eq!((report.added, report.removed, report.skipped.len()), (0, 0, 0), "at {at}");
+        let whole = stored(&wiki);
+        for ((before, after), whole) in before.iter().zip(&after).zip(&whole) {
+            assert!(after == before || after == whole, "half a document of {} at {at}", after.0);
+        }
+        assert_eq!(after.len(), before.len());
+        before = whole;
+        places = at;
+        at += 1 + at / 6;
+    }
+    assert!(canceled > 20, "cancelled at {places} in the end");
 }
 
 #[test]

@@ -106,6 +106,84 @@ fn what_a_kill_left_behind_is_brought_in_step() {
     assert_all_found(&open(folder.path(), &embedder).unwrap(), &embedder, &all);
 }
 
+/// Rows that note what was removed.
+fn noted_removals(wiki: &std::path::Path) -> i64 {
+    let connection = rusqlite::Connection::open(wiki.join("domain.db")).unwrap();
+    connection.query_row("SELECT count(*) FROM removed_evidences", [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn two_hundred_updates_of_a_page_leave_no_more_notes_of_removals_than_one() {
+    let embedder = embedder();
+    let (folder, mut index) = domain(&embedder);
+    ingest(&mut index, &pages(), &embedder).unwrap();
+    let wiki = folder.path().join("wiki");
+    let mut notes = Vec::new();
+    let mut changed = pages();
+    for number in 0..200 {
+        changed[0].passages[0] = format!("State {number} of the tests");
+        ingest(&mut index, &changed, &embedder).unwrap();
+        notes.push(noted_removals(&wiki));
+    }
+    assert_eq!(notes, [1; 200]);
+    assert_all_found(&index, &embedder, &changed);
+    assert!(by_words(&index, "State 198").iter().all(|text| !text.contains("198")));
+    drop(index);
+    assert!(check(&wiki).clean);
+}
+
+#[test]
+fn what_was_removed_stays_noted_until_both_indexes_forgot_it() {
+    let embedder = embedder();
+    let (folder, mut index) = domain(&embedder);
+    ingest(&mut index, &pages(), &embedder).unwrap();
+    let mut changed = pages();
+    changed[0].passages.truncate(1);
+    let mut incoming = changed.iter().map(super::Page::incoming);
+    // As a kill leaves it: stored, and the indexes not in step.
+    index.store_documents(documents(&mut incoming, 2), &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
+    drop(index);
+    let wiki = folder.path().join("wiki");
+    assert_eq!(noted_removals(&wiki), 1);
+    let index = open(folder.path(), &embedder).unwrap();
+    assert_eq!(noted_removals(&wiki), 1, "the row of the generation");
+    assert!(index.db.removed_since(0).unwrap().is_none());
+    assert!(index.db.removed_since(index.db.generation().unwrap()).unwrap().is_some_and(|removed| removed.is_empty()));
+    assert_all_found(&index, &embedder, &changed);
+    drop(index);
+    assert!(check(&wiki).clean);
+}
+
+#[test]
+fn an_index_older_than_what_is_known_of_removals_is_made_anew() {
+    let embedder = embedder();
+    let (folder, mut index) = domain(&embedder);
+    ingest(&mut index, &pages(), &embedder).unwrap();
+    let wiki = folder.path().join("wiki");
+    let old = folder.path().join("old");
+    let copy = |from: &std::path::Path, to: &std::path::Path| {
+        fs::create_dir_all(to.join("lexical")).unwrap();
+        fs::copy(from.join("dense.usearch"), to.join("dense.usearch")).unwrap();
+        for entry in fs::read_dir(from.join("lexical")).unwrap().map(Result::unwrap) {
+            fs::copy(entry.path(), to.join("lexical").join(entry.file_name())).unwrap();
+        }
+    };
+    copy(&wiki, &old);
+    let mut changed = pages();
+    for state in ["first", "second"] {
+        changed[0].passages[0] = format!("The {state} state of the tests");
+        ingest(&mut index, &changed, &embedder).unwrap();
+    }
+    drop(index);
+    fs::remove_dir_all(wiki.join("lexical")).unwrap();
+    copy(&old, &wiki);
+    let index = open(folder.path(), &embedder).unwrap();
+    assert_all_found(&index, &embedder, &changed);
+    assert!(by_words(&index, &pages()[0].passages[0]).iter().all(|text| *text != pages()[0].passages[0]));
+    drop(index);
+    assert!(check(&wiki).clean);
+}
+
 #[test]
 fn an_evidence_without_a_vector_is_embedded_by_a_rebuild_and_nothing_else_is() {
     let embedder = embedder();

@@ -16,6 +16,7 @@ mod check;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use base::CancelToken;
 use document::Document;
 use evidence::{EvidenceSettings, Linearizer};
 
@@ -34,7 +35,7 @@ pub fn check_container(name: &str, bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder for the file");
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).expect("the file can be written");
-    let _ = document::read(&path, &mut |member| {
+    let _ = document::read(&path, &CancelToken::never(), &mut |member| {
         if let Ok(document) = member.content {
             check_document(&document, settings(bytes.len()));
         }
@@ -50,7 +51,8 @@ pub fn is_packed(bytes: &[u8]) -> bool {
 fn check_document(document: &Document, settings: EvidenceSettings) {
     check::document(document);
     let tokens = |text: &str| text.len().div_ceil(4) + 2;
-    check::split(document, &evidence::split(document, &settings, &tokens));
+    let split = evidence::split(document, &settings, &tokens, &CancelToken::never());
+    check::split(document, &split.expect("nobody cancels"));
 }
 
 /// Lengths that cut often; the linearizer changes with the input, so that each is tried.

@@ -10,7 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use markup::{Cell, Cells, Element, Grid, in_order, words};
-use ragonite::document;
+use ragonite::base::CancelToken;
+use ragonite::document::{self, Document};
 use ragonite::evidence::{ContextParts, Evidence, EvidenceSettings, Kind, Split, TableGrid, split};
 
 /// A share, and everything that keeps it from being the whole.
@@ -72,6 +73,10 @@ fn tokens(text: &str) -> usize {
     text.len().div_ceil(4)
 }
 
+fn split_of(document: &Document) -> Split {
+    split(document, &EvidenceSettings::default(), &tokens, &CancelToken::never()).unwrap()
+}
+
 #[test]
 fn a_second_reader_finds_everything_where_it_belongs() {
     let Some(folder) = corpus() else { return };
@@ -83,7 +88,7 @@ fn a_second_reader_finds_everything_where_it_belongs() {
         let source: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
         let page = Element::read(source["content"].as_str().unwrap());
         let document = document::load(file).unwrap();
-        let made = split(&document, &EvidenceSettings::default(), &tokens);
+        let made = split_of(&document);
         tallies.pages.add(usize::from(!made.evidences.is_empty()), 1, || name.clone());
         check_words(&name, &page, &made, &mut tallies.words);
         check_lists(&name, &page, &made, &mut tallies.items);
@@ -360,7 +365,7 @@ fn the_check_finds_a_cell_in_the_wrong_row_and_a_wrong_name() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.html");
     fs::write(&file, PAGE).unwrap();
-    let made = split(&document::load(&file).unwrap(), &EvidenceSettings::default(), &tokens);
+    let made = split_of(&document::load(&file).unwrap());
     let tallies = tables_of(PAGE, &made);
     assert_eq!((tallies.cells.good, tallies.cells.all), (6, 6), "{:?}", tallies.cells.exceptions);
     assert_eq!((tallies.headers.good, tallies.headers.all), (6, 6), "{:?}", tallies.headers.exceptions);

@@ -1,0 +1,73 @@
+//! Markup -> the tree of an HTML parser.
+//!
+//! Takes the source of a page or of a piece of one. The parser is given it piece by piece, for it takes seconds over
+//! the largest ones and knows no token.
+//! Invariants: the tree is the one that the parser makes of the whole; of what is cancelled it has a beginning.
+//! Not here: repairs before parsing (`markup`), what the tree means (`html`, `export_html`).
+
+use html5ever::driver::{self, ParseOpts, Parser};
+use html5ever::tendril::{StrTendril, TendrilSink as _};
+use html5ever::{QualName, local_name, ns};
+use scraper::{Html, HtmlTreeSink};
+
+use super::markup::{Dialect, prepare};
+use crate::base::CancelToken;
+
+/// Bytes that the parser is given at a time: some milliseconds.
+const PIECE: usize = 256 << 10;
+
+/// The tree of a whole page.
+pub(super) fn of_page(source: &str, cancel: &CancelToken) -> Html {
+    let parser = driver::parse_document(HtmlTreeSink::new(Html::new_document()), ParseOpts::default());
+    fed(parser, &prepare(source, Dialect::Html, cancel), PIECE, cancel)
+}
+
+/// The tree of a piece of a page.
+pub(super) fn of_fragment(source: &str, dialect: Dialect, cancel: &CancelToken) -> Html {
+    fed(fragment_parser(), &prepare(source, dialect, cancel), PIECE, cancel)
+}
+
+fn fragment_parser() -> Parser<HtmlTreeSink> {
+    let within = QualName::new(None, ns!(html), local_name!("body"));
+    let sink = HtmlTreeSink::new(Html::new_fragment());
+    driver::parse_fragment(sink, ParseOpts::default(), within, Vec::new(), false)
+}
+
+fn fed(mut parser: Parser<HtmlTreeSink>, markup: &str, piece: usize, cancel: &CancelToken) -> Html {
+    let mut rest = markup;
+    while !rest.is_empty() && !cancel.is_canceled() {
+        let (next, after) = rest.split_at(rest.floor_char_boundary(piece));
+        parser.process(StrTendril::from(next));
+        rest = after;
+    }
+    parser.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(crate::base::cases(256))]
+
+        #[test]
+        fn a_tree_made_in_pieces_is_that_of_the_whole(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    Just("<table>"), Just("<tr><td>"), Just("</table>"), Just("<p>"), Just("</p>"), Just("<b>"),
+                    Just("<a href='x&amp;y'>"), Just("</a>"), Just("&amp"), Just("&notin;"), Just("&#x1F"), Just("ä"),
+                    Just("<!-- c -->"), Just("<!DOCTYPE html>"), Just("\r\n"), Just("\0"), Just("<title>t</title>"),
+                    Just("text "), Just("<"), Just("<svg><path/>"), Just("<li>"),
+                ],
+                0..40,
+            ),
+            piece in 4usize..20,
+        ) {
+            let markup = parts.concat();
+            let never = CancelToken::never();
+            prop_assert_eq!(&fed(fragment_parser(), &markup, piece, &never).tree, &Html::parse_fragment(&markup).tree);
+        }
+    }
+}
