@@ -307,7 +307,7 @@ mod tests {
     }
 
     fn texts(storage: &str) -> Vec<Block> {
-        read_fragment(storage, Dialect::Storage).blocks
+        html::read_fragment(storage, Dialect::Storage, &CancelToken::never()).blocks
     }
 
     #[test]

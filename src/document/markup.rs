@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn struck_out_text_is_marked_where_it_begins_and_ends() {
-        assert_eq!(prepare("<s>a</s>b<u>c</u>", Dialect::Html), "<del></del>a<del></del>bc");
+        assert_eq!(prepare("<s>a</s>b<u>c</u>", Dialect::Html, &CancelToken::never()), "<del></del>a<del></del>bc");
     }
 
     #[test]

@@ -164,11 +164,12 @@ impl Generate for Remembering {
         cancel.check()?;
         let key = self.key_of_scores(request)?;
         if let Some(known) = self.cache.get::<Scores>(&key) {
+            self.used.recalled += 1;
             on_scored(None, &known.whole);
             known.hidden.iter().enumerate().for_each(|(set, scored)| on_scored(Some(set), scored));
             return Ok(known);
         }
-        self.asked += 1;
+        self.used.asked += 1;
         let scores = self.inner.score(request, cancel, on_scored)?;
         self.cache.put(&key, &scores).map_err(|error: EvalError| self.failed(error.into()))?;
         Ok(scores)
@@ -250,7 +251,7 @@ mod tests {
         let mut again = Remembering::new(Box::new(ScriptedGenerator::queue([""; 0])), "f00d", open());
         let mut heard = Vec::new();
         let known = again.score(&one, &never, &mut |set, scores| heard.push((set, scores.to_vec()))).unwrap();
-        assert_eq!((&known, again.asked()), (&first, 0));
+        assert_eq!((&known, again.used().asked), (&first, 0));
         assert_eq!(heard, [(None, first.whole.clone()), (Some(0), first.hidden[0].clone())]);
     }
 
