@@ -314,7 +314,8 @@ pub(super) struct Sheets {
 
 impl Sheets {
     fn within(room: Room) -> Self {
-        let layout = layout::Room { cancel: room.cancel.clone(), ..layout::Room::default() };
+        let mut layout = layout::Room::default();
+        layout.cancel.clone_from(&room.cancel);
         Self { document: Document::default(), room, layout }
     }
 
