@@ -168,11 +168,7 @@ impl Pages<'_, '_> {
     }
 
     /// Hands out a page by its title; a bad one by its place in the file.
-    fn give(
-        &mut self,
-        page: Result<Envelope, serde_json::Error>,
-        start: At,
-    ) -> Result<ControlFlow<()>, DocumentError> {
+    fn give(&mut self, page: Result<Envelope, serde_json::Error>, start: At) -> Result<ControlFlow<()>, DocumentError> {
         self.walk.take_member(self.place)?;
         let document = page.map(Envelope::into_document);
         let title = document.as_ref().ok().map(|page| page.title.clone()).filter(|title| !title.is_empty());
