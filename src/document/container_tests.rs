@@ -199,7 +199,11 @@ fn an_error_in_json_names_its_line() {
     let errors: Vec<_> = members.iter().filter_map(|member| member.content.as_ref().err()).collect();
     assert_eq!(line(errors[0]), (3, 15, JsonFault::OtherShape));
     assert_eq!(line(errors[1]), (4, 11, JsonFault::Damaged));
-    assert!(errors[0].to_string().contains("JSON but no page in line 3, column 15: missing field `content`;"), "{}", errors[0]);
+    assert!(
+        errors[0].to_string().contains("JSON but no page in line 3, column 15: missing field `content`;"),
+        "{}",
+        errors[0]
+    );
     assert!(errors[1].to_string().contains("damaged JSON in line 4"), "{}", errors[1]);
     let list = format!("\n[{good},\n {good}, {{\"title\":\n1}},\n3]");
     let members = read_bytes("pages.json", list.as_bytes()).unwrap();

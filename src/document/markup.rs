@@ -18,8 +18,7 @@ const SELF_ENDING: &[&str] =
 /// Nobody writes these self-closing and means an open element.
 const EXPANDED: &[&str] = &["a", "b", "strong", "span", "sub", "sup", "script", "style", "iframe"];
 /// Elements whose marking is no use here. An HTML parser opens all that were left open again in every paragraph.
-const PLAIN: &[&str] =
-    &["font", "i", "em", "u", "small", "big", "tt", "nobr", "code", "ins", "kbd", "samp", "var"];
+const PLAIN: &[&str] = &["font", "i", "em", "u", "small", "big", "tt", "nobr", "code", "ins", "kbd", "samp", "var"];
 /// Struck-out text stands apart from what replaces it, so an empty element marks where it begins and ends.
 const STRUCK: &[&str] = &["del", "s", "strike"];
 /// Bold elements are reopened in the same way, so fewer of them are kept.

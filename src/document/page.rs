@@ -169,11 +169,7 @@ impl Pages<'_, '_> {
     }
 
     /// Hands out a page by its title; a bad one by its place in the file.
-    fn give(
-        &mut self,
-        page: Result<Envelope, serde_json::Error>,
-        start: At,
-    ) -> Result<ControlFlow<()>, DocumentError> {
+    fn give(&mut self, page: Result<Envelope, serde_json::Error>, start: At) -> Result<ControlFlow<()>, DocumentError> {
         self.walk.take_member(self.place)?;
         let document = page.map(|page| page.into_document(&self.walk.cancel));
         let title = document.as_ref().ok().map(|page| page.title.clone()).filter(|title| !title.is_empty());

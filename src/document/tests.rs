@@ -18,7 +18,9 @@ fn errors_name_the_file_and_what_is_wrong_with_it() {
     assert!(matches!(failure("a.html", b"<p> </p><script>x</script>"), DocumentError::NoText { .. }));
     assert!(matches!(failure("a.md", b"a\0b"), DocumentError::Refused { .. }));
     assert!(matches!(failure("a.xyz", b"a"), DocumentError::UnknownFormat { .. }));
-    for (name, empty) in [("a.txt", ""), ("a.pdf", ""), ("a.docx", " \n"), ("a.html", "\u{feff}\n\n"), ("a.md", "\0\0\0\0")] {
+    for (name, empty) in
+        [("a.txt", ""), ("a.pdf", ""), ("a.docx", " \n"), ("a.html", "\u{feff}\n\n"), ("a.md", "\0\0\0\0")]
+    {
         let error = failure(name, empty.as_bytes());
         assert!(matches!(error, DocumentError::Empty { .. }), "{name}: {error}");
         assert!(error.to_string().contains("is empty") && !error.to_string().contains("recognition"), "{error}");
@@ -49,7 +51,8 @@ fn a_few_nul_bytes_do_not_cost_a_page() {
 
 #[test]
 fn a_damaged_office_file_is_called_damaged_and_nothing_to_unpack() {
-    let whole = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents/docx/report.docx")).unwrap();
+    let whole =
+        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents/docx/report.docx")).unwrap();
     let mut torn = whole.clone();
     let body = torn.windows(17).position(|name| name == b"word/document.xml").unwrap();
     torn[body + 60] ^= 0xff;
@@ -57,7 +60,8 @@ fn a_damaged_office_file_is_called_damaged_and_nothing_to_unpack() {
     let mut headless = whole.clone();
     headless[..64].fill(1);
     let without_body: Vec<u8> = {
-        let at = |from: usize| torn[from..].windows(17).position(|name| name == b"word/document.xml").map(|at| at + from);
+        let at =
+            |from: usize| torn[from..].windows(17).position(|name| name == b"word/document.xml").map(|at| at + from);
         let mut renamed = whole.clone();
         let mut from = 0;
         while let Some(found) = at(from) {

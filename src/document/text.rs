@@ -44,20 +44,21 @@ fn opening(text: &str) -> Option<(&str, &str)> {
     let mut lines = text.split_inclusive('\n');
     let [first, second, third] = std::array::from_fn(|_| lines.next().unwrap_or_default());
     let behind = |lines: &[&str]| &text[lines.iter().map(|line| line.len()).sum::<usize>()..];
-    let (name, rest) = if rule(first).is_some() && rule(first) == rule(third) && first.trim().len() >= second.trim().len() {
-        // As in reStructuredText: a line above it and the same below.
-        (second, behind(&[first, second, third]))
-    } else if underline(first.trim_end(), second.trim_end()).is_some() {
-        (first, behind(&[first, second]))
-    } else if let Some(name) = first.strip_prefix("= ") {
-        // As in AsciiDoc.
-        (name, behind(&[first]))
-    } else if second.trim().is_empty() && !behind(&[first, second]).trim().is_empty() {
-        let marked = first.strip_prefix("# ");
-        (marked.or_else(|| is_title(first.trim_end()).then_some(first))?, behind(&[first]))
-    } else {
-        return None;
-    };
+    let (name, rest) =
+        if rule(first).is_some() && rule(first) == rule(third) && first.trim().len() >= second.trim().len() {
+            // As in reStructuredText: a line above it and the same below.
+            (second, behind(&[first, second, third]))
+        } else if underline(first.trim_end(), second.trim_end()).is_some() {
+            (first, behind(&[first, second]))
+        } else if let Some(name) = first.strip_prefix("= ") {
+            // As in AsciiDoc.
+            (name, behind(&[first]))
+        } else if second.trim().is_empty() && !behind(&[first, second]).trim().is_empty() {
+            let marked = first.strip_prefix("# ");
+            (marked.or_else(|| is_title(first.trim_end()).then_some(first))?, behind(&[first]))
+        } else {
+            return None;
+        };
     let name = name.trim();
     (name.chars().any(char::is_alphanumeric) && name.chars().count() <= LONGEST_HEADING).then_some((name, rest))
 }

@@ -33,7 +33,6 @@ impl Index {
     }
 }
 
-
 fn read(connection: &Connection) -> rusqlite::Result<Vec<StoredDocument>> {
     let mut contents =
         connection.prepare_cached("SELECT content FROM evidences WHERE document = ?1 ORDER BY ordinal")?;

@@ -135,7 +135,10 @@ impl Pace {
 
     fn line(&self, progress: &IngestProgress) -> String {
         let IngestProgress { done, total, embedded, current, .. } = progress;
-        let left = self.left.filter(|left| left.seconds >= 0.5).and_then(|left| Duration::try_from_secs_f64(left.seconds).ok());
+        let left = self
+            .left
+            .filter(|left| left.seconds >= 0.5)
+            .and_then(|left| Duration::try_from_secs_f64(left.seconds).ok());
         let left = left.map(|left| format!(", about {} left", words(rounded(left)))).unwrap_or_default();
         match progress.stage {
             IngestStage::Reading | IngestStage::Embedding => {
