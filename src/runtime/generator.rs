@@ -13,7 +13,8 @@ use super::worker::Worker;
 use super::works::WorkGuard;
 use super::{Events, RuntimeError};
 use crate::answer::{
-    self, Answer, AnswerEvent, AnswerInput, RewriteInput, TranslateInput, Translation, TranslationHow, translation_wanted,
+    self, Answer, AnswerEvent, AnswerInput, RewriteInput, TranslateInput, Translation, TranslationHow,
+    translation_wanted,
 };
 use crate::app::{Event, Wording};
 use crate::attribution::{self, Attribution, Cluster, Engines, ExplainInput, Method, SimilarityInput, SourceVector};
