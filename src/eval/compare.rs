@@ -164,8 +164,12 @@ impl<T: Scored> Runs<T> {
         let mut rows = vec![[vec![format!("{default} *")], self.with_interval(self.default, name).to_vec()].concat()];
         for (place, run) in self.others() {
             let Some(test) = self.significance(place).mcnemar else { continue };
-            let means = run.figures.get(None, name).zip(self.runs.get(self.default).and_then(|run| run.figures.get(None, name)));
-            let difference = means.map_or_else(|| optional(None), |(this, default)| format!("{:+.3}", this.value - default.value));
+            let means = run
+                .figures
+                .get(None, name)
+                .zip(self.runs.get(self.default).and_then(|run| run.figures.get(None, name)));
+            let difference =
+                means.map_or_else(|| optional(None), |(this, default)| format!("{:+.3}", this.value - default.value));
             let mut row = vec![run.name.clone()];
             row.extend(self.with_interval(place, name));
             row.extend([difference, test.only_first.to_string(), test.only_second.to_string()]);

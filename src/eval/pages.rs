@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{EvalError, Question};
 use super::score::{Page, Placed, page_number};
+use super::{EvalError, Question};
 use crate::base::DocumentId;
 use crate::index::{Index, StoredDocument};
 use crate::retrieval::{Hit, Relation};

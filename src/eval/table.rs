@@ -88,7 +88,7 @@ pub(super) fn named(slice: Option<Slice>) -> String {
         None => "all".to_owned(),
         Some(slice @ Slice::Turn(_)) => format!("turn {}", slice.label()),
         Some(Slice::Shift(Topic::Shifts)) => "after a topic shift".to_owned(),
-        Some(Slice::Shift(Topic::Stays)) => "on the page of the turn before".to_owned(),
+        Some(Slice::Shift(Topic::Stays)) => "same topic".to_owned(),
         Some(slice) => slice.label(),
     }
 }

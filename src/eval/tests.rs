@@ -74,7 +74,10 @@ fn questions_are_scored_by_number_url_and_text() {
     assert_eq!(json["by"]["turn"]["6-10"]["page"]["p_at_1"], 0.0);
     assert_eq!(json["by"]["type"]["simple"]["questions"], 2);
     assert_eq!(json["by"]["source"]["passage"]["url"]["p_at_1"], 0.0);
-    assert_eq!((&json["by"]["shift"]["stays"]["questions"], &json["by"]["shift"]["shifts"]["questions"]), (&1.into(), &2.into()));
+    assert_eq!(
+        (&json["by"]["shift"]["stays"]["questions"], &json["by"]["shift"]["shifts"]["questions"]),
+        (&1.into(), &2.into())
+    );
     assert_eq!(json["by"]["shift"]["shifts"]["page"]["p_at_1"], 0.5);
     let folding = RetrievalSettings { copies: Copies::Fold, ..settings.clone() };
     let asked = ask(Asking { settings: &folding, ..asking }, None, &questions[1..2], &never, &mut |_, _| {}).unwrap();

@@ -232,8 +232,10 @@ fn a_second_run_remembers_every_question() {
         let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
         let mut heard = Vec::new();
         let resumed =
-            ask_again(asking, None, Memory { cache: &mut cache, settings }, questions, &never, &mut |now, _| heard.push(now))
-                .unwrap();
+            ask_again(asking, None, Memory { cache: &mut cache, settings }, questions, &never, &mut |now, _| {
+                heard.push(now)
+            })
+            .unwrap();
         assert_eq!(heard.last().map(|last| (last.done, last.remembered)), Some((questions.len(), resumed.remembered)));
         resumed
     };
@@ -258,7 +260,11 @@ fn a_cancelled_run_keeps_what_it_has() {
     let source = CancelSource::default();
     let questions = [question(1), gone()];
     let mut cache = Cache::open(&path).unwrap();
-    let mut stop = |now: Progress, _| if now.done > 0 { source.cancel() };
+    let mut stop = |now: Progress, _| {
+        if now.done > 0 {
+            source.cancel()
+        }
+    };
     let memory = Memory { cache: &mut cache, settings: "s" };
     let stopped = ask_again(world.asking(), None, memory, &questions, &source.token(), &mut stop);
     assert!(matches!(stopped, Err(EvalError::Canceled(_))));
@@ -342,7 +348,7 @@ fn a_conversation_is_completed_from_what_the_model_said_itself() {
     let questions = conversation();
     let never = CancelToken::never();
     let asked = ask(asking, Some(&mut speaker), &questions, &never, &mut |_, _| {}).unwrap();
-    let shape: Vec<_> = asked.iter().map(|one| (one.query.as_str(), one.how, one.outcome.page)).collect();
+    let shape: Vec<_> = asked.iter().map(|one| (one.query.as_str(), one.how, one.outcome.content)).collect();
     let (first, model) = (Some(RewriteHow::First), Some(RewriteHow::Model));
     let expected = [
         ("Who ran the TPM tests?", first, Some(1)),

@@ -104,7 +104,8 @@ fn answers_and_attribution_are_scored_and_a_second_run_goes_on() {
 #[test]
 fn conversations_run_as_on_the_screen_and_a_second_run_goes_on() {
     let Some(program) = program() else { return };
-    let run = ["eval", "retrieval", "--benchmark", demo(), "--completion", "model", "--limit", "4", "--languages", "en"];
+    let run =
+        ["eval", "retrieval", "--benchmark", demo(), "--completion", "model", "--limit", "4", "--languages", "en"];
     let detailed = [&run[..], &["--details"]].concat();
     let json = program.json(&detailed);
     assert_eq!((json["questions"].as_u64(), &json["settings"]["completion"]), (Some(4), &Value::from("model")));
@@ -119,7 +120,8 @@ fn conversations_run_as_on_the_screen_and_a_second_run_goes_on() {
     let notes = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(again.status.success() && notes.contains("4 of 4 questions were taken from the cache"), "{notes}");
     // What was said while searching is not said again while answering.
-    let answers = ["eval", "answers", "--benchmark", demo(), "--completion", "model", "--limit", "4", "--languages", "en"];
+    let answers =
+        ["eval", "answers", "--benchmark", demo(), "--completion", "model", "--limit", "4", "--languages", "en"];
     let json = program.json(&[&answers[..], &["--judge", "none", "--details"]].concat());
     let queries = |json: &Value| {
         json["results"].as_array().unwrap().iter().map(|one| one["query"].to_string()).collect::<Vec<_>>()

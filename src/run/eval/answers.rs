@@ -16,8 +16,8 @@ use super::results::{QuestionJson, Reported, run_all};
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAnswers;
 use crate::eval::{
-    ABOUT_TEXT, Ablation, Answered, Comparison, Doing, EvalError, Figures, Judged, Judgement, Limit, Pages, Remembering,
-    Run, ScoredAnswer, Speaker, Used, Variation, Verdict, answer, intervals, judge, measured,
+    ABOUT_TEXT, Ablation, Answered, Comparison, Doing, EvalError, Figures, Judged, Judgement, Limit, Pages,
+    Remembering, Run, ScoredAnswer, Speaker, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
 use crate::prompt::CutHow;
 use crate::retrieval::RetrievalSettings;

@@ -17,8 +17,8 @@ use crate::attribution::{Method, SourceVector};
 use crate::base::CancelSource;
 use crate::cli::EvalAttribution;
 use crate::eval::{
-    Answered, Comparison, Doing, EvalError, Explained, Explaining, Pages, Pointed, Remembering, Run, Speaker, Variation,
-    WAYS, Way, answer, attribute, intervals, measured,
+    Answered, Comparison, Doing, EvalError, Explained, Explaining, Pages, Pointed, Remembering, Run, Speaker,
+    Variation, WAYS, Way, answer, attribute, intervals, measured,
 };
 use crate::index::Index;
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
@@ -36,8 +36,9 @@ pub(super) fn run(start: &Start, args: &EvalAttribution, output: &mut Output) ->
     let results = run_all(comparing, args.common.ablate, output, &mut |variation, step, output| {
         attributions.explained(variation, step, output)
     })?;
-    let settings =
-        |variation: &Variation| bench.settings(variation).spoken(bench.generator_id(), sources.of(&variation.retrieval));
+    let settings = |variation: &Variation| {
+        bench.settings(variation).spoken(bench.generator_id(), sources.of(&variation.retrieval))
+    };
     let more = Map::from_iter([("attribution".to_owned(), json!(start.config.attribution))]);
     results.give(&bench, (started, &more), &settings, output)?;
     Ok(Exit::Done)

@@ -104,7 +104,10 @@ impl<'a> Bench<'a> {
             // It was asked for, so that its absence is an error, which says what to do.
             self.start.folders().find(generator, generator.weights()?, &self.cancel)?;
         }
-        output.note(&format!("questions in another language than the documents are not translated: the weights of {} are not here", generator.id));
+        output.note(&format!(
+            "questions in another language than the documents are not translated: the weights of {} are not here",
+            generator.id
+        ));
         Ok(Self { translate: Translate::Off, ..self })
     }
 

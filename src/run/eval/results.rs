@@ -76,7 +76,9 @@ pub(super) fn run_all<T: Reported>(
 fn headline<T: Reported>(run: &Run<T>) -> String {
     let column = run.figures.columns.iter().find(|column| column.name == T::HEADLINE);
     let title = column.map_or(T::HEADLINE, |column| column.title);
-    run.figures.get(None, T::HEADLINE).map_or_else(|| format!("no {title}"), |mean| format!("{title} {:.3}", mean.value))
+    run.figures
+        .get(None, T::HEADLINE)
+        .map_or_else(|| format!("no {title}"), |mean| format!("{title} {:.3}", mean.value))
 }
 
 impl<T: Reported> Results<T> {
@@ -109,7 +111,8 @@ impl<T: Reported> Results<T> {
             let tables = T::tables(run, &variants[default].variation, comparison);
             let seconds = started.elapsed().as_secs_f64();
             let json = RunJson { results: details.then(|| of_questions(run)), seconds, ..json(default, run) };
-            return Given { what: T::WHAT, questions, settings: &of_default, tables, json, comparison }.give(report, output);
+            return Given { what: T::WHAT, questions, settings: &of_default, tables, json, comparison }
+                .give(report, output);
         };
         let runs = Runs { ablation, default, runs, comparison };
         let of_runs = runs.runs.iter().enumerate().map(|(place, run)| RunJson {

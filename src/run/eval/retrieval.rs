@@ -15,8 +15,8 @@ use super::results::{QuestionJson, Reported, run_all};
 use crate::base::CancelSource;
 use crate::cli::EvalRetrieval;
 use crate::eval::{
-    Asked, Asking, Cache, Comparison, Completion, EvalError, Found, Limit, Memory, Outcome, Page, Pages, Question, Remembering, Report, Run, Speaker,
-    Variation, ask_again, figures, intervals,
+    Asked, Asking, Cache, Comparison, Completion, EvalError, Found, Limit, Memory, Outcome, Page, Pages, Question,
+    Remembering, Report, Run, Speaker, Variation, ask_again, figures, intervals,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
@@ -79,8 +79,7 @@ impl Searches<'_> {
                 eta.at(before.0 + now.done, before.1 + now.remembered);
                 output.progress(&step.line(&eta.line_of(&doing, Instant::now())));
             };
-            let resumed =
-                ask_again(asking, speaker.as_mut(), memory, &part.questions, &bench.cancel, &mut tell)?;
+            let resumed = ask_again(asking, speaker.as_mut(), memory, &part.questions, &bench.cancel, &mut tell)?;
             from_cache += resumed.remembered;
             asked.extend(resumed.asked);
         }
@@ -110,12 +109,7 @@ impl Reported for Asked {
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {
-        ResultJson {
-            question: QuestionJson::of_asked(self),
-            gold: &self.gold,
-            outcome: self.outcome,
-            hits: &self.hits,
-        }
+        ResultJson { question: QuestionJson::of_asked(self), gold: &self.gold, outcome: self.outcome, hits: &self.hits }
     }
 
     fn tables(run: &Run<Self>, variation: &Variation, comparison: Comparison) -> Vec<Table> {
