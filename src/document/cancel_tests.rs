@@ -79,10 +79,7 @@ fn sheet(count: usize) -> Vec<u8> {
         "<office:document-content xmlns:office='o' xmlns:table='t' xmlns:text='x'><office:body><office:spreadsheet>\
          <table:table table:name='S'>{rows}</table:table></office:spreadsheet></office:body></office:document-content>"
     );
-    zip_of(&[
-        ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
-        ("content.xml", content.as_bytes()),
-    ])
+    zip_of(&[("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"), ("content.xml", content.as_bytes())])
 }
 
 #[test]
@@ -94,7 +91,9 @@ fn long_documents_and_containers_end_where_they_are_cancelled() {
         .map(|number| format!("{{\"title\":\"Page {number}\",\"content\":\"<table>{}</table>\"}}", &row[..2_000]))
         .collect();
     let message = |number: usize| {
-        format!("From a@b Thu Jan  1 00:00:00 2024\nSubject: m{number}\nContent-Type: text/html\n\n<table>{row}</table>\n\n")
+        format!(
+            "From a@b Thu Jan  1 00:00:00 2024\nSubject: m{number}\nContent-Type: text/html\n\n<table>{row}</table>\n\n"
+        )
     };
     let binary = binary_workbook();
     let word = word(1_500);

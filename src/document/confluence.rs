@@ -297,9 +297,9 @@ fn one_line(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::Block;
+    use super::super::Document;
     use super::super::html;
     use super::super::markup::Dialect;
-    use super::super::Document;
     use crate::base::CancelToken;
 
     fn read(storage: &str) -> Document {

@@ -293,11 +293,7 @@ pub(super) struct Walk<'v> {
 }
 
 impl<'v> Walk<'v> {
-    pub(super) fn new(
-        bytes: u64,
-        cancel: &CancelToken,
-        visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>,
-    ) -> Self {
+    pub(super) fn new(bytes: u64, cancel: &CancelToken, visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>) -> Self {
         let bytes = bytes.saturating_mul(BUDGET_PER_BYTE).clamp(LEAST_BUDGET, LARGEST_BUDGET);
         let budget = Budget { bytes, members: MOST_MEMBERS };
         Self { visit, cancel: cancel.clone(), budget, within: Within::default() }
@@ -399,12 +395,7 @@ pub(super) fn check_depth(place: &Place<'_>) -> Result<(), DocumentError> {
 }
 
 /// The readers: one line for each format that is one document.
-fn leaf(
-    place: &Place<'_>,
-    format: Format,
-    bytes: &[u8],
-    cancel: &CancelToken,
-) -> Result<Document, DocumentError> {
+fn leaf(place: &Place<'_>, format: Format, bytes: &[u8], cancel: &CancelToken) -> Result<Document, DocumentError> {
     let text = || encoding::decode(bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY));
     Ok(match format {
         Format::Html => read_html(&text()?, cancel),

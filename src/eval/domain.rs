@@ -15,7 +15,9 @@ use super::EvalError;
 use crate::base::CancelToken;
 use crate::document;
 use crate::evidence::{ContextParts, EvidenceSettings};
-use crate::index::{Index, IndexError, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress, split_for};
+use crate::index::{
+    Index, IndexError, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress, split_for,
+};
 use crate::inference::Embed;
 
 /// Digits of the fingerprint in a folder's name.

@@ -189,7 +189,10 @@ mod tests {
     }
 
     fn parts(text: &str, longest: usize) -> Vec<&str> {
-        cut(text, longest, &Measure::new(&characters, &CancelToken::never())).into_iter().map(|part| &text[part]).collect()
+        cut(text, longest, &Measure::new(&characters, &CancelToken::never()))
+            .into_iter()
+            .map(|part| &text[part])
+            .collect()
     }
 
     #[test]

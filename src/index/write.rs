@@ -155,14 +155,9 @@ fn remove_documents(transaction: &Connection, documents: &[i64]) -> rusqlite::Re
     Ok(())
 }
 
-fn replace_within(
-    transaction: &Connection,
-    new: &Replacement<'_>,
-    cancel: &CancelToken,
-) -> rusqlite::Result<Stored> {
+fn replace_within(transaction: &Connection, new: &Replacement<'_>, cancel: &CancelToken) -> rusqlite::Result<Stored> {
     // Undoes what was written so far.
-    let going_on =
-        || cancel.check().map_err(|canceled| rusqlite::Error::ToSqlConversionFailure(Box::new(canceled)));
+    let going_on = || cancel.check().map_err(|canceled| rusqlite::Error::ToSqlConversionFailure(Box::new(canceled)));
     let generation = next_generation(transaction)?;
     let (document, stored) = write_document(transaction, new)?;
     let mut old = old_evidences(transaction, document)?;
