@@ -40,7 +40,7 @@ pub(super) fn names(text: &str) -> Vec<String> {
 }
 
 /// The names to add to a model's `completed` form of `question`: those of the question before it that it lost, unless it
-/// speaks of a name of the answer instead.
+/// speaks of other names instead, such as one of the answer.
 pub(super) fn lost(completed: &str, question: &str, past: &[PastTurn]) -> Vec<String> {
     let Some(last) = past.last() else { return Vec::new() };
     if !names(question).is_empty() {
@@ -48,8 +48,8 @@ pub(super) fn lost(completed: &str, question: &str, past: &[PastTurn]) -> Vec<St
     }
     let asked = names(asked(last));
     let has = |name: &String| says(completed, name);
-    let speaks_of_the_answer = || names(&without_marks(&last.answer)).iter().any(has);
-    if !asked.iter().any(has) && speaks_of_the_answer() {
+    let speaks_of_others = || !names(completed).is_empty() || answered(last).iter().any(has);
+    if !asked.iter().any(has) && speaks_of_others() {
         return Vec::new();
     }
     asked.into_iter().filter(|name| !says(completed, name)).take(MOST_ADDED).collect()
@@ -63,7 +63,7 @@ pub(super) fn referred(question: &str, past: &[PastTurn]) -> Vec<String> {
         return Vec::new();
     }
     let mut found = names(asked(last));
-    let answered = names(&without_marks(&last.answer));
+    let answered = answered(last);
     if answered.len() <= MOST_ANSWERED {
         let new = answered.into_iter().filter(|name| !found.iter().any(|known| says(known, name)));
         found.extend(new.collect::<Vec<_>>());
@@ -81,9 +81,9 @@ pub(super) fn with_names(question: &str, names: &[String]) -> String {
     }
 }
 
-/// An answer without its `[Source n]`.
-fn without_marks(answer: &str) -> String {
-    let citations = citation::read(answer, &[]);
+/// The names in the answer of a turn; what its marks cite are none.
+fn answered(turn: &PastTurn) -> Vec<String> {
+    let citations = citation::read(&turn.answer, &[]);
     let mut text = String::new();
     let mut done = 0;
     for mark in &citations.marks {
@@ -91,7 +91,7 @@ fn without_marks(answer: &str) -> String {
         done = mark.span.end;
     }
     text.push_str(&citations.text[done..]);
-    text
+    names(&text)
 }
 
 fn asked(turn: &PastTurn) -> &str {
@@ -165,6 +165,7 @@ mod tests {
         assert_eq!(lost("Who ran the May 2021 trial?", "Who ran it?"), ["Osprey D4"]);
         assert!(lost("Who ran the May 2021 trial on the Osprey D4?", "Who ran it?").is_empty());
         assert!(lost("Who wrote driver 7.1?", "Who wrote it?").is_empty(), "it speaks of the answer");
+        assert!(lost("Who wrote the JIRA ticket?", "who wrote the jira ticket?").is_empty(), "it speaks of another");
         assert!(lost("Who ran the Heron C1 trial?", "And on the Heron C1?").is_empty(), "it has a name of its own");
     }
 
