@@ -17,6 +17,15 @@ const MOST_ADDED: usize = 6;
 /// Names of an answer that are looked at; an answer with more lists things and is about none of them.
 const MOST_ANSWERED: usize = 3;
 
+/// Words before a name among which its preposition is looked for: `in the`, `on that`.
+const LEAD: usize = 2;
+
+/// What may lead to a name, in English and German.
+const PREPOSITIONS: &[&str] = &[
+    "on", "in", "for", "of", "at", "with", "from", "under", "during", "within", "auf", "im", "für", "von", "vom",
+    "bei", "beim", "mit", "am", "an", "aus", "unter", "zum", "zur",
+];
+
 /// Words of a text that are looked at.
 const MOST_WORDS: usize = 200;
 
@@ -40,7 +49,7 @@ pub(super) fn names(text: &str) -> Vec<String> {
 }
 
 /// The names to add to a model's `completed` form of `question`: those of the question before it that it lost, unless it
-/// speaks of a name of the answer instead.
+/// speaks of other names instead, such as one of the answer.
 pub(super) fn lost(completed: &str, question: &str, past: &[PastTurn]) -> Vec<String> {
     let Some(last) = past.last() else { return Vec::new() };
     if !names(question).is_empty() {
@@ -48,8 +57,8 @@ pub(super) fn lost(completed: &str, question: &str, past: &[PastTurn]) -> Vec<St
     }
     let asked = names(asked(last));
     let has = |name: &String| says(completed, name);
-    let speaks_of_the_answer = || names(&without_marks(&last.answer)).iter().any(has);
-    if !asked.iter().any(has) && speaks_of_the_answer() {
+    let speaks_of_others = || !names(completed).is_empty() || answered(last).iter().any(has);
+    if !asked.iter().any(has) && speaks_of_others() {
         return Vec::new();
     }
     asked.into_iter().filter(|name| !says(completed, name)).take(MOST_ADDED).collect()
@@ -63,7 +72,7 @@ pub(super) fn referred(question: &str, past: &[PastTurn]) -> Vec<String> {
         return Vec::new();
     }
     let mut found = names(asked(last));
-    let answered = names(&without_marks(&last.answer));
+    let answered = answered(last);
     if answered.len() <= MOST_ANSWERED {
         let new = answered.into_iter().filter(|name| !found.iter().any(|known| says(known, name)));
         found.extend(new.collect::<Vec<_>>());
@@ -72,18 +81,62 @@ pub(super) fn referred(question: &str, past: &[PastTurn]) -> Vec<String> {
     found
 }
 
-/// A question with names added behind it.
-pub(super) fn with_names(question: &str, names: &[String]) -> String {
-    let names = names.join(", ");
-    match question.trim_end().strip_suffix('?') {
-        Some(rest) => format!("{} ({names})?", rest.trim_end()),
-        None => format!("{} ({names})", question.trim_end()),
+/// A question with names added behind it: each in the words that the question before it had it in, such as `on the
+/// Kestrel B2 board`, which small models read better than a name alone; the others in brackets.
+pub(super) fn with_names(question: &str, names: &[String], past: &[PastTurn]) -> String {
+    let (mut text, end) = match question.trim_end().strip_suffix('?') {
+        Some(rest) => (rest.trim_end().to_owned(), "?"),
+        None => (question.trim_end().to_owned(), ""),
+    };
+    let before = past.last().map(asked).unwrap_or_default();
+    let mut bare: Vec<&str> = Vec::new();
+    for name in names {
+        match phrase(name, before) {
+            Some(phrase) if !ends_with_preposition(&text) => text = format!("{text} {phrase}"),
+            _ => bare.push(name),
+        }
     }
+    if !bare.is_empty() {
+        text = format!("{text} ({})", bare.join(", "));
+    }
+    text + end
 }
 
-/// An answer without its `[Source n]`.
-fn without_marks(answer: &str) -> String {
-    let citations = citation::read(answer, &[]);
+/// A name in a question with the preposition before it and the noun behind it; nothing where no preposition leads to it.
+fn phrase(name: &str, question: &str) -> Option<String> {
+    let language = Language::of(question);
+    let words: Vec<Word<'_>> = words(question, language).take(MOST_WORDS).collect();
+    let length = name.split(' ').count();
+    let at = words.windows(length).position(|run| run.iter().map(|word| word.text).eq(name.split(' ')))?;
+    let lead = words[at.saturating_sub(LEAD)..at].iter().rev().take_while(|word| is_little(word, language));
+    let back = 1 + lead.take(LEAD).position(|word| is_preposition(word.text))?;
+    let mut end = at + length;
+    let ends = |at: usize| words[at - 1].ends_name;
+    let noun =
+        words.get(end).filter(|word| !ends(end) && !word.opens && !word.may_be_name && !is_little(word, language));
+    // A verb is no part of it, and a noun is followed by a preposition or by nothing.
+    if noun.is_some() && words.get(end + 1).is_none_or(|word| ends(end + 1) || is_preposition(word.text)) {
+        end += 1;
+    }
+    Some(words[at - back..end].iter().map(|word| word.text).collect::<Vec<_>>().join(" "))
+}
+
+fn is_little(word: &Word<'_>, language: Language) -> bool {
+    let text = word.text.to_lowercase();
+    !word.ends_name && (language.is_function_word(&text) || is_preposition(&text))
+}
+
+fn is_preposition(word: &str) -> bool {
+    PREPOSITIONS.iter().any(|preposition| preposition.eq_ignore_ascii_case(word))
+}
+
+fn ends_with_preposition(text: &str) -> bool {
+    text.split_whitespace().next_back().is_some_and(is_preposition)
+}
+
+/// The names in the answer of a turn; what its marks cite are none.
+fn answered(turn: &PastTurn) -> Vec<String> {
+    let citations = citation::read(&turn.answer, &[]);
     let mut text = String::new();
     let mut done = 0;
     for mark in &citations.marks {
@@ -91,7 +144,7 @@ fn without_marks(answer: &str) -> String {
         done = mark.span.end;
     }
     text.push_str(&citations.text[done..]);
-    text
+    names(&text)
 }
 
 fn asked(turn: &PastTurn) -> &str {
@@ -165,6 +218,7 @@ mod tests {
         assert_eq!(lost("Who ran the May 2021 trial?", "Who ran it?"), ["Osprey D4"]);
         assert!(lost("Who ran the May 2021 trial on the Osprey D4?", "Who ran it?").is_empty());
         assert!(lost("Who wrote driver 7.1?", "Who wrote it?").is_empty(), "it speaks of the answer");
+        assert!(lost("Who wrote the JIRA ticket?", "who wrote the jira ticket?").is_empty(), "it speaks of another");
         assert!(lost("Who ran the Heron C1 trial?", "And on the Heron C1?").is_empty(), "it has a name of its own");
     }
 
@@ -173,8 +227,27 @@ mod tests {
         let past = past("Which club won the Pebble Cup in 2020?", "Stonehaven United [Source 2].");
         let found = referred("What is the name of their ground?", &past);
         assert_eq!(found, ["Pebble Cup", "2020", "Stonehaven United"]);
-        assert_eq!(with_names("Who is it?", &found[..2]), "Who is it (Pebble Cup, 2020)?");
-        assert_eq!(with_names("tell me more ", &found[..1]), "tell me more (Pebble Cup)");
+        assert_eq!(with_names("Who is it?", &found, &past), "Who is it in 2020 (Pebble Cup, Stonehaven United)?");
+        assert_eq!(with_names("tell me more ", &found[..1], &past), "tell me more (Pebble Cup)");
         assert!(referred("Who?", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_name_is_added_in_the_words_that_it_was_asked_with() {
+        let added = |question: &str, before: &str, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            with_names(question, &names, &past(before, ""))
+        };
+        let before = "Which driver was tested on the Osprey D4 board in the May 2021 trial?";
+        assert_eq!(added("Who ran it?", before, &["Osprey D4"]), "Who ran it on the Osprey D4 board?");
+        let both = "Who ran it on the Osprey D4 board in the May 2021 trial?";
+        assert_eq!(added("Who ran it?", before, &["Osprey D4", "May 2021"]), both);
+        let german = "Welche Firmware lief auf dem Board Osprey D4 im Mai 2021?";
+        assert_eq!(added("Wer leitete das?", german, &["Board Osprey D4"]), "Wer leitete das auf dem Board Osprey D4?");
+        // No preposition leads to it, a verb follows it, or the question ends with one itself.
+        assert_eq!(added("Who ran it?", "Did the Osprey D4 fail?", &["Osprey D4"]), "Who ran it (Osprey D4)?");
+        assert_eq!(added("Why?", "Was it for TBOOT that Ann wrote?", &["TBOOT"]), "Why for TBOOT?");
+        assert_eq!(added("What is it for?", "Who wrote it for TBOOT?", &["TBOOT"]), "What is it for (TBOOT)?");
+        assert_eq!(added("Who?", "", &["TBOOT"]), "Who (TBOOT)?");
     }
 }

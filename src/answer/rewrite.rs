@@ -96,7 +96,7 @@ fn named(usable: Option<String>, original: String, past: &[PastTurn]) -> (String
             (original, missing, RewriteHow::Kept, RewriteHow::Named)
         }
     };
-    if missing.is_empty() { (text, plain) } else { (with_names(&text, &missing), added) }
+    if missing.is_empty() { (text, plain) } else { (with_names(&text, &missing, past), added) }
 }
 
 /// The model's text as a completed question; nothing where it is none.

@@ -192,7 +192,7 @@ fn a_name_that_the_model_lost_is_added_to_its_question() {
         answer: "Driver 7.1 [Source 1].".to_owned(),
     }];
     let (rewrite, _) = complete("Who ran it?", &past, "Who ran the May 2021 trial?");
-    let expected = ("Who ran the May 2021 trial (Osprey D4)?", RewriteHow::Mended);
+    let expected = ("Who ran the May 2021 trial on the Osprey D4 board?", RewriteHow::Mended);
     assert_eq!((rewrite.completed.as_str(), rewrite.how), expected);
     let (rewrite, _) = complete("Who ran it?", &past, "Who ran the May 2021 trial on Osprey D4?");
     assert_eq!(rewrite.how, RewriteHow::Model);

