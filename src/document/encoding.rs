@@ -123,7 +123,7 @@ fn is_binary(start: &[u8]) -> bool {
 fn is_text(bytes: &[u8]) -> bool {
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let text = &bytes[..end];
-    let nul = text.iter().filter(|byte| **byte == 0).count();
+    let nul = text.split(|byte| *byte == 0).count() - 1;
     let strayed = nul.saturating_mul(BYTES_PER_NUL) <= text.len();
     !is_binary(&text[..text.len().min(LOOKED_AT)]) && strayed && (nul == 0 || !is_binary(text))
 }

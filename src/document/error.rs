@@ -58,7 +58,7 @@ pub enum DocumentError {
         /// Byte of the line, from 1.
         column: usize,
         /// What the parser says.
-        why: String,
+        why: Box<str>,
     },
     /// A PDF that gives no text.
     #[error("reading the PDF `{path}`")]

@@ -86,7 +86,7 @@ fn no_page(place: &Place<'_>, error: &serde_json::Error, start: At) -> DocumentE
         fault,
         line: start.lines + line.max(1),
         column: if line > 1 { column } else { start.bytes + column },
-        why: clean_line(why.char_indices().nth(LONGEST_WHY).map_or(why, |(end, _)| &why[..end])),
+        why: clean_line(why.char_indices().nth(LONGEST_WHY).map_or(why, |(end, _)| &why[..end])).into(),
     }
 }
 
@@ -188,7 +188,7 @@ impl Pages<'_, '_> {
             fault: JsonFault::Damaged,
             line: start.lines + 1,
             column: 1,
-            why: "binary data".to_owned(),
+            why: "binary data".into(),
         };
         Ok(self.walk.give(&place, Err(error)))
     }
