@@ -15,6 +15,9 @@ use crate::inference::{Generate, GenerateRequest, Sampling};
 use crate::prompt::{PastTurn, PromptSettings, RewritePrompt};
 use crate::retrieval::{Standing, standing};
 
+/// Content words with which a question may be about something of its own.
+const OWN_WORDS: usize = 2;
+
 /// What a follow-up is completed from.
 #[derive(Debug, Clone, Copy)]
 pub struct RewriteInput<'a> {
@@ -86,6 +89,8 @@ pub fn rewrite(
 
 /// The completed question with the names that the conversation gives it.
 fn named(usable: Option<String>, original: String, past: &[PastTurn]) -> (String, RewriteHow) {
+    // One that says what it is about in its own words may be about something else than the question before it.
+    let past = if points_back(&original) { past } else { &[] };
     let (text, missing, plain, added) = match usable {
         Some(text) => {
             let missing = lost(&text, &original, past);
@@ -97,6 +102,15 @@ fn named(usable: Option<String>, original: String, past: &[PastTurn]) -> (String
         }
     };
     if missing.is_empty() { (text, plain) } else { (with_names(&text, &missing, past), added) }
+}
+
+/// Whether a question cannot be about anything but what was spoken of.
+fn points_back(question: &str) -> bool {
+    match standing(question) {
+        Standing::Refers { .. } | Standing::Elliptic { .. } => true,
+        Standing::Thin { words } => words < OWN_WORDS,
+        Standing::Complete => false,
+    }
 }
 
 /// The model's text as a completed question; nothing where it is none.

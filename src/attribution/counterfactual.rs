@@ -18,9 +18,7 @@ use super::{
 };
 use crate::answer::Answer;
 use crate::base::CancelToken;
-use crate::inference::{
-    Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole,
-};
+use crate::inference::{Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole};
 
 /// Contribution of a cluster whose removal changes the tokens of the answer but not its embedding. It is not 0, so
 /// that 0 keeps its one meaning: without the cluster the answer is the same.

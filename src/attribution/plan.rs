@@ -39,9 +39,12 @@ impl Plan {
             of(b).total_cmp(&of(a)).then_with(|| a.cmp(b))
         });
         let first: Vec<Vec<usize>> = likely.into_iter().take(ALONE).cloned().collect();
-        let (alone, group): (Vec<_>, Vec<_>) =
-            order.into_iter().partition(|hits| cited(hits) || first.contains(hits));
-        if group.len() < GROUP { Self { alone: [alone, group].concat(), group: Vec::new() } } else { Self { alone, group } }
+        let (alone, group): (Vec<_>, Vec<_>) = order.into_iter().partition(|hits| cited(hits) || first.contains(hits));
+        if group.len() < GROUP {
+            Self { alone: [alone, group].concat(), group: Vec::new() }
+        } else {
+            Self { alone, group }
+        }
     }
 }
 

@@ -401,7 +401,9 @@ fn a_preview_ranks_the_sources_by_what_hiding_them_costs_and_generates_nothing()
     let found: Vec<(usize, f64)> = estimated.clusters.iter().map(|c| (c.hits[0], c.contribution)).collect();
     let expected = [(1, 0.75), (3, 0.5), (2, 0.0), (4, 0.0), (5, 0.0)];
     assert!(found.iter().zip(expected).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-6), "{found:?}");
-    assert!(estimated.clusters.iter().all(|c| c.how == How::Preview && c.drops.len() == 4 && c.counterfactuals.is_empty()));
+    assert!(
+        estimated.clusters.iter().all(|c| c.how == How::Preview && c.drops.len() == 4 && c.counterfactuals.is_empty())
+    );
     assert_eq!(seen, [(1, 5, 1), (2, 5, 2), (3, 5, 3), (4, 5, 4), (5, 5, 5)]);
 }
 
@@ -442,7 +444,10 @@ fn a_group_that_changes_the_answer_is_settled_one_by_one() {
     let engines = Engines { generator: &mut generator, embedder: &embedder };
     let attribution =
         explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
-    assert_eq!((attribution.clusters[0].hits.as_slice(), attribution.clusters[0].how), ([2].as_slice(), How::Regenerated));
+    assert_eq!(
+        (attribution.clusters[0].hits.as_slice(), attribution.clusters[0].how),
+        ([2].as_slice(), How::Regenerated)
+    );
     assert!(attribution.clusters.iter().all(|cluster| cluster.how != How::Group));
     assert_eq!(generator.asked.len(), 6, "three alone, two together, two alone");
 }

@@ -8,8 +8,8 @@ use super::EvalError;
 use super::cache::{Cache, key};
 use crate::base::CancelToken;
 use crate::inference::{
-    Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart,
-    ScoreRequest, Scores, Special,
+    Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart, ScoreRequest,
+    Scores, Special,
 };
 
 /// How often a model and its memory were asked.
@@ -239,11 +239,8 @@ mod tests {
         let open = || Cache::open(&folder.path().join("completions.jsonl")).unwrap();
         let answers = ScriptedGenerator::new(|_| "one two".to_owned()).hiding();
         let mut generator = Remembering::new(Box::new(answers), "f00d", open());
-        let scored = |hidden: Vec<Vec<usize>>| ScoreRequest {
-            parts: request("first").parts,
-            answer: vec![1, 2],
-            hidden,
-        };
+        let scored =
+            |hidden: Vec<Vec<usize>>| ScoreRequest { parts: request("first").parts, answer: vec![1, 2], hidden };
         let (one, other) = (scored(vec![vec![0]]), scored(Vec::new()));
         let never = CancelToken::never();
         let first = generator.score(&one, &never, &mut |_, _| {}).unwrap();

@@ -349,11 +349,12 @@ fn a_conversation_is_completed_from_what_the_model_said_itself() {
     let never = CancelToken::never();
     let asked = ask(asking, Some(&mut speaker), &questions, &never, &mut |_, _| {}).unwrap();
     let shape: Vec<_> = asked.iter().map(|one| (one.query.as_str(), one.how)).collect();
-    let (first, model) = (Some(RewriteHow::First), Some(RewriteHow::Model));
+    // The model leaves out what the first question named.
+    let (first, mended) = (Some(RewriteHow::First), Some(RewriteHow::Mended));
     let expected = [
         ("Who ran the TPM tests?", first),
-        ("How many layers does the platform have?", model),
-        ("Who books the trains?", model),
+        ("How many layers does the platform have (TPM)?", mended),
+        ("Who books the trains (TPM)?", mended),
     ];
     assert_eq!(shape, expected);
     assert!(asked.iter().all(|one| one.outcome.content.is_some()), "{asked:?}");
@@ -425,7 +426,7 @@ fn answers_of_a_conversation_follow_each_other() {
         .iter()
         .map(|question| answer(asking, &mut speaker, question, &CancelToken::never(), &mut |_| {}).unwrap())
         .collect();
-    assert_eq!(answered[1].query, "How many layers does the platform have?");
+    assert_eq!(answered[1].query, "How many layers does the platform have (TPM)?");
     assert!(answered[1].answer.text.starts_with("It has three"), "{:?}", answered[1].answer.text);
     assert!(heard.lock().unwrap().iter().all(|prompt| !prompt.contains("The right answer")));
 }

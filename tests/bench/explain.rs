@@ -21,7 +21,9 @@ use ragonite::attribution::{
 use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Wanted};
 use ragonite::index::Index;
-use ragonite::inference::{Catalog, Embed, Generate, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, load_embedder};
+use ragonite::inference::{
+    Catalog, Embed, Generate, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, load_embedder,
+};
 use ragonite::prompt::PromptSettings;
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
 
@@ -45,7 +47,9 @@ fn main() -> Outcome<()> {
     let count = given.iter().find_map(|argument| argument.parse::<usize>().ok()).unwrap_or(QUESTIONS);
     let mut names = given.iter().filter(|argument| argument.parse::<usize>().is_err());
     let Some(folder) = names.next() else {
-        println!("name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL]");
+        println!(
+            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL]"
+        );
         return Ok(());
     };
     let model = catalog.model(names.next().map_or(GENERATOR, String::as_str))?;
@@ -88,7 +92,8 @@ fn main() -> Outcome<()> {
 
 /// A source of about [`MADE_TOKENS`] tokens; one of ten has the answer.
 fn made_text(rank: usize) -> String {
-    let water = if rank == 4 { "The water of the tank is changed on Thursday." } else { "The tank is checked at noon." };
+    let water =
+        if rank == 4 { "The water of the tank is changed on Thursday." } else { "The tank is checked at noon." };
     let filler = "The crew of the station writes down wind and pressure every hour, and keeps the log in the office. ";
     format!("Station {rank}. {water} {}", filler.repeat(MADE_TOKENS / 22))
 }
@@ -160,7 +165,9 @@ fn agreement(measured: &[Measured]) {
         (values.iter().sum::<f64>() / values.len().max(1) as f64, values.len())
     };
     let ((spearman, of), (first, _)) = (mean(|one| one.spearman), mean(|one| one.same_first));
-    println!("preview against one by one, {of} questions where a source mattered: Spearman {spearman:.2}, same first {first:.2}");
+    println!(
+        "preview against one by one, {of} questions where a source mattered: Spearman {spearman:.2}, same first {first:.2}"
+    );
 }
 
 impl Work<'_> {
@@ -173,11 +180,8 @@ impl Work<'_> {
         let answer_ms = started.elapsed().as_secs_f64() * 1e3;
         let ids: Vec<_> = hits.iter().map(|hit| hit.evidence).collect();
         let vectors = self.index.vectors(&ids)?;
-        let sources: Vec<SourceVector> = hits
-            .iter()
-            .zip(vectors)
-            .map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding })
-            .collect();
+        let sources: Vec<SourceVector> =
+            hits.iter().zip(vectors).map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
         let (grouped, grouped_ms, first_bar) = self.explained(question, &answer, &sources, GroupTest::Auto)?;
         let parts = answer.prompt.parts();
         self.generator.score(

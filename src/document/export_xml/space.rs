@@ -348,7 +348,10 @@ mod tests {
             mention("ri:userkey=\"8a99\""),
             mention("ri:username=\"eve\" ri:userkey=\"8a7f\""),
         );
-        assert_eq!(space.storage(&body, &CancelToken::never()).blocks, [Block::Text("ask car\"ol or dan, @user and eve".into())]);
+        assert_eq!(
+            space.storage(&body, &CancelToken::never()).blocks,
+            [Block::Text("ask car\"ol or dan, @user and eve".into())]
+        );
     }
 
     #[test]

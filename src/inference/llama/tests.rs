@@ -333,7 +333,11 @@ fn hiding_the_fact_that_has_the_answer_makes_it_less_probable() {
     let Some(mut generator) = load(512) else { return };
     let request = facts(&[DOOR, PUMP, "Lunch is at noon."]);
     let said = answer(&mut generator, &request);
-    let score = ScoreRequest { parts: request.parts.clone(), answer: said.tokens.clone(), hidden: vec![vec![3], vec![4], vec![5]] };
+    let score = ScoreRequest {
+        parts: request.parts.clone(),
+        answer: said.tokens.clone(),
+        hidden: vec![vec![3], vec![4], vec![5]],
+    };
     let mut heard = Vec::new();
     let scores = generator.score(&score, &CancelToken::never(), &mut |set, _| heard.push(set)).unwrap();
     assert_eq!(heard, [None, Some(0), Some(1), Some(2)]);

@@ -168,9 +168,9 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(moves);
             hints.push(short(Action::Toggle));
             hints.extend(explain);
-            hints.extend(explain.into_iter().flat_map(|_| {
-                [short(Action::ExplainByPreview), short(Action::ExplainBySimilarity)]
-            }));
+            hints.extend(
+                explain.into_iter().flat_map(|_| [short(Action::ExplainByPreview), short(Action::ExplainBySimilarity)]),
+            );
         }
     }
     hints.extend([Action::NextPane, Action::Help, Action::NewConversation, Action::Quit].map(short));
