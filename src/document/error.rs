@@ -132,7 +132,7 @@ pub enum DocumentError {
         path: PathBuf,
         /// Why.
         #[source]
-        source: OfficeError,
+        source: Box<OfficeError>,
     },
 }
 

@@ -164,7 +164,7 @@ impl<'a> Place<'a> {
     }
 
     fn office(&self, source: OfficeError) -> DocumentError {
-        DocumentError::Office { path: self.shown(), source }
+        DocumentError::Office { path: self.shown(), source: Box::new(source) }
     }
 
     pub(super) fn no_format(&self, why: NoFormat) -> DocumentError {

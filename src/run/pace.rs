@@ -248,7 +248,8 @@ mod tests {
 
     #[test]
     fn the_time_left_is_steady_and_about_right_whatever_the_sizes_of_documents() {
-        let cases: [(usize, fn(usize) -> f64); 3] = [
+        type Speed = fn(usize) -> f64;
+        let cases: [(usize, Speed); 3] = [
             (0, |_| 40.0),
             (150, |_| 40.0),
             // Another program takes half of the machine meanwhile.
