@@ -34,8 +34,8 @@ pub(super) fn names(text: &str) -> Vec<String> {
     let language = Language::of(text);
     let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
     let mut found: Vec<String> = Vec::new();
-    for run in words.chunk_by(|a, b| a.may_be_name && b.may_be_name && !a.ends_name && !b.opens) {
-        let run: Vec<&str> = run.iter().filter(|word| word.may_be_name).map(|word| word.text).collect();
+    for run in words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens) {
+        let run: Vec<&str> = run.iter().filter(|word| word.may_be_name()).map(|word| word.text).collect();
         let begins = run.len() == 1 && words.iter().any(|word| word.begins && word.text == run[0]);
         // All German nouns are capitalised, so that there only an identifier makes a name of those before it.
         let tells = |word: &&str| is_identifier(word) || (language == Language::English && !begins);
@@ -113,7 +113,7 @@ fn phrase(name: &str, question: &str) -> Option<String> {
     let mut end = at + length;
     let ends = |at: usize| words[at - 1].ends_name;
     let noun =
-        words.get(end).filter(|word| !ends(end) && !word.opens && !word.may_be_name && !is_little(word, language));
+        words.get(end).filter(|word| !ends(end) && !word.opens && !word.may_be_name() && !is_little(word, language));
     // A verb is no part of it, and a noun is followed by a preposition or by nothing.
     if noun.is_some() && words.get(end + 1).is_none_or(|word| ends(end + 1) || is_preposition(word.text)) {
         end += 1;
@@ -157,15 +157,28 @@ fn says(text: &str, name: &str) -> bool {
     name.split(' ').all(|word| text.contains(&word.to_lowercase()))
 }
 
+/// What a word looks like.
+#[derive(PartialEq, Eq)]
+enum Look {
+    Name,
+    Plain,
+}
+
 struct Word<'a> {
     text: &'a str,
-    may_be_name: bool,
+    look: Look,
     /// It is the first of its sentence, where a capital letter alone says nothing.
     begins: bool,
     /// It is no part of the name before it, as in `TAP (Test Anything Protocol)`.
     opens: bool,
     /// What follows is no part of the same name.
     ends_name: bool,
+}
+
+impl Word<'_> {
+    fn may_be_name(&self) -> bool {
+        self.look == Look::Name
+    }
 }
 
 fn words(text: &str, language: Language) -> impl Iterator<Item = Word<'_>> {
@@ -179,10 +192,10 @@ fn words(text: &str, language: Language) -> impl Iterator<Item = Word<'_>> {
         let says_nothing = language.is_function_word(&word.to_lowercase());
         // A question begins with its verb or question word, a statement with what it is about.
         let capital = word.starts_with(char::is_uppercase) && !says_nothing && !(begins && asks);
-        let may_be_name = capital || is_identifier(word);
+        let look = if capital || is_identifier(word) { Look::Name } else { Look::Plain };
         let ends_name = piece.ends_with(|c: char| !c.is_alphanumeric());
         let opens = piece.starts_with(|c: char| !c.is_alphanumeric());
-        (!word.is_empty()).then_some(Word { text: word, may_be_name, begins, opens, ends_name })
+        (!word.is_empty()).then_some(Word { text: word, look, begins, opens, ends_name })
     })
 }
 

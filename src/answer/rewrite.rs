@@ -91,15 +91,12 @@ pub fn rewrite(
 fn named(usable: Option<String>, original: String, past: &[PastTurn]) -> (String, RewriteHow) {
     // One that says what it is about in its own words may be about something else than the question before it.
     let past = if points_back(&original) { past } else { &[] };
-    let (text, missing, plain, added) = match usable {
-        Some(text) => {
-            let missing = lost(&text, &original, past);
-            (text, missing, RewriteHow::Model, RewriteHow::Mended)
-        }
-        None => {
-            let missing = referred(&original, past);
-            (original, missing, RewriteHow::Kept, RewriteHow::Named)
-        }
+    let (text, missing, plain, added) = if let Some(text) = usable {
+        let missing = lost(&text, &original, past);
+        (text, missing, RewriteHow::Model, RewriteHow::Mended)
+    } else {
+        let missing = referred(&original, past);
+        (original, missing, RewriteHow::Kept, RewriteHow::Named)
     };
     if missing.is_empty() { (text, plain) } else { (with_names(&text, &missing, past), added) }
 }

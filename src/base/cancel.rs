@@ -21,7 +21,11 @@ pub struct CancelSource(Arc<AtomicBool>);
 impl CancelSource {
     /// A token that sees this source's cancellation.
     pub fn token(&self) -> CancelToken {
-        CancelToken { canceled: Arc::clone(&self.0), ..CancelToken::never() }
+        CancelToken {
+            canceled: Arc::clone(&self.0),
+            #[cfg(test)]
+            checks: None,
+        }
     }
 
     /// The flag itself, for a signal handler that can do no more than set one.

@@ -29,14 +29,13 @@ pub struct Memory<'a> {
     pub settings: &'a str,
 }
 
-/// Asks each question that the memory does not have.
+/// Asks each question that the memory does not have; the speaker completes questions where the model is to do that.
 ///
 /// # Errors
 /// When a search or the model fails, when the model is to complete questions and there is none, when the cache cannot
 /// be written, or with [`EvalError::Canceled`] between two questions.
 pub fn ask_again(
-    asking: Asking<'_>,
-    mut speaker: Option<&mut Speaker<'_>>,
+    (asking, mut speaker): (Asking<'_>, Option<&mut Speaker<'_>>),
     memory: Memory<'_>,
     questions: &[Question],
     cancel: &CancelToken,

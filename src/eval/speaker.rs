@@ -103,8 +103,7 @@ impl<'a> Speaker<'a> {
     /// Answers a question from the first of these hits, and remembers what it said.
     pub(super) fn answer(
         &mut self,
-        question: &Question,
-        posed: &Posed,
+        (question, posed): (&Question, &Posed),
         hits: &[Hit],
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(AnswerEvent),

@@ -71,7 +71,7 @@ pub fn answer(
     let outcome = Outcome::of(&gold, &pages);
     hits.truncate(speaker.sources());
     pages.truncate(speaker.sources());
-    let answer = speaker.answer(question, &posed, &hits, cancel, on_event)?;
+    let answer = speaker.answer((question, &posed), &hits, cancel, on_event)?;
     let Posed { query, how, translated, .. } = posed;
     Ok(Answered { question: question.clone(), query, how, translated, hits, pages, gold, outcome, answer })
 }

@@ -232,8 +232,8 @@ fn a_second_run_remembers_every_question() {
         let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
         let mut heard = Vec::new();
         let resumed =
-            ask_again(asking, None, Memory { cache: &mut cache, settings }, questions, &never, &mut |now, _| {
-                heard.push(now)
+            ask_again((asking, None), Memory { cache: &mut cache, settings }, questions, &never, &mut |now, _| {
+                heard.push(now);
             })
             .unwrap();
         assert_eq!(heard.last().map(|last| (last.done, last.remembered)), Some((questions.len(), resumed.remembered)));
@@ -262,16 +262,16 @@ fn a_cancelled_run_keeps_what_it_has() {
     let mut cache = Cache::open(&path).unwrap();
     let mut stop = |now: Progress, _| {
         if now.done > 0 {
-            source.cancel()
+            source.cancel();
         }
     };
     let memory = Memory { cache: &mut cache, settings: "s" };
-    let stopped = ask_again(world.asking(), None, memory, &questions, &source.token(), &mut stop);
+    let stopped = ask_again((world.asking(), None), memory, &questions, &source.token(), &mut stop);
     assert!(matches!(stopped, Err(EvalError::Canceled(_))));
     let mut cache = Cache::open(&path).unwrap();
     let never = CancelToken::never();
     let memory = Memory { cache: &mut cache, settings: "s" };
-    let resumed = ask_again(world.asking(), None, memory, &questions, &never, &mut |_, _| {}).unwrap();
+    let resumed = ask_again((world.asking(), None), memory, &questions, &never, &mut |_, _| {}).unwrap();
     assert_eq!((resumed.remembered, resumed.asked.len()), (1, 2));
 }
 
@@ -378,7 +378,7 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let questions = conversation();
     let roles = questions.iter().map(|question| {
         let posed = search(asking, Some(&mut speaker), question, &never).unwrap();
-        speaker.answer(question, &posed, &posed.retrieved.hits, &never, &mut |_| {}).unwrap();
+        speaker.answer((question, &posed), &posed.retrieved.hits, &never, &mut |_| {}).unwrap();
         posed.retrieved.legs.iter().map(|leg| leg.role).collect::<Vec<_>>()
     });
     let follow_up = vec![LegRole::Raw, LegRole::Rewrite, LegRole::History];
@@ -403,7 +403,7 @@ fn a_conversation_that_was_stopped_goes_on_where_it_was() {
                 stop.cancel();
             }
         };
-        let resumed = ask_again(asking, Some(&mut speaker), memory, &questions, &stop.token(), &mut hear);
+        let resumed = ask_again((asking, Some(&mut speaker)), memory, &questions, &stop.token(), &mut hear);
         (resumed, heard.lock().unwrap().len())
     };
     let (stopped, asked) = run(&CancelSource::default(), 2);

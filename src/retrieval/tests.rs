@@ -224,8 +224,8 @@ fn a_question_with_a_slip_one_with_only_an_identifier_and_one_about_an_older_ver
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
     let best = |question: &str| {
-        let mut hits = retrieve(engines, question, &settings, &CancelToken::never()).unwrap().hits;
-        (!hits.is_empty()).then(|| hits.remove(0).content).unwrap_or_default()
+        let hits = retrieve(engines, question, &settings, &CancelToken::never()).unwrap().hits;
+        hits.first().map(|hit| hit.content.clone()).unwrap_or_default()
     };
     assert_eq!(best("What is wrong with the antena?"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
     assert_eq!(best("OXT-1654"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");

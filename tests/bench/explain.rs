@@ -19,7 +19,7 @@ use ragonite::attribution::{
     Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, SourceVector, explain,
 };
 use ragonite::base::{CancelToken, Language};
-use ragonite::eval::{Benchmark, Limit, Wanted};
+use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
     Catalog, Embed, Generate, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, load_embedder,
@@ -58,7 +58,7 @@ fn main() -> Outcome<()> {
     let mut generator = LlamaGenerator::load(&model.id, &path, &settings, Box::new(|_| ControlFlow::Continue(())))?;
     let embedder = load_embedder(catalog.model(EMBEDDER)?, &folders, &never)?;
     let index = Index::open(Path::new(folder), embedder.identity(), &never, &mut |_| {})?;
-    let wanted = Wanted { languages: vec![Language::English], limit: Limit::First(count) };
+    let wanted = Wanted { languages: vec![Language::English], limit: Limit::First(count), unit: Unit::Question };
     let benchmark = Benchmark::read(&root.join("../shared/confquestions"), None, &wanted)?;
     let asked: Vec<String> =
         benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect();
@@ -190,7 +190,7 @@ impl Work<'_> {
             &mut |_, _| {},
         )?;
         let (exact, exact_ms, _) = self.explained(question, &answer, &sources, GroupTest::Off)?;
-        let estimated: Vec<f64> = exact.clusters.iter().map(|one| drop(one)).collect();
+        let estimated: Vec<f64> = exact.clusters.iter().map(drop).collect();
         let contributions: Vec<f64> = exact.clusters.iter().map(|one| one.contribution).collect();
         let mattered = contributions.iter().any(|one| *one > 0.0);
         let top = |values: &[f64]| values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
@@ -243,7 +243,7 @@ fn spearman(a: &[f64], b: &[f64]) -> f64 {
     let ranks = |values: &[f64]| -> Vec<f64> {
         let rank = |value: &f64| {
             let below = values.iter().filter(|other| *other < value).count() as f64;
-            let equal = values.iter().filter(|other| *other == value).count() as f64;
+            let equal = values.iter().filter(|other| other.total_cmp(value).is_eq()).count() as f64;
             below + (equal - 1.0) / 2.0
         };
         values.iter().map(rank).collect()

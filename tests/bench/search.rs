@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ragonite::base::{CancelToken, EvidenceId, Language};
-use ragonite::eval::{Benchmark, Limit, Wanted};
+use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::evidence::EvidenceSettings;
 use ragonite::index::{Index, IndexSettings, IngestRequest, Missing, NewDomain, StoredEvidence};
 use ragonite::inference::{
@@ -84,7 +84,11 @@ fn evidences(index: &Index) -> Outcome<Vec<StoredEvidence>> {
 }
 
 fn questions(root: &Path, real: &[StoredEvidence]) -> Vec<String> {
-    let wanted = Wanted { languages: vec![Language::English, Language::German], limit: Limit::First(QUESTIONS / 2) };
+    let wanted = Wanted {
+        languages: vec![Language::English, Language::German],
+        limit: Limit::First(QUESTIONS / 2),
+        unit: Unit::Question,
+    };
     let asked = Benchmark::read(&root.join("../shared/confquestions"), None, &wanted).map(|benchmark| {
         benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect()
     });

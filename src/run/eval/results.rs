@@ -50,12 +50,15 @@ pub(super) struct Results<T> {
     ablation: Option<Ablation>,
 }
 
+/// Asks all questions with one choice.
+type Ask<'a, T> = dyn FnMut(&Variation, Step<'_>, &mut Output) -> Result<Vec<T>, Failure> + 'a;
+
 /// Goes through every choice.
 pub(super) fn run_all<T: Reported>(
     comparing: Comparing,
     ablation: Option<Ablation>,
     output: &mut Output,
-    ask: &mut dyn FnMut(&Variation, Step<'_>, &mut Output) -> Result<Vec<T>, Failure>,
+    ask: &mut Ask<'_, T>,
 ) -> Result<Results<T>, Failure> {
     let Comparing { variants, default } = comparing;
     let (mut runs, mut seconds) = (Vec::with_capacity(variants.len()), Vec::with_capacity(variants.len()));
