@@ -63,6 +63,11 @@ impl App {
         let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.is_answered()) else {
             return self.refuse("there is no answer to explain", "Ask a question first, or choose an answered turn");
         };
+        let (said, here) = (&turn.record.trace.generator, &self.engine.generator);
+        if method != Method::Similarity && !said.is_empty() && said != here {
+            // Its tokens mean nothing to another model, whose answers would differ anyway.
+            return self.refuse("the answer is another model's", "Ask the question again, or explain it by similarity");
+        }
         let hits = turn.hits_in_prompt();
         let Some(answer) = turn.record.trace.answer.clone() else { return Vec::new() };
         turn.problem = None;

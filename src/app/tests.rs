@@ -249,6 +249,16 @@ fn news_of_a_save_that_nobody_asked_for_moves_no_running_turn() {
 }
 
 #[test]
+fn an_answer_of_another_model_is_explained_by_similarity_only() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+    app.turns[0].record.trace.generator = "another".into();
+    let refused = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    assert!(refused.is_empty() && app.problem().is_some());
+    let explained = app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
+    assert!(matches!(&explained[..], [Effect::Explain { .. }]), "{explained:?}");
+}
+
+#[test]
 fn cancelling_keeps_what_was_written_and_saves_it() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1)]);
     app.handle(Event::AnswerGrew { turn: TurnKey(1), text: "half an".into() });

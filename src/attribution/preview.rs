@@ -31,6 +31,10 @@ pub fn preview(
     let started = Instant::now();
     let order = removal_order(&input);
     let cluster_ms = Millis::from(started.elapsed());
+    if order.is_empty() {
+        let timings_ms = AttributionTimings { cluster: cluster_ms, total: cluster_ms, ..AttributionTimings::default() };
+        return Ok(Attribution { method: Method::Preview, decisive: false, clusters: Vec::new(), timings_ms });
+    }
     let prompt = &input.answer.prompt;
     let request = ScoreRequest {
         parts: prompt.parts(),
@@ -66,7 +70,9 @@ fn places(prompt: &Prompt, hits: &[usize]) -> Vec<usize> {
 }
 
 fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {
-    let drops: Vec<f32> = whole.iter().zip(hidden).map(|(whole, hidden)| whole - hidden).collect();
+    // Two impossible tokens differ by no number, and one that becomes impossible by more than a file can hold.
+    let drop = |(whole, hidden): (&f32, &f32)| Some(whole - hidden).filter(|drop| drop.is_finite()).unwrap_or(0.0);
+    let drops: Vec<f32> = whole.iter().zip(hidden).map(drop).collect();
     Cluster {
         hits: hits.to_vec(),
         how: How::Preview,

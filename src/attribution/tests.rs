@@ -382,6 +382,17 @@ fn the_json_of_an_attribution_has_the_fields_of_the_contract() {
     insta::assert_snapshot!(serde_json::to_string_pretty(&attribution).unwrap());
 }
 
+#[test]
+fn a_preview_of_an_answer_without_a_prompt_has_no_clusters() {
+    let mut answer = answer(&[], "Nothing was found.");
+    answer.prompt = Prompt::default();
+    let settings = AttributionSettings::default();
+    let mut unable = Scripted::new(&finds_alice);
+    let input = input(&answer, &[], &settings);
+    let estimated = preview(input, &mut unable, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
+    assert!(estimated.clusters.is_empty() && !estimated.decisive);
+}
+
 /// Five sources, of which the first names Alice and the third the month.
 const FIVE: [&str; 5] =
     ["Alice tested the radio", "The pump runs on diesel", "It was in May", "A manual for boats", "Lunch is at noon"];

@@ -157,7 +157,8 @@ impl Limits {
         if name == "a" {
             self.links = usize::from(!tag.closing && !tag.self_closing);
         }
-        if tag.closing {
+        // The end of what is struck out is an element of its own.
+        if tag.closing && !STRUCK.contains(&name) {
             return self.elements > 0;
         }
         let cost = 1 + self.bold.open + self.links;
@@ -302,6 +303,13 @@ mod tests {
     #[test]
     fn an_empty_comment_takes_nothing_with_it() {
         assert_eq!(prepare("a<!-->b<!--->c<!-- d -->e<!---->f", Dialect::Html, &CancelToken::never()), "abcef");
+    }
+
+    #[test]
+    fn ends_without_a_beginning_are_counted_where_they_make_an_element() {
+        let ends = "</s>".repeat(MOST_ELEMENTS + 9);
+        let made = prepare(&ends, Dialect::Html, &CancelToken::never()).matches("<del>").count();
+        assert_eq!(made, MOST_ELEMENTS);
     }
 
     #[test]

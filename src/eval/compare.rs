@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::answers::{ScoredAnswer, answer_figures};
-use super::attributed::{Explained, WAYS, attribution_figures};
+use super::attributed::{Explained, WAYS, Way, attribution_figures};
 use super::figures::Figures;
 use super::report::Slice;
 use super::retrieval::retrieval_figures;
@@ -255,6 +255,11 @@ impl Scored for ScoredAnswer {
     }
 }
 
+/// The most exact way that was tried.
+fn compared(explained: &[Explained]) -> Option<Way> {
+    WAYS.into_iter().rev().find(|way| explained.iter().any(|one| one.right(*way).is_some()))
+}
+
 impl Scored for Explained {
     fn figures(scored: &[Self]) -> Figures {
         attribution_figures(scored)
@@ -262,7 +267,7 @@ impl Scored for Explained {
 
     /// The most exact way that was tried is compared, over the questions that it explained in both.
     fn significance(default: &[Self], other: &[Self]) -> Significance {
-        let way = WAYS.into_iter().rev().find(|way| default.iter().any(|one| one.right(*way).is_some()));
+        let way = compared(default);
         let right = |one: &Self| Some(one.right(way?)? > 0.0);
         let both = default.iter().zip(other).filter_map(|(a, b)| right(a).zip(right(b)));
         Significance { mcnemar: Some(mcnemar(both)), paired_t: None }
@@ -271,15 +276,26 @@ impl Scored for Explained {
     fn side_by_side(runs: &Runs<Self>) -> String {
         let mut text = runs.one_by_one(&[
             ("attribution_accuracy.similarity", "Attribution accuracy of similarity", None),
+            ("attribution_accuracy.preview", "Of the preview,", None),
             ("attribution_accuracy.counterfactual_unclustered", "Of counterfactuals without clusters,", None),
             ("attribution_accuracy.counterfactual", "Of counterfactuals with clusters,", None),
             ("gold_retrieved_rate", "Questions with a gold page among the sources,", None),
         ]);
+        let default = runs.runs.get(runs.default).map_or(&[][..], |run| &run.asked);
+        let (way, measure) = match compared(default) {
+            Some(Way::Similarity) => ("similarity", "attribution_accuracy.similarity"),
+            Some(Way::Preview) => ("the preview", "attribution_accuracy.preview"),
+            Some(Way::CounterfactualUnclustered) => {
+                ("counterfactuals without clusters", "attribution_accuracy.counterfactual_unclustered")
+            }
+            Some(Way::Counterfactual) => ("counterfactuals", "attribution_accuracy.counterfactual"),
+            None => return text,
+        };
         let _ = write!(
             text,
-            "Attribution accuracy of counterfactuals against the default, over the questions explained in both: McNemar's \
-             test, two-sided; intervals by bootstrap\n\n{}",
-            runs.mcnemar_table("attribution_accuracy.counterfactual", "accuracy")
+            "Attribution accuracy of {way} against the default, over the questions explained in both: McNemar's test, \
+             two-sided; intervals by bootstrap\n\n{}",
+            runs.mcnemar_table(measure, "accuracy")
         );
         text
     }

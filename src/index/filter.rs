@@ -9,11 +9,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use time::Date;
 use time::macros::format_description;
+use time::{Date, Month};
 
 use super::IndexError;
 use super::domain::DomainDb;
+use super::files::MEMBER_PATH;
 use super::stored::kind_of;
 use crate::base::{DocumentId, EvidenceId};
 use crate::evidence::Kind;
@@ -65,9 +66,31 @@ impl Within {
     }
 }
 
-/// The day that a source's date begins with: `2025-03-01`, `2025-03-01T12:00:00Z`.
+/// The day of a source's date, in the forms of files and feeds (`2025-03-01T12:00:00Z`), of mail (`Sat, 1 Mar 2025
+/// 10:00`) and of Confluence (`Mar 01, 2025`).
 fn day_of(date: &str) -> Option<Date> {
-    Date::parse(date.trim().get(..10)?, format_description!("[year]-[month]-[day]")).ok()
+    let date = date.trim();
+    let iso = date.get(..10).and_then(|day| Date::parse(day, format_description!("[year]-[month]-[day]")).ok());
+    iso.or_else(|| spelled_day(date))
+}
+
+/// A day whose month is a word: the first name of a month, the first number of one or two digits, the first of four.
+fn spelled_day(date: &str) -> Option<Date> {
+    let words = || date.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let month = words().find_map(month_of)?;
+    let day = words().find(|word| word.len() <= 2)?.parse().ok()?;
+    let year = words().find(|word| word.len() == 4)?.parse().ok()?;
+    Date::from_calendar_date(year, month, day).ok()
+}
+
+/// The month that an English word names, whole or by its first three letters.
+fn month_of(word: &str) -> Option<Month> {
+    let word = word.to_ascii_lowercase();
+    let months = (1..=12).filter_map(|number| Month::try_from(number).ok());
+    months.into_iter().find(|month| {
+        let name = month.to_string().to_ascii_lowercase();
+        word == name || word == name[..3]
+    })
 }
 
 /// Where every evidence belongs, as of one state of the domain.
@@ -153,15 +176,16 @@ impl Inner {
 /// The documents that a search looks among.
 fn documents(db: &DomainDb, within: &Within) -> Result<HashSet<DocumentId>, IndexError> {
     db.read("reading the documents", |connection| {
-        let sql =
-            "SELECT d.id, d.title, d.url, d.date, f.path, d.member FROM documents d JOIN files f ON f.id = d.file";
-        let mut query = connection.prepare_cached(sql)?;
+        let sql = format!(
+            "SELECT d.id, d.title, d.url, d.date, {MEMBER_PATH} FROM documents d JOIN files f ON f.id = d.file"
+        );
+        let mut query = connection.prepare_cached(&sql)?;
         let mut rows = query.query([])?;
         let mut found = HashSet::new();
         while let Some(row) = rows.next()? {
             let (title, url): (String, Option<String>) = (row.get(1)?, row.get(2)?);
-            let (date, path, member): (Option<String>, String, String) = (row.get(3)?, row.get(4)?, row.get(5)?);
-            let texts = [title.as_str(), url.as_deref().unwrap_or_default(), &path, &member];
+            let (date, path): (Option<String>, String) = (row.get(3)?, row.get(4)?);
+            let texts = [title.as_str(), url.as_deref().unwrap_or_default(), &path];
             if within.has(&texts, date.as_deref()) {
                 found.insert(DocumentId(row.get(0)?));
             }
@@ -175,6 +199,24 @@ mod tests {
     use time::macros::date;
 
     use super::*;
+
+    #[test]
+    fn the_day_of_a_document_is_told_in_every_form_that_readers_store() {
+        let day = Some(date!(2025 - 03 - 01));
+        for text in [
+            "2025-03-01",
+            " 2025-03-01T12:00:00Z",
+            "Sat, 1 Mar 2025 10:00:00 +0100",
+            "1 March 2025",
+            "Mar 01, 2025",
+            "March 1, 2025 by Alice",
+        ] {
+            assert_eq!(day_of(text), day, "{text}");
+        }
+        for text in ["", "yesterday", "Mar 2025", "99 Mar 2025", "ä Mar", "2025-3-1"] {
+            assert_eq!(day_of(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_document_is_named_by_a_part_of_its_title_or_address_in_any_case() {

@@ -91,6 +91,10 @@ fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime)
         Action::Quit => return vec![Intent::App(Event::QuitRequested)],
         Action::Help => screen.popup = Some(Popup::Help(Scroll::default())),
         Action::NewConversation => {
+            // A completed question belongs to the conversation that is left.
+            if screen.composer.edits() {
+                screen.composer.clear();
+            }
             screen.set_focus(Pane::Composer);
             return vec![Intent::App(Event::ConversationStarted)];
         }
@@ -138,7 +142,7 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
     if text.trim().is_empty() {
         return Vec::new();
     }
-    let edited = screen.composer.edits();
+    let edited = screen.composer.edited().is_some_and(|key| app.turns().iter().any(|turn| turn.key == key));
     let taken = !app.is_busy() && app.domain().is_some() && !app.is_opening();
     if taken {
         screen.composer.clear();
@@ -153,7 +157,7 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
 fn edit(screen: &mut ScreenState, app: &App) {
     let Some(turn) = screen.turn(app) else { return };
     let lines = lines_of(&turn.record.completed_question);
-    screen.composer.edit(&lines);
+    screen.composer.edit(turn.key, &lines);
     screen.set_focus(Pane::Composer);
 }
 

@@ -74,8 +74,17 @@ pub(super) struct Composer {
     pub(super) area: TextArea<'static>,
     /// Index of the question that was brought back.
     pub(super) recalled: Option<usize>,
-    /// While a completed question is edited: the lines that stood here before, which come back after it.
-    pub(super) kept: Option<Vec<String>>,
+    /// While a completed question is edited.
+    pub(super) editing: Option<Editing>,
+}
+
+/// A completed question that is edited.
+#[derive(Debug, Clone)]
+pub(super) struct Editing {
+    /// Whose it is.
+    turn: TurnKey,
+    /// The lines that stood here before, which come back after it.
+    before: Vec<String>,
 }
 
 impl Default for Composer {
@@ -91,23 +100,28 @@ impl Composer {
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         area.move_cursor(tui_textarea::CursorMove::Bottom);
         area.move_cursor(tui_textarea::CursorMove::End);
-        Self { area, recalled: None, kept: None }
+        Self { area, recalled: None, editing: None }
     }
 
     /// Holds a completed question to be edited, and keeps what was being written.
-    pub(super) fn edit(&mut self, lines: &[String]) {
-        let kept = self.kept.take().unwrap_or_else(|| self.area.lines().to_vec());
-        *self = Self { kept: Some(kept), ..Self::with(lines) };
+    pub(super) fn edit(&mut self, turn: TurnKey, lines: &[String]) {
+        let before = self.editing.take().map_or_else(|| self.area.lines().to_vec(), |editing| editing.before);
+        *self = Self { editing: Some(Editing { turn, before }), ..Self::with(lines) };
+    }
+
+    /// The turn whose completed question is edited here.
+    pub(super) fn edited(&self) -> Option<TurnKey> {
+        self.editing.as_ref().map(|editing| editing.turn)
     }
 
     /// Whether a completed question is edited here.
     pub(super) fn edits(&self) -> bool {
-        self.kept.is_some()
+        self.editing.is_some()
     }
 
     /// What stands here once this is sent or given up.
     pub(super) fn clear(&mut self) {
-        *self = Self::with(&self.kept.take().unwrap_or_default());
+        *self = Self::with(&self.editing.take().map(|editing| editing.before).unwrap_or_default());
     }
 
     pub(super) fn text(&self) -> String {

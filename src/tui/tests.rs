@@ -25,6 +25,7 @@ fn key(chord: &str) -> Input {
         "Alt+Enter" => (KeyModifiers::ALT, KeyCode::Enter),
         "Ctrl+C" => (KeyModifiers::CONTROL, KeyCode::Char('c')),
         "Ctrl+J" => (KeyModifiers::CONTROL, KeyCode::Char('j')),
+        "Ctrl+N" => (KeyModifiers::CONTROL, KeyCode::Char('n')),
         one => (KeyModifiers::NONE, KeyCode::Char(one.chars().next().unwrap())),
     };
     Input::Key(KeyEvent::new(code, modifiers))
@@ -144,6 +145,17 @@ fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
     let mut empty = Desk::open();
     assert!(empty.keys(&["Tab", "e"]).is_empty());
     assert!(empty.screen.composer.is_empty() && empty.screen.focus() != Pane::Composer);
+}
+
+#[test]
+fn a_new_conversation_gives_up_the_question_that_is_edited() {
+    let mut desk = Desk::open();
+    desk.keys(&["h", "i", "Enter", "Esc"]);
+    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(1) });
+    desk.keys(&["d", "r", "Tab", "e", "Ctrl+N"]);
+    assert_eq!(desk.screen.composer.text(), "dr");
+    let sent = desk.keys(&["Enter"]);
+    assert_eq!(sent, [Intent::App(Event::QuestionAsked { text: "dr".into(), at: NOW })]);
 }
 
 #[test]

@@ -82,7 +82,7 @@ impl LlamaGenerator {
         let start = end.min(prompt.len() - 1);
         let answer: Vec<LlamaToken> = answer.iter().copied().map(LlamaToken::new).collect();
         let read = &answer[..answer.len().saturating_sub(1)];
-        if let Some(unknown) = read.iter().find(|token| !self.engine.knows(**token)) {
+        if let Some(unknown) = answer.iter().find(|token| !self.engine.knows(**token)) {
             return Err(self.failed(DOING, format!("the vocabulary has no token {unknown}").into()));
         }
         let (tokens, context) = (prompt.len() + read.len(), self.identity.context_tokens);

@@ -81,7 +81,7 @@ fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
     let text = match method {
         Method::Counterfactual => {
             "Method: counterfactual. Leaves out one cluster (sources that say nearly the same) after another, generates \
-             the answer again and compares. Clusters that probably do not matter are left out together first."
+             the answer again and compares."
         }
         Method::Preview => {
             "Method: preview. Hides one cluster after another from the question and the answer; generates nothing. An \
