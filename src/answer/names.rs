@@ -58,10 +58,13 @@ pub(super) fn lost(completed: &str, question: &str, past: &[PastTurn]) -> Vec<St
     let asked = names(asked(last));
     let has = |name: &String| says(completed, name);
     let speaks_of_others = || !names(completed).is_empty() || answered(last).iter().any(has);
-    if !asked.iter().any(has) && speaks_of_others() {
+    let keeps_one = asked.iter().any(has);
+    if !keeps_one && speaks_of_others() {
         return Vec::new();
     }
-    asked.into_iter().filter(|name| !says(completed, name)).take(MOST_ADDED).collect()
+    // One name says what is spoken of; another is worth a place in the sentence, but no bracket behind it.
+    let adds = |name: &String| !says(completed, name) && (!keeps_one || phrase(name, self::asked(last)).is_some());
+    asked.into_iter().filter(adds).take(MOST_ADDED).collect()
 }
 
 /// The names to add to `question` where no model completed it: those of the question before it, and the one that was
@@ -230,6 +233,12 @@ mod tests {
         let lost = |completed: &str, question: &str| lost(completed, question, &past);
         assert_eq!(lost("Who ran the May 2021 trial?", "Who ran it?"), ["Osprey D4"]);
         assert!(lost("Who ran the May 2021 trial on the Osprey D4?", "Who ran it?").is_empty());
+        let bracketed = super::lost(
+            "Who ran it on the Osprey D4?",
+            "Who ran it?",
+            &self::past("Who led the May 2021 trial on the Osprey D4 board?", "Ann."),
+        );
+        assert!(bracketed.is_empty(), "a bracket behind a question that has a name");
         assert!(lost("Who wrote driver 7.1?", "Who wrote it?").is_empty(), "it speaks of the answer");
         assert!(lost("Who wrote the JIRA ticket?", "who wrote the jira ticket?").is_empty(), "it speaks of another");
         assert!(lost("Who ran the Heron C1 trial?", "And on the Heron C1?").is_empty(), "it has a name of its own");
