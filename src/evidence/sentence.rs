@@ -48,7 +48,18 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect()
 }
 
-/// Divides pieces that are too long into their words, and words that no language has at any letter.
+/// Where a word that no language has is cut: at its last sign that is no letter or digit, so that addresses and code
+/// keep their parts whole, or else at any letter.
+fn border_in(word: &str) -> usize {
+    let end = word.floor_char_boundary(LONGEST_WORD);
+    match word[..end].rfind(|c: char| !c.is_alphanumeric()) {
+        Some(0) => word.chars().next().map_or(end, char::len_utf8),
+        Some(at) => at,
+        None => end,
+    }
+}
+
+/// Divides pieces that are too long into their words, and words that no language has into parts.
 fn divide(pieces: &mut Vec<&str>, lengths: &mut Vec<usize>, longest: usize, measure: &Measure<'_>) {
     let is_long = |piece: &str, length: usize| length > longest * if ends_sentence(piece) { 2 } else { 1 };
     if !pieces.iter().zip(lengths.iter()).any(|(piece, length)| is_long(piece, *length)) {
@@ -63,7 +74,7 @@ fn divide(pieces: &mut Vec<&str>, lengths: &mut Vec<usize>, longest: usize, meas
         }
         for mut word in piece.split_inclusive(char::is_whitespace).filter(|word| !word.trim().is_empty()) {
             while word.len() > LONGEST_WORD {
-                let (start, rest) = word.split_at(word.floor_char_boundary(LONGEST_WORD));
+                let (start, rest) = word.split_at(border_in(word));
                 pieces.push(start);
                 lengths.push(measure.count(start));
                 word = rest;
@@ -241,6 +252,20 @@ mod tests {
         assert_eq!(tail(text, 3, &measure), "… ある");
         let long = text.repeat(100);
         assert!(head(&long, 20, &measure).chars().count() > 12 && tail(&long, 20, &measure).chars().count() > 12);
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_word_is_cut_at_its_signs() {
+        let (long, run) = ("x".repeat(300), "y".repeat(LONGEST_WORD));
+        for text in [format!("{long}/{long}?{long}"), format!("{long}:{run}"), format!(":{run}"), format!("§{run}")] {
+            let parts = parts(&text, 10);
+            assert_eq!(parts.concat(), text);
+            let words = |text: &str| text.split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
+            let held: Vec<String> = parts.iter().flat_map(|part| words(part)).filter(|word| !word.is_empty()).collect();
+            let expected: Vec<String> = words(&text).into_iter().filter(|word| !word.is_empty()).collect();
+            assert_eq!(held, expected);
+        }
+        assert_eq!(parts(&"z".repeat(900), 10).concat().len(), 900);
     }
 
     #[test]

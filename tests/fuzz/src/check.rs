@@ -9,6 +9,9 @@ use crate::base::clean_text;
 use crate::document::{Block, Document, List, Table};
 use crate::evidence::{Evidence, Kind, Split};
 
+/// In bytes, as the splitter has it.
+const LONGEST_WORD: usize = 400;
+
 /// Clean text, rectangular tables, and links that point at a block.
 pub(crate) fn document(document: &Document) {
     assert!(!document.title.trim().is_empty() || document.title.is_empty(), "a title of blanks");
@@ -78,8 +81,9 @@ fn texts(evidence: &Evidence) -> impl Iterator<Item = &str> {
     [evidence.content.as_str()].into_iter().chain(evidence.context.heading_path.iter().map(String::as_str))
 }
 
+/// The words of a text; a run of letters beyond [`LONGEST_WORD`] is none and may be cut.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && word.len() <= LONGEST_WORD)
 }
 
 /// Every text of a block.
