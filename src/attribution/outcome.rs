@@ -55,6 +55,20 @@ pub enum How {
     Similarity,
 }
 
+impl How {
+    /// In a word or a few, as it is shown beside the value.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Regenerated => "regenerated",
+            Self::Group => "group, left out together with others",
+            Self::Preview => "preview, an estimate",
+            Self::Similarity => "similarity, rough",
+        }
+    }
+}
+
 /// One counterfactual generation, kept for behind the scenes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Counterfactual {

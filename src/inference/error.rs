@@ -89,6 +89,14 @@ pub enum InferenceError {
     },
 }
 
+impl InferenceError {
+    /// The error of a generator that cannot score an answer with parts of its prompt hidden.
+    pub(super) fn cannot_hide(model: &str) -> Self {
+        let source = "it cannot hide parts of what it has read".into();
+        Self::Run { doing: "scoring an answer", model: model.to_owned(), source }
+    }
+}
+
 fn list(folders: &[PathBuf]) -> String {
     folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<_>>().join(", ")
 }

@@ -219,8 +219,7 @@ impl Generate for ScriptedGenerator {
         on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
     ) -> Result<Scores, InferenceError> {
         if self.hiding == Hiding::Unable {
-            let source = "it cannot hide parts of what it has read".into();
-            return Err(InferenceError::Run { doing: "scoring an answer", model: self.identity.model.clone(), source });
+            return Err(InferenceError::cannot_hide(&self.identity.model));
         }
         let mut score_without = |hidden: &[usize]| {
             cancel.check()?;

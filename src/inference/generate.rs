@@ -203,7 +203,6 @@ pub trait Generate: Send {
         _cancel: &CancelToken,
         _on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
     ) -> Result<Scores, InferenceError> {
-        let source = "it cannot hide parts of what it has read".into();
-        Err(InferenceError::Run { doing: "scoring an answer", model: self.identity().model.clone(), source })
+        Err(InferenceError::cannot_hide(&self.identity().model))
     }
 }

@@ -130,10 +130,11 @@ fn bar(cluster: &Cluster, cited: &[usize]) -> String {
     let percent = cluster.share.map_or_else(|| "    -  ".to_owned(), |share| format!("{:6.2}%", share * 100.0));
     let mark = if cluster.hits.iter().any(|hit| cited.contains(hit)) { "cited" } else { "not cited" };
     let mut text = format!(
-        "  {percent} {bar:<BAR$} Source {ranks} (contribution {contribution:.4}, {mark})\n",
+        "  {percent} {bar:<BAR$} Source {ranks} (contribution {contribution:.4}, {mark}, {how})\n",
         bar = "#".repeat(filled),
         ranks = ranks.join(", "),
         contribution = cluster.contribution,
+        how = cluster.how.says(),
     );
     if let Some(answer) = &cluster.counterfactual_answer {
         let _ = writeln!(text, "          without: {}", clean_line(answer));

@@ -1,7 +1,8 @@
 //! Which tokens have been read, and where their state lies.
 //!
-//! Takes the tokens of a prompt, tells where it is best read: in the slot that shares its beginning, or else in the one
-//! that was not used for longest, so that two kinds of prompts in turn do not push each other out.
+//! Takes the tokens of a prompt, tells where it is best read: in the slot that shares its beginning, in an empty one where
+//! it shares only a little of what that slot holds, or else in the one that was not used for longest, so that two kinds of
+//! prompts in turn do not push each other out.
 //! Invariant: a slot names exactly the tokens whose state is in its sequence, also after a failure.
 //! Not here: the state itself (`Engine`).
 
@@ -47,7 +48,14 @@ impl Slots {
         let shared = |slot: usize| self.tokens[slot].iter().zip(prompt).take_while(|(a, b)| a == b).count();
         let from = (0..SLOTS).max_by_key(|slot| (shared(*slot), self.used[*slot])).unwrap_or(0);
         let oldest = (0..SLOTS).min_by_key(|slot| self.used[*slot]).unwrap_or(0);
-        let slot = if shared(from) < SHARED { oldest } else { from };
+        let free = (0..SLOTS).find(|slot| self.tokens[*slot].is_empty());
+        let half = self.tokens[from].len().min(prompt.len()) / 2;
+        let slot = match free {
+            // What a domain puts before all its prompts is copied; the rest of the slot may be wanted again.
+            Some(free) if shared(from) <= half => free,
+            _ if shared(from) < SHARED => oldest,
+            _ => from,
+        };
         Place { slot, from, shared: shared(from) }
     }
 
@@ -122,13 +130,13 @@ mod tests {
     #[test]
     fn two_kinds_of_prompts_in_turn_keep_a_slot_each() {
         let mut slots = Slots::new();
-        let rewrite = |turn: i32| tokens((0..4).chain(100..140).chain([1000 + turn]));
-        let answer = |turn: i32| tokens((0..4).chain(200..240).chain([2000 + turn]));
+        let rewrite = |turn: i32| tokens((0..40).chain(100..160).chain([1000 + turn]));
+        let answer = |turn: i32| tokens((0..40).chain(200..260).chain([2000 + turn]));
         read(&mut slots, &rewrite(1));
         read(&mut slots, &answer(1));
-        assert_eq!(read(&mut slots, &rewrite(2)).shared, 44);
-        assert_eq!(read(&mut slots, &answer(2)).shared, 44);
-        assert_eq!(read(&mut slots, &rewrite(3)).shared, 44);
+        assert_eq!(read(&mut slots, &rewrite(2)).shared, 100);
+        assert_eq!(read(&mut slots, &answer(2)).shared, 100);
+        assert_eq!(read(&mut slots, &rewrite(3)).shared, 100);
     }
 
     #[test]

@@ -146,13 +146,7 @@ fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'st
         How::Verified | How::Regenerated | How::Group if cluster.contribution == 0.0 => "same answer without it".into(),
         How::Verified | How::Regenerated | How::Group => format!("contribution {:.3}", cluster.contribution),
     };
-    let how = match cluster.how {
-        How::Verified => "verified",
-        How::Regenerated => "regenerated",
-        How::Group => "left out together with others",
-        How::Preview => "preview, an estimate",
-        How::Similarity => "similarity, rough",
-    };
+    let how = cluster.how.says();
     paragraphs(&format!("{value} · {cited} · {how}"), look.theme.dim, look.width, &Indent::of(4))
 }
 
