@@ -461,6 +461,36 @@ fn a_heading_as_long_as_a_text_is_text_too() {
     assert!(contents.join(" ").contains(&long[..900]));
 }
 
+#[test]
+fn pictures_beside_other_evidences_of_their_section_are_told_with_those() {
+    let picture = |name: &str| Block::Text(name.into());
+    let list = |item: &str| {
+        Block::List(List { items: vec![ListItem { text: item.into(), ..ListItem::default() }], ..List::default() })
+    };
+    let blocks = vec![
+        list("Boot"),
+        picture("boot.png"),
+        list("Press F6"),
+        heading("Plan of the harbour"),
+        picture("plan b.png"),
+        heading("Slides"),
+        picture("slides.pdf"),
+        heading("Tides"),
+        Block::Text("High at noon.".into()),
+        picture("tides.svg"),
+        heading("prev.jpg next.jpg"),
+    ];
+    let split = made(blocks, &EvidenceSettings::default());
+    let found: Vec<&str> = split.evidences.iter().map(|e| e.content.as_str()).collect();
+    assert_eq!(found, ["- Boot", "- Press F6", "plan b.png", "slides.pdf", "High at noon.\ntides.svg"]);
+    assert_eq!(split.evidences[0].context.after, "boot.png");
+    assert_eq!(split.evidences[1].context.before, "boot.png");
+    assert_eq!(split.evidences[2].context.heading(), "Plan of the harbour");
+    assert_eq!(split.evidences[4].context.after, "prev.jpg next.jpg");
+    let alone = made(vec![picture("a.png"), picture("b.png")], &EvidenceSettings::default());
+    assert_eq!(alone.evidences[0].content, "a.png\nb.png");
+}
+
 fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
 }
@@ -501,6 +531,15 @@ fn some_block() -> impl Strategy<Value = Block> {
         some_list().prop_map(Block::List),
         some_table().prop_map(Block::Table),
         (1_u32..9).prop_map(Block::Page),
+    ]
+}
+
+fn some_illustrated_block() -> impl Strategy<Value = Block> {
+    prop_oneof![
+        "([a-z]{1,4}|[a-z]{1,4}\\.png)".prop_map(|text| Block::Heading { level: 2, text }),
+        "[a-z]{1,4}( [a-z]{1,4}){0,3}\\.(png|JPG)( [a-z]{1,9}\\.gif){0,2}".prop_map(Block::Text),
+        some_list().prop_map(Block::List),
+        some_table().prop_map(Block::Table),
     ]
 }
 
@@ -553,6 +592,27 @@ proptest! {
         for evidence in &split.evidences {
             prop_assert!(!evidence.content.trim().is_empty());
             prop_assert!(tokens(&evidence.context.after) <= longest_neighbour + 2);
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_picture_is_in_an_evidence_or_beside_one_of_its_section(
+        blocks in prop::collection::vec(some_illustrated_block(), 1..12),
+        longest_neighbour in 0_usize..20,
+        tables in prop::sample::select(vec![TableEvidence::Row, TableEvidence::Table, TableEvidence::Both]),
+    ) {
+        let settings = EvidenceSettings { longest_neighbour, tables, ..EvidenceSettings::default() };
+        let split = made(blocks.clone(), &settings);
+        let held: String = split.evidences.iter().map(|e| e.contextualized(ContextParts::ALL) + "\n").collect();
+        let mut section = String::new();
+        for block in &blocks {
+            match block {
+                Block::Heading { text, .. } => section.clone_from(text),
+                Block::Text(text) => prop_assert!(held.contains(text), "{} of {:?}", text, split),
+                _ => {}
+            }
+            let headings: Vec<&String> = split.evidences.iter().flat_map(|e| &e.context.heading_path).collect();
+            prop_assert!(held.contains(&section) || headings.contains(&&section), "{} of {:?}", section, split);
         }
     }
 }

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use super::links::{Located, MOST_REPEATED, locate, within};
 use super::measure::{CountTokens, Measure};
 use super::outline::{Body, Passage, Piece, pieces, shortened};
+use super::pictures::only_names_pictures;
 use super::sentence::{cut, head, last_sentence, tail};
 use super::table::{Around, Bounds};
 use super::{Context, Evidence, EvidenceSettings, Kind, Split};
@@ -86,7 +87,7 @@ struct Splitter<'a> {
 
 impl<'a> Splitter<'a> {
     fn add(&self, at: usize, split: &mut Split) {
-        let Some(piece) = self.pieces.get(at) else { return };
+        let Some(piece) = self.pieces.get(at).filter(|piece| !self.only_illustrates(at, piece)) else { return };
         let context = self.context(at, piece);
         match &piece.body {
             Body::Passage(passage) => self.add_passage(piece, passage, &context, split),
@@ -117,6 +118,26 @@ impl<'a> Splitter<'a> {
                 split.evidences.extend(table.evidences(around, self.links_of(*block), self.bounds, &place));
             }
         }
+    }
+
+    /// Whether a piece is the names of pictures beside an evidence of its section: they are in the context of that
+    /// evidence, and alone they would answer no question but crowd out what does. A section with nothing else keeps them.
+    fn only_illustrates(&self, at: usize, piece: &Piece<'_>) -> bool {
+        let names = self.names_of_pictures(at);
+        let beside = || {
+            let near = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten();
+            near.filter(|near| self.names_of_pictures(*near).is_none()).filter_map(|near| self.pieces.get(near))
+        };
+        // What a neighbour does not hold whole stays.
+        let is_held = |names| head(names, self.bounds.settings.longest_neighbour, self.bounds.measure) == names;
+        names.is_some_and(|names| {
+            beside().any(|near| near.heading_path.starts_with(&piece.heading_path)) && is_held(names)
+        })
+    }
+
+    fn names_of_pictures(&self, at: usize) -> Option<&'a str> {
+        let is_passage = self.pieces.get(at).is_some_and(|piece| matches!(piece.body, Body::Passage(_)));
+        self.texts.get(at).copied().filter(|text| is_passage && only_names_pictures(text))
     }
 
     /// A long passage becomes several, each with the context of the whole.
