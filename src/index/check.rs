@@ -127,7 +127,7 @@ fn check_derived(
     let before = findings.len();
     let mut note = |fault, count| findings.push(Finding { fault, count, remedy: Remedy::Repaired });
     let generation = origin.db.generation()?;
-    match Dense::load(origin.folder, origin.embedder)? {
+    match Dense::open(origin.folder, origin.embedder)? {
         None => note(Fault::DenseUnusable, 0),
         Some(dense) if dense.generation != generation => note(Fault::DenseBehind, 0),
         Some(dense) => match wrong_vectors(&dense, origin)? {

@@ -133,7 +133,7 @@ pub fn show_domain(folder: &Path) -> Result<DomainDetails, IndexError> {
     let (documents, evidences) = db.counts()?;
     let Manifest { generation, embedder, context, evidence, title, prompt_prefix, created_at, changed_at, last_ingest } =
         manifest;
-    let dense = Dense::load(folder, &embedder)?.map(|dense| dense.generation);
+    let dense = Dense::open(folder, &embedder)?.map(|dense| dense.generation);
     let lexical = Lexical::load(folder, Others::Allowed).map(|lexical| lexical.generation);
     Ok(DomainDetails {
         name: clean_line(&folder.file_name().unwrap_or_default().to_string_lossy()),

@@ -63,7 +63,7 @@ impl Derived {
     /// Opens both and brings them in step on disk.
     pub(super) fn open(origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<Self, IndexError> {
         Dense::delete_leftovers(origin.folder);
-        let dense = if let Some(dense) = Dense::load(origin.folder, origin.embedder)? {
+        let dense = if let Some(dense) = Dense::open(origin.folder, origin.embedder)? {
             dense
         } else {
             // What is left of a damaged file may name the present generation, and the new one would not be saved.
@@ -85,7 +85,7 @@ impl Derived {
         on_progress: &mut OnProgress<'_>,
     ) -> Result<Self, IndexError> {
         let _snapshot = origin.db.snapshot()?;
-        let dense = if let Some(dense) = Dense::load(origin.folder, origin.embedder)? {
+        let dense = if let Some(dense) = Dense::open(origin.folder, origin.embedder)? {
             dense
         } else {
             let mut dense = Dense::empty(origin.folder, origin.embedder)?;
@@ -141,6 +141,7 @@ impl Derived {
 }
 
 fn step_dense(dense: &mut Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+    dense.make_changeable(origin.folder, origin.embedder)?;
     let generation = origin.db.generation()?;
     let (total, _) = origin.db.evidence_counts(0)?;
     let removed = origin.db.removed_since(dense.generation)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::super::dense::Dense;
-use super::super::test_kit::{Trouble, WordEmbedder, domain, ingest};
+use super::super::test_kit::{Trouble, WordEmbedder, domain, ingest, page};
 use super::super::{
     CheckReport, DomainChange, Fault, Finding, Index, IndexError, IndexState, Remedy, check_domain, remove_domain,
     set_domain, show_domain,
@@ -58,7 +58,8 @@ fn derived_indexes_are_made_again_and_then_clean() {
     assert!(check(&wiki).clean);
     assert_all_found(&open(folder.path(), &embedder).unwrap(), &embedder, &pages());
 
-    let dense = Dense::load(&wiki, embedder.identity()).unwrap().unwrap();
+    let mut dense = Dense::open(&wiki, embedder.identity()).unwrap().unwrap();
+    dense.make_changeable(&wiki, embedder.identity()).unwrap();
     dense.remove(EvidenceId(1)).unwrap();
     dense.add(EvidenceId(1), &Embedding::normalized(vec![1.0; 32])).unwrap();
     dense.add(EvidenceId(99), &Embedding::normalized(vec![1.0; 32])).unwrap();
@@ -84,6 +85,43 @@ fn a_damaged_file_that_still_names_its_generation_is_written_anew() {
         repair(folder.path());
         assert!(check(&wiki).clean, "the damaged file is still there");
         assert_all_found(&open(folder.path(), &embedder).unwrap(), &embedder, &pages());
+    }
+}
+
+#[test]
+fn a_file_that_went_away_while_it_was_searched_comes_back() {
+    let embedder = embedder();
+    let (folder, wiki) = closed(&embedder);
+    let before = fs::read(wiki.join("dense.usearch")).unwrap();
+    let mut index = open(folder.path(), &embedder).unwrap();
+    fs::remove_file(wiki.join("dense.usearch")).unwrap();
+    assert_all_found(&index, &embedder, &pages());
+    index.bring_in_step(&CancelToken::never(), &mut |_| {}).unwrap();
+    assert_eq!(fs::read(wiki.join("dense.usearch")).unwrap(), before);
+
+    fs::remove_file(wiki.join("dense.usearch")).unwrap();
+    let mut all = pages();
+    all.push(page("Locks", &["The lock of the gate is new"]));
+    ingest(&mut index, &all, &embedder).unwrap();
+    assert_all_found(&index, &embedder, &all);
+    assert!(check(&wiki).clean);
+}
+
+#[test]
+fn two_that_search_a_domain_do_not_see_what_the_other_changes_before_they_look() {
+    let embedder = embedder();
+    let (folder, _) = closed(&embedder);
+    let [mut first, mut second] = [(); 2].map(|()| open(folder.path(), &embedder).unwrap());
+    let mut all = pages();
+    for (title, text) in [("Locks", "The lock of the gate is new"), ("Keys", "The key hangs in the office")] {
+        all.push(page(title, &[text]));
+        // Each changes what the other had mapped.
+        ingest(&mut first, &all, &embedder).unwrap();
+        std::mem::swap(&mut first, &mut second);
+    }
+    first.refresh(&CancelToken::never(), &mut |_| {}).unwrap();
+    for index in [&first, &second] {
+        assert_all_found(index, &embedder, &all);
     }
 }
 
