@@ -5,6 +5,7 @@
 //! Not here: making the question self-contained (`answer`), choosing what goes into the prompt (`prompt`).
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -164,7 +165,11 @@ impl Candidates {
             Vec::new()
         };
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
-        for placed in arrange(&self.fused, &self.stored, &retrieved.query, settings).into_iter().take(settings.top_k) {
+        let mut arranged = arrange(&self.fused, &self.stored, &retrieved.query, settings);
+        // What has the identifier that is asked for comes before what an embedding takes for alike.
+        let named = |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| terms.named(&stored.evidence, stored.indexed));
+        arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
+        for placed in arranged.into_iter().take(settings.top_k) {
             let Some(stored) = self.stored.remove(&placed.evidence) else { continue };
             let StoredEvidence { id, document, title, url, date, space, ancestors, evidence, indexed } = stored;
             let (dense, lexical) = (in_leg(&retrieved.dense, id), in_leg(&retrieved.lexical, id));

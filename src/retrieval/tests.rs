@@ -233,3 +233,18 @@ fn a_question_with_a_slip_one_with_only_an_identifier_and_one_about_an_older_ver
     // What the page said yesterday is gone; what it says now is found.
     assert_eq!(best("Which modem firmware was 3.4?"), "The modem of the board runs firmware 3.5");
 }
+
+#[test]
+fn what_has_the_identifier_that_is_asked_for_comes_first() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let near = ["OXT OXT defects of the OXT board", "OXT lists of the OXT", "The OXT process, OXT and OXT"];
+    let pages = [page("OXT", &near), page("Log", &["Closed with many others, see OXT-1654 and the lists of last year"])];
+    ingest(&mut index, &pages, &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
+    for question in ["OXT-1654", "What is oxt-1654 about?"] {
+        let hits = retrieve(engines, question, &RetrievalSettings::default(), &CancelToken::never()).unwrap().hits;
+        assert!(hits[0].content.starts_with("Closed"), "{question}: {}", hits[0].content);
+        assert_eq!(hits.len(), 4, "the others are still there");
+    }
+}

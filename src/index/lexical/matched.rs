@@ -73,9 +73,22 @@ pub struct QuestionTerms {
     pub(super) terms: Vec<QuestionTerm>,
     /// Terms that stand side by side in the question.
     pub(super) pairs: Vec<(String, String)>,
+    /// The identifiers of a question that has no other words, in the forms of the index.
+    pub(super) named: Vec<String>,
 }
 
 impl QuestionTerms {
+    /// How many identifiers an evidence has of a question that is made of them alone, such as `OXT-1654`: what it means
+    /// is exactly that, whatever else is near. 0 for every other question.
+    #[must_use]
+    pub fn named(&self, evidence: &Evidence, indexed: ContextParts) -> usize {
+        if self.named.is_empty() {
+            return 0;
+        }
+        let matched: HashSet<String> = self.matched(evidence, indexed).into_iter().map(|matched| matched.term).collect();
+        self.named.iter().filter(|form| matched.contains(*form)).count()
+    }
+
     /// The words of the question that an evidence has, in the order of the question. `indexed` are the context parts
     /// that the domain was made with.
     #[must_use]

@@ -69,8 +69,9 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
         Reading { vocabulary, spoken, language, unknown: HashSet::new(), seen: HashSet::new(), terms: Vec::new() };
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut before: Option<(usize, String)> = None;
-    for word in words::question_words(question, language, MOST_READ) {
-        for (part, form) in reading.read(&word)?.into_iter().enumerate() {
+    let read = words::question_words(question, language, MOST_READ);
+    for word in &read {
+        for (part, form) in reading.read(word)?.into_iter().enumerate() {
             if let Some((place, other)) = before.take()
                 && (place + 1 == word.place || part > 0)
                 && other != form
@@ -83,7 +84,26 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     let mut seen = HashSet::new();
     pairs.retain(|pair| seen.insert(pair.clone()));
     pairs.truncate(MOST_PAIRS);
-    Ok(QuestionTerms { terms: rarest(reading.terms), pairs })
+    let terms = rarest(reading.terms);
+    let alone = alone(&read);
+    let named = terms.iter().filter(|term| alone.contains(&term.word)).flat_map(|term| term.forms.clone()).collect();
+    Ok(QuestionTerms { terms, pairs, named })
+}
+
+/// The identifiers of a question that has nothing else to say; none where it has.
+fn alone(words: &[Word]) -> HashSet<String> {
+    let mut whole: Vec<&str> = Vec::new();
+    for word in words {
+        // The parts of a run follow it.
+        if whole.last().is_some_and(|run| run.contains(&word.surface)) {
+            continue;
+        }
+        if !word.is_identifier() {
+            return HashSet::new();
+        }
+        whole.push(&word.surface);
+    }
+    whole.into_iter().map(ToOwned::to_owned).collect()
 }
 
 /// The languages in whose form a word is looked for first: that of the question where the domain has it, and English,
@@ -304,6 +324,19 @@ pub(super) mod tests {
         assert!(found("OXT-1654 B2 car 9.0.2", &known).is_empty());
         let exact = terms("OXT-1655", &known).unwrap();
         assert!(exact.terms[0].weight > 1.0, "it is meant exactly so");
+    }
+
+    #[test]
+    fn a_question_of_identifiers_alone_names_them_and_any_other_names_none() {
+        let known = Known::new(&["oxt-1654", "oxt", "1654", "b2", "board", "qemu-dm", "qemu"]);
+        let named = |question: &str| terms(question, &known).unwrap().named;
+        assert_eq!(named("OXT-1654"), ["oxt-1654"]);
+        assert_eq!(named("What is OXT-1654 about?"), ["oxt-1654"]);
+        assert_eq!(named("OXT-1654, B2 und qemu-dm"), ["oxt-1654", "b2", "qemu-dm"]);
+        assert!(named("OXT-1655").is_empty(), "the domain has it not");
+        for other in ["OXT-1654 board", "board b2", "1654", "What is it about?", ""] {
+            assert!(named(other).is_empty(), "{other}");
+        }
     }
 
     #[test]
