@@ -366,7 +366,7 @@ impl<'v> Walk<'v> {
     fn leaf(&mut self, place: &Place<'_>, format: Format, source: Source) -> Result<ControlFlow<()>, DocumentError> {
         let bytes = source.into_bytes(place, &self.cancel)?;
         check_content(place, &bytes)?;
-        let document = leaf(place, format, &bytes, &self.cancel)?;
+        let document = leaf(place, format, bytes, &self.cancel)?;
         // What has no text is refused as a whole, not handed out as a bad member of itself.
         check_text(place, &document)?;
         Ok(self.give(place, Ok(document)))
@@ -395,19 +395,22 @@ pub(super) fn check_depth(place: &Place<'_>) -> Result<(), DocumentError> {
 }
 
 /// The readers: one line for each format that is one document.
-fn leaf(place: &Place<'_>, format: Format, bytes: &[u8], cancel: &CancelToken) -> Result<Document, DocumentError> {
-    let text = || encoding::decode(bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY));
+fn leaf(place: &Place<'_>, format: Format, bytes: Vec<u8>, cancel: &CancelToken) -> Result<Document, DocumentError> {
+    // The bytes go before the text is read, which takes several times as much.
+    let text = |bytes: Vec<u8>| {
+        encoding::decode(&bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY))
+    };
     Ok(match format {
-        Format::Html => read_html(&text()?, cancel),
-        Format::Confluence => titled(html::read_fragment(&text()?, Dialect::Storage, cancel)),
-        Format::ConfluencePage => export_html::read_page(place, &text()?, cancel)?,
-        Format::Markdown => markdown::read(&text()?, cancel),
-        Format::Json => page::read_one(place, &text()?, cancel)?,
-        Format::Text => titled(text::read_file(&text()?)),
-        Format::Docx => docx::read(bytes, cancel).map_err(|source| place.office(source))?,
-        Format::Workbook => sheet::read_workbook(bytes, cancel).map_err(|source| place.office(source))?,
-        Format::Delimited => sheet::read_delimited(&text()?, cancel).map_err(|source| place.office(source))?,
-        Format::Pdf => pdf::read(bytes, cancel).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?,
+        Format::Html => read_html(&text(bytes)?, cancel),
+        Format::Confluence => titled(html::read_fragment(&text(bytes)?, Dialect::Storage, cancel)),
+        Format::ConfluencePage => export_html::read_page(place, &text(bytes)?, cancel)?,
+        Format::Markdown => markdown::read(&text(bytes)?, cancel),
+        Format::Json => page::read_one(place, &text(bytes)?, cancel)?,
+        Format::Text => titled(text::read_file(&text(bytes)?)),
+        Format::Docx => docx::read(&bytes, cancel).map_err(|source| place.office(source))?,
+        Format::Workbook => sheet::read_workbook(&bytes, cancel).map_err(|source| place.office(source))?,
+        Format::Delimited => sheet::read_delimited(&text(bytes)?, cancel).map_err(|source| place.office(source))?,
+        Format::Pdf => pdf::read(&bytes, cancel).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?,
         Format::JsonPages
         | Format::Mail
         | Format::Mailbox

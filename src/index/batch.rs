@@ -4,7 +4,7 @@
 //! the embedder is bounded in tokens, so that progress is shown and cancelling is seen; the texts of one evidence
 //! never fall into two calls.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::IndexError;
 use super::domain::TextHash;
@@ -56,17 +56,15 @@ pub(super) enum Entry {
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) entries: Vec<Entry>,
-    /// Vectors that are there.
-    pub(super) vectors: HashMap<TextHash, Embedding>,
     units: Vec<Unit>,
     waiting: HashSet<TextHash>,
     bytes: usize,
 }
 
 impl Batch {
-    /// Whether a text has a vector or will have one.
+    /// Whether a text will have a vector.
     pub(super) fn has(&self, hash: &TextHash) -> bool {
-        self.waiting.contains(hash) || self.vectors.contains_key(hash)
+        self.waiting.contains(hash)
     }
 
     pub(super) fn add(&mut self, unit: Unit) {
@@ -76,11 +74,7 @@ impl Batch {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        // A vector is about as large as a long text.
-        self.units.len() >= UNITS
-            || self.bytes >= BYTES
-            || self.entries.len() >= ENTRIES
-            || self.vectors.len() >= 4 * UNITS
+        self.units.len() >= UNITS || self.bytes >= BYTES || self.entries.len() >= ENTRIES
     }
 
     /// Files that are finished with this batch.

@@ -146,18 +146,9 @@ impl DomainDb {
             .map_err(self.failed("reading the manifest"))
     }
 
-    pub(super) fn vector_of_text(&self, hash: &TextHash) -> Result<Option<Embedding>, IndexError> {
-        let read = || {
-            let sql = "SELECT v.vector FROM evidences e JOIN vectors v ON v.evidence = e.id WHERE e.text_hash = ?1
-                UNION ALL SELECT vector FROM ready_vectors WHERE text_hash = ?1 LIMIT 1";
-            self.connection.prepare_cached(sql)?.query_row([&hash.0], |row| embedding(row, 0)).optional()
-        };
-        read().map_err(self.failed("looking up a vector"))
-    }
-
-    /// Whether [`DomainDb::vector_of_text`] would give one.
+    /// Whether a text has a vector, of an evidence or of a document that is not stored yet.
     pub(super) fn holds_text(&self, hash: &TextHash) -> Result<bool, IndexError> {
-        let sql = "SELECT 1 FROM evidences WHERE text_hash = ?1
+        let sql = "SELECT 1 FROM evidences e JOIN vectors v ON v.evidence = e.id WHERE e.text_hash = ?1
             UNION ALL SELECT 1 FROM ready_vectors WHERE text_hash = ?1 LIMIT 1";
         self.connection
             .prepare_cached(sql)

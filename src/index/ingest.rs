@@ -8,7 +8,7 @@
 //! and what was stored of it before stays.
 //! Not here: finding files and telling which are gone (`survey`), bringing the derived indexes in step (`repair`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ use super::{Index, IndexError, windows};
 use crate::base::CancelToken;
 use crate::document::{Document, DocumentError, Member};
 use crate::evidence::{ContextParts, Split};
-use crate::inference::{Embed, Embedding, InferenceError};
+use crate::inference::{Embed, InferenceError};
 
 /// What is read ahead while the embedder works: enough that it never waits, little enough to hold in memory.
 const AHEAD: Limits = Limits { things: 64, bytes: 8 << 20 };
@@ -280,17 +280,13 @@ impl Run<'_, '_> {
         let mut hashes = Vec::with_capacity(texts.len());
         for (evidence, (hash, pieces)) in document.split.evidences.iter().zip(texts) {
             self.cancel.check()?;
-            if !self.batch.has(&hash) {
-                if let Some(vector) = self.index.db.vector_of_text(&hash)? {
-                    self.batch.vectors.insert(hash.clone(), vector);
-                } else {
-                    // The reader may have seen a text that was taken out since.
-                    let pieces = match pieces {
-                        Some(pieces) => pieces,
-                        None => windows::texts(evidence, self.context, self.embedder)?,
-                    };
-                    self.batch.add(Unit { hash: hash.clone(), pieces });
-                }
+            if !self.batch.has(&hash) && !self.index.db.holds_text(&hash)? {
+                // The reader may have seen a text that was taken out since.
+                let pieces = match pieces {
+                    Some(pieces) => pieces,
+                    None => windows::texts(evidence, self.context, self.embedder)?,
+                };
+                self.batch.add(Unit { hash: hash.clone(), pieces });
             }
             hashes.push(hash);
         }
@@ -304,20 +300,15 @@ impl Run<'_, '_> {
         self.embed(&mut batch)?;
         for entry in batch.entries {
             match entry {
-                Entry::Document(document, hashes) => self.store(&document, &hashes, &batch.vectors)?,
+                Entry::Document(document, hashes) => self.store(&document, &hashes)?,
                 Entry::File(file) => self.finish(&file)?,
             }
         }
         Ok(())
     }
 
-    fn store(
-        &mut self,
-        document: &NewDocument,
-        hashes: &[TextHash],
-        vectors: &HashMap<TextHash, Embedding>,
-    ) -> Result<(), IndexError> {
-        match self.index.db.replace(&Replacement { document, context: self.context, hashes, vectors }, self.cancel)? {
+    fn store(&mut self, document: &NewDocument, hashes: &[TextHash]) -> Result<(), IndexError> {
+        match self.index.db.replace(&Replacement { document, context: self.context, hashes }, self.cancel)? {
             Stored::Added => self.report.added += 1,
             Stored::Updated => self.report.updated += usize::from(!self.arrived.contains(&document.path)),
         }
@@ -330,8 +321,8 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Puts a vector beside each unit of the batch. What is embedded is stored call by call, so that a kill loses no
-    /// more than one call.
+    /// Embeds the units of the batch. What is embedded is stored call by call, so that a kill loses no more than one
+    /// call, and is not held: the vectors of one document may be more than fits into memory.
     fn embed(&mut self, batch: &mut Batch) -> Result<(), IndexError> {
         let calls = batch.calls();
         let (files, units) = (batch.files(), calls.iter().map(Vec::len).sum::<usize>());
@@ -345,7 +336,6 @@ impl Run<'_, '_> {
             self.index.db.keep_ready(&ready)?;
             embedded += ready.len();
             self.embedded += ready.len();
-            batch.vectors.extend(ready);
         }
         Ok(())
     }

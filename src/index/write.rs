@@ -21,10 +21,8 @@ pub(super) struct Replacement<'a> {
     pub(super) document: &'a NewDocument,
     /// Context parts that were embedded.
     pub(super) context: ContextParts,
-    /// One hash per evidence, in order.
+    /// One hash per evidence, in order. Each has a vector that is ready or belongs to a stored evidence.
     pub(super) hashes: &'a [TextHash],
-    /// A vector for each of the hashes.
-    pub(super) vectors: &'a HashMap<TextHash, Embedding>,
 }
 
 /// Whether a replaced document was there before.
@@ -93,6 +91,9 @@ impl DomainDb {
                 .collect::<rusqlite::Result<_>>()?;
             let gone: Vec<i64> =
                 documents.into_iter().filter(|(_, member)| !members.contains(member)).map(|(id, _)| id).collect();
+            for document in &gone {
+                keep_vectors(transaction, "e.document", *document)?;
+            }
             remove_documents(transaction, &gone)?;
             Ok(gone.len())
         })
@@ -166,14 +167,13 @@ fn replace_within(transaction: &Connection, new: &Replacement<'_>, cancel: &Canc
         let kept = old.get_mut(&hash.0).and_then(Vec::pop);
         let place = Place { document, ordinal, generation };
         let id = write_evidence(transaction, kept, evidence, hash, &place)?;
-        if kept.is_none()
-            && let Some(vector) = new.vectors.get(hash)
-        {
-            transaction.prepare_cached("INSERT INTO vectors VALUES (?1, ?2)")?.execute(params![id, blob(vector)])?;
+        if kept.is_none() {
+            give_vector(transaction, id, hash)?;
         }
     }
     for id in old.into_values().flatten() {
         going_on()?;
+        keep_vectors(transaction, "e.id", id)?;
         transaction
             .prepare_cached("INSERT INTO removed_evidences VALUES (?1, ?2)")?
             .execute(params![id, generation])?;
@@ -188,6 +188,27 @@ fn replace_within(transaction: &Connection, new: &Replacement<'_>, cancel: &Canc
         ])?;
     }
     Ok(stored)
+}
+
+/// Gives an evidence the vector of its text.
+fn give_vector(transaction: &Connection, evidence: i64, hash: &TextHash) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO vectors SELECT ?1, vector FROM (
+        SELECT vector FROM ready_vectors WHERE text_hash = ?2
+        UNION ALL SELECT v.vector FROM evidences e JOIN vectors v ON v.evidence = e.id WHERE e.text_hash = ?2 LIMIT 1)";
+    match transaction.prepare_cached(sql)?.execute(params![evidence, hash.0])? {
+        0 => Err(rusqlite::Error::QueryReturnedNoRows),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps the vectors of evidences that are about to go: a document that waits to be stored may have their text. `column`
+/// names what they have in common.
+fn keep_vectors(transaction: &Connection, column: &'static str, value: i64) -> rusqlite::Result<()> {
+    let sql = format!(
+        "INSERT OR IGNORE INTO ready_vectors
+            SELECT e.text_hash, v.vector FROM evidences e JOIN vectors v ON v.evidence = e.id WHERE {column} = ?1"
+    );
+    transaction.prepare_cached(&sql)?.execute([value]).map(|_| ())
 }
 
 fn write_document(transaction: &Connection, new: &Replacement<'_>) -> rusqlite::Result<(i64, Stored)> {
