@@ -63,14 +63,15 @@ impl Derived {
     /// Opens both and brings them in step on disk.
     pub(super) fn open(origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<Self, IndexError> {
         Dense::delete_leftovers(origin.folder);
-        let dense = if let Some(dense) = Dense::open(origin.folder, origin.embedder)? {
+        let (dense, lexical) = from_disk(origin, Others::Refused);
+        let dense = if let Some(dense) = dense? {
             dense
         } else {
             // What is left of a damaged file may name the present generation, and the new one would not be saved.
             Dense::delete(origin.folder)?;
             Dense::empty(origin.folder, origin.embedder)?
         };
-        let lexical = match Lexical::load(origin.folder, Others::Refused) {
+        let lexical = match lexical {
             Some(lexical) => lexical,
             None => Lexical::create(origin.folder)?,
         };
@@ -85,14 +86,15 @@ impl Derived {
         on_progress: &mut OnProgress<'_>,
     ) -> Result<Self, IndexError> {
         let _snapshot = origin.db.snapshot()?;
-        let dense = if let Some(dense) = Dense::open(origin.folder, origin.embedder)? {
+        let (dense, lexical) = from_disk(origin, Others::Allowed);
+        let dense = if let Some(dense) = dense? {
             dense
         } else {
             let mut dense = Dense::empty(origin.folder, origin.embedder)?;
             step_dense(&mut dense, origin, on_progress)?;
             dense
         };
-        let lexical = if let Some(lexical) = Lexical::load(origin.folder, Others::Allowed) {
+        let lexical = if let Some(lexical) = lexical {
             lexical
         } else {
             let mut lexical = Lexical::in_memory(origin.folder)?;
@@ -138,6 +140,13 @@ impl Derived {
         }
         Ok(generation)
     }
+}
+
+/// What is on disk, as far as it is to be trusted. Reading all of it to find that out is most of an opening, so both
+/// are read at once.
+fn from_disk(origin: &Origin<'_>, others: Others) -> (Result<Option<Dense>, IndexError>, Option<Lexical>) {
+    let (folder, embedder) = (origin.folder, origin.embedder);
+    rayon::join(|| Dense::open(folder, embedder), || Lexical::load(folder, others))
 }
 
 fn step_dense(dense: &mut Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {

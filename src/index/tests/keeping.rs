@@ -492,3 +492,26 @@ fn a_rebuild_keeps_the_context_that_each_document_was_stored_with() {
     assert!(index.lexical_search("menu", 5).unwrap().is_empty(), "the title is searched although it was left out");
     assert!(!index.lexical_search("rules", 5).unwrap().is_empty());
 }
+
+#[test]
+fn a_text_that_goes_from_one_document_to_another_keeps_its_vector() {
+    let embedder = embedder();
+    let (_folder, mut index) = domain(&embedder);
+    let tests = |text: &str| page("Tests", &[text]);
+    let never = CancelToken::never();
+    let moved = "Alice ran the TPM tests";
+    let rest = page("Rest", &["Trains are booked by the office"]);
+    ingest_all(&mut index, vec![archive("a.zip", &[tests(moved), rest.clone()])], &embedder, &never).unwrap();
+    // Replaced in one archive, and then gone from it, before the document that has it now is stored.
+    let changed = [tests("Bob ran the others"), rest.clone()];
+    for (first, second) in
+        [(archive("a.zip", &changed), archive("b.zip", &[tests(moved)])), (archive("b.zip", &[rest]), archive("c.zip", &[tests(moved)]))]
+    {
+        let before = embedder.texts();
+        let report = ingest_all(&mut index, vec![first, second], &embedder, &never).unwrap();
+        assert!(report.embedded < 2 && embedder.texts() == before + report.embedded);
+        let vector = embedder.embed(&[moved], TextRole::Query, &never).unwrap().remove(0);
+        let best = index.dense_search(&vector, 1).unwrap()[0].evidence;
+        assert_eq!(index.evidences(&[best]).unwrap()[0].evidence.content, moved);
+    }
+}
