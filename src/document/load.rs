@@ -410,7 +410,9 @@ fn leaf(place: &Place<'_>, format: Format, bytes: Vec<u8>, cancel: &CancelToken)
         Format::Docx => docx::read(&bytes, cancel).map_err(|source| place.office(source))?,
         Format::Workbook => sheet::read_workbook(&bytes, cancel).map_err(|source| place.office(source))?,
         Format::Delimited => sheet::read_delimited(&text(bytes)?, cancel).map_err(|source| place.office(source))?,
-        Format::Pdf => pdf::read(&bytes, cancel).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?,
+        Format::Pdf => {
+            pdf::read(&bytes, cancel).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?
+        }
         Format::JsonPages
         | Format::Mail
         | Format::Mailbox

@@ -3,8 +3,9 @@
 //! RAGonite, Sec. 4: text in tables is a table, text in lists is a list, each span of the remaining text between
 //! headings is one passage; every table also gives one evidence per row, verbalized. Context is title, heading, and the
 //! evidence before and after, each kept apart so that any of them can be left out or dimmed.
-//! Invariants: no text of the document is lost, though names of pictures may stand in contexts only; no evidence is empty; a row's context never holds its neighbouring
-//! rows; the pages above a document are told in the location only, never embedded: a page that moves keeps its vectors.
+//! Invariants: no text of the document is lost, though names of pictures may stand in contexts only; no evidence is
+//! empty; a row's context never holds its neighbouring rows; the pages above a document are told in the location only,
+//! never embedded: a page that moves keeps its vectors.
 //! Not here: reading files (`document`), embedding and storing (`index`).
 
 mod border;

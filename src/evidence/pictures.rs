@@ -35,9 +35,8 @@ fn only_names(line: &str) -> bool {
 }
 
 fn is_picture(word: &str) -> bool {
-    word.rsplit_once('.').is_some_and(|(name, end)| {
-        !name.is_empty() && ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending))
-    })
+    word.rsplit_once('.')
+        .is_some_and(|(name, end)| !name.is_empty() && ENDINGS.iter().any(|ending| end.eq_ignore_ascii_case(ending)))
 }
 
 #[cfg(test)]

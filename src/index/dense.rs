@@ -350,26 +350,75 @@ fn failed(doing: &'static str, path: &Path, source: impl std::error::Error + Sen
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::collections::HashSet;
+
+    use proptest::prelude::*;
+    use proptest::test_runner::TestRunner;
 
     use super::*;
     use crate::evidence::Kind;
     use crate::index::filter::Places;
 
+    const COUNT: i64 = 2 * EXACT_UP_TO as i64 + 2000;
+
+    fn vector(id: i64) -> Embedding {
+        let turn = |step: f64| (id as f64 * step).sin() as f32;
+        Embedding::normalized(vec![turn(0.1), turn(0.37), turn(0.73), 0.2])
+    }
+
+    /// More vectors than are compared one by one.
+    fn large(folder: &Path) -> Dense {
+        let identity = EncoderIdentity { model: "m".into(), fingerprint: "f".into(), dimensions: 4, max_tokens: 9 };
+        let dense = Dense::empty(folder, &identity).unwrap();
+        dense.reserve(usize::try_from(COUNT).unwrap()).unwrap();
+        for id in 1..=COUNT {
+            dense.add(EvidenceId(id), &vector(id)).unwrap();
+        }
+        dense
+    }
+
+    #[test]
+    fn a_filter_of_any_share_finds_the_nearest_of_those_that_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let dense = large(folder.path());
+        let passes = |id: i64, share: i64| id % share == 0;
+        let tests: Vec<(i64, Test)> = [1, 2, 3, 5, 50, 4000]
+            .map(|share| {
+                let kind = |id| if passes(id, share) { Kind::Passage } else { Kind::Row };
+                let places = Places::of_kinds((1..=COUNT).map(|id| (EvidenceId(id), kind(id))));
+                (share, Test::of_kinds(&places, &[Kind::Passage]))
+            })
+            .into();
+        let (missed, wanted) = (Cell::new(0), Cell::new(0));
+        let asked = (proptest::sample::select(tests), 1..=COUNT, 1_usize..120);
+        TestRunner::new(crate::base::cases(60))
+            .run(&asked, |((share, test), like, k)| {
+                let query = vector(like);
+                let cosine = |id: i64| vector(id).values().iter().zip(query.values()).map(|(a, b)| a * b).sum::<f32>();
+                let mut best: Vec<f32> = (1..=COUNT).filter(|id| passes(*id, share)).map(cosine).collect();
+                best.sort_by(|a, b| b.total_cmp(a));
+                let found = dense.search_among(&query, k, &test).unwrap();
+                prop_assert_eq!(found.len(), k.min(best.len()), "one in {}", share);
+                prop_assert!(found.iter().all(|one| passes(one.evidence.0, share)));
+                let last = f64::from(best[found.len() - 1]) - 1e-5;
+                let near = found.iter().filter(|one| one.score >= last).count();
+                let is_exact = !dense.is_faster_by_graph(best.len());
+                prop_assert!(near == found.len() || !is_exact, "one in {}: {} of {}", share, near, found.len());
+                missed.update(|missed| missed + found.len() - near);
+                wanted.update(|wanted| wanted + found.len());
+                Ok(())
+            })
+            .unwrap();
+        assert!(missed.get() * 100 <= wanted.get(), "{missed:?} of {wanted:?}");
+        assert!(dense.is_faster_by_graph(20_001) && !dense.is_faster_by_graph(20_000));
+    }
+
     #[test]
     fn a_large_index_loses_nothing_to_a_filter() {
         let folder = tempfile::tempdir().unwrap();
-        let identity = EncoderIdentity { model: "m".into(), fingerprint: "f".into(), dimensions: 4, max_tokens: 9 };
-        let dense = Dense::empty(folder.path(), &identity).unwrap();
-        let count = 2 * EXACT_UP_TO as i64 + 2000;
-        dense.reserve(usize::try_from(count).unwrap()).unwrap();
-        let vector = |id: i64| {
-            let turn = |step: f64| (id as f64 * step).sin() as f32;
-            Embedding::normalized(vec![turn(0.1), turn(0.37), turn(0.73), 0.2])
-        };
-        for id in 1..=count {
-            dense.add(EvidenceId(id), &vector(id)).unwrap();
-        }
+        let dense = large(folder.path());
+        let count = COUNT;
         let kind = |id: i64| {
             if id % 2 == 0 {
                 Kind::Passage

@@ -167,7 +167,8 @@ impl Candidates {
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         let mut arranged = arrange(&self.fused, &self.stored, &retrieved.query, settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
-        let named = |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| terms.named(&stored.evidence, stored.indexed));
+        let named =
+            |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| terms.named(&stored.evidence, stored.indexed));
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
         for placed in arranged.into_iter().take(settings.top_k) {
             let Some(stored) = self.stored.remove(&placed.evidence) else { continue };

@@ -239,7 +239,8 @@ fn what_has_the_identifier_that_is_asked_for_comes_first() {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, mut index) = domain(&embedder);
     let near = ["OXT OXT defects of the OXT board", "OXT lists of the OXT", "The OXT process, OXT and OXT"];
-    let pages = [page("OXT", &near), page("Log", &["Closed with many others, see OXT-1654 and the lists of last year"])];
+    let pages =
+        [page("OXT", &near), page("Log", &["Closed with many others, see OXT-1654 and the lists of last year"])];
     ingest(&mut index, &pages, &embedder).unwrap();
     let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
     for question in ["OXT-1654", "What is oxt-1654 about?"] {

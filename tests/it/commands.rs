@@ -64,6 +64,56 @@ fn searching_finds_a_row_and_says_how() {
     assert!(hits.iter().all(|hit| hit.get("date").is_some() && hit.get("space").is_some()));
 }
 
+/// The hits of a search in a domain.
+fn hits(program: &Program, domain: &str, question: &str) -> Vec<serde_json::Value> {
+    let found = program.json(&["search", "--domain", domain, "-k", "5", question]);
+    found["hits"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_question_in_german_one_with_slips_and_a_very_long_one_find_the_english_page() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let long = "Which club won the Harbour League in 2025? ".repeat(480);
+    assert!(long.len() > 20_000);
+    for (question, title) in [
+        ("Welcher Verein hat 2025 die Harbour League gewonnen?", "Harbour League: the season 2025"),
+        ("Wich club playes in the Graywatr stadum?", "Stadiums of the Harbour League"),
+        (&long, "Harbour League: the season 2025"),
+    ] {
+        let found = hits(&program, "league", question);
+        assert!(found.iter().any(|hit| hit["title"] == title), "{}: {found:?}", &question[..40]);
+    }
+    // More than any model reads: said at once, and what to do.
+    let output = program.run(&["ask", "--domain", "league", &long.repeat(3)]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains("ask a shorter question"), "{errors}");
+}
+
+#[test]
+fn an_identifier_a_page_of_yesterday_and_a_domain_that_became_empty_give_what_is_there_now() {
+    let Some(program) = program() else { return };
+    let folder = program.data.path().join("notes");
+    fs::create_dir(&folder).unwrap();
+    let page = folder.join("gate.md");
+    let ingest =
+        |more: &[&str]| program.json(&[&["ingest", "--domain", "notes", folder.to_str().unwrap()], more].concat());
+    fs::write(folder.join("tickets.md"), "# Tickets\n\nTickets OXT-1653 and OXT-1655 are about tickets.\n").unwrap();
+    fs::write(&page, "# Gate\n\nThe gate opens at nine. Its lock sticks since the winter, see OXT-1654.\n").unwrap();
+    ingest(&[]);
+    assert!(hits(&program, "notes", "OXT-1654")[0]["content"].as_str().unwrap().contains("OXT-1654"));
+    fs::write(&page, "# Gate\n\nThe gate opens at ten.\n").unwrap();
+    assert_eq!(ingest(&[])["updated"], 1);
+    let found = hits(&program, "notes", "Does the gate open at nine?");
+    assert!(found[0]["content"].as_str().unwrap().contains("at ten"), "{found:?}");
+    assert!(found.iter().all(|hit| !hit["text"].as_str().unwrap().contains("nine")), "{found:?}");
+    fs::remove_dir_all(&folder).unwrap();
+    ingest(&["--remove-missing"]);
+    assert!(hits(&program, "notes", "Does the gate open at nine?").is_empty());
+    let asked = program.json(&["ask", "--domain", "notes", "Does the gate open at nine?"]);
+    assert_eq!((asked["answered"].as_bool(), asked["hits"].as_array().map(Vec::len)), (Some(false), Some(0)));
+}
+
 #[test]
 fn an_unchanged_folder_is_not_embedded_again() {
     let Some(program) = program() else { return };

@@ -85,7 +85,8 @@ impl QuestionTerms {
         if self.named.is_empty() {
             return 0;
         }
-        let matched: HashSet<String> = self.matched(evidence, indexed).into_iter().map(|matched| matched.term).collect();
+        let matched: HashSet<String> =
+            self.matched(evidence, indexed).into_iter().map(|matched| matched.term).collect();
         self.named.iter().filter(|form| matched.contains(*form)).count()
     }
 

@@ -504,9 +504,10 @@ fn a_text_that_goes_from_one_document_to_another_keeps_its_vector() {
     ingest_all(&mut index, vec![archive("a.zip", &[tests(moved), rest.clone()])], &embedder, &never).unwrap();
     // Replaced in one archive, and then gone from it, before the document that has it now is stored.
     let changed = [tests("Bob ran the others"), rest.clone()];
-    for (first, second) in
-        [(archive("a.zip", &changed), archive("b.zip", &[tests(moved)])), (archive("b.zip", &[rest]), archive("c.zip", &[tests(moved)]))]
-    {
+    for (first, second) in [
+        (archive("a.zip", &changed), archive("b.zip", &[tests(moved)])),
+        (archive("b.zip", &[rest]), archive("c.zip", &[tests(moved)])),
+    ] {
         let before = embedder.texts();
         let report = ingest_all(&mut index, vec![first, second], &embedder, &never).unwrap();
         assert!(report.embedded < 2 && embedder.texts() == before + report.embedded);
