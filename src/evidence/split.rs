@@ -121,7 +121,8 @@ impl<'a> Splitter<'a> {
     }
 
     /// Whether a piece is the names of pictures beside an evidence of its section: they are in the context of that
-    /// evidence, and alone they would answer no question but crowd out what does. A section with nothing else keeps them.
+    /// evidence, and alone they would answer no question but crowd out what does. A section with nothing else keeps
+    /// them.
     fn only_illustrates(&self, at: usize, piece: &Piece<'_>) -> bool {
         let names = self.names_of_pictures(at);
         let beside = || {
