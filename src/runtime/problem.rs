@@ -8,7 +8,7 @@ use crate::attribution::AttributionError;
 use crate::base::Canceled;
 use crate::history::HistoryError;
 use crate::index::IndexError;
-use crate::inference::InferenceError;
+use crate::inference::{InferenceError, gigabytes};
 use crate::retrieval::RetrievalError;
 
 /// Why a job of a turn gave no result.
@@ -91,7 +91,16 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
             "Ask a shorter question, or lower `prompt.evidence_tokens` in the configuration.".to_owned()
         }
         InferenceError::Load { .. } => {
-            "Check the weights with `ragonite models verify`, and that enough memory is free.".to_owned()
+            "Check the weights with `ragonite models verify`; where they are damaged, delete the file and run `make \
+             models`.".to_owned()
+        }
+        InferenceError::OutOfMemory { needed, .. } => {
+            let (weights, context) = (gigabytes(needed.weights), gigabytes(needed.state));
+            format!(
+                "Close other programs, or choose a smaller profile with --profile (that is {weights} here). A lower \
+                 `generation.context_tokens`, or `generation.kv_cache = \"q8_0\"`, takes less than {context} for the \
+                 context."
+            )
         }
         _ => return None,
     };
