@@ -327,3 +327,87 @@ impl Generator {
         Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+    use crate::answer::AnswerSettings;
+    use crate::config::{Paths, choose_profile};
+    use crate::inference::{Catalog, GeneratorSettings, ModelFolders};
+    use crate::retrieval::RetrievalSettings;
+    use crate::runtime::Setup;
+
+    /// A generator of the profile `tiny` that may be idle for so long, and what it tells.
+    #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
+    fn tiny(unload_after: Option<Duration>) -> Option<(Generator, UnboundedReceiver<Event>)> {
+        let folder = std::env::var_os("RAGONITE_MODELS")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
+        let catalog = Catalog::builtin().unwrap();
+        let profile = choose_profile(&catalog, Some("tiny"), None).unwrap();
+        let folders = ModelFolders::new(vec![folder.clone()]);
+        if !folders.has(catalog.model(&profile.profile.generator).unwrap()) {
+            assert!(std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|v| v != "1"), "{} lacks it", folder.display());
+            println!("skipped: {} lacks the model", folder.display());
+            return None;
+        }
+        let setup = Setup {
+            paths: Paths::find(Some(&folder), None).unwrap(),
+            catalog,
+            folders,
+            profile,
+            retrieval: RetrievalSettings::default(),
+            answer: AnswerSettings::default(),
+            generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
+            unload_after,
+            attribution: attribution::AttributionSettings::default(),
+        };
+        let (events, told) = unbounded_channel();
+        let (events, leaving) = (Events(events), CancelToken::never());
+        let engine = Engine::new(setup, leaving.clone(), events.clone());
+        let (encoder, _) = mpsc::channel();
+        let translations = HashMap::new();
+        Some((Generator { engine, encoder, leaving, events, model: None, translations }, told))
+    }
+
+    /// How often a model was said to be loaded since the last look.
+    fn loaded(told: &mut UnboundedReceiver<Event>) -> usize {
+        let mut loading = 0;
+        while let Ok(event) = told.try_recv() {
+            loading += usize::from(matches!(event, Event::EngineChanged(status) if status.loading.is_some()));
+        }
+        loading
+    }
+
+    #[test]
+    fn an_idle_model_leaves_the_memory_and_is_loaded_again_when_it_is_needed() {
+        let Some((mut generator, mut told)) = tiny(Some(Duration::from_millis(1))) else { return };
+        let (jobs, mailbox) = mpsc::channel();
+        generator.warm_up();
+        assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
+        assert!(matches!(generator.wait(&mailbox), Waited::Idle));
+        assert!(generator.model.is_none());
+        // Without a model there is nothing to unload, and the next job is waited for.
+        jobs.send(GeneratorJob::WarmUp).unwrap();
+        assert!(matches!(generator.wait(&mailbox), Waited::Job(GeneratorJob::WarmUp)));
+        generator.load(&CancelToken::never()).unwrap();
+        assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
+        drop(jobs);
+        assert!(matches!(generator.wait(&mailbox), Waited::Closed));
+    }
+
+    #[test]
+    fn a_model_that_may_stay_is_loaded_once() {
+        let Some((mut generator, mut told)) = tiny(None) else { return };
+        let (jobs, mailbox) = mpsc::channel();
+        generator.warm_up();
+        jobs.send(GeneratorJob::WarmUp).unwrap();
+        assert!(matches!(generator.wait(&mailbox), Waited::Job(_)));
+        generator.warm_up();
+        assert_eq!(loaded(&mut told), 1);
+    }
+}

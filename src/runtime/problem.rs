@@ -8,7 +8,7 @@ use crate::attribution::AttributionError;
 use crate::base::Canceled;
 use crate::history::HistoryError;
 use crate::index::IndexError;
-use crate::inference::{InferenceError, gigabytes};
+use crate::inference::InferenceError;
 use crate::retrieval::RetrievalError;
 
 /// Why a job of a turn gave no result.
@@ -94,13 +94,9 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
             "Check the weights with `ragonite models verify`; where they are damaged, delete the file and run `make \
              models`.".to_owned()
         }
-        InferenceError::OutOfMemory { needed, .. } => {
-            let (weights, context) = (gigabytes(needed.weights), gigabytes(needed.state));
-            format!(
-                "Close other programs, or choose a smaller profile with --profile (that is {weights} here). A lower \
-                 `generation.context_tokens`, or `generation.kv_cache = \"q8_0\"`, takes less than {context} for the \
-                 context."
-            )
+        InferenceError::OutOfMemory { .. } => {
+            "Close other programs, choose a smaller profile with --profile, or make the context smaller: lower \
+             `generation.context_tokens`, or set `generation.kv_cache` to \"q8_0\", in the configuration.".to_owned()
         }
         _ => return None,
     };

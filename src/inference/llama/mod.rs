@@ -388,6 +388,8 @@ impl Generate for LlamaGenerator {
 }
 
 #[cfg(test)]
+mod reuse_tests;
+#[cfg(test)]
 mod survival_tests;
 #[cfg(test)]
 mod tests;
