@@ -31,8 +31,8 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn weights() -> Option<PathBuf> {
-    let folder = variable("RAGONITE_MODELS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
+    let folder =
+        variable("RAGONITE_MODELS").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
     let path = folder.join("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf");
     if path.is_file() {
         return Some(path);
@@ -213,13 +213,8 @@ fn asked(round: usize) -> GenerateRequest {
 
 /// The answer to such a question, with its prompt.
 fn answer(request: &GenerateRequest, completion: Completion) -> Answer {
-    let kinds = [
-        Part::Template,
-        Part::Evidence { rank: 2 },
-        Part::Evidence { rank: 1 },
-        Part::Question,
-        Part::Template,
-    ];
+    let kinds =
+        [Part::Template, Part::Evidence { rank: 2 }, Part::Evidence { rank: 1 }, Part::Question, Part::Template];
     let segment = |(part, prompt): (Part, &PromptPart)| Segment {
         part,
         text: prompt.text.clone(),

@@ -94,8 +94,7 @@ impl ModelFolders {
     /// The first copy of the right size, its bytes not checked.
     pub fn seen(&self, model: &CatalogModel, file: &CatalogFile) -> Option<PathBuf> {
         self.candidates(model, file).find(|path| {
-            fs::metadata(path)
-                .is_ok_and(|found| found.is_file() && file.bytes.is_none_or(|bytes| bytes == found.len()))
+            fs::metadata(path).is_ok_and(|found| found.is_file() && file.bytes.is_none_or(|bytes| bytes == found.len()))
         })
     }
 

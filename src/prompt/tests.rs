@@ -315,16 +315,24 @@ fn completing_a_question_and_answering_it_read_their_common_beginning_once() {
     let settings = GeneratorSettings { context_tokens: 1024, ..GeneratorSettings::default() };
     let mut generator =
         LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap();
-    let prefix = "You help the crew of the research vessel Ellery with its manuals, its log and its list of spare parts.";
+    let prefix =
+        "You help the crew of the research vessel Ellery with its manuals, its log and its list of spare parts.";
     let (language, past) = (Language::English, [turn("Where is Lund?", "In Sweden.")]);
     let settings = PromptSettings::default();
     let hits = [hit(1, "Lund has a harbour.")];
     let rewrite = RewritePrompt { prefix, language, past: &past, question: "And its harbour?", settings: &settings };
-    let asked = AnswerPrompt { prefix, language, past: &past, question: "Has Lund a harbour?", hits: &hits, settings: &settings };
+    let asked = AnswerPrompt {
+        prefix,
+        language,
+        past: &past,
+        question: "Has Lund a harbour?",
+        hits: &hits,
+        settings: &settings,
+    };
     let prompts = [rewrite.build(&generator).unwrap(), asked.build(&generator).unwrap()];
-    let tokens = prompts.each_ref().map(|prompt| {
-        prompt.parts().iter().flat_map(|part| generator.tokens(part).unwrap()).collect::<Vec<i32>>()
-    });
+    let tokens = prompts
+        .each_ref()
+        .map(|prompt| prompt.parts().iter().flat_map(|part| generator.tokens(part).unwrap()).collect::<Vec<i32>>());
     let common = tokens[0].iter().zip(&tokens[1]).take_while(|(a, b)| a == b).count();
     // The template allows it up to the end of what the domain says.
     let said = PromptPart { text: prefix.to_owned(), special: Special::Plain };

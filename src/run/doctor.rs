@@ -9,9 +9,7 @@ use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::start::Start;
 use crate::history::History;
-use crate::inference::{
-    InferenceError, LlamaGenerator, MemoryNeeds, available_memory, device_summary, machine_memory,
-};
+use crate::inference::{InferenceError, LlamaGenerator, MemoryNeeds, available_memory, device_summary, machine_memory};
 use crate::runtime::problem;
 
 #[derive(Serialize)]

@@ -11,7 +11,8 @@ use crate::config::{ChosenProfile, Config, ConfigError, Paths, choose_profile};
 use crate::history::HistoryError;
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders, Rerank, load_embedder, load_reranker,
+    Catalog, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders, Rerank, load_embedder,
+    load_reranker,
 };
 use crate::retrieval::{RetrievalError, RetrievalSettings};
 use crate::runtime::{RuntimeError, Setup, problem};

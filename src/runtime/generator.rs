@@ -351,7 +351,11 @@ mod tests {
         let profile = choose_profile(&catalog, Some("tiny"), None).unwrap();
         let folders = ModelFolders::new(vec![folder.clone()]);
         if !folders.has(catalog.model(&profile.profile.generator).unwrap()) {
-            assert!(std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|v| v != "1"), "{} lacks it", folder.display());
+            assert!(
+                std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|v| v != "1"),
+                "{} lacks it",
+                folder.display()
+            );
             println!("skipped: {} lacks the model", folder.display());
             return None;
         }

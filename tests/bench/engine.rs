@@ -19,8 +19,8 @@ use std::time::SystemTime;
 
 use ragonite::base::CancelToken;
 use ragonite::inference::{
-    Catalog, FlashAttention, Generate as _, GenerateEvent, GenerateRequest, GeneratorSettings, KvCache,
-    LlamaGenerator, ModelFolders, PromptPart, Sampling, Special, compute_threads,
+    Catalog, FlashAttention, Generate as _, GenerateEvent, GenerateRequest, GeneratorSettings, KvCache, LlamaGenerator,
+    ModelFolders, PromptPart, Sampling, Special, compute_threads,
 };
 
 const MODEL: &str = "qwen2.5-coder-1.5b-instruct";
@@ -75,12 +75,11 @@ fn weights(model: &str) -> Outcome<PathBuf> {
 
 /// A text of about so many tokens that goes on.
 fn text(round: usize, tokens: usize) -> String {
-    let mut text = format!("Log number {round} of the weather station.\n");
-    for hour in 0..tokens / 25 {
+    let hours = (0..tokens / 25).map(|hour| {
         let (wind, pressure) = (hour * 7 % 31, 990 + hour * 13 % 40);
-        text += &format!("Hour {hour}: wind {wind} knots from the west, pressure {pressure} hPa, no rain.\n");
-    }
-    text
+        format!("Hour {hour}: wind {wind} knots from the west, pressure {pressure} hPa, no rain.\n")
+    });
+    [format!("Log number {round} of the weather station.\n")].into_iter().chain(hours).collect()
 }
 
 fn compare(weights: &Path, settings: &GeneratorSettings, rounds: usize, tokens: usize) -> Outcome<()> {

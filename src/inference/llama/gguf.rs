@@ -341,11 +341,13 @@ pub(super) mod made {
                 }
                 Self::Numbers(numbers) => {
                     list(bytes, 4, numbers.len());
-                    numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+                    bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
                 }
                 Self::Texts(texts) => {
                     list(bytes, 8, texts.len());
-                    texts.iter().for_each(|value| text(bytes, value));
+                    for value in texts {
+                        text(bytes, value);
+                    }
                 }
             }
         }

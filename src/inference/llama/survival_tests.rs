@@ -4,7 +4,7 @@
 use std::sync::PoisonError;
 
 use super::gguf::made::{Made, header};
-use super::tests::{ONE_AT_A_TIME, answer, assert_same, ask, load, plain, template, weights};
+use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, plain, template, weights};
 use super::*;
 use crate::inference::{ChatTemplate, Sampling};
 
@@ -195,10 +195,8 @@ fn less_memory_than_the_model_takes_is_refused_by_name() {
 fn a_smaller_state_answers_and_forgets_as_the_full_one() {
     let Some(path) = weights() else { return };
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let settings =
-        GeneratorSettings { context_tokens: 512, kv_cache: KvCache::Q8, ..GeneratorSettings::default() };
-    let mut generator =
-        LlamaGenerator::load("m", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap();
+    let settings = GeneratorSettings { context_tokens: 512, kv_cache: KvCache::Q8, ..GeneratorSettings::default() };
+    let mut generator = LlamaGenerator::load("m", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap();
     let (first, second) = (ask("Name three fruits.", 12), ask("Name three rivers.", 12));
     let said = answer(&mut generator, &first);
     answer(&mut generator, &second);

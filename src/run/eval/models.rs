@@ -7,9 +7,7 @@ use super::super::exit::Failure;
 use super::super::start::Start;
 use crate::base::CancelToken;
 use crate::eval::{Cache, Remembering, key};
-use crate::inference::{
-    CatalogModel, Embed, Generate as _, KvCache, LlamaGenerator, ModelRole, load_embedder,
-};
+use crate::inference::{CatalogModel, Embed, Generate as _, KvCache, LlamaGenerator, ModelRole, load_embedder};
 
 /// The embedder with this id, or that of the profile.
 pub(super) fn embedder(start: &Start, id: Option<&str>, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
