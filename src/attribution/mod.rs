@@ -16,6 +16,8 @@ mod score;
 mod settings;
 mod similarity;
 #[cfg(test)]
+mod soak_tests;
+#[cfg(test)]
 mod tests;
 
 pub use cluster::{SourceVector, cluster};

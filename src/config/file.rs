@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use super::{ConfigError, Paths};
 use crate::attribution::AttributionSettings;
 use crate::evidence::EvidenceSettings;
 use crate::index::IndexSettings;
-use crate::inference::Sampling;
+use crate::inference::{FlashAttention, GeneratorSettings, KvCache, Sampling};
 use crate::prompt::PromptSettings;
 use crate::retrieval::RetrievalSettings;
 
@@ -59,11 +60,27 @@ pub struct Generation {
     pub seed: u32,
     /// Processor threads; 0 means one per physical core.
     pub threads: usize,
+    /// Tokens that prompt and answer may have together; 0 means as many as the profile says.
+    pub context_tokens: usize,
+    /// How the state of what was read is kept.
+    pub kv_cache: KvCache,
+    /// How attention is computed.
+    pub flash_attention: FlashAttention,
+    /// Minutes without work after which the model leaves the memory; 0 means never.
+    pub unload_after_minutes: u64,
 }
 
 impl Default for Generation {
     fn default() -> Self {
-        Self { temperature: 0.0, seed: 1, threads: 0 }
+        Self {
+            temperature: 0.0,
+            seed: 1,
+            threads: 0,
+            context_tokens: 0,
+            kv_cache: KvCache::default(),
+            flash_attention: FlashAttention::default(),
+            unload_after_minutes: 30,
+        }
     }
 }
 
@@ -72,6 +89,22 @@ impl Generation {
     pub fn sampling(&self) -> Sampling {
         let Self { temperature, seed, .. } = *self;
         if temperature > 0.0 { Sampling::Seeded { temperature, seed } } else { Sampling::Greedy }
+    }
+
+    /// Time without work after which the model leaves the memory.
+    pub fn unload_after(&self) -> Option<Duration> {
+        (self.unload_after_minutes > 0).then(|| Duration::from_secs(self.unload_after_minutes.saturating_mul(60)))
+    }
+
+    /// How a generator is loaded where the profile allows so many tokens.
+    pub fn generator(&self, profile_tokens: usize) -> GeneratorSettings {
+        GeneratorSettings {
+            context_tokens: if self.context_tokens == 0 { profile_tokens } else { self.context_tokens },
+            threads: self.threads,
+            gpu_layers: None,
+            kv_cache: self.kv_cache,
+            flash_attention: self.flash_attention,
+        }
     }
 }
 
@@ -110,6 +143,10 @@ impl Config {
             let found = temperature.to_string();
             return Err(ConfigError::Value { key: "generation.temperature", found, needed: "from 0 to 2" });
         }
+        if self.generation.kv_cache == KvCache::Q8 && self.generation.flash_attention == FlashAttention::Off {
+            let needed = "auto or on where generation.kv_cache is q8_0";
+            return Err(ConfigError::Value { key: "generation.flash_attention", found: "off".to_owned(), needed });
+        }
         let share = self.prompt.share_cap;
         if !(0.05..=1.0).contains(&share) {
             return Err(ConfigError::Value {
@@ -123,6 +160,7 @@ impl Config {
             ("retrieval.per_leg", self.retrieval.per_leg, 1..=1000, "from 1 to 1000"),
             ("retrieval.top_k", self.retrieval.top_k, 1..=1000, "from 1 to 1000"),
             ("generation.threads", self.generation.threads, 0..=512, "from 0 to 512"),
+            ("generation.context_tokens", self.generation.context_tokens, 0..=1_000_000, "from 0 to 1000000"),
             ("attribution.iterations", self.attribution.iterations, 1..=100, "from 1 to 100"),
         ];
         for (key, found, allowed, needed) in counts {
@@ -174,5 +212,8 @@ mod tests {
         let error = Config::parse("[retrieval]\nrff_k = 60\n", Path::new("c.toml")).unwrap_err();
         assert!(error.to_string().contains("did you mean `rrf_k`?"), "{error}");
         assert!(Config::parse("[generation]\ntemperature = 9.0\n", Path::new("c.toml")).is_err());
+        let both = "[generation]\nkv_cache = \"q8_0\"\nflash_attention = \"off\"\n";
+        let error = Config::parse(both, Path::new("c.toml")).unwrap_err();
+        assert!(error.to_string().contains("generation.flash_attention"), "{error}");
     }
 }

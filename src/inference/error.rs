@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::memory::{MemoryNeeds, gigabytes};
 use crate::base::Canceled;
 
 /// Why a model could not be loaded or used.
@@ -68,6 +69,16 @@ pub enum InferenceError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// There is less memory than the model takes.
+    #[error("the model `{model}` needs {needed}, and {}", free(*.available, .needed))]
+    OutOfMemory {
+        /// Id in the catalog.
+        model: String,
+        /// What it takes.
+        needed: MemoryNeeds,
+        /// Bytes that were left; none where the system does not say.
+        available: Option<u64>,
+    },
     /// The engine failed at work.
     #[error("{doing} with the model `{model}`")]
     Run {
@@ -94,6 +105,13 @@ impl InferenceError {
     pub(super) fn cannot_hide(model: &str) -> Self {
         let source = "it cannot hide parts of what it has read".into();
         Self::Run { doing: "scoring an answer", model: model.to_owned(), source }
+    }
+}
+
+fn free(available: Option<u64>, needed: &MemoryNeeds) -> String {
+    match available {
+        Some(available) if available < needed.total() => format!("{} are free", gigabytes(available)),
+        _ => "the system gave less".to_owned(),
     }
 }
 

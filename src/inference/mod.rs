@@ -12,6 +12,7 @@ mod error;
 mod fake;
 mod generate;
 mod llama;
+mod memory;
 mod weights;
 
 pub use catalog::{
@@ -27,5 +28,6 @@ pub use generate::{
     ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart,
     Sampling, ScoreRequest, Scores, Special,
 };
-pub use llama::{GeneratorSettings, LlamaGenerator};
+pub use llama::{FlashAttention, GeneratorSettings, KvCache, LlamaGenerator};
+pub use memory::{MemoryNeeds, available_memory, gigabytes, machine_memory};
 pub use weights::{Checking, FileReport, FileState, ModelFolders};

@@ -88,11 +88,13 @@ impl ModelFolders {
 
     /// Whether every file of `model` is somewhere with the right size. Reads no file, so it may be asked at every start.
     pub fn has(&self, model: &CatalogModel) -> bool {
-        model.files.iter().all(|file| {
-            self.candidates(model, file).any(|path| {
-                fs::metadata(path)
-                    .is_ok_and(|found| found.is_file() && file.bytes.is_none_or(|bytes| bytes == found.len()))
-            })
+        model.files.iter().all(|file| self.seen(model, file).is_some())
+    }
+
+    /// The first copy of the right size, its bytes not checked.
+    pub fn seen(&self, model: &CatalogModel, file: &CatalogFile) -> Option<PathBuf> {
+        self.candidates(model, file).find(|path| {
+            fs::metadata(path).is_ok_and(|found| found.is_file() && file.bytes.is_none_or(|bytes| bytes == found.len()))
         })
     }
 

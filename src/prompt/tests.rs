@@ -11,7 +11,7 @@ use crate::base::{CancelToken, DocumentId, EvidenceId, Language};
 use crate::evidence::{Context, Kind};
 use crate::inference::{
     ChatTemplate, Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, GeneratorSettings,
-    InferenceError, LlamaGenerator, PromptPart, Special,
+    InferenceError, LlamaGenerator, PromptPart, Sampling, Special,
 };
 use crate::retrieval::{Hit, Why};
 
@@ -307,6 +307,48 @@ fn smollm2_reads_exactly_these_tokens() {
 fn qwen2_5_reads_exactly_these_tokens() {
     let Some(path) = weights("qwen2.5-coder-1.5b-instruct/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf") else { return };
     insta::assert_snapshot!(golden(&path, QWEN));
+}
+
+#[test]
+fn completing_a_question_and_answering_it_read_their_common_beginning_once() {
+    let Some(path) = weights("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf") else { return };
+    let settings = GeneratorSettings { context_tokens: 1024, ..GeneratorSettings::default() };
+    let mut generator =
+        LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap();
+    let prefix =
+        "You help the crew of the research vessel Ellery with its manuals, its log and its list of spare parts.";
+    let (language, past) = (Language::English, [turn("Where is Lund?", "In Sweden.")]);
+    let settings = PromptSettings::default();
+    let hits = [hit(1, "Lund has a harbour.")];
+    let rewrite = RewritePrompt { prefix, language, past: &past, question: "And its harbour?", settings: &settings };
+    let asked = AnswerPrompt {
+        prefix,
+        language,
+        past: &past,
+        question: "Has Lund a harbour?",
+        hits: &hits,
+        settings: &settings,
+    };
+    let prompts = [rewrite.build(&generator).unwrap(), asked.build(&generator).unwrap()];
+    let tokens = prompts
+        .each_ref()
+        .map(|prompt| prompt.parts().iter().flat_map(|part| generator.tokens(part).unwrap()).collect::<Vec<i32>>());
+    let common = tokens[0].iter().zip(&tokens[1]).take_while(|(a, b)| a == b).count();
+    // The template allows it up to the end of what the domain says.
+    let said = PromptPart { text: prefix.to_owned(), special: Special::Plain };
+    let begun = prompts[0].segments[0].tokens + generator.count_tokens(&said).unwrap();
+    assert!(common >= begun, "{common} of {begun}");
+    let reused = prompts.each_ref().map(|prompt| {
+        let request = GenerateRequest {
+            parts: prompt.parts(),
+            sampling: Sampling::Greedy,
+            stop: Vec::new(),
+            max_tokens: 1,
+            draft: Vec::new(),
+        };
+        generator.generate(&request, &CancelToken::never(), &mut |_| {}).unwrap().reused_tokens
+    });
+    assert_eq!(reused, [0, common]);
 }
 
 proptest! {

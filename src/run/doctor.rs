@@ -1,7 +1,6 @@
 //! `ragonite doctor`: what this machine can run, what is missing, and proof that nothing can reach the network.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -10,7 +9,8 @@ use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::start::Start;
 use crate::history::History;
-use crate::inference::device_summary;
+use crate::inference::{InferenceError, LlamaGenerator, MemoryNeeds, available_memory, device_summary, machine_memory};
+use crate::runtime::problem;
 
 #[derive(Serialize)]
 struct DoctorJson {
@@ -18,6 +18,10 @@ struct DoctorJson {
     network_code: bool,
     device: String,
     memory_gb: Option<f64>,
+    memory_free_gb: Option<f64>,
+    generator_needs_gb: Option<f64>,
+    #[serde(skip)]
+    needed: Option<MemoryNeeds>,
     profile: String,
     profile_reason: &'static str,
     models: Vec<ModelState>,
@@ -54,6 +58,7 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
         }
         models.push(ModelState { id: id.to_owned(), present });
     }
+    let needed = generator_needs(start, &mut problems)?;
     let data_writable = writable(&start.paths.data);
     if !data_writable {
         problems.push(format!("`{}` cannot be written. Use --data-dir.", start.paths.data.display()));
@@ -64,7 +69,10 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
         version: env!("CARGO_PKG_VERSION"),
         network_code: cfg!(feature = "hub"),
         device: device_summary(),
-        memory_gb: memory_gb(),
+        memory_gb: machine_memory().map(billions),
+        memory_free_gb: available_memory().map(billions),
+        generator_needs_gb: needed.map(|needed| billions(needed.total())),
+        needed,
         profile: start.profile.profile.name.clone(),
         profile_reason: start.profile.why,
         models,
@@ -96,12 +104,28 @@ fn writable(folder: &std::path::Path) -> bool {
     folder.ancestors().find(|folder| folder.is_dir()).is_some_and(|folder| tempfile::tempfile_in(folder).is_ok())
 }
 
-/// Memory of the machine, where the system says it the Linux way.
-fn memory_gb() -> Option<f64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kilobytes: f64 = line.split_whitespace().next()?.parse().ok()?;
-    Some((kilobytes / 1e5).round() / 10.0)
+/// What the generator takes, where it is here, and what to do when there is less.
+fn generator_needs(start: &Start, problems: &mut Vec<String>) -> Result<Option<MemoryNeeds>, Failure> {
+    let model = start.catalog.model(&start.profile.profile.generator)?;
+    let Some(path) = model.weights().ok().and_then(|file| start.folders().seen(model, file)) else { return Ok(None) };
+    let needed = match LlamaGenerator::needs(&model.id, &path, &start.generator_settings()) {
+        Ok(needed) => needed,
+        Err(error) => {
+            problems.push(problem(&error).to_string());
+            return Ok(None);
+        }
+    };
+    let available = available_memory();
+    if available.is_some_and(|available| available < needed.total()) {
+        let short = InferenceError::OutOfMemory { model: model.id.clone(), needed, available };
+        problems.push(problem(&short).to_string());
+    }
+    Ok(Some(needed))
+}
+
+/// Bytes in billions, to a tenth.
+fn billions(bytes: u64) -> f64 {
+    (bytes as f64 / 1e8).round() / 10.0
 }
 
 fn text(found: &DoctorJson) -> String {
@@ -111,7 +135,10 @@ fn text(found: &DoctorJson) -> String {
     } else {
         "none: this build has no network code and no network crate"
     };
-    let memory = found.memory_gb.map_or_else(|| "unknown".to_owned(), |gigabytes| format!("{gigabytes} GB"));
+    let mut memory = found.memory_gb.map_or_else(|| "unknown".to_owned(), |gigabytes| format!("{gigabytes} GB"));
+    if let Some(free) = found.memory_free_gb {
+        let _ = write!(memory, ", {free} GB free");
+    }
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<10} {value}");
     };
@@ -121,6 +148,9 @@ fn text(found: &DoctorJson) -> String {
     line("profile", &format!("{} ({})", found.profile, found.profile_reason));
     for model in &found.models {
         line("model", &format!("{} {}", model.id, if model.present { "is here" } else { "is missing" }));
+    }
+    if let Some(needed) = &found.needed {
+        line("generator", &format!("needs {needed}"));
     }
     line("data", &found.data_dir.display().to_string());
     line("history", &found.history);

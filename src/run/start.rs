@@ -11,7 +11,8 @@ use crate::config::{ChosenProfile, Config, ConfigError, Paths, choose_profile};
 use crate::history::HistoryError;
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, Embed, EncoderIdentity, InferenceError, ModelFolders, Rerank, load_embedder, load_reranker,
+    Catalog, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders, Rerank, load_embedder,
+    load_reranker,
 };
 use crate::retrieval::{RetrievalError, RetrievalSettings};
 use crate::runtime::{RuntimeError, Setup, problem};
@@ -102,9 +103,15 @@ impl Start {
                 ..self.config.retrieval.clone()
             },
             answer: AnswerSettings { sampling: self.config.generation.sampling(), prompt: self.config.prompt.clone() },
-            threads: self.config.generation.threads,
+            generator: self.generator_settings(),
+            unload_after: self.config.generation.unload_after(),
             attribution: self.config.attribution,
         }
+    }
+
+    /// How the generator is loaded.
+    pub(super) fn generator_settings(&self) -> GeneratorSettings {
+        self.config.generation.generator(self.profile.profile.context_tokens)
     }
 
     /// What the core starts from.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::Events;
 use crate::answer::AnswerSettings;
@@ -10,7 +11,8 @@ use crate::attribution::AttributionSettings;
 use crate::base::CancelToken;
 use crate::config::{ChosenProfile, Paths};
 use crate::inference::{
-    Catalog, Embed, InferenceError, ModelFolders, Rerank, device_summary, load_embedder, load_reranker,
+    Catalog, Embed, GeneratorSettings, InferenceError, ModelFolders, Rerank, available_memory, device_summary,
+    load_embedder, load_reranker,
 };
 use crate::retrieval::RetrievalSettings;
 
@@ -29,8 +31,10 @@ pub struct Setup {
     pub retrieval: RetrievalSettings,
     /// How to build prompts and generate answers.
     pub answer: AnswerSettings,
-    /// Processor threads of the generator; 0 means one per physical core.
-    pub threads: usize,
+    /// How the generator is loaded.
+    pub generator: GeneratorSettings,
+    /// Time without work after which the generator leaves the memory; none for never.
+    pub unload_after: Option<Duration>,
     /// How to attribute.
     pub attribution: AttributionSettings,
 }
@@ -92,6 +96,21 @@ impl Engine {
                 })?);
         }
         Ok(slot.clone())
+    }
+
+    /// Whether the reranker has still to be loaded and less memory is left than its weights take.
+    pub(super) fn reranker_lacks_memory(&self) -> bool {
+        let Some(id) = &self.setup.profile.profile.reranker else { return false };
+        // One that is being loaded at this moment has its memory already.
+        let waits = self.reranker.try_lock().is_ok_and(|slot| slot.is_none());
+        let Ok(model) = self.setup.catalog.model(id) else { return false };
+        let bytes: u64 = model.files.iter().filter_map(|file| file.bytes).sum();
+        waits && available_memory().is_some_and(|left| left < bytes)
+    }
+
+    /// Takes the reranker out of memory; false where there was none. The next search loads it again.
+    pub(super) fn release_reranker(&self) -> bool {
+        locked(&self.reranker).take().is_some()
     }
 
     /// Does `work` while the status line says that `model` is being loaded.

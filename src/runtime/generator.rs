@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Instant;
 
 use super::encoder::{EncoderJob, Facts};
@@ -19,7 +19,7 @@ use crate::answer::{
 use crate::app::{Event, Wording};
 use crate::attribution::{self, Attribution, Cluster, Engines, ExplainInput, Method, SimilarityInput, SourceVector};
 use crate::base::{CancelToken, DomainName, EvidenceId, Language};
-use crate::inference::{GeneratorSettings, LlamaGenerator};
+use crate::inference::{InferenceError, LlamaGenerator};
 use crate::prompt::PastTurn;
 use crate::retrieval::Hit;
 
@@ -69,6 +69,16 @@ pub(super) fn start(
     Ok(worker)
 }
 
+/// What came of waiting for a job.
+#[derive(Debug)]
+enum Waited {
+    Job(GeneratorJob),
+    /// Nothing for as long as the model may stay without work.
+    Idle,
+    /// Nothing will come any more.
+    Closed,
+}
+
 struct Generator {
     engine: Arc<Engine>,
     encoder: Sender<EncoderJob>,
@@ -82,7 +92,12 @@ struct Generator {
 
 impl Generator {
     fn work(mut self, mailbox: &Receiver<GeneratorJob>) {
-        for job in mailbox {
+        loop {
+            let job = match self.wait(mailbox) {
+                Waited::Job(job) => job,
+                Waited::Idle => continue,
+                Waited::Closed => return,
+            };
             match job {
                 GeneratorJob::WarmUp => self.warm_up(),
                 GeneratorJob::Rewrite { work, question, wording } => {
@@ -97,6 +112,21 @@ impl Generator {
                     let result = self.explain(&work, &asked);
                     self.finish(work, result);
                 }
+            }
+        }
+    }
+
+    /// Waits for a job. Where none comes for long, the model leaves the memory.
+    fn wait(&mut self, mailbox: &Receiver<GeneratorJob>) -> Waited {
+        let limit = self.engine.setup.unload_after.filter(|_| self.model.is_some());
+        let Some(limit) = limit else { return mailbox.recv().map_or(Waited::Closed, Waited::Job) };
+        match mailbox.recv_timeout(limit) {
+            Ok(job) => Waited::Job(job),
+            Err(RecvTimeoutError::Disconnected) => Waited::Closed,
+            Err(RecvTimeoutError::Timeout) => {
+                self.model = None;
+                tracing::info!("the generator was idle and left the memory");
+                Waited::Idle
             }
         }
     }
@@ -142,6 +172,11 @@ impl Generator {
             let translation = Box::new(translation);
             self.events.send(Event::QuestionTranslated { turn: work.turn, translation });
         }
+        // Reranking comes next. Where both do not fit, they take turns.
+        if self.model.is_some() && self.engine.reranker_lacks_memory() {
+            self.model = None;
+            tracing::info!("the generator left the memory to the reranker");
+        }
         Ok(Event::QuestionCompleted { turn: work.turn, rewrite: Box::new(rewrite) })
     }
 
@@ -175,19 +210,17 @@ impl Generator {
     fn load(&mut self, cancel: &CancelToken) -> Result<&mut LlamaGenerator, Stop> {
         let model = match self.model.take() {
             Some(model) => model,
-            None => self.read_weights(cancel)?,
+            None => match self.read_weights(cancel) {
+                Err(InferenceError::OutOfMemory { .. }) if self.engine.release_reranker() => self.read_weights(cancel),
+                read => read,
+            }?,
         };
         Ok(self.model.insert(model))
     }
 
-    fn read_weights(&self, cancel: &CancelToken) -> Result<LlamaGenerator, Stop> {
+    fn read_weights(&self, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
         let setup = &self.engine.setup;
         let profile = &setup.profile.profile;
-        let settings = GeneratorSettings {
-            context_tokens: profile.context_tokens,
-            threads: setup.threads,
-            ..GeneratorSettings::default()
-        };
         let (cancel, leaving) = (cancel.clone(), self.leaving.clone());
         self.engine.loading(&profile.generator, || {
             let model = setup.catalog.model(&profile.generator)?;
@@ -199,7 +232,7 @@ impl Generator {
                     ControlFlow::Continue(())
                 }
             };
-            Ok(LlamaGenerator::load(&model.id, &path, &settings, Box::new(go_on))?)
+            LlamaGenerator::load(&model.id, &path, &setup.generator, Box::new(go_on))
         })
     }
 
@@ -292,5 +325,93 @@ impl Generator {
         };
         let answer = answer::generate_answer(self.load(&work.cancel)?, &input, &work.cancel, &mut tell)?;
         Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+    use crate::answer::AnswerSettings;
+    use crate::config::{Paths, choose_profile};
+    use crate::inference::{Catalog, GeneratorSettings, ModelFolders};
+    use crate::retrieval::RetrievalSettings;
+    use crate::runtime::Setup;
+
+    /// A generator of the profile `tiny` that may be idle for so long, and what it tells.
+    #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
+    fn tiny(unload_after: Option<Duration>) -> Option<(Generator, UnboundedReceiver<Event>)> {
+        let folder = std::env::var_os("RAGONITE_MODELS")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
+        let catalog = Catalog::builtin().unwrap();
+        let profile = choose_profile(&catalog, Some("tiny"), None).unwrap();
+        let folders = ModelFolders::new(vec![folder.clone()]);
+        if !folders.has(catalog.model(&profile.profile.generator).unwrap()) {
+            assert!(
+                std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|v| v != "1"),
+                "{} lacks it",
+                folder.display()
+            );
+            println!("skipped: {} lacks the model", folder.display());
+            return None;
+        }
+        let setup = Setup {
+            paths: Paths::find(Some(&folder), None).unwrap(),
+            catalog,
+            folders,
+            profile,
+            retrieval: RetrievalSettings::default(),
+            answer: AnswerSettings::default(),
+            generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
+            unload_after,
+            attribution: attribution::AttributionSettings::default(),
+        };
+        let (events, told) = unbounded_channel();
+        let (events, leaving) = (Events(events), CancelToken::never());
+        let engine = Engine::new(setup, leaving.clone(), events.clone());
+        let (encoder, _) = mpsc::channel();
+        let translations = HashMap::new();
+        Some((Generator { engine, encoder, leaving, events, model: None, translations }, told))
+    }
+
+    /// How often a model was said to be loaded since the last look.
+    fn loaded(told: &mut UnboundedReceiver<Event>) -> usize {
+        let mut loading = 0;
+        while let Ok(event) = told.try_recv() {
+            loading += usize::from(matches!(event, Event::EngineChanged(status) if status.loading.is_some()));
+        }
+        loading
+    }
+
+    #[test]
+    fn an_idle_model_leaves_the_memory_and_is_loaded_again_when_it_is_needed() {
+        let Some((mut generator, mut told)) = tiny(Some(Duration::from_millis(1))) else { return };
+        let (jobs, mailbox) = mpsc::channel();
+        generator.warm_up();
+        assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
+        assert!(matches!(generator.wait(&mailbox), Waited::Idle));
+        assert!(generator.model.is_none());
+        // Without a model there is nothing to unload, and the next job is waited for.
+        jobs.send(GeneratorJob::WarmUp).unwrap();
+        assert!(matches!(generator.wait(&mailbox), Waited::Job(GeneratorJob::WarmUp)));
+        generator.load(&CancelToken::never()).unwrap();
+        assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
+        drop(jobs);
+        assert!(matches!(generator.wait(&mailbox), Waited::Closed));
+    }
+
+    #[test]
+    fn a_model_that_may_stay_is_loaded_once() {
+        let Some((mut generator, mut told)) = tiny(None) else { return };
+        let (jobs, mailbox) = mpsc::channel();
+        generator.warm_up();
+        jobs.send(GeneratorJob::WarmUp).unwrap();
+        assert!(matches!(generator.wait(&mailbox), Waited::Job(_)));
+        generator.warm_up();
+        assert_eq!(loaded(&mut told), 1);
     }
 }

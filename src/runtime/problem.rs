@@ -91,7 +91,12 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
             "Ask a shorter question, or lower `prompt.evidence_tokens` in the configuration.".to_owned()
         }
         InferenceError::Load { .. } => {
-            "Check the weights with `ragonite models verify`, and that enough memory is free.".to_owned()
+            "Check the weights with `ragonite models verify`; where they are damaged, delete the file and run `make \
+             models`.".to_owned()
+        }
+        InferenceError::OutOfMemory { .. } => {
+            "Close other programs, choose a smaller profile with --profile, or make the context smaller: lower \
+             `generation.context_tokens`, or set `generation.kv_cache` to \"q8_0\", in the configuration.".to_owned()
         }
         _ => return None,
     };

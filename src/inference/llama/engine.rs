@@ -1,30 +1,30 @@
 //! The only place that talks to llama.cpp.
 //!
 //! Takes token slices, gives logits. Owns the weights and the context that points into them.
-//! Invariants: logging is off before the back end starts; a batch never exceeds its capacity, a position never the
+//! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never exceeds its capacity, a position never the
 //! context, a sequence never [`SEQUENCES`].
 //! Not here: which tokens are in which sequence (`Slots`), when to stop.
 
-use std::fs::File;
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::OnceLock;
 
 use llama_cpp_2::context::LlamaContext;
-use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::context::params::{KvCacheType, LlamaContextParams};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
-use llama_cpp_2::{LogOptions, send_logs_to_tracing};
 
-use super::GeneratorSettings;
+use super::gguf::{GgufError, Shape};
+use super::log::{self, Errors};
 use super::slots::SLOTS;
+use super::{FlashAttention, GeneratorSettings, KvCache, needs};
 use crate::base::Canceled;
-use crate::inference::{ChatTemplate, InferenceError, Special};
+use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Special, available_memory};
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -54,6 +54,8 @@ enum EngineError {
     BatchTooLong { tokens: usize, position: usize, batch: usize, context: usize },
     #[error("the architecture of the model cannot forget a part of what it has read")]
     Unforgetting,
+    #[error("llama.cpp refuses it: {0}")]
+    Refused(String),
 }
 
 /// A state of its own in the context.
@@ -108,7 +110,7 @@ fn backend() -> Result<&'static LlamaBackend, EngineError> {
     static BACKEND: OnceLock<Option<LlamaBackend>> = OnceLock::new();
     BACKEND
         .get_or_init(|| {
-            send_logs_to_tracing(LogOptions::default().with_logs_enabled(false));
+            log::divert();
             LlamaBackend::init().ok()
         })
         .as_ref()
@@ -128,11 +130,26 @@ impl Engine {
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
-        File::open(path).map_err(|source| InferenceError::Read { path: path.to_owned(), source })?;
+        let needed = Self::needs(model, path, settings)?;
+        let short = |available| InferenceError::OutOfMemory { model: model.to_owned(), needed, available };
         let backend = backend().map_err(|error| refused(error.into()))?;
-        let weights = load_weights(backend, path, settings, progress).map_err(|error| match error {
+        // With a GPU most of it lies in the GPU's own memory.
+        if !backend.supports_gpu_offload()
+            && let Some(available) = available_memory()
+            && available < needed.total()
+        {
+            return Err(short(Some(available)));
+        }
+        let failed = |errors: &Errors, source: Cause| {
+            if errors.ran_out_of_memory() {
+                return short(available_memory());
+            }
+            refused(errors.reason().map_or(source, |reason| EngineError::Refused(reason).into()))
+        };
+        let (weights, errors) = log::heard(|| load_weights(backend, path, settings, progress));
+        let weights = weights.map_err(|error| match error {
             LoadError::Ended => InferenceError::Canceled(Canceled),
-            LoadError::Refused(source) => refused(source),
+            LoadError::Refused(source) => failed(&errors, source),
         })?;
         let model = Box::new(weights);
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
@@ -144,7 +161,8 @@ impl Engine {
         // SAFETY: `address` is valid and never mutated while `Engine` lives; fields drop in order, the context first;
         // neither field ever leaves `Engine`.
         let borrowed: &'static LlamaModel = unsafe { &*address };
-        let context = borrowed.new_context(backend, params).map_err(|error| refused(error.into()))?;
+        let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
+        let context = context.map_err(|error| failed(&errors, error.into()))?;
         let held = usize::try_from(context.n_ctx()).unwrap_or(0);
         Ok(Self {
             context,
@@ -154,6 +172,17 @@ impl Engine {
             cells: held,
             read_step: if backend.supports_gpu_offload() { BATCH_TOKENS } else { CPU_STEP },
         })
+    }
+
+    /// Memory the weights at `path` take with these settings.
+    pub(super) fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
+        let shape = Shape::read(path).map_err(|error| match error {
+            GgufError::Io(source) => InferenceError::Read { path: path.to_owned(), source },
+            error => InferenceError::Load { model: model.to_owned(), source: error.into() },
+        })?;
+        let context = (settings.context_tokens.max(SMALLEST_CONTEXT) as u64).min(shape.trained);
+        let cells = context.saturating_add(SPARE_CELLS as u64);
+        Ok(needs::needs(&shape, settings, cells, BATCH_TOKENS as u64))
     }
 
     /// Tokens that fit the context.
@@ -351,7 +380,19 @@ fn context_params(settings: &GeneratorSettings, context_tokens: usize) -> LlamaC
     let threads = if settings.threads == 0 { physical_cores() } else { settings.threads };
     let threads = i32::try_from(threads).unwrap_or(i32::MAX);
     let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
+    let attention = match settings.flash_attention {
+        FlashAttention::Auto => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_AUTO,
+        FlashAttention::On => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_ENABLED,
+        FlashAttention::Off => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_DISABLED,
+    };
+    let numbers = match settings.kv_cache {
+        KvCache::F16 => KvCacheType::F16,
+        KvCache::Q8 => KvCacheType::Q8_0,
+    };
     LlamaContextParams::default()
+        .with_flash_attention_policy(attention)
+        .with_type_k(numbers)
+        .with_type_v(numbers)
         .with_n_ctx(u32::try_from(context_tokens + SPARE_CELLS).ok().and_then(NonZeroU32::new))
         .with_n_seq_max(u32::try_from(SEQUENCES).unwrap_or(1))
         .with_n_batch(batch)

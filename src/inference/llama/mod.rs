@@ -9,6 +9,9 @@
 mod choice;
 mod draft;
 mod engine;
+mod gguf;
+mod log;
+mod needs;
 mod score;
 mod slots;
 mod stream;
@@ -26,8 +29,8 @@ use self::engine::{Engine, Logits, Sequence};
 use self::slots::Slots;
 use self::stream::TextStream;
 use super::{
-    Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart,
-    ScoreRequest, Scores,
+    Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, MemoryNeeds,
+    PromptPart, ScoreRequest, Scores,
 };
 use crate::base::{CancelToken, Millis};
 
@@ -41,11 +44,46 @@ pub struct GeneratorSettings {
     pub threads: usize,
     /// Layers kept on a GPU where the program was built for one; none for all of them.
     pub gpu_layers: Option<u32>,
+    /// How the state of what was read is kept.
+    pub kv_cache: KvCache,
+    /// How attention is computed.
+    pub flash_attention: FlashAttention,
+}
+
+/// The numbers of keys and values in the context.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KvCache {
+    /// 16 bits each.
+    #[default]
+    #[serde(rename = "f16")]
+    F16,
+    /// 8 bits each with a scale for every 32 of them: about half the memory, and not quite the same answers.
+    #[serde(rename = "q8_0")]
+    Q8,
+}
+
+/// Whether attention is computed piece by piece instead of as one table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FlashAttention {
+    /// Where llama.cpp can.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never; [`KvCache::Q8`] needs it.
+    Off,
 }
 
 impl Default for GeneratorSettings {
     fn default() -> Self {
-        Self { context_tokens: 4096, threads: 0, gpu_layers: None }
+        Self {
+            context_tokens: 4096,
+            threads: 0,
+            gpu_layers: None,
+            kv_cache: KvCache::F16,
+            flash_attention: FlashAttention::Auto,
+        }
     }
 }
 
@@ -76,8 +114,9 @@ impl LlamaGenerator {
     /// Loads the weights at `path`. `progress` is told how much is loaded, 0 to 1, and may end the loading.
     ///
     /// # Errors
-    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where llama.cpp refuses it,
-    /// [`InferenceError::Canceled`] where `progress` ended it.
+    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model that can be
+    /// used, [`InferenceError::OutOfMemory`] where it takes more memory than there is, [`InferenceError::Canceled`] where
+    /// `progress` ended it.
     pub fn load(
         model: &str,
         path: &Path,
@@ -91,6 +130,14 @@ impl LlamaGenerator {
             chat_template: engine.chat_template(),
         };
         Ok(Self { engine, identity, slots: Slots::new() })
+    }
+
+    /// How much memory the weights at `path` take with these settings.
+    ///
+    /// # Errors
+    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
+    pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
+        Engine::needs(model, path, settings)
     }
 
     /// The ids `part` has in a prompt, as the vocabulary numbers them.
@@ -340,5 +387,9 @@ impl Generate for LlamaGenerator {
     }
 }
 
+#[cfg(test)]
+mod reuse_tests;
+#[cfg(test)]
+mod survival_tests;
 #[cfg(test)]
 mod tests;

@@ -103,6 +103,12 @@ impl Slots {
         self.tokens[slot].clear();
     }
 
+    /// What each slot holds.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> &[Vec<LlamaToken>] {
+        &self.tokens
+    }
+
     /// Takes note that nothing is left anywhere.
     pub(super) fn empty_all(&mut self) {
         self.tokens.iter_mut().for_each(Vec::clear);

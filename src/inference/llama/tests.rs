@@ -9,10 +9,10 @@ use crate::base::CancelSource;
 use crate::inference::{Sampling, Special};
 
 /// Two contexts at once on few cores take longer than one after the other.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
-fn weights() -> Option<PathBuf> {
+pub(super) fn weights() -> Option<PathBuf> {
     let folder = std::env::var_os("RAGONITE_MODELS")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
     let path = folder.join("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf");
@@ -24,21 +24,21 @@ fn weights() -> Option<PathBuf> {
     None
 }
 
-fn load(context_tokens: usize) -> Option<LlamaGenerator> {
+pub(super) fn load(context_tokens: usize) -> Option<LlamaGenerator> {
     let path = weights()?;
     let settings = GeneratorSettings { context_tokens, ..GeneratorSettings::default() };
     Some(LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap())
 }
 
-fn template(text: &str) -> PromptPart {
+pub(super) fn template(text: &str) -> PromptPart {
     PromptPart { text: text.to_owned(), special: Special::Parse }
 }
 
-fn plain(text: &str) -> PromptPart {
+pub(super) fn plain(text: &str) -> PromptPart {
     PromptPart { text: text.to_owned(), special: Special::Plain }
 }
 
-fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
+pub(super) fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
     GenerateRequest {
         parts: vec![
             template("<|im_start|>system\n"),
@@ -54,7 +54,7 @@ fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
     }
 }
 
-fn answer(generator: &mut LlamaGenerator, request: &GenerateRequest) -> Completion {
+pub(super) fn answer(generator: &mut LlamaGenerator, request: &GenerateRequest) -> Completion {
     generator.generate(request, &CancelToken::never(), &mut |_| {}).unwrap()
 }
 
@@ -252,7 +252,7 @@ fn a_grammar_leaves_no_other_choice() {
 const NEAR_TIE: f32 = 0.05;
 
 /// The same tokens; a difference is accepted only where one of the answers had a near-tie.
-fn assert_same(drafted: &Completion, plain: &Completion, what: &str) {
+pub(super) fn assert_same(drafted: &Completion, plain: &Completion, what: &str) {
     let near_tie = [drafted, plain].iter().any(|one| one.narrowest.is_some_and(|margin| margin < NEAR_TIE));
     assert!(drafted.tokens == plain.tokens || near_tie, "{what}: {drafted:?} instead of {plain:?}");
 }

@@ -1,0 +1,209 @@
+//! What the generator must survive: files that are no model, prompts at every border, full contexts, cancellation at any
+//! moment. On real weights: SmolLM2-135M (profile `tiny`).
+
+use std::sync::PoisonError;
+
+use super::gguf::made::{Made, header};
+use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, plain, template, weights};
+use super::*;
+use crate::inference::{ChatTemplate, Sampling};
+
+fn load_file(path: &Path) -> Result<LlamaGenerator, InferenceError> {
+    LlamaGenerator::load("m", path, &GeneratorSettings::default(), Box::new(|_| ControlFlow::Continue(())))
+}
+
+/// Why loading a file with these bytes is refused.
+fn refused(bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.gguf");
+    std::fs::write(&path, bytes).unwrap();
+    match load_file(&path) {
+        Err(InferenceError::Load { source, .. }) => source.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_file_that_is_no_model_says_so() {
+    assert!(refused(b"").contains("no GGUF file"));
+    assert!(refused(b"GGU").contains("no GGUF file"));
+    assert!(refused(b"not a model at all, but a letter").contains("no GGUF file"));
+    assert!(refused(b"GGUF").contains("ends in the middle"));
+    assert!(refused(b"GGUF\x01\0\0\0and more of it to read on").contains("version 1"));
+}
+
+#[test]
+fn an_unknown_architecture_is_named() {
+    let made = header(&[
+        ("general.architecture", Made::Text("telepathy")),
+        ("telepathy.block_count", Made::Number(2)),
+        ("telepathy.context_length", Made::Number(512)),
+    ]);
+    let reason = refused(&made);
+    assert!(reason.contains("telepathy") && reason.contains("architecture"), "{reason}");
+    // One that llama.cpp knows, with nothing of what it needs.
+    let reason = refused(&header(&[("general.architecture", Made::Text("llama"))]));
+    assert!(reason.contains("llama"), "{reason}");
+}
+
+#[test]
+fn a_model_cut_anywhere_is_refused_with_a_reason() {
+    let Some(path) = weights() else { return };
+    let whole = std::fs::read(path).unwrap();
+    let (length, header) = (whole.len(), 1_000_000);
+    for cut in [3, 4, 8, 23, 24, 40, 333, header, length / 4, length / 2, length - 4096, length - 1] {
+        let reason = refused(&whole[..cut]);
+        let known = ["no GGUF file", "ends in the middle", "corrupted or incomplete"];
+        assert!(known.iter().any(|known| reason.contains(known)), "cut at {cut}: {reason}");
+    }
+}
+
+#[test]
+fn prompts_at_the_borders_of_a_batch_are_read_whole() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(544) else { return };
+    let (word, filler) = (plain(" river"), generator.tokens(&plain(" river")).unwrap());
+    assert_eq!(filler.len(), 1, "one token a word");
+    for length in [1, 31, 32, 33, 511, 512, 513, 542, 543] {
+        let request = GenerateRequest { parts: vec![word.clone(); length], max_tokens: 4, ..ask("", 4) };
+        let mut last = None;
+        let said = generator.generate(&request, &CancelToken::never(), &mut |event| {
+            if let GenerateEvent::PromptRead { done, total } = event {
+                last = Some((done, total));
+            }
+        });
+        let said = said.unwrap();
+        assert_eq!((said.prompt_tokens, last), (length, Some((length, length))));
+        assert!(length + said.tokens.len() <= 545, "{length}: {said:?}");
+    }
+    for length in [544, 545, 5000] {
+        let request = GenerateRequest { parts: vec![word.clone(); length], ..ask("", 4) };
+        let result = generator.generate(&request, &CancelToken::never(), &mut |_| {});
+        let expected = length + 1;
+        assert!(
+            matches!(result, Err(InferenceError::PromptTooLong { tokens, context: 544 }) if tokens == expected),
+            "{length}: {result:?}"
+        );
+    }
+}
+
+/// About 615 tokens that are no others' beginning.
+fn long(topic: &str) -> GenerateRequest {
+    ask(&format!("About the {topic}: {}", format!("the {topic} is old and far away. ").repeat(73)), 6)
+}
+
+#[test]
+fn what_does_not_fit_beside_a_score_is_pushed_out_and_read_again() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(640) else { return };
+    let requests = ["river", "harbour"].map(long);
+    let first = requests.each_ref().map(|request| answer(&mut generator, request));
+    // Two slots and a trial that reads all of the prompt again: more than there is room for.
+    let read: usize = first.iter().map(|said| said.prompt_tokens).sum();
+    assert!(read + first[1].prompt_tokens > generator.engine.cells(), "{first:?}");
+    let parts = requests[1].parts.clone();
+    let score = ScoreRequest { parts, answer: first[1].tokens.clone(), hidden: vec![vec![1]] };
+    let scores = generator.score(&score, &CancelToken::never(), &mut |_, _| {}).unwrap();
+    assert_eq!(scores.hidden[0].len(), first[1].tokens.len());
+    let again = answer(&mut generator, &requests[0]);
+    assert!(again.reused_tokens < 100, "its slot was needed: {again:?}");
+    assert_same(&again, &first[0], "after the score");
+}
+
+#[test]
+fn a_model_that_never_ends_stops_at_the_limit_and_when_cancelled() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    let endless = r#"root ::= "la " root"#;
+    let request = |max_tokens| GenerateRequest { max_tokens, ..ask("Sing.", 0) };
+    let said = generator.generate_within(endless, &request(40), &CancelToken::never(), &mut |_| {}).unwrap();
+    assert_eq!((said.finish, said.tokens.len()), (Finish::Length, 40));
+    let said = generator.generate_within(endless, &request(usize::MAX), &CancelToken::never(), &mut |_| {}).unwrap();
+    assert_eq!(said.finish, Finish::Length);
+    assert!(said.prompt_tokens + said.tokens.len() <= 257, "{said:?}");
+    let source = crate::base::CancelSource::default();
+    let mut heard = 0;
+    let result = generator.generate_within(endless, &request(usize::MAX), &source.token(), &mut |event| {
+        if let GenerateEvent::Text(_) = event {
+            heard += 1;
+            if heard == 5 {
+                source.cancel();
+            }
+        }
+    });
+    assert!(matches!(result, Err(InferenceError::Canceled(_))), "{result:?}");
+    assert_eq!(heard, 5);
+}
+
+#[test]
+fn a_model_without_chat_template_is_loaded_and_generates() {
+    let Some(path) = weights() else { return };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut bytes = std::fs::read(path).unwrap();
+    let key = b"tokenizer.chat_template";
+    let place = bytes.windows(key.len()).position(|window| window == key).unwrap();
+    bytes[place + key.len() - 1] = b'X';
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.gguf");
+    std::fs::write(&path, bytes).unwrap();
+    let mut generator = load_file(&path).unwrap();
+    let ChatTemplate { source, eos, .. } = &generator.identity().chat_template;
+    assert_eq!((source.as_str(), eos.as_str()), ("", "<|im_end|>"));
+    let request = GenerateRequest { parts: vec![plain("The capital of France is")], ..ask("", 6) };
+    assert!(!answer(&mut generator, &request).tokens.is_empty());
+}
+
+#[test]
+fn characters_in_pieces_are_whole_or_replaced() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    // Warm sampling gives bytes that are no text; every piece that is shown must be.
+    for seed in 0..2 {
+        let sampling = Sampling::Seeded { temperature: 2.0, seed };
+        let request = GenerateRequest { sampling, ..ask("Write only emoji: 🦜🌊漢字 ÿ", 30) };
+        let mut shown = String::new();
+        let said = generator.generate(&request, &CancelToken::never(), &mut |event| {
+            if let GenerateEvent::Text(text) = event {
+                shown.push_str(text);
+            }
+        });
+        assert_eq!(shown.trim(), said.unwrap().text);
+    }
+    // Every token of the text by itself, as the vocabulary has it.
+    let text = "🦜 漢字 Grüße";
+    let tokens = generator.tokens(&plain(text)).unwrap();
+    let mut stream = TextStream::new(&[]);
+    for token in tokens {
+        stream.push(&generator.engine.piece(LlamaToken::new(token)), &mut |_| {});
+    }
+    assert_eq!(stream.finish(&mut |_| {}), text);
+}
+
+#[test]
+fn less_memory_than_the_model_takes_is_refused_by_name() {
+    let Some(path) = weights() else { return };
+    let needed = LlamaGenerator::needs("m", &path, &GeneratorSettings::default()).unwrap();
+    assert_eq!(needed.weights, 98_362_432);
+    let smaller = GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() };
+    assert!(LlamaGenerator::needs("m", &path, &smaller).unwrap().state < needed.state);
+    // More context than the model was trained for is never made.
+    let larger = GeneratorSettings { context_tokens: 1 << 40, ..GeneratorSettings::default() };
+    assert!(LlamaGenerator::needs("m", &path, &larger).unwrap().total() < 10 * needed.total());
+}
+
+#[test]
+fn a_smaller_state_answers_and_forgets_as_the_full_one() {
+    let Some(path) = weights() else { return };
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let settings = GeneratorSettings { context_tokens: 512, kv_cache: KvCache::Q8, ..GeneratorSettings::default() };
+    let mut generator = LlamaGenerator::load("m", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap();
+    let (first, second) = (ask("Name three fruits.", 12), ask("Name three rivers.", 12));
+    let said = answer(&mut generator, &first);
+    answer(&mut generator, &second);
+    let again = answer(&mut generator, &first);
+    assert!(again.reused_tokens > 0);
+    assert_eq!(again.tokens, said.tokens);
+    let whole = vec![template("<|im_start|>user\n"), plain("Say yes."), template("<|im_end|>\n")];
+    let score = ScoreRequest { parts: whole, answer: said.tokens, hidden: vec![vec![1]] };
+    assert!(generator.score(&score, &CancelToken::never(), &mut |_, _| {}).is_ok());
+}
