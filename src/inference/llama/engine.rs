@@ -23,6 +23,7 @@ use llama_cpp_2::{LogOptions, send_logs_to_tracing};
 
 use super::GeneratorSettings;
 use super::slots::SLOTS;
+use super::together::TOGETHER;
 use crate::base::Canceled;
 use crate::inference::{ChatTemplate, InferenceError, Special};
 
@@ -35,8 +36,9 @@ const BATCH_TOKENS: usize = 512;
 /// cores.
 const CPU_STEP: usize = 32;
 
-/// Sequences whose states are told apart: the slots, and one to try things out.
-pub(super) const SEQUENCES: usize = SLOTS + 1;
+/// Sequences whose states are told apart: the slots, one to try things out, and those of answers that are written at the
+/// same time, with the prompt that is read meanwhile.
+pub(super) const SEQUENCES: usize = SLOTS + 1 + TOGETHER + 1;
 
 /// Cells of the state beyond the longest prompt, so that a second, shorter one can stay beside it.
 const SPARE_CELLS: usize = 1024;
@@ -64,6 +66,11 @@ impl Sequence {
     /// The one that no slot uses.
     pub(super) const TRIAL: Self = Self(SLOTS);
 
+    /// Those of answers that are written at the same time.
+    pub(super) fn of_together() -> Vec<Self> {
+        (SLOTS + 1..SEQUENCES).map(Self).collect()
+    }
+
     fn id(self) -> i32 {
         i32::try_from(self.0).unwrap_or(0)
     }
@@ -80,6 +87,19 @@ pub(super) enum Logits {
     Last,
     /// Those of this place in the call and of every one after it.
     From(usize),
+}
+
+/// What a call of llama.cpp reads into one sequence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece<'a> {
+    /// The sequence.
+    pub(super) sequence: Sequence,
+    /// The tokens.
+    pub(super) tokens: &'a [LlamaToken],
+    /// The position of the first.
+    pub(super) position: usize,
+    /// Whose logits are wanted, by their place in the piece.
+    pub(super) logits: Logits,
 }
 
 /// A token chosen greedily.
@@ -203,6 +223,11 @@ impl Engine {
         self.model.vocab().is_eog(token)
     }
 
+    /// Whether the architecture can forget the end of what it has read and keep the rest.
+    pub(super) fn can_forget_a_part(&self) -> bool {
+        !self.model.is_recurrent() && !self.model.is_hybrid()
+    }
+
     /// Tokens that all sequences may have together.
     pub(super) fn cells(&self) -> usize {
         self.cells
@@ -257,18 +282,26 @@ impl Engine {
         position: usize,
         logits: Logits,
     ) -> Result<(), Cause> {
-        let end = position + tokens.len();
-        if tokens.is_empty() || tokens.len() > BATCH_TOKENS || end > self.context_tokens {
-            let (tokens, context) = (tokens.len(), self.context_tokens);
-            return Err(EngineError::BatchTooLong { tokens, position, batch: BATCH_TOKENS, context }.into());
-        }
+        self.decode_pieces(&[Piece { sequence, tokens, position, logits }])
+    }
+
+    /// Adds each piece to the state of its sequence, in one call.
+    pub(super) fn decode_pieces(&mut self, pieces: &[Piece<'_>]) -> Result<(), Cause> {
+        let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
         self.batch.clear();
-        for (place, token) in tokens.iter().enumerate() {
-            let wanted = match logits {
-                Logits::Last => place + 1 == tokens.len(),
-                Logits::From(first) => place >= first,
-            };
-            self.batch.add(*token, i32::try_from(position + place)?, &[sequence.id()], wanted)?;
+        for piece in pieces {
+            let Piece { sequence, tokens, position, logits } = *piece;
+            if tokens.is_empty() || all > BATCH_TOKENS || position + tokens.len() > self.context_tokens {
+                let (batch, context) = (BATCH_TOKENS, self.context_tokens);
+                return Err(EngineError::BatchTooLong { tokens: all, position, batch, context }.into());
+            }
+            for (place, token) in tokens.iter().enumerate() {
+                let wanted = match logits {
+                    Logits::Last => place + 1 == tokens.len(),
+                    Logits::From(first) => place >= first,
+                };
+                self.batch.add(*token, i32::try_from(position + place)?, &[sequence.id()], wanted)?;
+            }
         }
         self.context.decode(&mut self.batch)?;
         Ok(())

@@ -12,6 +12,8 @@ mod engine;
 mod score;
 mod slots;
 mod stream;
+mod together;
+mod writer;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -30,6 +32,7 @@ use super::{
     ScoreRequest, Scores,
 };
 use crate::base::{CancelToken, Millis};
+use crate::inference::generate::one_by_one;
 
 /// How a generator is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,14 +149,20 @@ impl LlamaGenerator {
             })?;
         }
         self.slots.take(place.slot, place.from, kept);
-        for slot in self.slots.in_the_way(prompt.len() - kept + more, self.engine.cells()) {
+        Ok(if self.make_room(prompt.len() - kept + more) { kept } else { 0 })
+    }
+
+    /// Forgets the other slots where they leave no room for `tokens` more than all have. False where everything had to
+    /// be forgotten.
+    fn make_room(&mut self, tokens: usize) -> bool {
+        for slot in self.slots.in_the_way(tokens, self.engine.cells()) {
             if !self.engine.forget_from(Sequence(slot), 0) {
                 self.slots.empty_all();
-                return Ok(0);
+                return false;
             }
             self.slots.empty(slot);
         }
-        Ok(kept)
+        true
     }
 
     /// Reads the rest of `prompt`, in pieces small enough to cancel between them.
@@ -328,6 +337,19 @@ impl Generate for LlamaGenerator {
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
         self.run(Some(grammar), request, cancel, on_event)
+    }
+
+    fn generate_each(
+        &mut self,
+        requests: &[GenerateRequest],
+        cancel: &CancelToken,
+        on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+    ) -> Result<(), InferenceError> {
+        if self.engine.can_forget_a_part() {
+            self.write_together(requests, cancel, on_done)
+        } else {
+            one_by_one(self, requests, cancel, on_done)
+        }
     }
 
     fn score(
