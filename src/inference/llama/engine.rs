@@ -233,6 +233,12 @@ impl Engine {
         self.cells
     }
 
+    /// Plans as if all sequences together had no more than this.
+    #[cfg(test)]
+    pub(super) fn pretend_cells(&mut self, cells: usize) {
+        self.cells = cells;
+    }
+
     /// Forgets the state of `sequence` from position `keep` on. False where the architecture cannot forget a part, in
     /// which case everything is forgotten, in every sequence.
     pub(super) fn forget_from(&mut self, sequence: Sequence, keep: usize) -> bool {

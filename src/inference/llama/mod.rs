@@ -364,3 +364,5 @@ impl Generate for LlamaGenerator {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod together_tests;

@@ -9,7 +9,7 @@ use crate::base::CancelSource;
 use crate::inference::{Sampling, Special};
 
 /// Two contexts at once on few cores take longer than one after the other.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
 fn weights() -> Option<PathBuf> {
@@ -24,21 +24,21 @@ fn weights() -> Option<PathBuf> {
     None
 }
 
-fn load(context_tokens: usize) -> Option<LlamaGenerator> {
+pub(super) fn load(context_tokens: usize) -> Option<LlamaGenerator> {
     let path = weights()?;
     let settings = GeneratorSettings { context_tokens, ..GeneratorSettings::default() };
     Some(LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap())
 }
 
-fn template(text: &str) -> PromptPart {
+pub(super) fn template(text: &str) -> PromptPart {
     PromptPart { text: text.to_owned(), special: Special::Parse }
 }
 
-fn plain(text: &str) -> PromptPart {
+pub(super) fn plain(text: &str) -> PromptPart {
     PromptPart { text: text.to_owned(), special: Special::Plain }
 }
 
-fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
+pub(super) fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
     GenerateRequest {
         parts: vec![
             template("<|im_start|>system\n"),
@@ -54,7 +54,7 @@ fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
     }
 }
 
-fn answer(generator: &mut LlamaGenerator, request: &GenerateRequest) -> Completion {
+pub(super) fn answer(generator: &mut LlamaGenerator, request: &GenerateRequest) -> Completion {
     generator.generate(request, &CancelToken::never(), &mut |_| {}).unwrap()
 }
 
@@ -249,10 +249,10 @@ fn a_grammar_leaves_no_other_choice() {
 }
 
 /// Where the two best logits are nearer than this, reading in other pieces may choose the other one.
-const NEAR_TIE: f32 = 0.05;
+pub(super) const NEAR_TIE: f32 = 0.05;
 
 /// The same tokens; a difference is accepted only where one of the answers had a near-tie.
-fn assert_same(drafted: &Completion, plain: &Completion, what: &str) {
+pub(super) fn assert_same(drafted: &Completion, plain: &Completion, what: &str) {
     let near_tie = [drafted, plain].iter().any(|one| one.narrowest.is_some_and(|margin| margin < NEAR_TIE));
     assert!(drafted.tokens == plain.tokens || near_tie, "{what}: {drafted:?} instead of {plain:?}");
 }
@@ -317,7 +317,7 @@ fn a_draft_longer_than_the_context_ends_at_its_border() {
 }
 
 /// A prompt with these facts in the order given, about the last question.
-fn facts(facts: &[&str]) -> GenerateRequest {
+pub(super) fn facts(facts: &[&str]) -> GenerateRequest {
     let mut request = ask("What colour is the door of the harbour office?", 24);
     let facts = facts.iter().enumerate().map(|(at, fact)| plain(&format!("Fact {}: {fact}\n", at + 1)));
     request.parts.splice(3..3, facts);

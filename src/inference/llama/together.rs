@@ -14,6 +14,7 @@ use std::time::Instant;
 use llama_cpp_2::token::LlamaToken;
 
 use super::LlamaGenerator;
+use super::draft::readable;
 use super::engine::{Logits, Piece, Sequence};
 use super::writer::{GUESSES, Start, Writer};
 use crate::base::CancelToken;
@@ -53,6 +54,8 @@ struct Work<'a> {
     next: usize,
     reader: Option<Reader>,
     writers: Vec<Writer<'a>>,
+    /// What the draft and the answers that have ended say.
+    said: Vec<Vec<LlamaToken>>,
     /// Sequences that hold nothing.
     free: Vec<Sequence>,
     /// Tokens that the context has for a prompt and its answer.
@@ -87,6 +90,23 @@ impl Work<'_> {
     /// Tokens that groups which are still to be read share with the slot.
     fn still_shared(&self) -> usize {
         self.groups[self.next..].iter().map(|group| group.shared).max().unwrap_or(0)
+    }
+
+    /// Lets answers whose draft has gone wrong guess from what the others say. `readable` tells
+    /// how many tokens at the beginning can be read.
+    fn guess(&mut self, readable: impl Fn(&[LlamaToken]) -> usize) {
+        let guesses: Vec<Vec<LlamaToken>> = (self.writers.iter().enumerate())
+            .map(|(at, writer)| {
+                let others = self.writers.iter().enumerate().filter(|(other, _)| *other != at);
+                let others = others.map(|(_, other)| other.said());
+                let mut guessed = writer.guess(self.said.iter().rev().map(Vec::as_slice).chain(others), self.context);
+                guessed.truncate(readable(&guessed));
+                guessed
+            })
+            .collect();
+        for (writer, guessed) in self.writers.iter_mut().zip(guesses) {
+            writer.piece.extend(guessed);
+        }
     }
 
     /// What the next call reads: as much of a prompt as goes into `step` beside the answers.
@@ -126,7 +146,9 @@ impl LlamaGenerator {
         let mut groups = self.groups(requests)?;
         self.read_shared(&mut groups, cancel)?;
         let (free, context) = (Sequence::of_together(), self.identity.context_tokens);
-        let mut work = Work { requests, groups, next: 0, reader: None, writers: Vec::new(), free, context };
+        let said = requests.first().map(|request| request.draft.iter().copied().map(LlamaToken::new).collect());
+        let said = said.into_iter().collect();
+        let mut work = Work { requests, groups, next: 0, reader: None, writers: Vec::new(), said, free, context };
         let done = self.work_off(&mut work, cancel, on_done);
         for sequence in Sequence::of_together() {
             if !self.engine.forget_from(sequence, 0) {
@@ -253,6 +275,7 @@ impl LlamaGenerator {
 
     /// One call of llama.cpp, and what it says about each answer.
     fn step(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
+        work.guess(|tokens| readable(tokens, &self.engine));
         let pieces = work.pieces(self.engine.read_step());
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
         if let Err(source) = self.engine.decode_pieces(&pieces) {
@@ -284,6 +307,7 @@ impl LlamaGenerator {
                 return Err(self.unforgetting());
             }
             work.free.push(writer.sequence);
+            work.said.push(writer.said().to_vec());
             let (at, shared) = (writer.at, work.groups[writer.group].shared);
             if on_done(at, writer.completion(shared)).is_break() {
                 return Ok(ControlFlow::Break(()));

@@ -16,8 +16,14 @@ use super::stream::TextStream;
 use crate::base::Millis;
 use crate::inference::{Completion, Finish, GenerateRequest};
 
-/// Tokens of a draft that are read behind a chosen one: with it as many as llama.cpp's kernels take at a time.
+/// Tokens that are read on a guess behind a certain one, at most: with it as many as llama.cpp's kernels take at a time.
 pub(super) const GUESSES: usize = 15;
+
+/// Tokens that are read on the first guess after a wrong one: with the certain one as many as cost little more than one.
+const FIRST_GUESSES: usize = 3;
+
+/// Tokens in a row that an answer has in common with what was said elsewhere, to be believed to go on like that.
+const IN_COMMON: usize = 2;
 
 /// An answer on the way.
 pub(super) struct Writer<'a> {
@@ -41,6 +47,8 @@ pub(super) struct Writer<'a> {
     readable: usize,
     /// Tokens of the draft that were chosen.
     matched: usize,
+    /// Tokens that are read on the next guess.
+    reach: usize,
     stream: TextStream<'a>,
     tokens: Vec<LlamaToken>,
     started: Instant,
@@ -80,6 +88,7 @@ impl<'a> Writer<'a> {
             readable: readable(&draft, engine),
             draft,
             matched: 0,
+            reach: FIRST_GUESSES,
             stream: TextStream::new(&request.stop),
             tokens: Vec::new(),
             started,
@@ -101,6 +110,11 @@ impl<'a> Writer<'a> {
             if self.finish.is_some() || self.piece.get(place + 1) != Some(&token) {
                 let kept = place + 1;
                 self.position += kept;
+                self.reach = match self.piece.len() {
+                    1 => self.reach,
+                    read if read == kept => GUESSES.min(2 * self.reach + 1),
+                    _ => FIRST_GUESSES,
+                };
                 self.go_on_with(token, room);
                 return kept;
             }
@@ -131,6 +145,26 @@ impl<'a> Writer<'a> {
         let guesses = GUESSES.min(room.saturating_sub(self.position + 1));
         let end = if self.matched == from { self.readable.min(from + guesses) } else { from };
         self.piece = [&[token], self.draft.get(from..end).unwrap_or_default()].concat();
+    }
+
+    /// What it said so far.
+    pub(super) fn said(&self) -> &[LlamaToken] {
+        &self.tokens
+    }
+
+    /// What it probably says next, once its draft has gone wrong: answers to almost the same prompt come back to the
+    /// same words.
+    pub(super) fn guess<'s>(&self, others: impl Iterator<Item = &'s [LlamaToken]>, room: usize) -> Vec<LlamaToken> {
+        let Some(last) = self.tokens.len().checked_sub(IN_COMMON).filter(|_| self.piece.len() == 1) else {
+            return Vec::new();
+        };
+        let most = self.reach.min(room.saturating_sub(self.position + 1));
+        let after = |other: &'s [LlamaToken]| {
+            let found = other.windows(IN_COMMON).rposition(|words| *words == self.tokens[last..])?;
+            Some(&other[found + IN_COMMON..]).filter(|rest| !rest.is_empty())
+        };
+        let rest = others.filter_map(after).next().unwrap_or_default();
+        rest[..rest.len().min(most)].to_vec()
     }
 
     /// The answer. `reused` tokens of its prompt had been read before.
