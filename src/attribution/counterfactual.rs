@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::plan::{Plan, removal_order};
 use super::score::settle;
 use super::{
-    Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, How, Method,
+    Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, EstimateFirst, How, Method,
     SourceVector, preview,
 };
 use crate::answer::Answer;
@@ -138,8 +138,11 @@ struct Findings<'a, 'e> {
 }
 
 impl Explainer<'_, '_> {
-    /// Estimates every cluster, where the generator can do that.
+    /// Estimates every cluster, where that is wanted and the generator can do it.
     fn estimate(&mut self) -> Result<(), AttributionError> {
+        if self.findings.input.settings.estimate_first == EstimateFirst::Off {
+            return Ok(());
+        }
         let started = Instant::now();
         let Findings { input, cancel, on_cluster, known, timings_ms, .. } = &mut self.findings;
         let mut tell = |_, total, clusters: &[Cluster]| on_cluster(0, total, clusters);

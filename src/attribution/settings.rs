@@ -13,6 +13,17 @@ pub enum GroupTest {
     Off,
 }
 
+/// Whether every cluster is estimated before the exact values are computed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EstimateFirst {
+    /// Exact values only, each as soon as it is there.
+    #[default]
+    Off,
+    /// Estimates first: all of them are soon there, and most of what they say of small differences is wrong.
+    On,
+}
+
 /// The settings, with the values of the paper as defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -27,11 +38,20 @@ pub struct AttributionSettings {
     pub temperature: f64,
     /// Whether clusters that probably do not matter are removed together first.
     pub group_test: GroupTest,
+    /// Whether every cluster is estimated before the exact values are computed.
+    pub estimate_first: EstimateFirst,
 }
 
 impl Default for AttributionSettings {
     fn default() -> Self {
-        Self { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, group_test: GroupTest::Auto }
+        Self {
+            eps: 0.005,
+            min_points: 2,
+            iterations: 1,
+            temperature: 0.05,
+            group_test: GroupTest::Auto,
+            estimate_first: EstimateFirst::Off,
+        }
     }
 }
 

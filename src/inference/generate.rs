@@ -99,8 +99,8 @@ pub struct Completion {
     /// Generated tokens that the draft had foreseen, counted up to the first that it had not.
     #[serde(default)]
     pub drafted_tokens: usize,
-    /// The smallest distance of the two highest logits at any generated token; none for sampled answers. Where it is
-    /// near 0, rounding decides, and the same prompt read in other pieces may give another answer.
+    /// The smallest distance of the two highest logits at any generated token, those of a sampled answer with the noise
+    /// of its seed; none for text held to a grammar. Where it is near 0, rounding decides, and the same prompt read in other pieces may give another answer.
     #[serde(default)]
     pub narrowest: Option<f32>,
     /// Why it ended.

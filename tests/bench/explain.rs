@@ -3,9 +3,9 @@
 //! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL]` asks the first questions of the benchmark beside the
 //! repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain
 //! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources; then a made prompt of ten sources of about
-//! 250 tokens each. Every answer is explained twice: with what hardly matters settled as a group, and one by one. Before
-//! each explanation the state of the model is that after the answer. All ratios are to the time of the answer, prompt
-//! reading included.
+//! 250 tokens each. Every answer is explained three times: one by one, with what hardly matters settled as a group, and by
+//! a preview. Before each explanation the state of the model is that after the answer. All ratios are to the time of the
+//! answer, prompt reading included; what is read and written beside the answer's own is counted in tokens.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -16,13 +16,14 @@ use std::time::Instant;
 
 use ragonite::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
 use ragonite::attribution::{
-    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, SourceVector, explain,
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, SourceVector, explain,
+    preview,
 };
 use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Embed, Generate, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, load_embedder,
+    Catalog, Completion, Embed, Generate, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, load_embedder,
 };
 use ragonite::prompt::PromptSettings;
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
@@ -105,35 +106,46 @@ struct Work<'a> {
     settings: AnswerSettings,
 }
 
-/// Times of one question, as multiples of the answer's.
+/// One question; times are multiples of the answer's.
 #[derive(Default, Clone)]
 struct Measured {
     answer_ms: f64,
     tokens: f64,
+    said: f64,
     clusters: f64,
-    first_bar: f64,
-    preview: f64,
-    one_by_one: f64,
-    grouped: f64,
     verified: f64,
+    grouped_clusters: f64,
+    read: f64,
+    written: f64,
+    first: f64,
+    exact: f64,
+    grouped: f64,
+    first_estimate: f64,
+    preview: f64,
     spearman: Option<f64>,
     same_first: Option<f64>,
 }
 
 impl Measured {
     fn line(&self) -> String {
+        let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
         format!(
-            "answer {:.1} s, {:.0} tokens, {:.0} clusters, {:.2} verified | first bar {:.2} preview {:.2} grouped {:.2} one by one {:.2} | Spearman {} same first {}",
+            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} in a group) | exact {:.2}, first {:.2}, {:.0} read {:.0} written | grouped {:.2} | preview {:.2}, first {:.2}, Spearman {} same first {}",
             self.answer_ms / 1e3,
             self.tokens,
+            self.said,
             self.clusters,
             self.verified,
-            self.first_bar,
-            self.preview,
+            self.grouped_clusters,
+            self.exact,
+            self.first,
+            self.read,
+            self.written,
             self.grouped,
-            self.one_by_one,
-            self.spearman.map_or("-".to_owned(), |value| format!("{value:.2}")),
-            self.same_first.map_or("-".to_owned(), |value| format!("{value:.2}")),
+            self.preview,
+            self.first_estimate,
+            number(self.spearman),
+            number(self.same_first),
         )
     }
 
@@ -146,12 +158,17 @@ impl Measured {
         Self {
             answer_ms: median(|one| one.answer_ms),
             tokens: median(|one| one.tokens),
+            said: median(|one| one.said),
             clusters: median(|one| one.clusters),
-            first_bar: median(|one| one.first_bar),
-            preview: median(|one| one.preview),
-            one_by_one: median(|one| one.one_by_one),
-            grouped: median(|one| one.grouped),
             verified: median(|one| one.verified),
+            grouped_clusters: median(|one| one.grouped_clusters),
+            read: median(|one| one.read),
+            written: median(|one| one.written),
+            first: median(|one| one.first),
+            exact: median(|one| one.exact),
+            grouped: median(|one| one.grouped),
+            first_estimate: median(|one| one.first_estimate),
+            preview: median(|one| one.preview),
             spearman: None,
             same_first: None,
         }
@@ -182,55 +199,81 @@ impl Work<'_> {
         let vectors = self.index.vectors(&ids)?;
         let sources: Vec<SourceVector> =
             hits.iter().zip(vectors).map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
-        let (grouped, grouped_ms, first_bar) = self.explained(question, &answer, &sources, GroupTest::Auto)?;
-        let parts = answer.prompt.parts();
-        self.generator.score(
-            &ScoreRequest { parts, answer: answer.completion.tokens.clone(), hidden: Vec::new() },
-            &never,
-            &mut |_, _| {},
-        )?;
-        let (exact, exact_ms, _) = self.explained(question, &answer, &sources, GroupTest::Off)?;
-        let estimated: Vec<f64> = exact.clusters.iter().map(drop).collect();
-        let contributions: Vec<f64> = exact.clusters.iter().map(|one| one.contribution).collect();
+        let mut timed = |group_test, method| {
+            self.restore(&answer)?;
+            self.explained(question, &answer, &sources, (group_test, method))
+        };
+        let exact = timed(GroupTest::Off, Method::Counterfactual)?;
+        let grouped = timed(GroupTest::Auto, Method::Counterfactual)?;
+        let estimated = timed(GroupTest::Off, Method::Preview)?;
+        let clusters = &exact.attribution.clusters;
+        let of = |hits: &[usize]| estimated.attribution.clusters.iter().find(|one| one.hits == hits).map_or(0.0, drop);
+        let estimates: Vec<f64> = clusters.iter().map(|one| of(&one.hits)).collect();
+        let contributions: Vec<f64> = clusters.iter().map(|one| one.contribution).collect();
         let mattered = contributions.iter().any(|one| *one > 0.0);
         let top = |values: &[f64]| values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
-        let verified = exact.clusters.iter().filter(|one| one.how == How::Verified).count();
+        let count = |clusters: &[Cluster], how| clusters.iter().filter(|one| one.how == how).count() as f64;
+        let completions = || clusters.iter().flat_map(|one| &one.counterfactuals).map(|one| &one.completion);
+        let own = |one: &Completion| one.tokens.len() - one.drafted_tokens;
         Ok(Measured {
             answer_ms,
             tokens: answer.completion.prompt_tokens as f64,
-            clusters: exact.clusters.len() as f64,
-            first_bar: first_bar / answer_ms,
-            preview: grouped.timings_ms.preview.0 / answer_ms,
-            one_by_one: exact_ms / answer_ms,
-            grouped: grouped_ms / answer_ms,
-            verified: verified as f64 / exact.clusters.len().max(1) as f64,
-            spearman: mattered.then(|| spearman(&estimated, &contributions)),
-            same_first: mattered.then(|| f64::from(u8::from(top(&estimated) == top(&contributions)))),
+            said: answer.completion.tokens.len() as f64,
+            clusters: clusters.len() as f64,
+            verified: count(clusters, How::Verified),
+            grouped_clusters: count(&grouped.attribution.clusters, How::Group),
+            read: completions().map(|one| one.prompt_tokens - one.reused_tokens).sum::<usize>() as f64,
+            written: completions().map(own).sum::<usize>() as f64,
+            first: exact.first_ms / answer_ms,
+            exact: exact.ms / answer_ms,
+            grouped: grouped.ms / answer_ms,
+            first_estimate: estimated.first_ms / answer_ms,
+            preview: estimated.ms / answer_ms,
+            spearman: mattered.then(|| spearman(&estimates, &contributions)),
+            same_first: mattered.then(|| f64::from(u8::from(top(&estimates) == top(&contributions)))),
         })
     }
 
-    /// An explanation, its time and that of its first bar in milliseconds.
+    /// Brings back the state after the answer.
+    fn restore(&mut self, answer: &Answer) -> Outcome<()> {
+        let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
+        let request = ScoreRequest { parts, answer: tokens, hidden: Vec::new() };
+        self.generator.score(&request, &CancelToken::never(), &mut |_, _| {})?;
+        Ok(())
+    }
+
     fn explained(
         &mut self,
         question: &str,
         answer: &Answer,
         sources: &[SourceVector],
-        group_test: GroupTest,
-    ) -> Outcome<(Attribution, f64, f64)> {
+        (group_test, method): (GroupTest, Method),
+    ) -> Outcome<Explained> {
         let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
         let in_prompt = answer.prompt.sources();
         let present = |text: &str| read_answer(text, &in_prompt).0.text;
         let max_tokens = self.settings.prompt.answer_tokens;
         let input = ExplainInput { question, answer, sources, settings: &settings, max_tokens, present: &present };
-        let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
         let (started, mut first) = (Instant::now(), None);
         let mut hear = |_: usize, _: usize, _: &[Cluster]| {
             first.get_or_insert_with(|| started.elapsed());
         };
-        let attribution = explain(input, engines, &CancelToken::never(), &mut hear)?;
-        let first = first.unwrap_or_default().as_secs_f64() * 1e3;
-        Ok((attribution, started.elapsed().as_secs_f64() * 1e3, first))
+        let attribution = if method == Method::Preview {
+            preview(input, self.generator, &CancelToken::never(), &mut hear)?
+        } else {
+            let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
+            explain(input, engines, &CancelToken::never(), &mut hear)?
+        };
+        let ms = started.elapsed().as_secs_f64() * 1e3;
+        Ok(Explained { attribution, ms, first_ms: first.unwrap_or_default().as_secs_f64() * 1e3 })
     }
+}
+
+/// An explanation, its time and that of its first bar.
+struct Explained {
+    attribution: Attribution,
+    ms: f64,
+    first_ms: f64,
 }
 
 /// By how much the log-probability of the answer drops in all.
