@@ -23,9 +23,9 @@ use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Completion, Embed, Generate, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, load_embedder,
+    Catalog, Completion, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, TextRole, load_embedder,
 };
-use ragonite::prompt::PromptSettings;
+use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
 
 const EMBEDDER: &str = "all-MiniLM-L6-v2";
@@ -124,13 +124,17 @@ struct Measured {
     preview: f64,
     spearman: Option<f64>,
     same_first: Option<f64>,
+    hidden: f64,
+    first_hidden: f64,
+    spearman_hidden: Option<f64>,
+    same_first_hidden: Option<f64>,
 }
 
 impl Measured {
     fn line(&self) -> String {
         let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
         format!(
-            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} in a group) | exact {:.2}, first {:.2}, {:.0} read {:.0} written | grouped {:.2} | preview {:.2}, first {:.2}, Spearman {} same first {}",
+            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} in a group) | exact {:.2}, first {:.2}, {:.0} read {:.0} written | grouped {:.2} | preview {:.2}, first {:.2}, Spearman {} same first {} | written with sources hidden {:.2}, first {:.2}, Spearman {} same first {}",
             self.answer_ms / 1e3,
             self.tokens,
             self.said,
@@ -146,6 +150,10 @@ impl Measured {
             self.first_estimate,
             number(self.spearman),
             number(self.same_first),
+            self.hidden,
+            self.first_hidden,
+            number(self.spearman_hidden),
+            number(self.same_first_hidden),
         )
     }
 
@@ -169,8 +177,9 @@ impl Measured {
             grouped: median(|one| one.grouped),
             first_estimate: median(|one| one.first_estimate),
             preview: median(|one| one.preview),
-            spearman: None,
-            same_first: None,
+            hidden: median(|one| one.hidden),
+            first_hidden: median(|one| one.first_hidden),
+            ..Self::default()
         }
     }
 }
@@ -182,8 +191,9 @@ fn agreement(measured: &[Measured]) {
         (values.iter().sum::<f64>() / values.len().max(1) as f64, values.len())
     };
     let ((spearman, of), (first, _)) = (mean(|one| one.spearman), mean(|one| one.same_first));
+    let ((hidden, _), (first_hidden, _)) = (mean(|one| one.spearman_hidden), mean(|one| one.same_first_hidden));
     println!(
-        "preview against one by one, {of} questions where a source mattered: Spearman {spearman:.2}, same first {first:.2}"
+        "against exact, {of} questions where a source mattered: preview Spearman {spearman:.2}, same first {first:.2}; written with sources hidden {hidden:.2}, {first_hidden:.2}"
     );
 }
 
@@ -192,16 +202,25 @@ impl Work<'_> {
         let never = CancelToken::never();
         let settings = &self.settings;
         let input = AnswerInput { prefix: "", language: Language::English, past: &[], question, hits, settings };
-        let started = Instant::now();
+        let clock = Clock::start();
         let answer = generate_answer(self.generator, &input, &never, &mut |_| {})?;
-        let answer_ms = started.elapsed().as_secs_f64() * 1e3;
+        let answered = clock.spent();
+        let answer_ms = answered.wall;
+        println!(
+            "  {question}: {:.1} s, {:.1} s of the processors; in brackets below, multiples of these",
+            answer_ms / 1e3,
+            answered.processor / 1e3
+        );
         let ids: Vec<_> = hits.iter().map(|hit| hit.evidence).collect();
         let vectors = self.index.vectors(&ids)?;
         let sources: Vec<SourceVector> =
             hits.iter().zip(vectors).map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
         let mut timed = |group_test, method| {
             self.restore(&answer)?;
-            self.explained(question, &answer, &sources, (group_test, method))
+            let explained = self.explained(question, &answer, &sources, (group_test, method))?;
+            let (all, first) = (explained.spent.of(answered), explained.first.of(answered));
+            println!("    {method:?}, group test {group_test:?}: {all}, first {first}");
+            Ok::<_, Box<dyn Error>>(explained)
         };
         let exact = timed(GroupTest::Off, Method::Counterfactual)?;
         let grouped = timed(GroupTest::Auto, Method::Counterfactual)?;
@@ -210,6 +229,12 @@ impl Work<'_> {
         let of = |hits: &[usize]| estimated.attribution.clusters.iter().find(|one| one.hits == hits).map_or(0.0, drop);
         let estimates: Vec<f64> = clusters.iter().map(|one| of(&one.hits)).collect();
         let contributions: Vec<f64> = clusters.iter().map(|one| one.contribution).collect();
+        let (hidden, hidden_spent, first_hidden) = self.hiding(question, &answer, clusters)?;
+        println!(
+            "    written with sources hidden: {}, first {}: {hidden:.3?} where exact is {contributions:.3?}",
+            hidden_spent.of(answered),
+            first_hidden.of(answered)
+        );
         let mattered = contributions.iter().any(|one| *one > 0.0);
         let top = |values: &[f64]| values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
         let count = |clusters: &[Cluster], how| clusters.iter().filter(|one| one.how == how).count() as f64;
@@ -224,14 +249,55 @@ impl Work<'_> {
             grouped_clusters: count(&grouped.attribution.clusters, How::Group),
             read: completions().map(|one| one.prompt_tokens - one.reused_tokens).sum::<usize>() as f64,
             written: completions().map(own).sum::<usize>() as f64,
-            first: exact.first_ms / answer_ms,
-            exact: exact.ms / answer_ms,
-            grouped: grouped.ms / answer_ms,
-            first_estimate: estimated.first_ms / answer_ms,
-            preview: estimated.ms / answer_ms,
+            first: exact.first.wall / answer_ms,
+            exact: exact.spent.wall / answer_ms,
+            grouped: grouped.spent.wall / answer_ms,
+            first_estimate: estimated.first.wall / answer_ms,
+            preview: estimated.spent.wall / answer_ms,
             spearman: mattered.then(|| spearman(&estimates, &contributions)),
             same_first: mattered.then(|| f64::from(u8::from(top(&estimates) == top(&contributions)))),
+            hidden: hidden_spent.wall / answer_ms,
+            first_hidden: first_hidden.wall / answer_ms,
+            spearman_hidden: mattered.then(|| spearman(&hidden, &contributions)),
+            same_first_hidden: mattered.then(|| f64::from(u8::from(top(&hidden) == top(&contributions)))),
         })
+    }
+
+    /// What the answers written with each cluster hidden differ from the original by, and the time of all and of the first.
+    fn hiding(&mut self, question: &str, answer: &Answer, clusters: &[Cluster]) -> Outcome<(Vec<f64>, Spent, Spent)> {
+        self.restore(answer)?;
+        let parts = answer.prompt.segments.iter().enumerate();
+        let places = |hits: &[usize]| -> Vec<usize> {
+            let is_of = |part: Part| matches!(part, Part::Evidence { rank } if hits.contains(&rank));
+            parts.clone().filter(|(_, segment)| is_of(segment.part)).map(|(place, _)| place).collect()
+        };
+        let hidden: Vec<Vec<usize>> = clusters.iter().map(|cluster| places(&cluster.hits)).collect();
+        let request = GenerateRequest {
+            parts: answer.prompt.parts(),
+            sampling: answer.sampling,
+            stop: answer.prompt.stop.clone(),
+            max_tokens: self.settings.prompt.answer_tokens,
+            draft: answer.completion.tokens.clone(),
+        };
+        let (clock, mut first, never) = (Clock::start(), None, CancelToken::never());
+        let mut texts = vec![None; hidden.len()];
+        let mut hear = |at: usize, completion: Completion| {
+            first.get_or_insert_with(|| clock.spent());
+            texts[at] = (completion.tokens != answer.completion.tokens).then_some(completion.text);
+            ControlFlow::Continue(())
+        };
+        self.generator.generate_hiding(&request, &hidden, &never, &mut hear)?;
+        let in_prompt = answer.prompt.sources();
+        let embed = |text: &str| -> Outcome<_> {
+            let text = format!("{question}\n{}", read_answer(text, &in_prompt).0.text);
+            Ok(self.embedder.embed(&[&text], TextRole::Evidence, &never)?.remove(0))
+        };
+        let original = embed(&answer.completion.text)?;
+        let distance = |text: &Option<String>| -> Outcome<f64> {
+            text.as_ref().map_or(Ok(0.0), |text| Ok(1.0 - original.cosine(&embed(text)?)))
+        };
+        let distances = texts.iter().map(distance).collect::<Outcome<Vec<f64>>>()?;
+        Ok((distances, clock.spent(), first.unwrap_or_default()))
     }
 
     /// Brings back the state after the answer.
@@ -254,9 +320,9 @@ impl Work<'_> {
         let present = |text: &str| read_answer(text, &in_prompt).0.text;
         let max_tokens = self.settings.prompt.answer_tokens;
         let input = ExplainInput { question, answer, sources, settings: &settings, max_tokens, present: &present };
-        let (started, mut first) = (Instant::now(), None);
+        let (clock, mut first) = (Clock::start(), None);
         let mut hear = |_: usize, _: usize, _: &[Cluster]| {
-            first.get_or_insert_with(|| started.elapsed());
+            first.get_or_insert_with(|| clock.spent());
         };
         let attribution = if method == Method::Preview {
             preview(input, self.generator, &CancelToken::never(), &mut hear)?
@@ -264,16 +330,54 @@ impl Work<'_> {
             let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
             explain(input, engines, &CancelToken::never(), &mut hear)?
         };
-        let ms = started.elapsed().as_secs_f64() * 1e3;
-        Ok(Explained { attribution, ms, first_ms: first.unwrap_or_default().as_secs_f64() * 1e3 })
+        Ok(Explained { attribution, spent: clock.spent(), first: first.unwrap_or_default() })
     }
 }
 
 /// An explanation, its time and that of its first bar.
 struct Explained {
     attribution: Attribution,
-    ms: f64,
-    first_ms: f64,
+    spent: Spent,
+    first: Spent,
+}
+
+/// Wall-clock and processor time from here on.
+struct Clock {
+    started: Instant,
+    processor: f64,
+}
+
+/// Milliseconds by the wall and of all processors.
+#[derive(Default, Clone, Copy)]
+struct Spent {
+    wall: f64,
+    processor: f64,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { started: Instant::now(), processor: processor_ms() }
+    }
+
+    fn spent(&self) -> Spent {
+        Spent { wall: self.started.elapsed().as_secs_f64() * 1e3, processor: processor_ms() - self.processor }
+    }
+}
+
+impl Spent {
+    /// As a multiple of another time; what the processors did is in brackets, which a busy machine changes little.
+    fn of(self, other: Self) -> String {
+        format!("{:.2} ({:.2})", self.wall / other.wall, self.processor / other.processor)
+    }
+}
+
+/// What all threads of this process have had of the processors, in hundredths of a second exact; 0 where the system
+/// does not say.
+fn processor_ms() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
+    ticks.sum::<f64>() * 10.0
 }
 
 /// By how much the log-probability of the answer drops in all.

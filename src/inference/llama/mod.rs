@@ -352,6 +352,16 @@ impl Generate for LlamaGenerator {
         }
     }
 
+    fn generate_hiding(
+        &mut self,
+        request: &GenerateRequest,
+        hidden: &[Vec<usize>],
+        cancel: &CancelToken,
+        on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+    ) -> Result<(), InferenceError> {
+        self.write_hiding(request, hidden, cancel, on_done)
+    }
+
     fn score(
         &mut self,
         request: &ScoreRequest,

@@ -8,7 +8,7 @@
 //! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
 
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
 use llama_cpp_2::token::LlamaToken;
@@ -37,6 +37,11 @@ struct Group {
     prompt: Vec<LlamaToken>,
     /// Tokens at its beginning that are in the slot.
     shared: usize,
+    /// Of these, tokens that are taken out of the state before the rest is read.
+    hidden: Vec<Range<usize>>,
+    /// How much nearer to the beginning than in the prompt the rest is read: where the last of what is shared is hidden,
+    /// it has its place.
+    moved: usize,
 }
 
 /// A prompt that is being read, or whose requests wait for room.
@@ -123,8 +128,8 @@ impl Work<'_> {
         let reader = self.reader.as_ref().and_then(|reader| {
             let prompt = &self.groups[reader.group].prompt;
             let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + budget)];
-            let logits = Logits::From(tokens.len());
-            let piece = Piece { sequence: reader.sequence, tokens, position: reader.read, logits };
+            let (position, logits) = (reader.read - self.groups[reader.group].moved, Logits::From(tokens.len()));
+            let piece = Piece { sequence: reader.sequence, tokens, position, logits };
             Some(piece).filter(|piece| !piece.tokens.is_empty())
         });
         let writer = |one| {
@@ -145,6 +150,43 @@ impl LlamaGenerator {
         cancel.check()?;
         let mut groups = self.groups(requests)?;
         self.read_shared(&mut groups, cancel)?;
+        self.write_groups(requests, groups, cancel, on_done)
+    }
+
+    /// The same request with each of these sets of parts hidden from what comes after them all.
+    pub(super) fn write_hiding(
+        &mut self,
+        request: &GenerateRequest,
+        hidden: &[Vec<usize>],
+        cancel: &CancelToken,
+        on_done: &mut OnDone<'_>,
+    ) -> Result<(), InferenceError> {
+        cancel.check()?;
+        let prompt = self.prompt(&request.parts)?;
+        let hidden = self.ranges(&request.parts, hidden)?;
+        let end = hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0);
+        let shared = end.min(prompt.len() - 1);
+        if self.slots.place(&prompt).shared < shared {
+            self.reuse(&prompt[..shared], 0)?;
+            self.read_prompt(&prompt[..shared], cancel, &mut |_| {})?;
+        } else {
+            self.slots.go_on_in(self.slots.place(&prompt).from);
+        }
+        let group = |(at, ranges): (usize, Vec<Range<usize>>)| {
+            let hidden = ranges.into_iter().map(|range| range.start..range.end.min(shared)).collect();
+            Group { waiting: VecDeque::from([at]), prompt: prompt.clone(), shared, hidden, moved: 0 }
+        };
+        let requests = vec![request.clone(); hidden.len()];
+        self.write_groups(&requests, hidden.into_iter().enumerate().map(group).collect(), cancel, on_done)
+    }
+
+    fn write_groups(
+        &mut self,
+        requests: &[GenerateRequest],
+        groups: Vec<Group>,
+        cancel: &CancelToken,
+        on_done: &mut OnDone<'_>,
+    ) -> Result<(), InferenceError> {
         let (free, context) = (Sequence::of_together(), self.identity.context_tokens);
         let said = requests.first().map(|request| request.draft.iter().copied().map(LlamaToken::new).collect());
         let said = said.into_iter().collect();
@@ -164,7 +206,10 @@ impl LlamaGenerator {
             let prompt = self.prompt(&request.parts)?;
             match groups.last_mut() {
                 Some(group) if group.prompt == prompt => group.waiting.push_back(at),
-                _ => groups.push(Group { waiting: VecDeque::from([at]), prompt, shared: 0 }),
+                _ => {
+                    let waiting = VecDeque::from([at]);
+                    groups.push(Group { waiting, prompt, shared: 0, hidden: Vec::new(), moved: 0 });
+                }
             }
         }
         Ok(groups)
@@ -216,6 +261,11 @@ impl LlamaGenerator {
         let (group, shared) = (work.next, work.groups[work.next].shared);
         let copied = self.engine.copy(self.slots.sequence(), sequence, shared);
         copied.map_err(|source| self.lost(DOING, source))?;
+        let mut position = shared;
+        for range in work.groups[group].hidden.iter().filter(|range| !range.is_empty()) {
+            position = self.engine.hide(sequence, range).map_err(|source| self.lost(DOING, source))?;
+        }
+        work.groups[group].moved = shared - position;
         work.reader = Some(Reader { group, sequence, read: shared, started: Instant::now() });
         work.next += 1;
         Ok(())
@@ -267,7 +317,8 @@ impl LlamaGenerator {
                 self.engine.copy(sequence, own, read).map_err(|source| self.lost(DOING, source))?;
             }
             work.groups[group].waiting.pop_front();
-            let start = Start { at, group, sequence: own, prompt: &work.groups[group].prompt, started };
+            let Group { prompt, moved, .. } = &work.groups[group];
+            let start = Start { at, group, sequence: own, prompt, moved: *moved, started };
             work.writers.push(Writer::new(start, &work.requests[at], &self.engine, work.context));
         }
         Ok(())
