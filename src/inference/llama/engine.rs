@@ -32,13 +32,19 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// Most tokens llama.cpp takes in one call; more would end the process.
 const BATCH_TOKENS: usize = 512;
 
-/// Tokens read between two looks at the cancel token without a GPU: under a second on two cores. Reading more of them
-/// at a time is little faster (README, "Speed"). The step depends on nothing but the model, so that its answers do not
-/// depend on what else the machine does.
+/// Most tokens of a call without a GPU. From 64 on llama.cpp computes attention in tiles, which rounds otherwise: below,
+/// an answer does not depend on the pieces its prompt was read in, but for what other kernels round.
+const CPU_MOST: usize = 63;
+
+/// Tokens of answers beside those of a prompt in one call.
+const BESIDE: usize = 15;
+
+/// Tokens read between two looks at the cancel token without a GPU: under a second on two cores, and a multiple of what
+/// the kernels take at a time. It depends on nothing but the model, so that answers do not depend on what else the
+/// machine does.
 fn cpu_step(parameters: u64) -> usize {
     match parameters {
-        0..1_000_000_000 => 128,
-        1_000_000_000..2_500_000_000 => 64,
+        0..2_500_000_000 => 48,
         2_500_000_000..5_000_000_000 => 32,
         _ => 16,
     }
@@ -129,6 +135,7 @@ pub(super) struct Engine {
     context_tokens: usize,
     cells: usize,
     read_step: usize,
+    most: usize,
 }
 
 /// The process's llama.cpp back end; llama.cpp allows one, and it stays until the process ends.
@@ -182,6 +189,7 @@ impl Engine {
             context_tokens: context_tokens.min(held),
             cells: held,
             read_step: if backend.supports_gpu_offload() { BATCH_TOKENS } else { step },
+            most: if backend.supports_gpu_offload() { BATCH_TOKENS } else { CPU_MOST },
         })
     }
 
@@ -193,6 +201,12 @@ impl Engine {
     /// Tokens to read in one call.
     pub(super) fn read_step(&self) -> usize {
         self.read_step
+    }
+
+    /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the answers'
+    /// own, or less.
+    pub(super) fn call_limit(&self) -> usize {
+        self.most.min(self.read_step + BESIDE)
     }
 
     /// The template in the weights, its source empty where they have none. `bos` is empty where neither the vocabulary

@@ -114,17 +114,17 @@ impl Work<'_> {
         }
     }
 
-    /// What the next call reads: as much of a prompt as goes into `step` beside the answers.
-    fn pieces(&mut self, step: usize) -> Vec<Piece<'_>> {
+    /// What the next call reads: as much of a prompt as goes into `most` tokens beside the answers.
+    fn pieces(&mut self, most: usize) -> Vec<Piece<'_>> {
         // Wrong guesses are worth less than the tokens of a prompt.
-        let mut guesses = step.saturating_sub(self.writers.len());
+        let mut guesses = most.saturating_sub(ROWS + self.writers.len());
         for writer in &mut self.writers {
             let read = writer.piece.len().min(guesses + 1);
             writer.piece.truncate(read);
             guesses -= read - 1;
         }
         let written: usize = self.writers.iter().map(|writer| writer.piece.len()).sum();
-        let budget = (step.saturating_sub(written) / ROWS * ROWS).max(ROWS);
+        let budget = most.saturating_sub(written) / ROWS * ROWS;
         let reader = self.reader.as_ref().and_then(|reader| {
             let prompt = &self.groups[reader.group].prompt;
             let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + budget)];
@@ -327,7 +327,7 @@ impl LlamaGenerator {
     /// One call of llama.cpp, and what it says about each answer.
     fn step(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
         work.guess(|tokens| readable(tokens, &self.engine));
-        let pieces = work.pieces(self.engine.read_step());
+        let pieces = work.pieces(self.engine.call_limit());
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
         if let Err(source) = self.engine.decode_pieces(&pieces) {
             return Err(self.lost(DOING, source));
