@@ -2,7 +2,7 @@
 //!
 //! Takes an answer with its prompt, a generator and an encoder; removes one cluster at a time, generates again, and gives
 //! 1 minus the similarity of the two answers as the cluster's contribution. Clusters that probably do not matter are
-//! removed together first: where the answer stays the same, they are settled as a group.
+//! removed together: where the answer stays the same, they are settled as a group.
 //! Invariants: a contribution is exactly 0 if and only if every answer without the cluster, or without its group, has the
 //! tokens of the original; a value that is only estimated is replaced before the end.
 //! Not here: which clusters, in which order (`plan`), estimating (`preview`).

@@ -20,7 +20,7 @@ pub enum EstimateFirst {
     /// Exact values only, each as soon as it is there.
     #[default]
     Off,
-    /// Estimates first: all of them are soon there, and most of what they say of small differences is wrong.
+    /// Estimates first: all of them are soon there, and they say little of small differences.
     On,
 }
 
@@ -104,6 +104,9 @@ mod tests {
         let paper = AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, ..settings };
         assert_eq!((settings, settings.group_test), (paper, GroupTest::Auto));
         assert_eq!(toml::from_str::<AttributionSettings>("group_test = \"off\"").unwrap().group_test, GroupTest::Off);
+        assert_eq!(settings.estimate_first, EstimateFirst::Off);
+        let estimated: AttributionSettings = toml::from_str("estimate_first = \"on\"").unwrap();
+        assert_eq!(estimated.estimate_first, EstimateFirst::On);
         assert!(toml::from_str::<AttributionSettings>("epsilon = 1.0").is_err());
     }
 

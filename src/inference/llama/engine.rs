@@ -32,23 +32,13 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// Most tokens llama.cpp takes in one call; more would end the process.
 const BATCH_TOKENS: usize = 512;
 
-/// Most tokens of a call without a GPU. From 64 on llama.cpp computes attention in tiles, which rounds otherwise: below,
-/// an answer does not depend on the pieces its prompt was read in, but for what other kernels round.
-const CPU_MOST: usize = 63;
+/// Tokens read between two looks at the cancel token without a GPU: under a second for 1.5 billion parameters on two
+/// cores. From 64 on llama.cpp computes attention in tiles, which rounds otherwise, for a fifth more speed; and the step
+/// depends on nothing but the processor's being one, so that answers do not depend on what else the machine does.
+const CPU_STEP: usize = 32;
 
 /// Tokens of answers beside those of a prompt in one call.
 const BESIDE: usize = 15;
-
-/// Tokens read between two looks at the cancel token without a GPU: under a second on two cores, and a multiple of what
-/// the kernels take at a time. It depends on nothing but the model, so that answers do not depend on what else the
-/// machine does.
-fn cpu_step(parameters: u64) -> usize {
-    match parameters {
-        0..2_500_000_000 => 48,
-        2_500_000_000..5_000_000_000 => 32,
-        _ => 16,
-    }
-}
 
 /// Sequences whose states are told apart: the slots, one to try things out, and those of answers that are written at the
 /// same time, with the prompt that is read meanwhile.
@@ -135,7 +125,6 @@ pub(super) struct Engine {
     context_tokens: usize,
     cells: usize,
     read_step: usize,
-    most: usize,
 }
 
 /// The process's llama.cpp back end; llama.cpp allows one, and it stays until the process ends.
@@ -181,15 +170,13 @@ impl Engine {
         let borrowed: &'static LlamaModel = unsafe { &*address };
         let context = borrowed.new_context(backend, params).map_err(|error| refused(error.into()))?;
         let held = usize::try_from(context.n_ctx()).unwrap_or(0);
-        let step = cpu_step(model.n_params());
         Ok(Self {
             context,
             batch: LlamaBatch::new(BATCH_TOKENS, 1),
             model,
             context_tokens: context_tokens.min(held),
             cells: held,
-            read_step: if backend.supports_gpu_offload() { BATCH_TOKENS } else { step },
-            most: if backend.supports_gpu_offload() { BATCH_TOKENS } else { CPU_MOST },
+            read_step: if backend.supports_gpu_offload() { BATCH_TOKENS } else { CPU_STEP },
         })
     }
 
@@ -206,7 +193,7 @@ impl Engine {
     /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the answers'
     /// own, or less.
     pub(super) fn call_limit(&self) -> usize {
-        self.most.min(self.read_step + BESIDE)
+        BATCH_TOKENS.min(self.read_step + BESIDE)
     }
 
     /// The template in the weights, its source empty where they have none. `bos` is empty where neither the vocabulary

@@ -249,10 +249,10 @@ fn a_grammar_leaves_no_other_choice() {
 }
 
 /// Where the two best logits are nearer than this, reading in other pieces may choose the other one.
-pub(super) const NEAR_TIE: f32 = 0.05;
+const NEAR_TIE: f32 = 0.05;
 
 /// The same tokens; a difference is accepted only where one of the answers had a near-tie.
-pub(super) fn assert_same(drafted: &Completion, plain: &Completion, what: &str) {
+fn assert_same(drafted: &Completion, plain: &Completion, what: &str) {
     let near_tie = [drafted, plain].iter().any(|one| one.narrowest.is_some_and(|margin| margin < NEAR_TIE));
     assert!(drafted.tokens == plain.tokens || near_tie, "{what}: {drafted:?} instead of {plain:?}");
 }
@@ -317,7 +317,7 @@ fn a_draft_longer_than_the_context_ends_at_its_border() {
 }
 
 /// A prompt with these facts in the order given, about the last question.
-pub(super) fn facts(facts: &[&str]) -> GenerateRequest {
+fn facts(facts: &[&str]) -> GenerateRequest {
     let mut request = ask("What colour is the door of the harbour office?", 24);
     let facts = facts.iter().enumerate().map(|(at, fact)| plain(&format!("Fact {}: {fact}\n", at + 1)));
     request.parts.splice(3..3, facts);

@@ -3,10 +3,20 @@
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use super::tests::{NEAR_TIE, ONE_AT_A_TIME, answer, ask, assert_same, load, plain};
+use super::tests::{ONE_AT_A_TIME, answer, ask, load, plain};
 use super::*;
 use crate::base::CancelSource;
 use crate::inference::Sampling;
+
+/// How far logits of these weights move when anything is rounded otherwise: they take what they are multiplied with in 8
+/// bits, and a last bit that falls otherwise changes others layer by layer.
+const NOISE: f32 = 0.5;
+
+/// The same tokens, unless one of the answers had a choice that noise may turn.
+fn assert_same(one: &Completion, other: &Completion, what: &str) {
+    let open = [one, other].iter().any(|one| one.narrowest.is_some_and(|margin| margin < NOISE));
+    assert!(one.tokens == other.tokens || open, "{what}: {one:?} instead of {other:?}");
+}
 
 /// Facts of a small harbour, and what may be asked of them.
 const FACTS: [(&str, &str); 5] = [
@@ -53,7 +63,7 @@ fn from_nothing(generator: &mut LlamaGenerator, request: &GenerateRequest) -> Co
     answer(generator, &GenerateRequest { draft: Vec::new(), ..request.clone() })
 }
 
-/// How many answers differ; each of these had a near-tie.
+/// How many answers differ.
 fn differing(together: &[Completion], alone: &[Completion], what: &str) -> usize {
     assert_eq!(together.len(), alone.len());
     for (together, alone) in together.iter().zip(alone) {
@@ -84,7 +94,7 @@ fn answers_written_together_are_those_from_an_empty_cache() {
             verified += 1;
         }
     }
-    println!("{all} answers, {verified} as the original, {near_ties} other ones after a near-tie below {NEAR_TIE}");
+    println!("{all} answers, {verified} as the original, {near_ties} not as from an empty cache");
     assert!(verified > 0 && verified < all, "both kinds are tried");
     assert!(near_ties * 20 <= all, "{near_ties} of {all} answers differ");
 }
