@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use super::plan::{Plan, removal_order};
 use super::score::settle;
 use super::{
-    Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, EstimateFirst, How, Method,
-    SourceVector, preview,
+    Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, EstimateFirst,
+    How, Method, SourceVector, preview,
 };
 use crate::answer::Answer;
 use crate::base::{CancelToken, Millis};
@@ -281,10 +281,8 @@ impl Findings<'_, '_> {
         }
         let text = format!("{}\n{answer}", self.input.question);
         // Both sides of the comparison are texts of the same sort, so none of them is a query.
-        let embedded = self
-            .embedder
-            .embed(&[&text], TextRole::Evidence, self.cancel)
-            .map_err(AttributionError::embedding)?;
+        let embedded =
+            self.embedder.embed(&[&text], TextRole::Evidence, self.cancel).map_err(AttributionError::embedding)?;
         let embedding = embedded.into_iter().next().unwrap_or_else(|| Embedding::normalized(Vec::new()));
         self.embeddings.insert(answer, embedding.clone());
         Ok(embedding)

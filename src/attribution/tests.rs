@@ -471,7 +471,8 @@ fn cited_sources_are_never_settled_as_a_group_and_nothing_is_where_that_is_off()
     let same = |_: &str, _: u32| "Alice did. [Source 4]".to_owned();
     let drops = [("Alice", 2.0), ("May", 1.0), ("noon", 0.5)];
     for (group_test, asked) in [(GroupTest::Auto, 5), (GroupTest::Off, 5)] {
-        let settings = AttributionSettings { group_test, estimate_first: EstimateFirst::On, ..AttributionSettings::default() };
+        let settings =
+            AttributionSettings { group_test, estimate_first: EstimateFirst::On, ..AttributionSettings::default() };
         let mut generator = Scripted::hiding(&same, &drops);
         let embedder = Words::new();
         let engines = Engines { generator: &mut generator, embedder: &embedder };

@@ -23,7 +23,8 @@ use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Completion, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, TextRole, load_embedder,
+    Catalog, Completion, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator, ModelFolders,
+    ScoreRequest, TextRole, load_embedder,
 };
 use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};

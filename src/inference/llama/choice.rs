@@ -21,7 +21,11 @@ pub(super) struct Choice {
 
 enum Way {
     Likeliest,
-    Drawn { temperature: f32, seed: u32, drawn: u32 },
+    Drawn {
+        temperature: f32,
+        seed: u32,
+        drawn: u32,
+    },
     /// What a grammar allows.
     Held(LlamaSampler),
 }

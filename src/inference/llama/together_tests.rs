@@ -235,8 +235,7 @@ fn an_answer_with_the_last_fact_hidden_is_the_one_without_it() {
         assert_same(&only[0], &left_out, "the last fact");
         assert_same(&answer(&mut generator, &whole), &said, "what was hidden is there again");
     }
-    let nowhere = generator.generate_hiding(&prompt(0), &[vec![99]], &CancelToken::never(), &mut |_, _| {
-        ControlFlow::Continue(())
-    });
+    let nowhere = generator
+        .generate_hiding(&prompt(0), &[vec![99]], &CancelToken::never(), &mut |_, _| ControlFlow::Continue(()));
     assert!(matches!(nowhere, Err(InferenceError::Run { .. })), "{nowhere:?}");
 }
