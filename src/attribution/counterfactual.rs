@@ -181,7 +181,6 @@ impl Explainer<'_, '_> {
         let request = |one: &LeftOut<'_>, sampling| findings.request(&one.prompt, sampling);
         let requests: Vec<GenerateRequest> =
             left_out.iter().flat_map(|one| samplings.iter().map(move |sampling| request(one, *sampling))).collect();
-        let hits: Vec<usize> = left_out.iter().flat_map(|one| one.hits.clone()).collect();
         let mut unsettled = Vec::new();
         let mut failed = None;
         let (started, before, cancel) = (Instant::now(), findings.timings_ms.compare, findings.cancel);
@@ -197,7 +196,10 @@ impl Explainer<'_, '_> {
         if let Some(error) = failed {
             return Err(error);
         }
-        generated.map_err(|source| AttributionError::generating(&hits, source))?;
+        generated.map_err(|source| {
+            let first = left_out.iter().find(|one| !one.answers.is_empty());
+            AttributionError::generating(first.map_or(&[], |one| one.hits.as_slice()), source)
+        })?;
         let compared = findings.timings_ms.compare.0 - before.0;
         let spent = (Millis::from(started.elapsed()).0 - compared).max(0.0);
         findings.timings_ms.generate = findings.timings_ms.generate + Millis(spent);
