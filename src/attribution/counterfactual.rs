@@ -2,23 +2,25 @@
 //!
 //! Takes an answer with its prompt, a generator and an encoder; removes one cluster at a time, generates again, and gives
 //! 1 minus the similarity of the two answers as the cluster's contribution. Clusters that probably do not matter are
-//! removed together first: where the answer stays the same, they are settled as a group.
+//! removed together: where the answer stays the same, they are settled as a group.
 //! Invariants: a contribution is exactly 0 if and only if every answer without the cluster, or without its group, has the
 //! tokens of the original; a value that is only estimated is replaced before the end.
 //! Not here: which clusters, in which order (`plan`), estimating (`preview`).
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::plan::{Plan, removal_order};
 use super::score::settle;
 use super::{
-    Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, How, Method,
-    SourceVector, preview,
+    Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, EstimateFirst,
+    How, Method, SourceVector, preview,
 };
 use crate::answer::Answer;
-use crate::base::CancelToken;
+use crate::base::{CancelToken, Millis};
 use crate::inference::{Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole};
+use crate::prompt::Prompt;
 
 /// Contribution of a cluster whose removal changes the tokens of the answer but not its embedding. It is not 0, so
 /// that 0 keeps its one meaning: without the cluster the answer is the same.
@@ -64,24 +66,23 @@ pub fn explain(
     input.settings.check()?;
     let started = Instant::now();
     let order = removal_order(&input);
-    let mut explainer = Explainer {
+    let findings = Findings {
         original: (input.present)(&input.answer.completion.text),
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
         known: Known { total: order.len(), settled: Vec::with_capacity(order.len()), estimated: Vec::new() },
         input,
-        engines,
+        embedder: engines.embedder,
         cancel,
         on_cluster,
     };
+    let mut explainer = Explainer { generator: engines.generator, findings };
     explainer.estimate()?;
-    let plan = Plan::of(&input, order, &explainer.known.estimated);
-    for hits in &plan.alone {
-        explainer.settle_one(hits)?;
-    }
-    explainer.settle_group(&plan.group)?;
-    let timings_ms = AttributionTimings { total: started.elapsed().into(), ..explainer.timings_ms };
-    let mut clusters = explainer.known.settled;
+    let plan = Plan::of(&input, order, &explainer.findings.known.estimated);
+    explainer.carry_out(&plan)?;
+    let Findings { known, timings_ms, .. } = explainer.findings;
+    let timings_ms = AttributionTimings { total: started.elapsed().into(), ..timings_ms };
+    let mut clusters = known.settled;
     let decisive = settle(&mut clusters, input.settings.temperature);
     Ok(Attribution { method: Method::Counterfactual, decisive, clusters, timings_ms })
 }
@@ -106,10 +107,26 @@ impl Known {
     }
 }
 
+/// Sources that are left out together.
+struct LeftOut<'p> {
+    hits: Vec<usize>,
+    prompt: Prompt,
+    /// The clusters it settles.
+    clusters: &'p [Vec<usize>],
+    /// The answers, one per iteration, as they come.
+    answers: Vec<Option<Counterfactual>>,
+}
+
 /// The work on one answer.
 struct Explainer<'a, 'e> {
+    generator: &'e mut dyn Generate,
+    findings: Findings<'a, 'e>,
+}
+
+/// What comes of it.
+struct Findings<'a, 'e> {
     input: ExplainInput<'a>,
-    engines: Engines<'e>,
+    embedder: &'e dyn Embed,
     cancel: &'a CancelToken,
     on_cluster: &'a mut dyn FnMut(usize, usize, &[Cluster]),
     known: Known,
@@ -121,43 +138,119 @@ struct Explainer<'a, 'e> {
 }
 
 impl Explainer<'_, '_> {
-    /// Estimates every cluster, where the generator can do that.
+    /// Estimates every cluster, where that is wanted and the generator can do it.
     fn estimate(&mut self) -> Result<(), AttributionError> {
+        if self.findings.input.settings.estimate_first == EstimateFirst::Off {
+            return Ok(());
+        }
         let started = Instant::now();
-        let on_cluster = &mut *self.on_cluster;
+        let Findings { input, cancel, on_cluster, known, timings_ms, .. } = &mut self.findings;
         let mut tell = |_, total, clusters: &[Cluster]| on_cluster(0, total, clusters);
-        match preview(self.input, self.engines.generator, self.cancel, &mut tell) {
-            Ok(estimated) => self.known.estimated = estimated.clusters,
+        match preview(*input, self.generator, cancel, &mut tell) {
+            Ok(estimated) => known.estimated = estimated.clusters,
             Err(AttributionError::Score { source: InferenceError::Run { .. } }) => {}
             Err(error) => return Err(error),
         }
-        add(&mut self.timings_ms.preview, started.elapsed());
+        add(&mut timings_ms.preview, started.elapsed());
         Ok(())
     }
 
-    /// Removes one cluster.
-    fn settle_one(&mut self, hits: &[usize]) -> Result<(), AttributionError> {
-        let counterfactuals = self.counterfactuals(hits)?;
-        let how = if self.is_verified(&counterfactuals) { How::Verified } else { How::Regenerated };
+    /// Removes the clusters of the plan one by one and its group, and the clusters of the group one by one where the
+    /// answer without all of them is another.
+    fn carry_out(&mut self, plan: &Plan) -> Result<(), AttributionError> {
+        let group = (!plan.group.is_empty()).then_some(plan.group.as_slice());
+        let changed = self.leave_out(plan.alone.chunks(1).chain(group))?;
+        if changed.is_empty() { Ok(()) } else { self.leave_out(changed.chunks(1)).map(|_| ()) }
+    }
+
+    /// Generates without each of these sets of clusters, and settles what that tells. Gives the clusters of which it
+    /// tells nothing: those of a set of several that change the answer together.
+    fn leave_out<'p>(
+        &mut self,
+        sets: impl Iterator<Item = &'p [Vec<usize>]>,
+    ) -> Result<Vec<Vec<usize>>, AttributionError> {
+        let findings = &mut self.findings;
+        let samplings = samplings(findings.input.answer.sampling, findings.input.settings.iterations);
+        let mut left_out: Vec<LeftOut<'_>> = sets
+            .map(|clusters| {
+                let hits = clusters.concat();
+                let prompt = findings.input.answer.prompt.without(&hits);
+                LeftOut { hits, prompt, clusters, answers: vec![None; samplings.len()] }
+            })
+            .collect();
+        let request = |one: &LeftOut<'_>, sampling| findings.request(&one.prompt, sampling);
+        let requests: Vec<GenerateRequest> =
+            left_out.iter().flat_map(|one| samplings.iter().map(move |sampling| request(one, *sampling))).collect();
+        let mut unsettled = Vec::new();
+        let mut failed = None;
+        let (started, before, cancel) = (Instant::now(), findings.timings_ms.compare, findings.cancel);
+        let mut hear = |at: usize, completion: Completion| {
+            let one = &mut left_out[at / samplings.len()];
+            match findings.hear(one, at % samplings.len(), completion) {
+                Ok(clusters) => unsettled.extend_from_slice(clusters),
+                Err(error) => failed = Some(error),
+            }
+            if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let generated = self.generator.generate_each(&requests, cancel, &mut hear);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        generated.map_err(|source| {
+            let first = left_out.iter().find(|one| !one.answers.is_empty());
+            AttributionError::generating(first.map_or(&[], |one| one.hits.as_slice()), source)
+        })?;
+        let compared = findings.timings_ms.compare.0 - before.0;
+        let spent = (Millis::from(started.elapsed()).0 - compared).max(0.0);
+        findings.timings_ms.generate = findings.timings_ms.generate + Millis(spent);
+        Ok(unsettled)
+    }
+}
+
+impl Findings<'_, '_> {
+    fn request(&self, prompt: &Prompt, sampling: Sampling) -> GenerateRequest {
+        GenerateRequest {
+            parts: prompt.parts(),
+            sampling,
+            stop: prompt.stop.clone(),
+            max_tokens: self.input.max_tokens,
+            // Most answers begin as the original does, and reading it is far faster than writing it again.
+            draft: self.input.answer.completion.tokens.clone(),
+        }
+    }
+
+    /// Takes the answer of one iteration. Gives the clusters that are left unsettled once all are there.
+    fn hear<'p>(
+        &mut self,
+        one: &mut LeftOut<'p>,
+        iteration: usize,
+        completion: Completion,
+    ) -> Result<&'p [Vec<usize>], AttributionError> {
+        self.cancel.check()?;
+        let similarity = if completion.tokens == self.input.answer.completion.tokens {
+            1.0
+        } else {
+            let started = Instant::now();
+            let similarity = self.compare((self.input.present)(&completion.text))?;
+            add(&mut self.timings_ms.compare, started.elapsed());
+            similarity
+        };
+        one.answers[iteration] = Some(Counterfactual { prompt: one.prompt.clone(), completion, similarity });
+        if one.answers.iter().any(Option::is_none) {
+            return Ok(&[]);
+        }
+        let counterfactuals: Vec<Counterfactual> = one.answers.drain(..).flatten().collect();
         let contribution = self.contribution(&counterfactuals);
-        self.settle(hits, how, contribution, counterfactuals);
-        Ok(())
-    }
-
-    /// Removes clusters together, and one by one where that changes the answer.
-    fn settle_group(&mut self, group: &[Vec<usize>]) -> Result<(), AttributionError> {
-        if group.is_empty() {
-            return Ok(());
+        let how = match one.clusters.len() {
+            1 if self.is_verified(&counterfactuals) => How::Verified,
+            1 => How::Regenerated,
+            _ if contribution == 0.0 => How::Group,
+            _ => return Ok(one.clusters),
+        };
+        for hits in one.clusters {
+            self.settle(hits, how, contribution, counterfactuals.clone());
         }
-        let hits: Vec<usize> = group.concat();
-        let counterfactuals = self.counterfactuals(&hits)?;
-        if self.contribution(&counterfactuals) != 0.0 {
-            return group.iter().try_for_each(|hits| self.settle_one(hits));
-        }
-        for hits in group {
-            self.settle(hits, How::Group, 0.0, counterfactuals.clone());
-        }
-        Ok(())
+        Ok(&[])
     }
 
     fn settle(&mut self, hits: &[usize], how: How, contribution: f64, counterfactuals: Vec<Counterfactual>) {
@@ -175,45 +268,6 @@ impl Explainer<'_, '_> {
         (self.on_cluster)(self.known.settled.len(), self.known.total, &self.known.all());
     }
 
-    /// Generates without these sources, as often as the settings say.
-    fn counterfactuals(&mut self, hits: &[usize]) -> Result<Vec<Counterfactual>, AttributionError> {
-        let samplings = samplings(self.input.answer.sampling, self.input.settings.iterations);
-        let generate = |sampling| {
-            self.cancel.check()?;
-            self.generate_without(hits, sampling)
-        };
-        samplings.into_iter().map(generate).collect()
-    }
-
-    fn generate_without(&mut self, hits: &[usize], sampling: Sampling) -> Result<Counterfactual, AttributionError> {
-        let prompt = self.input.answer.prompt.without(hits);
-        let request = GenerateRequest {
-            parts: prompt.parts(),
-            sampling,
-            stop: prompt.stop.clone(),
-            max_tokens: self.input.max_tokens,
-            // Most answers stay what they were, and reading the original is far faster than writing it again.
-            draft: self.input.answer.completion.tokens.clone(),
-        };
-        let started = Instant::now();
-        let completion = self
-            .engines
-            .generator
-            .generate(&request, self.cancel, &mut |_| {})
-            .map_err(|source| AttributionError::generating(hits, source))?;
-        add(&mut self.timings_ms.generate, started.elapsed());
-
-        let similarity = if completion.tokens == self.input.answer.completion.tokens {
-            1.0
-        } else {
-            let started = Instant::now();
-            let similarity = self.compare((self.input.present)(&completion.text))?;
-            add(&mut self.timings_ms.compare, started.elapsed());
-            similarity
-        };
-        Ok(Counterfactual { prompt, completion, similarity })
-    }
-
     /// Cosine of the original answer and `other`, each with the question before it.
     fn compare(&mut self, other: String) -> Result<f64, AttributionError> {
         let original = self.embedding(self.original.clone())?;
@@ -229,11 +283,8 @@ impl Explainer<'_, '_> {
         }
         let text = format!("{}\n{answer}", self.input.question);
         // Both sides of the comparison are texts of the same sort, so none of them is a query.
-        let embedded = self
-            .engines
-            .embedder
-            .embed(&[&text], TextRole::Evidence, self.cancel)
-            .map_err(AttributionError::embedding)?;
+        let embedded =
+            self.embedder.embed(&[&text], TextRole::Evidence, self.cancel).map_err(AttributionError::embedding)?;
         let embedding = embedded.into_iter().next().unwrap_or_else(|| Embedding::normalized(Vec::new()));
         self.embeddings.insert(answer, embedding.clone());
         Ok(embedding)
@@ -270,6 +321,6 @@ fn samplings(original: Sampling, iterations: usize) -> Vec<Sampling> {
     }
 }
 
-fn add(sum: &mut crate::base::Millis, duration: Duration) {
+fn add(sum: &mut Millis, duration: Duration) {
     *sum = *sum + duration.into();
 }

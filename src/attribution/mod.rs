@@ -27,5 +27,5 @@ pub use error::AttributionError;
 pub use outcome::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
 pub use preview::preview;
 pub use score::{FLAT_RATIO, is_decisive, shares};
-pub use settings::{AttributionSettings, GroupTest, SettingError};
+pub use settings::{AttributionSettings, EstimateFirst, GroupTest, SettingError};
 pub use similarity::{SimilarityInput, similarity};

@@ -13,6 +13,17 @@ pub enum GroupTest {
     Off,
 }
 
+/// Whether every cluster is estimated before the exact values are computed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EstimateFirst {
+    /// Exact values only, each as soon as it is there.
+    #[default]
+    Off,
+    /// Estimates first: all of them are soon there, and they say little of small differences.
+    On,
+}
+
 /// The settings, with the values of the paper as defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -27,11 +38,20 @@ pub struct AttributionSettings {
     pub temperature: f64,
     /// Whether clusters that probably do not matter are removed together first.
     pub group_test: GroupTest,
+    /// Whether every cluster is estimated before the exact values are computed.
+    pub estimate_first: EstimateFirst,
 }
 
 impl Default for AttributionSettings {
     fn default() -> Self {
-        Self { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, group_test: GroupTest::Auto }
+        Self {
+            eps: 0.005,
+            min_points: 2,
+            iterations: 1,
+            temperature: 0.05,
+            group_test: GroupTest::Auto,
+            estimate_first: EstimateFirst::Off,
+        }
     }
 }
 
@@ -84,6 +104,9 @@ mod tests {
         let paper = AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, ..settings };
         assert_eq!((settings, settings.group_test), (paper, GroupTest::Auto));
         assert_eq!(toml::from_str::<AttributionSettings>("group_test = \"off\"").unwrap().group_test, GroupTest::Off);
+        assert_eq!(settings.estimate_first, EstimateFirst::Off);
+        let estimated: AttributionSettings = toml::from_str("estimate_first = \"on\"").unwrap();
+        assert_eq!(estimated.estimate_first, EstimateFirst::On);
         assert!(toml::from_str::<AttributionSettings>("epsilon = 1.0").is_err());
     }
 

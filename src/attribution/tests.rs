@@ -421,7 +421,7 @@ fn a_preview_ranks_the_sources_by_what_hiding_them_costs_and_generates_nothing()
 #[test]
 fn sources_that_probably_do_not_matter_are_settled_as_a_group() {
     let (answer, sources) = (answer(&FIVE, "Alice did. [Source 1]"), vectors(&FIVE));
-    let settings = AttributionSettings::default();
+    let settings = AttributionSettings { estimate_first: EstimateFirst::On, ..AttributionSettings::default() };
     let mut generator = Scripted::hiding(&finds_alice, &[("Alice", 2.0), ("May", 1.0), ("noon", 0.5)]);
     let embedder = Words::new();
     let engines = Engines { generator: &mut generator, embedder: &embedder };
@@ -445,7 +445,7 @@ fn sources_that_probably_do_not_matter_are_settled_as_a_group() {
 #[test]
 fn a_group_that_changes_the_answer_is_settled_one_by_one() {
     let (answer, sources) = (answer(&FIVE, "Alice did. [Source 1]"), vectors(&FIVE));
-    let settings = AttributionSettings::default();
+    let settings = AttributionSettings { estimate_first: EstimateFirst::On, ..AttributionSettings::default() };
     // Misled by the estimate, the first source but one is taken for one that does not matter.
     let needs_the_pump = |prompt: &str, _: u32| {
         if prompt.contains("pump") { "Alice did. [Source 1]".to_owned() } else { "Nobody.".to_owned() }
@@ -471,7 +471,8 @@ fn cited_sources_are_never_settled_as_a_group_and_nothing_is_where_that_is_off()
     let same = |_: &str, _: u32| "Alice did. [Source 4]".to_owned();
     let drops = [("Alice", 2.0), ("May", 1.0), ("noon", 0.5)];
     for (group_test, asked) in [(GroupTest::Auto, 5), (GroupTest::Off, 5)] {
-        let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
+        let settings =
+            AttributionSettings { group_test, estimate_first: EstimateFirst::On, ..AttributionSettings::default() };
         let mut generator = Scripted::hiding(&same, &drops);
         let embedder = Words::new();
         let engines = Engines { generator: &mut generator, embedder: &embedder };

@@ -1,5 +1,7 @@
 //! What a generator takes and gives.
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 use super::InferenceError;
@@ -97,8 +99,8 @@ pub struct Completion {
     /// Generated tokens that the draft had foreseen, counted up to the first that it had not.
     #[serde(default)]
     pub drafted_tokens: usize,
-    /// The smallest distance of the two highest logits at any generated token; none for sampled answers. Where it is
-    /// near 0, rounding decides, and the same prompt read in other pieces may give another answer.
+    /// The smallest distance of the two highest logits at any generated token, those of a sampled answer with the noise
+    /// of its seed; none for text held to a grammar. Where it is near 0, rounding decides, and the same prompt read in other pieces may give another answer.
     #[serde(default)]
     pub narrowest: Option<f32>,
     /// Why it ended.
@@ -191,6 +193,37 @@ pub trait Generate: Send {
         self.generate(request, cancel, on_event)
     }
 
+    /// As [`Generate::generate`] for each of `requests`, in any order and several at a time where the generator can do
+    /// that. It is quickest where a prompt shares its beginning with the one before it. `on_done` hears which request is
+    /// done and its completion, and may end the work.
+    ///
+    /// # Errors
+    /// As [`Generate::generate`].
+    fn generate_each(
+        &mut self,
+        requests: &[GenerateRequest],
+        cancel: &CancelToken,
+        on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+    ) -> Result<(), InferenceError> {
+        one_by_one(self, requests, cancel, on_done)
+    }
+
+    /// As [`Generate::generate_each`] for one request with each of these sets of places in its parts hidden: what comes after
+    /// the last place of all sets is read with the set hidden, what comes before it was read with nothing hidden, and
+    /// keeps traces of it. An estimate of what the request says without them.
+    ///
+    /// # Errors
+    /// As [`Generate::generate`]; also for a generator that cannot hide what it has read.
+    fn generate_hiding(
+        &mut self,
+        _request: &GenerateRequest,
+        _hidden: &[Vec<usize>],
+        _cancel: &CancelToken,
+        _on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+    ) -> Result<(), InferenceError> {
+        Err(InferenceError::cannot_hide(&self.identity().model))
+    }
+
     /// How probable an answer is with and without parts of its prompt, without reading the rest of the prompt again
     /// (attention ablation: the hidden parts are taken out of the state). An estimate of what leaving them out does.
     /// `on_scored` hears each set's tokens as they come; the whole prompt's come first, as no set.
@@ -205,4 +238,20 @@ pub trait Generate: Send {
     ) -> Result<Scores, InferenceError> {
         Err(InferenceError::cannot_hide(&self.identity().model))
     }
+}
+
+/// [`Generate::generate`] for each of `requests`, in their order.
+pub(super) fn one_by_one<G: Generate + ?Sized>(
+    generator: &mut G,
+    requests: &[GenerateRequest],
+    cancel: &CancelToken,
+    on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+) -> Result<(), InferenceError> {
+    for (at, request) in requests.iter().enumerate() {
+        let completion = generator.generate(request, cancel, &mut |_| {})?;
+        if on_done(at, completion).is_break() {
+            break;
+        }
+    }
+    Ok(())
 }

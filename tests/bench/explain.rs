@@ -3,9 +3,9 @@
 //! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL]` asks the first questions of the benchmark beside the
 //! repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain
 //! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources; then a made prompt of ten sources of about
-//! 250 tokens each. Every answer is explained twice: with what hardly matters settled as a group, and one by one. Before
-//! each explanation the state of the model is that after the answer. All ratios are to the time of the answer, prompt
-//! reading included.
+//! 250 tokens each. Every answer is explained three times: one by one, with what hardly matters settled as a group, and by
+//! a preview. Before each explanation the state of the model is that after the answer. All ratios are to the time of the
+//! answer, prompt reading included; what is read and written beside the answer's own is counted in tokens.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -16,15 +16,17 @@ use std::time::Instant;
 
 use ragonite::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
 use ragonite::attribution::{
-    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, SourceVector, explain,
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, SourceVector, explain,
+    preview,
 };
 use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Embed, Generate, GeneratorSettings, LlamaGenerator, ModelFolders, ScoreRequest, load_embedder,
+    Catalog, Completion, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator, ModelFolders,
+    ScoreRequest, TextRole, load_embedder,
 };
-use ragonite::prompt::PromptSettings;
+use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
 
 const EMBEDDER: &str = "all-MiniLM-L6-v2";
@@ -105,35 +107,54 @@ struct Work<'a> {
     settings: AnswerSettings,
 }
 
-/// Times of one question, as multiples of the answer's.
+/// One question; times are multiples of the answer's.
 #[derive(Default, Clone)]
 struct Measured {
     answer_ms: f64,
     tokens: f64,
+    said: f64,
     clusters: f64,
-    first_bar: f64,
-    preview: f64,
-    one_by_one: f64,
-    grouped: f64,
     verified: f64,
+    grouped_clusters: f64,
+    read: f64,
+    written: f64,
+    first: f64,
+    exact: f64,
+    grouped: f64,
+    first_estimate: f64,
+    preview: f64,
     spearman: Option<f64>,
     same_first: Option<f64>,
+    hidden: f64,
+    first_hidden: f64,
+    spearman_hidden: Option<f64>,
+    same_first_hidden: Option<f64>,
 }
 
 impl Measured {
     fn line(&self) -> String {
+        let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
         format!(
-            "answer {:.1} s, {:.0} tokens, {:.0} clusters, {:.2} verified | first bar {:.2} preview {:.2} grouped {:.2} one by one {:.2} | Spearman {} same first {}",
+            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} in a group) | exact {:.2}, first {:.2}, {:.0} read {:.0} written | grouped {:.2} | preview {:.2}, first {:.2}, Spearman {} same first {} | written with sources hidden {:.2}, first {:.2}, Spearman {} same first {}",
             self.answer_ms / 1e3,
             self.tokens,
+            self.said,
             self.clusters,
             self.verified,
-            self.first_bar,
-            self.preview,
+            self.grouped_clusters,
+            self.exact,
+            self.first,
+            self.read,
+            self.written,
             self.grouped,
-            self.one_by_one,
-            self.spearman.map_or("-".to_owned(), |value| format!("{value:.2}")),
-            self.same_first.map_or("-".to_owned(), |value| format!("{value:.2}")),
+            self.preview,
+            self.first_estimate,
+            number(self.spearman),
+            number(self.same_first),
+            self.hidden,
+            self.first_hidden,
+            number(self.spearman_hidden),
+            number(self.same_first_hidden),
         )
     }
 
@@ -146,14 +167,20 @@ impl Measured {
         Self {
             answer_ms: median(|one| one.answer_ms),
             tokens: median(|one| one.tokens),
+            said: median(|one| one.said),
             clusters: median(|one| one.clusters),
-            first_bar: median(|one| one.first_bar),
-            preview: median(|one| one.preview),
-            one_by_one: median(|one| one.one_by_one),
-            grouped: median(|one| one.grouped),
             verified: median(|one| one.verified),
-            spearman: None,
-            same_first: None,
+            grouped_clusters: median(|one| one.grouped_clusters),
+            read: median(|one| one.read),
+            written: median(|one| one.written),
+            first: median(|one| one.first),
+            exact: median(|one| one.exact),
+            grouped: median(|one| one.grouped),
+            first_estimate: median(|one| one.first_estimate),
+            preview: median(|one| one.preview),
+            hidden: median(|one| one.hidden),
+            first_hidden: median(|one| one.first_hidden),
+            ..Self::default()
         }
     }
 }
@@ -165,8 +192,9 @@ fn agreement(measured: &[Measured]) {
         (values.iter().sum::<f64>() / values.len().max(1) as f64, values.len())
     };
     let ((spearman, of), (first, _)) = (mean(|one| one.spearman), mean(|one| one.same_first));
+    let ((hidden, _), (first_hidden, _)) = (mean(|one| one.spearman_hidden), mean(|one| one.same_first_hidden));
     println!(
-        "preview against one by one, {of} questions where a source mattered: Spearman {spearman:.2}, same first {first:.2}"
+        "against exact, {of} questions where a source mattered: preview Spearman {spearman:.2}, same first {first:.2}; written with sources hidden {hidden:.2}, {first_hidden:.2}"
     );
 }
 
@@ -175,62 +203,182 @@ impl Work<'_> {
         let never = CancelToken::never();
         let settings = &self.settings;
         let input = AnswerInput { prefix: "", language: Language::English, past: &[], question, hits, settings };
-        let started = Instant::now();
+        let clock = Clock::start();
         let answer = generate_answer(self.generator, &input, &never, &mut |_| {})?;
-        let answer_ms = started.elapsed().as_secs_f64() * 1e3;
+        let answered = clock.spent();
+        let answer_ms = answered.wall;
+        println!(
+            "  {question}: {:.1} s, {:.1} s of the processors; in brackets below, multiples of these",
+            answer_ms / 1e3,
+            answered.processor / 1e3
+        );
         let ids: Vec<_> = hits.iter().map(|hit| hit.evidence).collect();
         let vectors = self.index.vectors(&ids)?;
         let sources: Vec<SourceVector> =
             hits.iter().zip(vectors).map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
-        let (grouped, grouped_ms, first_bar) = self.explained(question, &answer, &sources, GroupTest::Auto)?;
-        let parts = answer.prompt.parts();
-        self.generator.score(
-            &ScoreRequest { parts, answer: answer.completion.tokens.clone(), hidden: Vec::new() },
-            &never,
-            &mut |_, _| {},
-        )?;
-        let (exact, exact_ms, _) = self.explained(question, &answer, &sources, GroupTest::Off)?;
-        let estimated: Vec<f64> = exact.clusters.iter().map(drop).collect();
-        let contributions: Vec<f64> = exact.clusters.iter().map(|one| one.contribution).collect();
+        let mut timed = |group_test, method| {
+            self.restore(&answer)?;
+            let explained = self.explained(question, &answer, &sources, (group_test, method))?;
+            let (all, first) = (explained.spent.of(answered), explained.first.of(answered));
+            println!("    {method:?}, group test {group_test:?}: {all}, first {first}");
+            Ok::<_, Box<dyn Error>>(explained)
+        };
+        let exact = timed(GroupTest::Off, Method::Counterfactual)?;
+        let grouped = timed(GroupTest::Auto, Method::Counterfactual)?;
+        let estimated = timed(GroupTest::Off, Method::Preview)?;
+        let clusters = &exact.attribution.clusters;
+        let of = |hits: &[usize]| estimated.attribution.clusters.iter().find(|one| one.hits == hits).map_or(0.0, drop);
+        let estimates: Vec<f64> = clusters.iter().map(|one| of(&one.hits)).collect();
+        let contributions: Vec<f64> = clusters.iter().map(|one| one.contribution).collect();
+        let (hidden, hidden_spent, first_hidden) = self.hiding(question, &answer, clusters)?;
+        println!(
+            "    written with sources hidden: {}, first {}: {hidden:.3?} where exact is {contributions:.3?}",
+            hidden_spent.of(answered),
+            first_hidden.of(answered)
+        );
         let mattered = contributions.iter().any(|one| *one > 0.0);
         let top = |values: &[f64]| values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
-        let verified = exact.clusters.iter().filter(|one| one.how == How::Verified).count();
+        let count = |clusters: &[Cluster], how| clusters.iter().filter(|one| one.how == how).count() as f64;
+        let completions = || clusters.iter().flat_map(|one| &one.counterfactuals).map(|one| &one.completion);
+        let own = |one: &Completion| one.tokens.len() - one.drafted_tokens;
         Ok(Measured {
             answer_ms,
             tokens: answer.completion.prompt_tokens as f64,
-            clusters: exact.clusters.len() as f64,
-            first_bar: first_bar / answer_ms,
-            preview: grouped.timings_ms.preview.0 / answer_ms,
-            one_by_one: exact_ms / answer_ms,
-            grouped: grouped_ms / answer_ms,
-            verified: verified as f64 / exact.clusters.len().max(1) as f64,
-            spearman: mattered.then(|| spearman(&estimated, &contributions)),
-            same_first: mattered.then(|| f64::from(u8::from(top(&estimated) == top(&contributions)))),
+            said: answer.completion.tokens.len() as f64,
+            clusters: clusters.len() as f64,
+            verified: count(clusters, How::Verified),
+            grouped_clusters: count(&grouped.attribution.clusters, How::Group),
+            read: completions().map(|one| one.prompt_tokens - one.reused_tokens).sum::<usize>() as f64,
+            written: completions().map(own).sum::<usize>() as f64,
+            first: exact.first.wall / answer_ms,
+            exact: exact.spent.wall / answer_ms,
+            grouped: grouped.spent.wall / answer_ms,
+            first_estimate: estimated.first.wall / answer_ms,
+            preview: estimated.spent.wall / answer_ms,
+            spearman: mattered.then(|| spearman(&estimates, &contributions)),
+            same_first: mattered.then(|| f64::from(u8::from(top(&estimates) == top(&contributions)))),
+            hidden: hidden_spent.wall / answer_ms,
+            first_hidden: first_hidden.wall / answer_ms,
+            spearman_hidden: mattered.then(|| spearman(&hidden, &contributions)),
+            same_first_hidden: mattered.then(|| f64::from(u8::from(top(&hidden) == top(&contributions)))),
         })
     }
 
-    /// An explanation, its time and that of its first bar in milliseconds.
+    /// What the answers written with each cluster hidden differ from the original by, and the time of all and of the first.
+    fn hiding(&mut self, question: &str, answer: &Answer, clusters: &[Cluster]) -> Outcome<(Vec<f64>, Spent, Spent)> {
+        self.restore(answer)?;
+        let parts = answer.prompt.segments.iter().enumerate();
+        let places = |hits: &[usize]| -> Vec<usize> {
+            let is_of = |part: Part| matches!(part, Part::Evidence { rank } if hits.contains(&rank));
+            parts.clone().filter(|(_, segment)| is_of(segment.part)).map(|(place, _)| place).collect()
+        };
+        let hidden: Vec<Vec<usize>> = clusters.iter().map(|cluster| places(&cluster.hits)).collect();
+        let request = GenerateRequest {
+            parts: answer.prompt.parts(),
+            sampling: answer.sampling,
+            stop: answer.prompt.stop.clone(),
+            max_tokens: self.settings.prompt.answer_tokens,
+            draft: answer.completion.tokens.clone(),
+        };
+        let (clock, mut first, never) = (Clock::start(), None, CancelToken::never());
+        let mut texts = vec![None; hidden.len()];
+        let mut hear = |at: usize, completion: Completion| {
+            first.get_or_insert_with(|| clock.spent());
+            texts[at] = (completion.tokens != answer.completion.tokens).then_some(completion.text);
+            ControlFlow::Continue(())
+        };
+        self.generator.generate_hiding(&request, &hidden, &never, &mut hear)?;
+        let in_prompt = answer.prompt.sources();
+        let embed = |text: &str| -> Outcome<_> {
+            let text = format!("{question}\n{}", read_answer(text, &in_prompt).0.text);
+            Ok(self.embedder.embed(&[&text], TextRole::Evidence, &never)?.remove(0))
+        };
+        let original = embed(&answer.completion.text)?;
+        let distance = |text: &Option<String>| -> Outcome<f64> {
+            text.as_ref().map_or(Ok(0.0), |text| Ok(1.0 - original.cosine(&embed(text)?)))
+        };
+        let distances = texts.iter().map(distance).collect::<Outcome<Vec<f64>>>()?;
+        Ok((distances, clock.spent(), first.unwrap_or_default()))
+    }
+
+    /// Brings back the state after the answer.
+    fn restore(&mut self, answer: &Answer) -> Outcome<()> {
+        let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
+        let request = ScoreRequest { parts, answer: tokens, hidden: Vec::new() };
+        self.generator.score(&request, &CancelToken::never(), &mut |_, _| {})?;
+        Ok(())
+    }
+
     fn explained(
         &mut self,
         question: &str,
         answer: &Answer,
         sources: &[SourceVector],
-        group_test: GroupTest,
-    ) -> Outcome<(Attribution, f64, f64)> {
+        (group_test, method): (GroupTest, Method),
+    ) -> Outcome<Explained> {
         let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
         let in_prompt = answer.prompt.sources();
         let present = |text: &str| read_answer(text, &in_prompt).0.text;
         let max_tokens = self.settings.prompt.answer_tokens;
         let input = ExplainInput { question, answer, sources, settings: &settings, max_tokens, present: &present };
-        let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
-        let (started, mut first) = (Instant::now(), None);
+        let (clock, mut first) = (Clock::start(), None);
         let mut hear = |_: usize, _: usize, _: &[Cluster]| {
-            first.get_or_insert_with(|| started.elapsed());
+            first.get_or_insert_with(|| clock.spent());
         };
-        let attribution = explain(input, engines, &CancelToken::never(), &mut hear)?;
-        let first = first.unwrap_or_default().as_secs_f64() * 1e3;
-        Ok((attribution, started.elapsed().as_secs_f64() * 1e3, first))
+        let attribution = if method == Method::Preview {
+            preview(input, self.generator, &CancelToken::never(), &mut hear)?
+        } else {
+            let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
+            explain(input, engines, &CancelToken::never(), &mut hear)?
+        };
+        Ok(Explained { attribution, spent: clock.spent(), first: first.unwrap_or_default() })
     }
+}
+
+/// An explanation, its time and that of its first bar.
+struct Explained {
+    attribution: Attribution,
+    spent: Spent,
+    first: Spent,
+}
+
+/// Wall-clock and processor time from here on.
+struct Clock {
+    started: Instant,
+    processor: f64,
+}
+
+/// Milliseconds by the wall and of all processors.
+#[derive(Default, Clone, Copy)]
+struct Spent {
+    wall: f64,
+    processor: f64,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { started: Instant::now(), processor: processor_ms() }
+    }
+
+    fn spent(&self) -> Spent {
+        Spent { wall: self.started.elapsed().as_secs_f64() * 1e3, processor: processor_ms() - self.processor }
+    }
+}
+
+impl Spent {
+    /// As a multiple of another time; what the processors did is in brackets, which a busy machine changes little.
+    fn of(self, other: Self) -> String {
+        format!("{:.2} ({:.2})", self.wall / other.wall, self.processor / other.processor)
+    }
+}
+
+/// What all threads of this process have had of the processors, in hundredths of a second exact; 0 where the system
+/// does not say.
+fn processor_ms() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
+    ticks.sum::<f64>() * 10.0
 }
 
 /// By how much the log-probability of the answer drops in all.

@@ -26,11 +26,16 @@ pub(super) struct Draft {
     pub(super) place: usize,
 }
 
+/// How many of the guessed tokens come before the first that cannot be read, because it is none or ends the turn.
+pub(super) fn readable(tokens: &[LlamaToken], engine: &Engine) -> usize {
+    let is_last = |token: &LlamaToken| !engine.knows(*token) || engine.ends_generation(*token);
+    tokens.iter().position(is_last).unwrap_or(tokens.len())
+}
+
 impl Draft {
     pub(super) fn new(tokens: &[i32], engine: &Engine) -> Self {
         let tokens: Vec<LlamaToken> = tokens.iter().copied().map(LlamaToken::new).collect();
-        let is_last = |token: &LlamaToken| !engine.knows(*token) || engine.ends_generation(*token);
-        let readable = tokens.iter().position(is_last).unwrap_or(tokens.len());
+        let readable = readable(&tokens, engine);
         Self { tokens, readable, matched: 0, read: 0..0, place: engine.last_place() }
     }
 

@@ -22,6 +22,7 @@ use llama_cpp_2::token::LlamaToken;
 use super::gguf::{GgufError, Shape};
 use super::log::{self, Errors};
 use super::slots::SLOTS;
+use super::together::TOGETHER;
 use super::{FlashAttention, GeneratorSettings, KvCache, needs};
 use crate::base::Canceled;
 use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Special, available_memory};
@@ -32,11 +33,16 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 const BATCH_TOKENS: usize = 512;
 
 /// Tokens read between two looks at the cancel token without a GPU: under a second for 1.5 billion parameters on two
-/// cores.
+/// cores. From 64 on llama.cpp computes attention in tiles, which rounds otherwise, for a fifth more speed; and the step
+/// depends on nothing but the processor's being one, so that answers do not depend on what else the machine does.
 const CPU_STEP: usize = 32;
 
-/// Sequences whose states are told apart: the slots, and one to try things out.
-pub(super) const SEQUENCES: usize = SLOTS + 1;
+/// Tokens of answers beside those of a prompt in one call.
+const BESIDE: usize = 15;
+
+/// Sequences whose states are told apart: the slots, one to try things out, and those of answers that are written at the
+/// same time, with the prompt that is read meanwhile.
+pub(super) const SEQUENCES: usize = SLOTS + 1 + TOGETHER + 1;
 
 /// Cells of the state beyond the longest prompt, so that a second, shorter one can stay beside it.
 const SPARE_CELLS: usize = 1024;
@@ -66,6 +72,11 @@ impl Sequence {
     /// The one that no slot uses.
     pub(super) const TRIAL: Self = Self(SLOTS);
 
+    /// Those of answers that are written at the same time.
+    pub(super) fn of_together() -> Vec<Self> {
+        (SLOTS + 1..SEQUENCES).map(Self).collect()
+    }
+
     fn id(self) -> i32 {
         i32::try_from(self.0).unwrap_or(0)
     }
@@ -84,7 +95,20 @@ pub(super) enum Logits {
     From(usize),
 }
 
-/// A token chosen greedily.
+/// What a call of llama.cpp reads into one sequence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece<'a> {
+    /// The sequence.
+    pub(super) sequence: Sequence,
+    /// The tokens.
+    pub(super) tokens: &'a [LlamaToken],
+    /// The position of the first.
+    pub(super) position: usize,
+    /// Whose logits are wanted, by their place in the piece.
+    pub(super) logits: Logits,
+}
+
+/// The token with the highest logit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Likeliest {
     /// The token.
@@ -195,6 +219,12 @@ impl Engine {
         self.read_step
     }
 
+    /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the answers'
+    /// own, or less.
+    pub(super) fn call_limit(&self) -> usize {
+        BATCH_TOKENS.min(self.read_step + BESIDE)
+    }
+
     /// The template in the weights, its source empty where they have none. `bos` is empty where neither the vocabulary
     /// asks for one nor the template names it, so that whoever renders may put it first whenever it is not empty.
     pub(super) fn chat_template(&self) -> ChatTemplate {
@@ -232,9 +262,20 @@ impl Engine {
         self.model.vocab().is_eog(token)
     }
 
+    /// Whether the architecture can forget the end of what it has read and keep the rest.
+    pub(super) fn can_forget_a_part(&self) -> bool {
+        !self.model.is_recurrent() && !self.model.is_hybrid()
+    }
+
     /// Tokens that all sequences may have together.
     pub(super) fn cells(&self) -> usize {
         self.cells
+    }
+
+    /// Plans as if all sequences together had no more than this.
+    #[cfg(test)]
+    pub(super) fn pretend_cells(&mut self, cells: usize) {
+        self.cells = cells;
     }
 
     /// Forgets the state of `sequence` from position `keep` on. False where the architecture cannot forget a part, in
@@ -286,18 +327,26 @@ impl Engine {
         position: usize,
         logits: Logits,
     ) -> Result<(), Cause> {
-        let end = position + tokens.len();
-        if tokens.is_empty() || tokens.len() > BATCH_TOKENS || end > self.context_tokens {
-            let (tokens, context) = (tokens.len(), self.context_tokens);
-            return Err(EngineError::BatchTooLong { tokens, position, batch: BATCH_TOKENS, context }.into());
-        }
+        self.decode_pieces(&[Piece { sequence, tokens, position, logits }])
+    }
+
+    /// Adds each piece to the state of its sequence, in one call.
+    pub(super) fn decode_pieces(&mut self, pieces: &[Piece<'_>]) -> Result<(), Cause> {
+        let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
         self.batch.clear();
-        for (place, token) in tokens.iter().enumerate() {
-            let wanted = match logits {
-                Logits::Last => place + 1 == tokens.len(),
-                Logits::From(first) => place >= first,
-            };
-            self.batch.add(*token, i32::try_from(position + place)?, &[sequence.id()], wanted)?;
+        for piece in pieces {
+            let Piece { sequence, tokens, position, logits } = *piece;
+            if tokens.is_empty() || all > BATCH_TOKENS || position + tokens.len() > self.context_tokens {
+                let (batch, context) = (BATCH_TOKENS, self.context_tokens);
+                return Err(EngineError::BatchTooLong { tokens: all, position, batch, context }.into());
+            }
+            for (place, token) in tokens.iter().enumerate() {
+                let wanted = match logits {
+                    Logits::Last => place + 1 == tokens.len(),
+                    Logits::From(first) => place >= first,
+                };
+                self.batch.add(*token, i32::try_from(position + place)?, &[sequence.id()], wanted)?;
+            }
         }
         self.context.decode(&mut self.batch)?;
         Ok(())
@@ -305,22 +354,17 @@ impl Engine {
 
     /// The likeliest token after the one at `place` of the last call; of equals the one with the lowest id.
     pub(super) fn likeliest(&self, place: usize) -> Likeliest {
-        let logits = self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX));
-        let (mut best, mut second) = ((0, f32::NEG_INFINITY), f32::NEG_INFINITY);
-        for (token, logit) in (0..).zip(logits) {
-            if *logit > best.1 {
-                second = best.1;
-                best = (token, *logit);
-            } else if *logit > second {
-                second = *logit;
-            }
-        }
-        Likeliest { token: LlamaToken::new(best.0), margin: best.1 - second }
+        likeliest(self.logits(place).iter().copied())
+    }
+
+    /// The logits of all words after the token at `place` of the last call.
+    pub(super) fn logits(&self, place: usize) -> &[f32] {
+        self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX))
     }
 
     /// The natural logarithm of the probability of `token` after the one at `place` of the last call.
     pub(super) fn log_probability(&self, place: usize, token: LlamaToken) -> f32 {
-        let logits = self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX));
+        let logits = self.logits(place);
         let chosen = usize::try_from(token.0).ok().and_then(|token| logits.get(token));
         let Some(chosen) = chosen else { return f32::NEG_INFINITY };
         // Relative to the largest, so that nothing overflows.
@@ -348,6 +392,20 @@ impl Engine {
     pub(super) fn knows(&self, token: LlamaToken) -> bool {
         (0..self.model.vocab().n_tokens()).contains(&token.0)
     }
+}
+
+/// The token with the highest of these logits; of equals the one with the lowest id.
+pub(super) fn likeliest(logits: impl Iterator<Item = f32>) -> Likeliest {
+    let (mut best, mut second) = ((0, f32::NEG_INFINITY), f32::NEG_INFINITY);
+    for (token, logit) in (0..).zip(logits) {
+        if logit > best.1 {
+            second = best.1;
+            best = (token, logit);
+        } else if logit > second {
+            second = logit;
+        }
+    }
+    Likeliest { token: LlamaToken::new(best.0), margin: best.1 - second }
 }
 
 enum LoadError {

@@ -15,6 +15,8 @@ mod needs;
 mod score;
 mod slots;
 mod stream;
+mod together;
+mod writer;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -33,6 +35,7 @@ use super::{
     PromptPart, ScoreRequest, Scores,
 };
 use crate::base::{CancelToken, Millis};
+use crate::inference::generate::one_by_one;
 
 /// How a generator is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,14 +196,20 @@ impl LlamaGenerator {
             })?;
         }
         self.slots.take(place.slot, place.from, kept);
-        for slot in self.slots.in_the_way(prompt.len() - kept + more, self.engine.cells()) {
+        Ok(if self.make_room(prompt.len() - kept + more) { kept } else { 0 })
+    }
+
+    /// Forgets the other slots where they leave no room for `tokens` more than all have. False where everything had to
+    /// be forgotten.
+    fn make_room(&mut self, tokens: usize) -> bool {
+        for slot in self.slots.in_the_way(tokens, self.engine.cells()) {
             if !self.engine.forget_from(Sequence(slot), 0) {
                 self.slots.empty_all();
-                return Ok(0);
+                return false;
             }
             self.slots.empty(slot);
         }
-        Ok(kept)
+        true
     }
 
     /// Reads the rest of `prompt`, in pieces small enough to cancel between them.
@@ -377,6 +386,29 @@ impl Generate for LlamaGenerator {
         self.run(Some(grammar), request, cancel, on_event)
     }
 
+    fn generate_each(
+        &mut self,
+        requests: &[GenerateRequest],
+        cancel: &CancelToken,
+        on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+    ) -> Result<(), InferenceError> {
+        if self.engine.can_forget_a_part() {
+            self.write_together(requests, cancel, on_done)
+        } else {
+            one_by_one(self, requests, cancel, on_done)
+        }
+    }
+
+    fn generate_hiding(
+        &mut self,
+        request: &GenerateRequest,
+        hidden: &[Vec<usize>],
+        cancel: &CancelToken,
+        on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+    ) -> Result<(), InferenceError> {
+        self.write_hiding(request, hidden, cancel, on_done)
+    }
+
     fn score(
         &mut self,
         request: &ScoreRequest,
@@ -393,3 +425,5 @@ mod reuse_tests;
 mod survival_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod together_tests;

@@ -12,7 +12,7 @@ use llama_cpp_2::token::LlamaToken;
 use super::LlamaGenerator;
 use super::engine::{Logits, Sequence};
 use crate::base::CancelToken;
-use crate::inference::{InferenceError, ScoreRequest, Scores};
+use crate::inference::{InferenceError, PromptPart, ScoreRequest, Scores};
 
 const DOING: &str = "scoring an answer";
 
@@ -41,7 +41,7 @@ impl LlamaGenerator {
         on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
     ) -> Result<Scores, InferenceError> {
         let prompt = self.prompt(&request.parts)?;
-        let hidden = self.ranges(request)?;
+        let hidden = self.ranges(&request.parts, &request.hidden)?;
         let rest = self.rest(&prompt, &hidden, &request.answer)?;
         if rest.answer.is_empty() {
             return Ok(Scores { whole: Vec::new(), hidden: vec![Vec::new(); hidden.len()] });
@@ -60,14 +60,18 @@ impl LlamaGenerator {
     }
 
     /// The tokens of each set.
-    fn ranges(&self, request: &ScoreRequest) -> Result<Vec<Vec<Range<usize>>>, InferenceError> {
+    pub(super) fn ranges(
+        &self,
+        parts: &[PromptPart],
+        sets: &[Vec<usize>],
+    ) -> Result<Vec<Vec<Range<usize>>>, InferenceError> {
         let mut ends = vec![0];
-        for part in &request.parts {
+        for part in parts {
             ends.push(ends[ends.len() - 1] + self.tokenize(part)?.len());
         }
         let range = |place: &usize| Some(*ends.get(*place)?..*ends.get(place + 1)?);
         let ranges = |set: &Vec<usize>| set.iter().map(range).collect::<Option<Vec<_>>>();
-        let sets = request.hidden.iter().map(ranges).collect::<Option<Vec<_>>>();
+        let sets = sets.iter().map(ranges).collect::<Option<Vec<_>>>();
         sets.ok_or_else(|| self.failed(DOING, "a part that is to be hidden is not in the prompt".into()))
     }
 

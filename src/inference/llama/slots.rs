@@ -71,6 +71,16 @@ impl Slots {
         }
     }
 
+    /// Goes on with what `slot` holds, all of it.
+    pub(super) fn go_on_in(&mut self, slot: usize) {
+        self.take(slot, slot, self.tokens[slot].len());
+    }
+
+    /// Tokens in all slots.
+    pub(super) fn held(&self) -> usize {
+        self.tokens.iter().map(Vec::len).sum()
+    }
+
     /// The sequence of the current slot.
     pub(super) fn sequence(&self) -> Sequence {
         Sequence(self.current)
@@ -93,7 +103,7 @@ impl Slots {
 
     /// The other slots, where the current one with `tokens` more than it has leaves them no room in `cells`.
     pub(super) fn in_the_way(&self, tokens: usize, cells: usize) -> Vec<usize> {
-        let held: usize = self.tokens.iter().map(Vec::len).sum();
+        let held = self.held();
         let others = (0..SLOTS).filter(|slot| *slot != self.current && !self.tokens[*slot].is_empty());
         if held + tokens > cells { others.collect() } else { Vec::new() }
     }

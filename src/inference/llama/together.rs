@@ -1,0 +1,374 @@
+//! Several answers at once.
+//!
+//! Takes requests whose prompts share their beginnings. The prompts are read one after the other, each in a sequence of
+//! its own that begins as a copy of what is shared; the answers to those that are read already are written in the same
+//! calls of llama.cpp, where a token costs little more than one of a prompt. Drafts are checked on the way.
+//! Invariants: an answer is what its request alone gives (near-ties aside); a prompt is read only when there are cells
+//! for it and its answer; nothing of these sequences stays in the context.
+//! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
+
+use std::collections::VecDeque;
+use std::ops::{ControlFlow, Range};
+use std::time::Instant;
+
+use llama_cpp_2::token::LlamaToken;
+
+use super::LlamaGenerator;
+use super::draft::readable;
+use super::engine::{Logits, Piece, Sequence};
+use super::writer::{GUESSES, Start, Writer};
+use crate::base::CancelToken;
+use crate::inference::{Completion, GenerateRequest, InferenceError};
+
+/// Answers that are written at the same time.
+pub(super) const TOGETHER: usize = 8;
+
+/// Tokens that llama.cpp's kernels take at a time.
+const ROWS: usize = 16;
+
+const DOING: &str = "generating several answers";
+
+/// Hears of an answer, and may end the work.
+type OnDone<'d> = dyn FnMut(usize, Completion) -> ControlFlow<()> + 'd;
+
+/// Requests with the same prompt.
+struct Group {
+    waiting: VecDeque<usize>,
+    prompt: Vec<LlamaToken>,
+    /// Tokens at its beginning that are in the slot.
+    shared: usize,
+    /// Of these, tokens that are taken out of the state before the rest is read.
+    hidden: Vec<Range<usize>>,
+    /// How much nearer to the beginning than in the prompt the rest is read: where the last of what is shared is hidden,
+    /// it has its place.
+    moved: usize,
+}
+
+/// A prompt that is being read, or whose requests wait for room.
+struct Reader {
+    group: usize,
+    sequence: Sequence,
+    read: usize,
+    started: Instant,
+}
+
+struct Work<'a> {
+    requests: &'a [GenerateRequest],
+    groups: Vec<Group>,
+    /// The group that is read next.
+    next: usize,
+    reader: Option<Reader>,
+    writers: Vec<Writer<'a>>,
+    /// What the draft and the answers that have ended say.
+    said: Vec<Vec<LlamaToken>>,
+    /// Sequences that hold nothing.
+    free: Vec<Sequence>,
+    /// Tokens that the context has for a prompt and its answer.
+    context: usize,
+}
+
+impl Work<'_> {
+    /// Cells that these sequences have or may need, beside the first `base` tokens that they share.
+    fn cells(&self, base: usize) -> usize {
+        let read = self.reader.as_ref().map(|reader| reader.group);
+        let is_live = |group: &usize| Some(*group) == read || self.writers.iter().any(|one| one.group == *group);
+        let live: Vec<&Group> = (0..self.groups.len()).filter(is_live).map(|group| &self.groups[group]).collect();
+        let shared = live.iter().map(|group| group.shared).max().unwrap_or(0);
+        let prompts: usize = live.iter().map(|group| group.prompt.len() - group.shared).sum();
+        let answers: usize = self.writers.iter().map(|one| self.answer_cells(one.group, one.at)).sum();
+        shared.saturating_sub(base) + prompts + answers
+    }
+
+    /// Cells that an answer may need.
+    fn answer_cells(&self, group: usize, request: usize) -> usize {
+        let room = self.context - self.groups[group].prompt.len();
+        self.requests[request].max_tokens.min(room) + GUESSES + 1
+    }
+
+    /// Cells that the next group needs for itself and its first answer.
+    fn next_cells(&self) -> usize {
+        let group = &self.groups[self.next];
+        let answer = group.waiting.front().map_or(0, |request| self.answer_cells(self.next, *request));
+        group.prompt.len() - group.shared + answer
+    }
+
+    /// Tokens that groups which are still to be read share with the slot.
+    fn still_shared(&self) -> usize {
+        self.groups[self.next..].iter().map(|group| group.shared).max().unwrap_or(0)
+    }
+
+    /// Lets answers whose draft has gone wrong guess from what the others say. `readable` tells
+    /// how many tokens at the beginning can be read.
+    fn guess(&mut self, readable: impl Fn(&[LlamaToken]) -> usize) {
+        let guesses: Vec<Vec<LlamaToken>> = (self.writers.iter().enumerate())
+            .map(|(at, writer)| {
+                let others = self.writers.iter().enumerate().filter(|(other, _)| *other != at);
+                let others = others.map(|(_, other)| other.said());
+                let mut guessed = writer.guess(self.said.iter().rev().map(Vec::as_slice).chain(others), self.context);
+                guessed.truncate(readable(&guessed));
+                guessed
+            })
+            .collect();
+        for (writer, guessed) in self.writers.iter_mut().zip(guesses) {
+            writer.piece.extend(guessed);
+        }
+    }
+
+    /// What the next call reads: as much of a prompt as goes into `most` tokens beside the answers.
+    fn pieces(&mut self, most: usize) -> Vec<Piece<'_>> {
+        // Wrong guesses are worth less than the tokens of a prompt.
+        let mut guesses = most.saturating_sub(ROWS + self.writers.len());
+        for writer in &mut self.writers {
+            let read = writer.piece.len().min(guesses + 1);
+            writer.piece.truncate(read);
+            guesses -= read - 1;
+        }
+        let written: usize = self.writers.iter().map(|writer| writer.piece.len()).sum();
+        let budget = most.saturating_sub(written) / ROWS * ROWS;
+        let reader = self.reader.as_ref().and_then(|reader| {
+            let prompt = &self.groups[reader.group].prompt;
+            let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + budget)];
+            let (position, logits) = (reader.read - self.groups[reader.group].moved, Logits::From(tokens.len()));
+            let piece = Piece { sequence: reader.sequence, tokens, position, logits };
+            Some(piece).filter(|piece| !piece.tokens.is_empty())
+        });
+        let writer = |one| {
+            let Writer { sequence, piece, position, .. }: &Writer<'_> = one;
+            Piece { sequence: *sequence, tokens: piece, position: *position, logits: Logits::From(0) }
+        };
+        reader.into_iter().chain(self.writers.iter().map(writer)).collect()
+    }
+}
+
+impl LlamaGenerator {
+    pub(super) fn write_together(
+        &mut self,
+        requests: &[GenerateRequest],
+        cancel: &CancelToken,
+        on_done: &mut OnDone<'_>,
+    ) -> Result<(), InferenceError> {
+        cancel.check()?;
+        let mut groups = self.groups(requests)?;
+        self.read_shared(&mut groups, cancel)?;
+        self.write_groups(requests, groups, cancel, on_done)
+    }
+
+    /// The same request with each of these sets of parts hidden from what comes after them all.
+    pub(super) fn write_hiding(
+        &mut self,
+        request: &GenerateRequest,
+        hidden: &[Vec<usize>],
+        cancel: &CancelToken,
+        on_done: &mut OnDone<'_>,
+    ) -> Result<(), InferenceError> {
+        cancel.check()?;
+        let prompt = self.prompt(&request.parts)?;
+        let hidden = self.ranges(&request.parts, hidden)?;
+        let end = hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0);
+        let shared = end.min(prompt.len() - 1);
+        if self.slots.place(&prompt).shared < shared {
+            self.reuse(&prompt[..shared], 0)?;
+            self.read_prompt(&prompt[..shared], cancel, &mut |_| {})?;
+        } else {
+            self.slots.go_on_in(self.slots.place(&prompt).from);
+        }
+        let group = |(at, ranges): (usize, Vec<Range<usize>>)| {
+            let hidden = ranges.into_iter().map(|range| range.start..range.end.min(shared)).collect();
+            Group { waiting: VecDeque::from([at]), prompt: prompt.clone(), shared, hidden, moved: 0 }
+        };
+        let requests = vec![request.clone(); hidden.len()];
+        self.write_groups(&requests, hidden.into_iter().enumerate().map(group).collect(), cancel, on_done)
+    }
+
+    fn write_groups(
+        &mut self,
+        requests: &[GenerateRequest],
+        groups: Vec<Group>,
+        cancel: &CancelToken,
+        on_done: &mut OnDone<'_>,
+    ) -> Result<(), InferenceError> {
+        let (free, context) = (Sequence::of_together(), self.identity.context_tokens);
+        let said = requests.first().map(|request| request.draft.iter().copied().map(LlamaToken::new).collect());
+        let said = said.into_iter().collect();
+        let mut work = Work { requests, groups, next: 0, reader: None, writers: Vec::new(), said, free, context };
+        let done = self.work_off(&mut work, cancel, on_done);
+        for sequence in Sequence::of_together() {
+            if !self.engine.forget_from(sequence, 0) {
+                self.slots.empty_all();
+            }
+        }
+        done
+    }
+
+    fn groups(&self, requests: &[GenerateRequest]) -> Result<Vec<Group>, InferenceError> {
+        let mut groups: Vec<Group> = Vec::new();
+        for (at, request) in requests.iter().enumerate() {
+            let prompt = self.prompt(&request.parts)?;
+            match groups.last_mut() {
+                Some(group) if group.prompt == prompt => group.waiting.push_back(at),
+                _ => {
+                    let waiting = VecDeque::from([at]);
+                    groups.push(Group { waiting, prompt, shared: 0, hidden: Vec::new(), moved: 0 });
+                }
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Sees to it that what the first prompt shares with the others is in the current slot.
+    fn read_shared(&mut self, groups: &mut [Group], cancel: &CancelToken) -> Result<(), InferenceError> {
+        let Some((first, others)) = groups.split_first() else { return Ok(()) };
+        let wanted = others.iter().map(|other| common(&first.prompt, &other.prompt)).max().unwrap_or(0);
+        let place = self.slots.place(&first.prompt);
+        if place.shared >= wanted {
+            self.slots.go_on_in(place.from);
+        } else {
+            self.reuse(&first.prompt[..wanted], 0)?;
+            self.read_prompt(&first.prompt[..wanted], cancel, &mut |_| {})?;
+        }
+        for group in groups {
+            group.shared = common(&group.prompt, self.slots.current()).min(group.prompt.len() - 1);
+        }
+        Ok(())
+    }
+
+    fn work_off(
+        &mut self,
+        work: &mut Work<'_>,
+        cancel: &CancelToken,
+        on_done: &mut OnDone<'_>,
+    ) -> Result<(), InferenceError> {
+        loop {
+            cancel.check()?;
+            self.begin_reading(work)?;
+            self.begin_writing(work)?;
+            if work.reader.is_none() && work.writers.is_empty() {
+                return Ok(());
+            }
+            self.step(work)?;
+            if self.hand_over(work, on_done)?.is_break() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Begins the next prompt, unless one is being read or there is no room yet.
+    fn begin_reading(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
+        if work.reader.is_some() || work.next >= work.groups.len() || !self.has_room(work)? {
+            return Ok(());
+        }
+        let Some(sequence) = work.free.pop() else { return Ok(()) };
+        let (group, shared) = (work.next, work.groups[work.next].shared);
+        let copied = self.engine.copy(self.slots.sequence(), sequence, shared);
+        copied.map_err(|source| self.lost(DOING, source))?;
+        let mut position = shared;
+        for range in work.groups[group].hidden.iter().filter(|range| !range.is_empty()) {
+            position = self.engine.hide(sequence, range).map_err(|source| self.lost(DOING, source))?;
+        }
+        work.groups[group].moved = shared - position;
+        work.reader = Some(Reader { group, sequence, read: shared, started: Instant::now() });
+        work.next += 1;
+        Ok(())
+    }
+
+    /// Whether there are cells for the next prompt and its answer, after forgetting what nobody needs any more.
+    fn has_room(&mut self, work: &mut Work<'_>) -> Result<bool, InferenceError> {
+        let more = |this: &Self, work: &Work<'_>| work.cells(this.slots.current().len()) + work.next_cells();
+        let wanted = more(self, work);
+        if !self.make_room(wanted) {
+            return Err(self.unforgetting());
+        }
+        let fits = |this: &Self, work: &Work<'_>| this.slots.held() + more(this, work) <= this.engine.cells();
+        if !fits(self, work) {
+            self.shorten(work.still_shared())?;
+        }
+        if !fits(self, work) && work.writers.is_empty() {
+            // Alone with what it shares, a prompt and its answer always fit.
+            let shared = work.groups[work.next].shared;
+            self.shorten(shared)?;
+            work.groups[work.next..].iter_mut().for_each(|group| group.shared = group.shared.min(shared));
+            return Ok(true);
+        }
+        Ok(fits(self, work))
+    }
+
+    /// Keeps at most the first `keep` tokens of what is shared.
+    fn shorten(&mut self, keep: usize) -> Result<(), InferenceError> {
+        if keep < self.slots.current().len() { self.rewind(keep) } else { Ok(()) }
+    }
+
+    fn unforgetting(&mut self) -> InferenceError {
+        self.lost(DOING, "the architecture of the model cannot forget a part".into())
+    }
+
+    /// Begins the answers to a prompt that is read but for its last token.
+    fn begin_writing(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
+        while let Some(Reader { group, sequence, read, started }) = work.reader {
+            let is_read = read + 1 >= work.groups[group].prompt.len();
+            let Some(at) = work.groups[group].waiting.front().copied().filter(|_| is_read) else { return Ok(()) };
+            let needed = work.cells(self.slots.current().len()) + work.answer_cells(group, at);
+            let fits = self.slots.held() + needed <= self.engine.cells();
+            let is_last = work.groups[group].waiting.len() == 1;
+            let own = if is_last { Some(sequence) } else { work.free.pop() };
+            let Some(own) = own.filter(|_| fits || work.writers.is_empty()) else { return Ok(()) };
+            if is_last {
+                work.reader = None;
+            } else {
+                self.engine.copy(sequence, own, read).map_err(|source| self.lost(DOING, source))?;
+            }
+            work.groups[group].waiting.pop_front();
+            let Group { prompt, moved, .. } = &work.groups[group];
+            let start = Start { at, group, sequence: own, prompt, moved: *moved, started };
+            work.writers.push(Writer::new(start, &work.requests[at], &self.engine, work.context));
+        }
+        Ok(())
+    }
+
+    /// One call of llama.cpp, and what it says about each answer.
+    fn step(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
+        work.guess(|tokens| readable(tokens, &self.engine));
+        let pieces = work.pieces(self.engine.call_limit());
+        let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
+        if let Err(source) = self.engine.decode_pieces(&pieces) {
+            return Err(self.lost(DOING, source));
+        }
+        let written: usize = work.writers.iter().map(|writer| writer.piece.len()).sum();
+        if let Some(reader) = &mut work.reader {
+            reader.read += all - written;
+        }
+        let mut offset = all - written;
+        for writer in &mut work.writers {
+            let read = writer.piece.len();
+            let kept = writer.hear(&self.engine, offset, work.context);
+            offset += read;
+            if kept < read && !self.engine.forget_from(writer.sequence, writer.position) {
+                return Err(self.unforgetting());
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives away the answers that have ended, and forgets their sequences.
+    fn hand_over(&mut self, work: &mut Work<'_>, on_done: &mut OnDone<'_>) -> Result<ControlFlow<()>, InferenceError> {
+        let (done, going): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut work.writers).into_iter().partition(|writer| writer.finish.is_some());
+        work.writers = going;
+        for writer in done {
+            if !self.engine.forget_from(writer.sequence, 0) {
+                return Err(self.unforgetting());
+            }
+            work.free.push(writer.sequence);
+            work.said.push(writer.said().to_vec());
+            let (at, shared) = (writer.at, work.groups[writer.group].shared);
+            if on_done(at, writer.completion(shared)).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// How many tokens both begin with.
+fn common(a: &[LlamaToken], b: &[LlamaToken]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}

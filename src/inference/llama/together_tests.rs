@@ -1,0 +1,241 @@
+//! Answers that are written together, on real weights: SmolLM2-135M (profile `tiny`).
+
+use std::ops::ControlFlow;
+use std::sync::PoisonError;
+
+use super::tests::{ONE_AT_A_TIME, answer, ask, load, plain};
+use super::*;
+use crate::base::CancelSource;
+use crate::inference::Sampling;
+
+/// How far logits of these weights move when anything is rounded otherwise: they take what they are multiplied with in 8
+/// bits, and a last bit that falls otherwise changes others layer by layer.
+const NOISE: f32 = 0.5;
+
+/// The same tokens, unless one of the answers had a choice that noise may turn.
+fn assert_same(one: &Completion, other: &Completion, what: &str) {
+    let open = [one, other].iter().any(|one| one.narrowest.is_some_and(|margin| margin < NOISE));
+    assert!(one.tokens == other.tokens || open, "{what}: {one:?} instead of {other:?}");
+}
+
+/// Facts of a small harbour, and what may be asked of them.
+const FACTS: [(&str, &str); 5] = [
+    ("The ferry leaves the pier at seven in the morning.", "When does the ferry leave?"),
+    ("The door of the harbour office is green.", "What colour is the door of the office?"),
+    ("Alice repaired the radio of the lighthouse in May.", "Who repaired the radio?"),
+    ("The pump of the tank runs on diesel.", "What does the pump run on?"),
+    ("Lunch is served in the old net shed at noon.", "Where is lunch served?"),
+];
+
+/// A prompt with three of the facts about one of them; each number gives another.
+fn prompt(number: usize) -> GenerateRequest {
+    let mut request = ask(FACTS[number % 5].1, 14);
+    let of = |at: usize| plain(&format!("Fact {}: {}\n", at + 1, FACTS[(number + at * (1 + number / 5 % 2)) % 5].0));
+    request.parts.splice(3..3, (0..3).map(of));
+    request
+}
+
+/// The prompts without each fact, the last one first, with `draft`.
+fn without_each(whole: &GenerateRequest, draft: &[i32]) -> Vec<GenerateRequest> {
+    let without = |at: usize| {
+        let mut request = GenerateRequest { draft: draft.to_vec(), ..whole.clone() };
+        request.parts.remove(3 + at);
+        request
+    };
+    [2, 1, 0].map(without).to_vec()
+}
+
+fn each(generator: &mut LlamaGenerator, requests: &[GenerateRequest]) -> Vec<Completion> {
+    let mut done = vec![None; requests.len()];
+    let mut hear = |at: usize, completion| {
+        assert!(done[at].is_none(), "{at} comes once");
+        done[at] = Some(completion);
+        ControlFlow::Continue(())
+    };
+    generator.generate_each(requests, &CancelToken::never(), &mut hear).unwrap();
+    done.into_iter().map(Option::unwrap).collect()
+}
+
+/// The answer with nothing read before.
+fn from_nothing(generator: &mut LlamaGenerator, request: &GenerateRequest) -> Completion {
+    generator.engine.forget_all();
+    generator.slots.empty_all();
+    answer(generator, &GenerateRequest { draft: Vec::new(), ..request.clone() })
+}
+
+/// How many answers differ.
+fn differing(together: &[Completion], alone: &[Completion], what: &str) -> usize {
+    assert_eq!(together.len(), alone.len());
+    for (together, alone) in together.iter().zip(alone) {
+        assert_same(together, alone, what);
+        if together.tokens == alone.tokens {
+            assert_eq!((&together.text, together.finish), (&alone.text, alone.finish), "{what}");
+            assert_eq!(together.prompt_tokens, alone.prompt_tokens, "{what}");
+        }
+    }
+    together.iter().zip(alone).filter(|(a, b)| a.tokens != b.tokens).count()
+}
+
+#[test]
+fn answers_written_together_are_those_from_an_empty_cache() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(mut generator), Some(mut fresh)) = (load(512), load(512)) else { return };
+    let (mut all, mut near_ties, mut verified) = (0, 0, 0);
+    for number in 0..20 {
+        let whole = prompt(number);
+        let said = answer(&mut generator, &whole);
+        let requests = without_each(&whole, &said.tokens);
+        let together = each(&mut generator, &requests);
+        let alone: Vec<Completion> = requests.iter().map(|request| from_nothing(&mut fresh, request)).collect();
+        all += together.len();
+        near_ties += differing(&together, &alone, &format!("prompt {number}"));
+        for one in together.iter().filter(|one| one.tokens == said.tokens) {
+            assert_eq!(one.drafted_tokens, said.tokens.len());
+            verified += 1;
+        }
+    }
+    println!("{all} answers, {verified} as the original, {near_ties} not as from an empty cache");
+    assert!(verified > 0 && verified < all, "both kinds are tried");
+    assert!(near_ties * 20 <= all, "{near_ties} of {all} answers differ");
+}
+
+#[test]
+fn sampled_answers_written_together_are_those_of_their_seeds() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(mut generator), Some(mut fresh)) = (load(512), load(512)) else { return };
+    let (mut all, mut near_ties) = (0, 0);
+    for number in 0..3 {
+        let seeded = |seed| Sampling::Seeded { temperature: 0.7, seed };
+        let whole = GenerateRequest { sampling: seeded(5), ..prompt(number) };
+        let said = answer(&mut generator, &whole);
+        let with_seeds = |request: GenerateRequest| {
+            [5, 6, 7].map(|seed| GenerateRequest { sampling: seeded(seed), ..request.clone() })
+        };
+        let requests: Vec<GenerateRequest> =
+            without_each(&whole, &said.tokens).into_iter().flat_map(with_seeds).collect();
+        let together = each(&mut generator, &requests);
+        let alone: Vec<Completion> = requests.iter().map(|request| from_nothing(&mut fresh, request)).collect();
+        all += together.len();
+        near_ties += differing(&together, &alone, &format!("prompt {number}"));
+    }
+    assert!(near_ties * 20 <= all, "{near_ties} of {all} answers differ");
+}
+
+#[test]
+fn what_is_shared_is_read_once_and_the_slots_stay_right() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(mut generator), Some(mut fresh)) = (load(512), load(512)) else { return };
+    let whole = prompt(1);
+    let said = answer(&mut generator, &whole);
+    let requests = without_each(&whole, &said.tokens);
+    let length = |parts: &[PromptPart]| -> usize { parts.iter().map(|p| generator.tokenize(p).unwrap().len()).sum() };
+    let shared = [5, 4, 3].map(|part| length(&whole.parts[..part]));
+    let warm = each(&mut generator, &requests);
+    for (one, shared) in warm.iter().zip(shared) {
+        // The facts begin alike, with a word and a number.
+        assert!((shared..shared + 4).contains(&one.reused_tokens), "{} of {shared}", one.reused_tokens);
+    }
+    let again = answer(&mut generator, &whole);
+    assert_eq!((again.reused_tokens, &again.tokens), (again.prompt_tokens - 1, &said.tokens), "nothing was pushed out");
+
+    let cold = each(&mut fresh, &requests);
+    differing(&cold, &warm, "with nothing read before");
+    assert!(cold[2].reused_tokens > 0, "what the first two share is there for the third");
+    let one = each(&mut fresh, &requests[..1]);
+    differing(&one, &warm[..1], "a single request");
+    assert!(each(&mut fresh, &[]).is_empty());
+}
+
+#[test]
+fn answers_are_the_same_where_there_is_room_for_one_prompt_only() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(mut generator), Some(mut fresh)) = (load(256), load(256)) else { return };
+    let story = "The crew of the station writes down wind and pressure every hour. ";
+    let mut whole = prompt(2);
+    whole.parts.insert(3, plain(&story.repeat(5)));
+    whole.parts.insert(5, plain(&story.repeat(3)));
+    whole.max_tokens = 500;
+    let said = answer(&mut generator, &whole);
+    let requests: Vec<GenerateRequest> = [7, 6, 5, 4, 3]
+        .map(|at| {
+            let mut request = GenerateRequest { draft: said.tokens.clone(), ..whole.clone() };
+            request.parts.remove(at);
+            request
+        })
+        .to_vec();
+    generator.engine.pretend_cells(300);
+    let crowded = each(&mut generator, &requests);
+    let roomy = each(&mut fresh, &requests);
+    differing(&crowded, &roomy, "with few cells");
+    let after = answer(&mut generator, &GenerateRequest { max_tokens: 8, ..whole.clone() });
+    assert_same(&after, &from_nothing(&mut fresh, &GenerateRequest { max_tokens: 8, ..whole }), "the next question");
+}
+
+#[test]
+fn ending_answers_that_are_written_together_leaves_no_trace() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let whole = prompt(3);
+    let said = answer(&mut generator, &whole);
+    let requests = without_each(&whole, &[]);
+    let expected = each(&mut generator, &requests);
+    let never = CancelToken::never();
+
+    let mut heard = 0;
+    let mut once = |_: usize, _: Completion| {
+        heard += 1;
+        ControlFlow::Break(())
+    };
+    generator.generate_each(&requests, &never, &mut once).unwrap();
+    assert_eq!(heard, 1);
+
+    let source = CancelSource::default();
+    let mut cancel = |_: usize, _: Completion| {
+        source.cancel();
+        ControlFlow::Continue(())
+    };
+    let canceled = generator.generate_each(&requests, &source.token(), &mut cancel);
+    assert!(matches!(canceled, Err(InferenceError::Canceled(_))), "{canceled:?}");
+
+    let long = ask(&"word ".repeat(600), 8);
+    let refused = generator.generate_each(&[requests[0].clone(), long], &never, &mut |_, _| ControlFlow::Continue(()));
+    assert!(matches!(refused, Err(InferenceError::PromptTooLong { .. })), "{refused:?}");
+
+    let silent: Vec<GenerateRequest> =
+        requests.iter().map(|request| GenerateRequest { max_tokens: 0, ..request.clone() }).collect();
+    assert!(each(&mut generator, &silent).iter().all(|one| one.tokens.is_empty() && one.finish == Finish::Length));
+
+    let again = each(&mut generator, &requests);
+    differing(&again, &expected, "after all that");
+    assert_same(&answer(&mut generator, &whole), &said, "the whole prompt");
+}
+
+#[test]
+fn an_answer_with_the_last_fact_hidden_is_the_one_without_it() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    for number in [0, 3, 7] {
+        let mut whole = prompt(number);
+        let said = answer(&mut generator, &whole);
+        whole.draft.clone_from(&said.tokens);
+        let mut hiding = |hidden: &[Vec<usize>]| {
+            let mut done = vec![None; hidden.len()];
+            let mut hear = |at: usize, completion| {
+                done[at] = Some(completion);
+                ControlFlow::Continue(())
+            };
+            generator.generate_hiding(&whole, hidden, &CancelToken::never(), &mut hear).unwrap();
+            done.into_iter().map(Option::unwrap).collect::<Vec<Completion>>()
+        };
+        let hidden = hiding(&[vec![5], vec![4], vec![]]);
+        assert_same(&hidden[2], &said, "nothing hidden");
+        let only = hiding(&[vec![5]]);
+        assert_same(&hidden[0], &only[0], "beside others and alone");
+        let left_out = answer(&mut generator, &without_each(&whole, &[])[0]);
+        assert_same(&only[0], &left_out, "the last fact");
+        assert_same(&answer(&mut generator, &whole), &said, "what was hidden is there again");
+    }
+    let nowhere = generator
+        .generate_hiding(&prompt(0), &[vec![99]], &CancelToken::never(), &mut |_, _| ControlFlow::Continue(()));
+    assert!(matches!(nowhere, Err(InferenceError::Run { .. })), "{nowhere:?}");
+}

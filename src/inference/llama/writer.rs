@@ -1,0 +1,187 @@
+//! One of several answers that are written at the same time.
+//!
+//! Takes the logits of its part of a call, gives what it wants read in the next one: its last token, and the tokens that
+//! probably follow where its draft has held so far.
+//! Invariants: the answer is what the request alone gives; a guess stays in the state only when it was chosen.
+//! Not here: whose turn it is and what there is room for (`together`).
+
+use std::time::Instant;
+
+use llama_cpp_2::token::LlamaToken;
+
+use super::choice::Choice;
+use super::draft::readable;
+use super::engine::{Engine, Sequence};
+use super::stream::TextStream;
+use crate::base::Millis;
+use crate::inference::{Completion, Finish, GenerateRequest};
+
+/// Tokens that are read on a guess behind a certain one, at most: with it as many as llama.cpp's kernels take at a time.
+pub(super) const GUESSES: usize = 15;
+
+/// Tokens that are read on the first guess after a wrong one: with the certain one as many as cost little more than one.
+const FIRST_GUESSES: usize = 3;
+
+/// Tokens in a row that an answer has in common with what was said elsewhere, to be believed to go on like that.
+const IN_COMMON: usize = 2;
+
+/// An answer on the way.
+pub(super) struct Writer<'a> {
+    /// The request, by its place among all.
+    pub(super) at: usize,
+    /// The prompt, by its place among all.
+    pub(super) group: usize,
+    /// Where its state is.
+    pub(super) sequence: Sequence,
+    /// What is read next: the last token that is certain, and guesses.
+    pub(super) piece: Vec<LlamaToken>,
+    /// Where the piece begins.
+    pub(super) position: usize,
+    /// Why it ended, once it has.
+    pub(super) finish: Option<Finish>,
+    prompt: usize,
+    max_tokens: usize,
+    choice: Choice,
+    draft: Vec<LlamaToken>,
+    /// Tokens of the draft that can be read.
+    readable: usize,
+    /// Tokens of the draft that were chosen.
+    matched: usize,
+    /// Tokens that are read on the next guess.
+    reach: usize,
+    stream: TextStream<'a>,
+    tokens: Vec<LlamaToken>,
+    started: Instant,
+    first_token_at: Option<Instant>,
+}
+
+/// Where a writer begins.
+pub(super) struct Start<'p> {
+    /// The request, by its place among all.
+    pub(super) at: usize,
+    /// The prompt, by its place among all.
+    pub(super) group: usize,
+    /// A sequence that has read all of the prompt but its last token.
+    pub(super) sequence: Sequence,
+    /// The prompt.
+    pub(super) prompt: &'p [LlamaToken],
+    /// How much nearer to the beginning than in the prompt it is read.
+    pub(super) moved: usize,
+    /// Since when it is being read.
+    pub(super) started: Instant,
+}
+
+impl<'a> Writer<'a> {
+    /// `room` is how many tokens the context has in all.
+    pub(super) fn new(start: Start<'_>, request: &'a GenerateRequest, engine: &Engine, room: usize) -> Self {
+        let Start { at, group, sequence, prompt, moved, started } = start;
+        let last = prompt.len() - 1;
+        let draft: Vec<LlamaToken> = request.draft.iter().copied().map(LlamaToken::new).collect();
+        let mut writer = Self {
+            at,
+            group,
+            sequence,
+            piece: Vec::new(),
+            position: last - moved,
+            finish: (request.max_tokens == 0).then_some(Finish::Length),
+            prompt: prompt.len(),
+            max_tokens: request.max_tokens,
+            choice: Choice::new(request.sampling, None),
+            readable: readable(&draft, engine),
+            draft,
+            matched: 0,
+            reach: FIRST_GUESSES,
+            stream: TextStream::new(&request.stop),
+            tokens: Vec::new(),
+            started,
+            first_token_at: None,
+        };
+        writer.go_on_with(prompt[last], room);
+        writer
+    }
+
+    /// Takes what the last call says about the piece, which began at `offset` in it. Gives how many tokens of the
+    /// piece stay; those behind them were guessed wrong.
+    pub(super) fn hear(&mut self, engine: &Engine, offset: usize, room: usize) -> usize {
+        if self.finish.is_some() {
+            return self.piece.len();
+        }
+        for place in 0..self.piece.len() {
+            let token = self.choice.next(engine, offset + place);
+            self.finish = self.take(token, engine, room);
+            if self.finish.is_some() || self.piece.get(place + 1) != Some(&token) {
+                let kept = place + 1;
+                self.position += kept;
+                self.reach = match self.piece.len() {
+                    1 => self.reach,
+                    read if read == kept => GUESSES.min(2 * self.reach + 1),
+                    _ => FIRST_GUESSES,
+                };
+                self.go_on_with(token, room);
+                return kept;
+            }
+        }
+        self.piece.len()
+    }
+
+    /// Adds a chosen token to the answer.
+    fn take(&mut self, token: LlamaToken, engine: &Engine, room: usize) -> Option<Finish> {
+        self.first_token_at.get_or_insert_with(Instant::now);
+        if self.matched == self.tokens.len() && self.draft.get(self.matched) == Some(&token) {
+            self.matched += 1;
+        }
+        self.tokens.push(token);
+        if engine.ends_generation(token) {
+            return Some(Finish::End);
+        }
+        if self.stream.push(&engine.piece(token), &mut |_| {}) {
+            return Some(Finish::Stop);
+        }
+        let full = self.tokens.len() >= self.max_tokens || self.prompt + self.tokens.len() > room;
+        full.then_some(Finish::Length)
+    }
+
+    /// The next piece begins with `token`, which is at `position`.
+    fn go_on_with(&mut self, token: LlamaToken, room: usize) {
+        let from = self.tokens.len();
+        let guesses = GUESSES.min(room.saturating_sub(self.position + 1));
+        let end = if self.matched == from { self.readable.min(from + guesses) } else { from };
+        self.piece = [&[token], self.draft.get(from..end).unwrap_or_default()].concat();
+    }
+
+    /// What it said so far.
+    pub(super) fn said(&self) -> &[LlamaToken] {
+        &self.tokens
+    }
+
+    /// What it probably says next, once its draft has gone wrong: answers to almost the same prompt come back to the
+    /// same words.
+    pub(super) fn guess<'s>(&self, others: impl Iterator<Item = &'s [LlamaToken]>, room: usize) -> Vec<LlamaToken> {
+        let Some(last) = self.tokens.len().checked_sub(IN_COMMON).filter(|_| self.piece.len() == 1) else {
+            return Vec::new();
+        };
+        let most = self.reach.min(room.saturating_sub(self.position + 1));
+        let after = |other: &'s [LlamaToken]| {
+            let found = other.windows(IN_COMMON).rposition(|words| *words == self.tokens[last..])?;
+            Some(&other[found + IN_COMMON..]).filter(|rest| !rest.is_empty())
+        };
+        let rest = others.filter_map(after).next().unwrap_or_default();
+        rest[..rest.len().min(most)].to_vec()
+    }
+
+    /// The answer. `reused` tokens of its prompt had been read before.
+    pub(super) fn completion(self, reused: usize) -> Completion {
+        let first = self.first_token_at.map(|at| Millis::from(at.duration_since(self.started)));
+        Completion {
+            text: self.stream.finish(&mut |_| {}).trim().to_owned(),
+            tokens: self.tokens.into_iter().map(|token| token.0).collect(),
+            prompt_tokens: self.prompt,
+            reused_tokens: reused,
+            drafted_tokens: self.matched,
+            narrowest: self.choice.narrowest,
+            finish: self.finish.unwrap_or(Finish::Length),
+            first_token_ms: first.unwrap_or_default(),
+            total_ms: self.started.elapsed().into(),
+        }
+    }
+}
