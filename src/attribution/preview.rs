@@ -33,7 +33,7 @@ pub fn preview(
     let cluster_ms = Millis::from(started.elapsed());
     if order.is_empty() {
         let timings_ms = AttributionTimings { cluster: cluster_ms, total: cluster_ms, ..AttributionTimings::default() };
-        return Ok(Attribution { method: Method::Preview, decisive: false, clusters: Vec::new(), timings_ms });
+        return Ok(Attribution { timings_ms, ..Attribution::new(Method::Preview) });
     }
     let prompt = &input.answer.prompt;
     let request = ScoreRequest {
@@ -60,7 +60,7 @@ pub fn preview(
         total: started.elapsed().into(),
         ..AttributionTimings::default()
     };
-    Ok(Attribution { method: Method::Preview, decisive, clusters, timings_ms })
+    Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Preview) })
 }
 
 /// Places of the segments of these sources.
@@ -81,6 +81,7 @@ fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {
         counterfactual_answer: None,
         counterfactuals: Vec::new(),
         drops,
+        divergences: Vec::new(),
     }
 }
 

@@ -175,7 +175,7 @@ impl Explaining<'_> {
     ) -> Result<Attribution, EvalError> {
         let sources = self.sources;
         // With a core of more points than there can be, every source is a cluster of its own.
-        let alone = AttributionSettings { min_points: usize::MAX, ..*self.settings };
+        let alone = AttributionSettings { min_points: usize::MAX, ..self.settings.clone() };
         let settings = match way {
             Way::Similarity => {
                 let input = SimilarityInput { answer: &answered.answer, sources, settings: self.settings };

@@ -13,7 +13,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
-use crate::attribution::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
+use crate::attribution::{
+    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
+};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::evidence::{Context, Kind};
 use crate::inference::{Completion, Finish, Sampling, Special};
@@ -151,7 +153,8 @@ fn trace(text: &str, score: u16) -> Trace {
                 contribution: score,
                 share: Some(1.0),
                 counterfactual_answer: Some(text.to_owned()),
-                drops: Vec::new(),
+                drops: vec![1.5, -0.25],
+                divergences: vec![0.5],
                 counterfactuals: vec![Counterfactual {
                     prompt: prompt(text),
                     completion: completion(text),
@@ -159,6 +162,19 @@ fn trace(text: &str, score: u16) -> Trace {
                 }],
             }],
             timings_ms: AttributionTimings { total: Millis(100.0), ..AttributionTimings::default() },
+            tokens: vec!["Ali".to_owned(), "ce.".to_owned()],
+            sentences: vec![Sentence {
+                text: text.to_owned(),
+                tokens: 0..2,
+                decisive: true,
+                clusters: vec![SentenceCluster {
+                    hits: vec![1],
+                    how: How::Logprob,
+                    drop: 1.25,
+                    contribution: 0.46,
+                    share: Some(1.0),
+                }],
+            }],
         }),
         timings_ms: TurnTimings { total: Millis(210.5), ..TurnTimings::default() },
     }

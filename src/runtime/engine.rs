@@ -75,8 +75,7 @@ impl Engine {
             return Ok(Arc::clone(embedder));
         }
         let id = &self.setup.profile.profile.embedder;
-        let embedder =
-            self.loading(id, || load_embedder(self.setup.catalog.model(id)?, &self.setup.folders, &self.leaving))?;
+        let embedder = self.read_embedder(id)?;
         *slot = Some(Arc::clone(&embedder));
         Ok(embedder)
     }
@@ -92,6 +91,11 @@ impl Engine {
                 })?);
         }
         Ok(slot.clone())
+    }
+
+    /// Reads the embedder with this id, shared with nobody. Stops when the program is being left.
+    pub(super) fn read_embedder(&self, id: &str) -> Result<Arc<dyn Embed>, InferenceError> {
+        self.loading(id, || load_embedder(self.setup.catalog.model(id)?, &self.setup.folders, &self.leaving))
     }
 
     /// Does `work` while the status line says that `model` is being loaded.
