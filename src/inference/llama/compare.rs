@@ -44,6 +44,9 @@ impl LlamaGenerator {
         if let Some(unknown) = answer.iter().find(|token| !self.engine.knows(**token)) {
             return Err(self.failed(DOING, format!("the vocabulary has no token {unknown}").into()));
         }
+        if request.without.iter().flatten().any(|place| *place >= request.parts.len()) {
+            return Err(self.failed(DOING, "a part that is to be left out is not in the prompt".into()));
+        }
         if answer.is_empty() || request.without.is_empty() {
             return Ok(vec![Compared::default(); request.without.len()]);
         }
