@@ -85,6 +85,8 @@ struct AttributionJson<'a> {
     method: Method,
     decisive: bool,
     clusters: Vec<ClusterJson<'a>>,
+    /// How the drops came about: `preview` hides a cluster, `logprob` leaves it out; null without drops.
+    drops_how: Option<How>,
     /// What each sentence of the answer rests on; empty where that is not known.
     sentences: Vec<SentenceJson<'a>>,
     /// The text of each token, where tokens are asked for.
@@ -149,6 +151,7 @@ impl<'a> AttributionJson<'a> {
             method: attribution.method,
             decisive: attribution.decisive,
             clusters: clusters.collect(),
+            drops_how: attribution.method.drops(),
             sentences: (1..).zip(&attribution.sentences).map(SentenceJson::new).collect(),
             tokens: each.then_some(attribution.tokens.as_slice()),
             timings_ms: attribution.timings_ms,

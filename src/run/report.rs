@@ -119,14 +119,16 @@ pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
     if !attribution.decisive {
         text.push_str("  no single source decides\n");
     }
+    let hidden = if attribution.method.drops() == Some(How::Preview) { " when hidden" } else { "" };
     for cluster in &attribution.clusters {
-        text.push_str(&bar(cluster, cited));
+        text.push_str(&bar(cluster, cited, hidden));
     }
     text
 }
 
-fn bar(cluster: &Cluster, cited: &[usize]) -> String {
-    let drop = cluster.drop().map(|drop| format!(", log-probability {:+.2}", change(drop))).unwrap_or_default();
+/// `hidden` says how the cluster was taken away for its drop.
+fn bar(cluster: &Cluster, cited: &[usize], hidden: &str) -> String {
+    let drop = cluster.drop().map(|drop| format!(", log-probability {:+.2}{hidden}", change(drop))).unwrap_or_default();
     let says = format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.says());
     let mut text = bar_line(cluster.share, &cluster.hits, &says);
     if let Some(answer) = &cluster.counterfactual_answer {

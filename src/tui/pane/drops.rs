@@ -19,8 +19,8 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
             Some(How::Preview) => "hidden, an estimate",
             _ => "left out",
         };
-        let title = format!("8 Probability without {}", sources(&cluster.hits));
-        let summary = format!("log-probability {:+.2}, {how}", signed(drop));
+        let title = format!("8 Log-probability without {}", sources(&cluster.hits));
+        let summary = format!("{:+.2}, {how}", signed(drop));
         if look.open(Section::Drops(at), (&title, &summary), parts) {
             tokens(attribution, cluster, (at, look), parts);
         }

@@ -4,8 +4,9 @@
 
 use ratatui::text::Line;
 
-use super::why::{INTRODUCTION, Look, cited, members, share_line};
+use super::why::{INTRODUCTION, Look, members, share_line};
 use super::{Fold, Parts};
+use crate::answer::citation;
 use crate::app::Turn;
 use crate::attribution::{How, Sentence, SentenceCluster};
 use crate::base::clean_text;
@@ -67,13 +68,15 @@ fn verdict(sentence: &Sentence, look: &Look<'_>) -> Vec<Line<'static>> {
 
 fn details(turn: &Turn, of: (&Sentence, &SentenceCluster), look: &Look<'_>) -> Vec<Line<'static>> {
     let (sentence, cluster) = of;
+    let sources = turn.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
+    let named = citation::read(&sentence.text, &sources).valid;
+    let cited = if cluster.hits.iter().any(|hit| named.contains(hit)) { "cited in it" } else { "not cited in it" };
     let text = format!(
-        "{:.1} % less probable · log-probability {:+.2} over {} · {}",
+        "{:.1} % less probable · log-probability {:+.2} over {} · {cited}",
         cluster.contribution * 100.0,
         // Without a drop that is 0, the sign of nothing would be shown.
         if cluster.drop == 0.0 { 0.0 } else { -cluster.drop },
-        counted(sentence.tokens.len(), "token"),
-        cited(turn, &cluster.hits)
+        counted(sentence.tokens.len(), "token")
     );
     paragraphs(&text, look.theme.dim, look.width, &Indent::of(4))
 }

@@ -180,7 +180,7 @@ fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'st
 }
 
 /// Whether the answer names one of these sources.
-pub(super) fn cited(turn: &Turn, hits: &[usize]) -> &'static str {
+fn cited(turn: &Turn, hits: &[usize]) -> &'static str {
     let cited = turn.answer().is_some_and(|answer| hits.iter().any(|hit| answer.citations.contains(hit)));
     if cited { "cited" } else { "not cited" }
 }
