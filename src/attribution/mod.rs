@@ -26,6 +26,7 @@ pub use difference::{Change, DiffPart, difference};
 pub use error::AttributionError;
 pub use outcome::{
     Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster, UnknownMethod,
+    change_of,
 };
 pub use preview::preview;
 pub use probability::{Reading, probability};

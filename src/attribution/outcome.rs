@@ -163,6 +163,13 @@ impl Cluster {
     }
 }
 
+/// A drop as the change that is shown, with so many decimals; nothing has no sign.
+#[must_use]
+pub fn change_of(drop: f64, decimals: usize) -> String {
+    let text = format!("{:+.decimals$}", -drop);
+    if text.contains(|c: char| ('1'..='9').contains(&c)) { text } else { format!("{:.decimals$}", 0.0) }
+}
+
 /// What a sentence of the answer rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sentence {

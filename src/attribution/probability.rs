@@ -10,11 +10,11 @@
 use std::time::Instant;
 
 use super::plan::removal_order;
+use super::preview::{loss, mean, places};
 use super::score::settle;
 use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, How, Method};
 use crate::base::{CancelToken, Millis};
 use crate::inference::{CompareRequest, Compared, Generate, Measure};
-use crate::prompt::{Part, Prompt};
 
 /// What is read off the predictions with and without a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,26 +113,6 @@ fn settled(hits: &[usize], reading: Reading, compared: &Compared) -> Cluster {
         drops: compared.drops.clone(),
         divergences: compared.divergences.clone(),
     }
-}
-
-/// Places of the segments of these sources.
-fn places(prompt: &Prompt, hits: &[usize]) -> Vec<usize> {
-    let parts = prompt.segments.iter().map(|segment| segment.part).enumerate();
-    parts.filter(|(_, part)| matches!(part, Part::Evidence { rank } if hits.contains(rank))).map(|(at, _)| at).collect()
-}
-
-/// 1 minus the factor by which a token becomes less probable, from the drops of the logarithms (the geometric mean over
-/// the tokens): as a preview has it. Of two clusters the one with the larger sum of drops has the larger loss, until both
-/// are 0 because the answer becomes no less probable.
-pub(super) fn loss(drops: &[f32]) -> f64 {
-    let mean = mean(drops);
-    // A probability of 0 gives no number.
-    if mean.is_nan() { 0.0 } else { 1.0 - (-mean.max(0.0)).exp() }
-}
-
-fn mean(values: &[f32]) -> f64 {
-    let (sum, count) = values.iter().fold((0.0, 0.0), |(sum, count), value| (sum + f64::from(*value), count + 1.0));
-    if count > 0.0 { sum / count } else { 0.0 }
 }
 
 #[cfg(test)]

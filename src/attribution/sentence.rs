@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::probability::loss;
+use super::preview::loss;
 use super::score::{is_decisive, shares};
 use super::{
     Attribution, AttributionError, AttributionSettings, Change, Cluster, How, Sentence, SentenceCluster, difference,
@@ -55,12 +55,7 @@ pub fn by_sentence(
     Ok(attribution)
 }
 
-fn sentence(
-    text: String,
-    tokens: Range<usize>,
-    clusters: &[Cluster],
-    (how, temperature): (How, f64),
-) -> Sentence {
+fn sentence(text: String, tokens: Range<usize>, clusters: &[Cluster], (how, temperature): (How, f64)) -> Sentence {
     let found = clusters.iter().filter_map(|cluster| {
         let drops = cluster.drops.get(tokens.clone())?;
         let drop = drops.iter().copied().map(f64::from).sum();

@@ -102,7 +102,8 @@ mod tests {
     #[test]
     fn an_empty_table_is_the_paper_and_a_misspelt_key_is_refused() {
         let settings: AttributionSettings = toml::from_str("").unwrap();
-        let paper = AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, ..settings.clone() };
+        let paper =
+            AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, ..settings.clone() };
         let found = (settings.method, settings.embedder(), settings.group_test);
         assert_eq!((found, settings.clone()), ((Method::Counterfactual, None, GroupTest::Auto), paper));
         assert_eq!(toml::from_str::<AttributionSettings>("group_test = \"off\"").unwrap().group_test, GroupTest::Off);
@@ -119,6 +120,9 @@ mod tests {
         assert!(matches!(AttributionSettings { eps: f64::NAN, ..good.clone() }.check(), Err(SettingError::Eps(_))));
         assert_eq!(AttributionSettings { min_points: 0, ..good.clone() }.check(), Err(SettingError::MinPoints));
         assert_eq!(AttributionSettings { iterations: 0, ..good.clone() }.check(), Err(SettingError::Iterations));
-        assert_eq!(AttributionSettings { temperature: 0.0, ..good.clone() }.check(), Err(SettingError::Temperature(0.0)));
+        assert_eq!(
+            AttributionSettings { temperature: 0.0, ..good.clone() }.check(),
+            Err(SettingError::Temperature(0.0))
+        );
     }
 }

@@ -10,7 +10,8 @@ use crate::answer::Answer;
 use crate::base::{CancelSource, CancelToken, Canceled, Language, Millis, clean_text};
 use crate::inference::{
     ChatTemplate, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
-    GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, ScriptedGenerator, Special, TextRole,
+    GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, ScriptedGenerator, Special,
+    TextRole,
 };
 use crate::prompt::{Part, Prompt, Segment};
 

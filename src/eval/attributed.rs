@@ -176,7 +176,11 @@ const MEASURES: &[Measure<Explained>] = &[
         paper: not_in_paper,
     },
     accuracy!(Similarity, "attribution_accuracy.similarity", "similarity"),
-    accuracy!(CounterfactualUnclustered, "attribution_accuracy.counterfactual_unclustered", "counterfactual, no clusters"),
+    accuracy!(
+        CounterfactualUnclustered,
+        "attribution_accuracy.counterfactual_unclustered",
+        "counterfactual, no clusters"
+    ),
     accuracy!(Counterfactual, "attribution_accuracy.counterfactual", "counterfactual"),
     Measure {
         name: "decisive_rate.counterfactual",

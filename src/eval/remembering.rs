@@ -328,8 +328,11 @@ mod tests {
         };
         let stops = crate::base::CancelSource::default();
         let mut first = Remembering::new(Box::new(says()), "f00d", open());
-        let stopped =
-            first.compare(&asked(&[2, 1, 0], Measure::Token), &stops.token(), &mut |set, _| if set == 1 { stops.cancel() });
+        let stopped = first.compare(&asked(&[2, 1, 0], Measure::Token), &stops.token(), &mut |set, _| {
+            if set == 1 {
+                stops.cancel()
+            }
+        });
         assert!(matches!(stopped, Err(InferenceError::Canceled(_))));
 
         let mut again = Remembering::new(Box::new(says()), "f00d", open());

@@ -171,13 +171,8 @@ fn trace(text: &str, score: u16) -> Trace {
 
 /// An explanation by log-probability: drops, tokens and sentences beside the clusters.
 fn explained_by_logprob(text: &str) -> Attribution {
-    let cluster = SentenceCluster {
-        hits: vec![1],
-        how: How::Logprob,
-        drop: 1.25,
-        contribution: 0.46,
-        share: Some(1.0),
-    };
+    let cluster =
+        SentenceCluster { hits: vec![1], how: How::Logprob, drop: 1.25, contribution: 0.46, share: Some(1.0) };
     Attribution {
         clusters: vec![Cluster {
             hits: vec![1],

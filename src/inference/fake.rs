@@ -7,8 +7,9 @@ use std::collections::{HashMap, VecDeque};
 use sha2::{Digest, Sha256};
 
 use super::{
-    COMPARED_TOKENS, ChatTemplate, CompareRequest, Compared, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
-    GeneratorIdentity, InferenceError, Measure, PromptPart, Sampling, ScoreRequest, Scores, TextRole, drops,
+    COMPARED_TOKENS, ChatTemplate, CompareRequest, Compared, Completion, Embed, Embedding, EncoderIdentity, Finish,
+    Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, Measure, PromptPart, Sampling,
+    ScoreRequest, Scores, TextRole, drops,
 };
 use crate::base::{CancelToken, Millis};
 

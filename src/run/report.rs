@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::attribution::{Attribution, Cluster, How, Method, Sentence};
+use crate::attribution::{Attribution, Cluster, How, Method, Sentence, change_of};
 use crate::base::{clean_line, clean_text};
 use crate::history::{Outcome, TurnRecord};
 use crate::prompt::CutHow;
@@ -128,8 +128,10 @@ pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
 
 /// `hidden` says how the cluster was taken away for its drop.
 fn bar(cluster: &Cluster, cited: &[usize], hidden: &str) -> String {
-    let drop = cluster.drop().map(|drop| format!(", log-probability {:+.2}{hidden}", change(drop))).unwrap_or_default();
-    let says = format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.says());
+    let drop =
+        cluster.drop().map(|drop| format!(", log-probability {}{hidden}", change_of(drop, 2))).unwrap_or_default();
+    let says =
+        format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.says());
     let mut text = bar_line(cluster.share, &cluster.hits, &says);
     if let Some(answer) = &cluster.counterfactual_answer {
         let _ = writeln!(text, "          without: {}", clean_line(answer));
@@ -139,11 +141,6 @@ fn bar(cluster: &Cluster, cited: &[usize], hidden: &str) -> String {
 
 fn mark(cluster: &Cluster, cited: &[usize]) -> &'static str {
     if cluster.hits.iter().any(|hit| cited.contains(hit)) { "cited" } else { "not cited" }
-}
-
-/// What is lost, as a change; nothing has no sign.
-fn change(drop: f64) -> f64 {
-    if drop == 0.0 { 0.0 } else { -drop }
 }
 
 /// `  62.10% ###################            Source 1, 3 (…)`.
@@ -166,9 +163,9 @@ pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String 
             _ => "left out",
         };
         let says = format!(
-            "{:.1} % less probable, log-probability {:+.2}, {how}",
+            "{:.1} % less probable, log-probability {}, {how}",
             cluster.contribution * 100.0,
-            change(cluster.drop)
+            change_of(cluster.drop, 2)
         );
         text.push_str(&bar_line(cluster.share, &cluster.hits, &says));
     }
@@ -184,7 +181,7 @@ pub(super) fn tokens(attribution: &Attribution) -> String {
         for (at, drop) in cluster.drops.iter().enumerate() {
             let token = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
             let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();
-            let _ = writeln!(text, "  {:>4}  {:+8.3}  {bits}{token}", at + 1, change(f64::from(*drop)));
+            let _ = writeln!(text, "  {:>4}  {:>8}  {bits}{token}", at + 1, change_of(f64::from(*drop), 3));
         }
     }
     text

@@ -131,11 +131,7 @@ impl Start {
 
     /// What the core starts from.
     pub(super) fn app_settings(&self) -> AppSettings {
-        AppSettings {
-            top_k: self.sources(),
-            method: self.config.attribution.method,
-            ..AppSettings::default()
-        }
+        AppSettings { top_k: self.sources(), method: self.config.attribution.method, ..AppSettings::default() }
     }
 
     /// Evidences that go into the prompt.
@@ -150,7 +146,8 @@ fn check_is_embedder(model: &CatalogModel) -> Result<(), Failure> {
     }
     Err(Failure::usage(Problem {
         what: format!("`attribution.embedder` is `{}`, which is no embedder", model.id),
-        next: "Name an embedder of the catalog, as `ragonite models list --json` shows them, or leave it empty.".to_owned(),
+        next: "Name an embedder of the catalog, as `ragonite models list --json` shows them, or leave it empty."
+            .to_owned(),
     }))
 }
 

@@ -27,8 +27,8 @@ use self::engine::{Engine, Logits, Sequence};
 use self::slots::Slots;
 use self::stream::TextStream;
 use super::{
-    CompareRequest, Compared, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart,
-    ScoreRequest, Scores,
+    CompareRequest, Compared, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
+    InferenceError, PromptPart, ScoreRequest, Scores,
 };
 use crate::base::{CancelToken, Millis};
 

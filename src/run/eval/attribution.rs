@@ -19,8 +19,8 @@ use crate::attribution::SourceVector;
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAttribution;
 use crate::eval::{
-    AS_IN_PAPER, Answered, Comparison, Doing, EvalError, Explained, Explaining, Pages, Pointed, Remembering, Run, Speaker,
-    Variation, WAYS, Way, answer, attribute, intervals, measured,
+    AS_IN_PAPER, Answered, Comparison, Doing, EvalError, Explained, Explaining, Pages, Pointed, Remembering, Run,
+    Speaker, Variation, WAYS, Way, answer, attribute, intervals, measured,
 };
 use crate::index::Index;
 use crate::inference::Embed;
@@ -105,7 +105,13 @@ impl Attributions<'_> {
                     let doing = format!("explaining: {done} of {total} clusters");
                     output.progress(&step.line(&eta.line(&doing, Instant::now())));
                 };
-                explained.push(explain(bench, (&self.ways, self.comparer.as_ref(), speaker.generator()), answered, &index, &mut tell)?);
+                explained.push(explain(
+                    bench,
+                    (&self.ways, self.comparer.as_ref(), speaker.generator()),
+                    answered,
+                    &index,
+                    &mut tell,
+                )?);
                 from_cache += usize::from(speaker.used().only_recalled_since(before));
                 eta.at(explained.len(), from_cache);
             }

@@ -6,7 +6,7 @@ use super::Parts;
 use super::behind::Section;
 use super::steps::StepLook;
 use crate::app::Turn;
-use crate::attribution::{Attribution, Cluster, How};
+use crate::attribution::{Attribution, Cluster, How, change_of};
 use crate::base::clean_line;
 use crate::tui::text::sources;
 
@@ -20,7 +20,7 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
             _ => "left out",
         };
         let title = format!("8 Log-probability without {}", sources(&cluster.hits));
-        let summary = format!("{:+.2}, {how}", signed(drop));
+        let summary = format!("{}, {how}", change_of(drop, 2));
         if look.open(Section::Drops(at), (&title, &summary), parts) {
             tokens(attribution, cluster, (at, look), parts);
         }
@@ -36,12 +36,7 @@ fn tokens(
     for (at, drop) in cluster.drops.iter().enumerate() {
         let text = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
         let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();
-        let line = format!("{:>4}  {:+7.3}  {bits}{text}", at + 1, signed(f64::from(*drop)));
+        let line = format!("{:>4}  {:>7}  {bits}{text}", at + 1, change_of(f64::from(*drop), 3));
         parts.push(Section::Drops(section), look.cells(&line));
     }
-}
-
-/// What is lost, as a change; nothing has no sign.
-fn signed(drop: f64) -> f64 {
-    if drop == 0.0 { 0.0 } else { -drop }
 }

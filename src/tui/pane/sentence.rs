@@ -8,7 +8,7 @@ use super::why::{INTRODUCTION, Look, members, share_line};
 use super::{Fold, Parts};
 use crate::answer::citation;
 use crate::app::Turn;
-use crate::attribution::{How, Sentence, SentenceCluster};
+use crate::attribution::{How, Sentence, SentenceCluster, change_of};
 use crate::base::clean_text;
 use crate::tui::action::{Action, Place};
 use crate::tui::screen::ScreenState;
@@ -34,7 +34,8 @@ pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Li
 pub(super) fn parts(turn: &Turn, at: usize, look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
     let (screen, look) = look;
     let Some(sentence) = turn.sentences().get(at) else { return };
-    let place = format!("Sentence {} of {}", at + 1, turn.sentences().len());
+    let tokens = counted(sentence.tokens.len(), "token");
+    let place = format!("Sentence {} of {}, {tokens}", at + 1, turn.sentences().len());
     parts.push(INTRODUCTION, Line::styled(place, look.theme.dim));
     let text = clean_text(&sentence.text);
     parts.extend(INTRODUCTION, paragraphs(&text, look.theme.text, look.width, &Indent::of(2)));
@@ -70,13 +71,11 @@ fn details(turn: &Turn, of: (&Sentence, &SentenceCluster), look: &Look<'_>) -> V
     let (sentence, cluster) = of;
     let sources = turn.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
     let named = citation::read(&sentence.text, &sources).valid;
-    let cited = if cluster.hits.iter().any(|hit| named.contains(hit)) { "cited in it" } else { "not cited in it" };
+    let cited = if cluster.hits.iter().any(|hit| named.contains(hit)) { "cited" } else { "not cited" };
     let text = format!(
-        "{:.1} % less probable · log-probability {:+.2} over {} · {cited}",
+        "{:.1} % less probable · log-probability {} · {cited}",
         cluster.contribution * 100.0,
-        // Without a drop that is 0, the sign of nothing would be shown.
-        if cluster.drop == 0.0 { 0.0 } else { -cluster.drop },
-        counted(sentence.tokens.len(), "token")
+        change_of(cluster.drop, 2)
     );
     paragraphs(&text, look.theme.dim, look.width, &Indent::of(4))
 }

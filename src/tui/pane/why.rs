@@ -151,11 +151,7 @@ fn clusters(turn: &Turn, of: &[Cluster], look: (&ScreenState, &Look<'_>), parts:
 }
 
 /// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
-pub(super) fn share_line(
-    (fraction, hits): (Option<f64>, &[usize]),
-    open: Fold,
-    look: &Look<'_>,
-) -> Line<'static> {
+pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, look: &Look<'_>) -> Line<'static> {
     let share = fraction.map_or_else(|| "     –  ".to_owned(), |share| format!("{:>5.1} % ", share * 100.0));
     let name = sources(hits);
     let lead = format!("{} ", open.mark());
