@@ -199,7 +199,7 @@ fn choose_sentence(screen: &mut ScreenState, app: &App, step: Step) {
     screen.set_focus(Pane::Why);
     let sentences = screen.turn(app).map_or(0, |turn| turn.sentences().len());
     screen.sentence = match (screen.sentence, step) {
-        (Some(0), Step::Up) | (None, Step::Up) => None,
+        (Some(0) | None, Step::Up) => None,
         (None, _) => (sentences > 0).then_some(0),
         (Some(at), step) => Some(step.from(at, 1, sentences)),
     };
