@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn an_answer_of_one_sentence_has_all_tokens_whatever_the_model_wrote() {
         let written = pieces(&["I", " cannot", " say", "."]);
-        assert_eq!(tokens_of(&written, "The information cannot be found.", &[0]), [0..4]);
-        assert_eq!(tokens_of(&[], "", &[0]), [0..0]);
+        assert_eq!(tokens_of(&written, "The information cannot be found.", &[0]), vec![0..4]);
+        assert_eq!(tokens_of(&[], "", &[0]), vec![0..0]);
     }
 
     #[test]

@@ -330,7 +330,7 @@ mod tests {
         let mut first = Remembering::new(Box::new(says()), "f00d", open());
         let stopped = first.compare(&asked(&[2, 1, 0], Measure::Token), &stops.token(), &mut |set, _| {
             if set == 1 {
-                stops.cancel()
+                stops.cancel();
             }
         });
         assert!(matches!(stopped, Err(InferenceError::Canceled(_))));

@@ -73,7 +73,9 @@ pub(super) fn softmax(logits: &[f32]) -> Vec<f32> {
     let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut powers: Vec<f32> = logits.iter().map(|logit| (logit - largest).exp()).collect();
     let sum: f64 = powers.iter().copied().map(f64::from).sum();
-    powers.iter_mut().for_each(|power| *power = (f64::from(*power) / sum) as f32);
+    for power in &mut powers {
+        *power = (f64::from(*power) / sum) as f32;
+    }
     powers
 }
 
@@ -98,11 +100,11 @@ mod tests {
 
     #[test]
     fn distributions_without_a_common_word_are_one_bit_apart_and_equal_ones_none() {
-        assert_eq!(divergence(&[1.0, 0.0], &[0.0, 1.0]), 1.0);
-        assert_eq!(divergence(&[0.25, 0.75], &[0.25, 0.75]), 0.0);
+        let is = |p: &[f32], q: &[f32], bits: f32| (divergence(p, q) - bits).abs() < 1e-7;
+        assert!(is(&[1.0, 0.0], &[0.0, 1.0], 1.0) && is(&[0.25, 0.75], &[0.25, 0.75], 0.0));
         // Half of the mean of 1 · log2(1 / 0.75) and of 0.5 · log2(0.5 / 0.75) + 0.5 · log2(0.5 / 0.25).
         assert!((divergence(&[1.0, 0.0], &[0.5, 0.5]) - 0.311_278).abs() < 1e-5);
-        assert_eq!(divergence(&[f32::NAN], &[1.0]), 0.0);
+        assert!(is(&[f32::NAN], &[1.0], 0.0));
     }
 
     #[test]

@@ -272,12 +272,13 @@ impl Generate for ScriptedGenerator {
         for (set, places) in request.without.iter().enumerate() {
             cancel.check()?;
             let without = self.scored(request.without(places), &request.answer);
-            let far = |(before, after): (&f32, &f32)| if before == after { 0.0 } else { FAR };
+            let drops = drops(&whole, &without);
+            let far = |drop: &f32| if *drop == 0.0 { 0.0 } else { FAR };
             let divergences = match request.measure {
                 Measure::Token => Vec::new(),
-                Measure::Distribution => whole.iter().zip(&without).map(far).take(COMPARED_TOKENS).collect(),
+                Measure::Distribution => drops.iter().map(far).take(COMPARED_TOKENS).collect(),
             };
-            let compared = Compared { drops: drops(&whole, &without), divergences };
+            let compared = Compared { drops, divergences };
             on_compared(set, &compared);
             all.push(compared);
         }

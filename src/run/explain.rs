@@ -150,14 +150,13 @@ fn text(record: &TurnRecord, attribution: &Attribution, sentence: Option<usize>,
     text.push_str(&report::answer(record));
     let sentences = &attribution.sentences;
     let one = |(number, of)| report::sentence(number, sentences.len(), of);
-    match sentence {
-        Some(number) => text.extend((1..).zip(sentences).filter(|(at, _)| *at == number).map(one)),
-        None => {
-            let cited = record.trace.answer.as_ref().map_or(&[][..], |answer| &answer.citations);
-            text.push_str(&report::bars(attribution, cited));
-            // One sentence rests on what the whole answer rests on.
-            text.extend((1..).zip(sentences).filter(|_| sentences.len() > 1).map(one));
-        }
+    if let Some(number) = sentence {
+        text.extend((1..).zip(sentences).filter(|(at, _)| *at == number).map(one));
+    } else {
+        let cited = record.trace.answer.as_ref().map_or(&[][..], |answer| &answer.citations);
+        text.push_str(&report::bars(attribution, cited));
+        // One sentence rests on what the whole answer rests on.
+        text.extend((1..).zip(sentences).filter(|_| sentences.len() > 1).map(one));
     }
     if tokens == Tokens::Each {
         text.push_str(&report::tokens(attribution));

@@ -15,6 +15,13 @@ use crate::inference::{InferenceError, PromptPart};
 
 const DOING: &str = "comparing an answer's probabilities";
 
+/// What is asked of every prompt.
+struct Asked<'a> {
+    answer: &'a [LlamaToken],
+    measure: Measure,
+    cancel: &'a CancelToken,
+}
+
 /// What was predicted for the tokens of an answer.
 struct Predicted {
     /// The natural logarithm of each token's probability.
@@ -50,19 +57,11 @@ impl LlamaGenerator {
         if answer.is_empty() || request.without.is_empty() {
             return Ok(vec![Compared::default(); request.without.len()]);
         }
-        let words = match request.measure {
-            Measure::Token => Words::Unread,
-            Measure::Distribution => Words::Kept(Vec::new()),
-        };
-        let whole = self.predict(&request.parts, &answer, words, None, cancel)?;
+        let asked = Asked { answer: &answer, measure: request.measure, cancel };
+        let whole = self.predict(&request.parts, &asked, None)?;
         let mut all = Vec::with_capacity(request.without.len());
         for (set, places) in request.without.iter().enumerate() {
-            let words = match request.measure {
-                Measure::Token => Words::Unread,
-                Measure::Distribution => Words::Compared(Vec::new()),
-            };
-            let parts = request.without(places);
-            let without = self.predict(&parts, &answer, words, Some(&whole), cancel)?;
+            let without = self.predict(&request.without(places), &asked, Some(&whole))?;
             let divergences = if let Words::Compared(far) = without.words { far } else { Vec::new() };
             let compared = Compared { drops: drops(&whole.tokens, &without.tokens), divergences };
             on_compared(set, &compared);
@@ -75,11 +74,10 @@ impl LlamaGenerator {
     fn predict(
         &mut self,
         parts: &[PromptPart],
-        answer: &[LlamaToken],
-        words: Words,
+        asked: &Asked<'_>,
         whole: Option<&Predicted>,
-        cancel: &CancelToken,
     ) -> Result<Predicted, InferenceError> {
+        let answer = asked.answer;
         let prompt = self.prompt(parts)?;
         let (tokens, context) = (prompt.len() + answer.len() - 1, self.identity.context_tokens);
         if tokens > context {
@@ -89,11 +87,16 @@ impl LlamaGenerator {
         let (beginning, last) = prompt.split_at(prompt.len() - 1);
         if !beginning.is_empty() {
             self.reuse(beginning, answer.len())?;
-            self.read_prompt(beginning, cancel, &mut |_| {})?;
+            self.read_prompt(beginning, asked.cancel, &mut |_| {})?;
         }
         let read = [last, &answer[..answer.len() - 1]].concat();
+        let words = match (asked.measure, whole) {
+            (Measure::Token, _) => Words::Unread,
+            (Measure::Distribution, None) => Words::Kept(Vec::new()),
+            (Measure::Distribution, Some(_)) => Words::Compared(Vec::new()),
+        };
         let mut predicted = Predicted { tokens: Vec::with_capacity(answer.len()), words };
-        let result = self.read_answer(beginning.len(), &read, (answer, whole), &mut predicted, cancel);
+        let result = self.read_answer((beginning.len(), &read), asked, whole, &mut predicted);
         if !self.engine.forget_from(Sequence::TRIAL, 0) {
             self.slots.empty_all();
         }
@@ -103,22 +106,21 @@ impl LlamaGenerator {
     /// Reads the answer in a state of its own, and takes down what was predicted at each place.
     fn read_answer(
         &mut self,
-        position: usize,
-        read: &[LlamaToken],
-        (answer, whole): (&[LlamaToken], Option<&Predicted>),
+        (position, read): (usize, &[LlamaToken]),
+        asked: &Asked<'_>,
+        whole: Option<&Predicted>,
         predicted: &mut Predicted,
-        cancel: &CancelToken,
     ) -> Result<(), InferenceError> {
         let from = self.slots.sequence();
         self.engine.copy(from, Sequence::TRIAL, position).map_err(|source| self.lost(DOING, source))?;
         let step = self.engine.read_step();
         for (start, piece) in (0..).step_by(step).zip(read.chunks(step)) {
-            cancel.check()?;
+            asked.cancel.check()?;
             let decoded = self.engine.decode(Sequence::TRIAL, piece, position + start, Logits::From(0));
             decoded.map_err(|source| self.lost(DOING, source))?;
             for place in 0..piece.len() {
                 let at = start + place;
-                predicted.tokens.push(self.engine.log_probability(place, answer[at]));
+                predicted.tokens.push(self.engine.log_probability(place, asked.answer[at]));
                 if at < COMPARED_TOKENS {
                     predicted.words.add(self.engine.logits(place), whole.map(|whole| &whole.words));
                 }
