@@ -3,6 +3,7 @@
 //! Not here: what a command does (`run`), defaults from the configuration file (`config`).
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::de::value::{Error as WordError, StrDeserializer};
@@ -78,6 +79,8 @@ pub enum Command {
     Search(Search),
     /// Ask one question
     Ask(Ask),
+    /// Say how much each source mattered for an answer of a past conversation, or for one sentence of it
+    Explain(Explain),
     /// Look at past conversations
     #[command(subcommand)]
     History(History),
@@ -205,12 +208,57 @@ pub struct Ask {
     /// Also say how much each source mattered
     #[arg(long)]
     pub explain: bool,
-    /// How to explain: similarity, preview or counterfactual [default: counterfactual]
+    /// How to explain: similarity, preview, logprob, jsd or counterfactual [default: that of the configuration,
+    /// counterfactual unless it says otherwise]
     #[arg(long, requires = "explain")]
     pub method: Option<Method>,
     /// The question
     #[arg(value_name = "QUESTION")]
     pub question: String,
+}
+
+/// `ragonite explain`.
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// The turn: 12.3 is the third of conversation 12, 12 its last one
+    #[arg(value_name = "TURN")]
+    pub turn: TurnAddress,
+    /// How to explain: similarity, preview, logprob, jsd or counterfactual. Without it, what is stored with the turn is
+    /// shown; where that is nothing, or does not tell what is asked for, the turn is explained as configured
+    #[arg(long)]
+    pub method: Option<Method>,
+    /// Say what this sentence of the answer rests on, counted from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub sentence: Option<u16>,
+    /// Also list what each token of the answer loses without each cluster of sources
+    #[arg(long)]
+    pub tokens: bool,
+}
+
+/// Where a turn stands in the history: its conversation, and its number in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnAddress {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// From 1; none for the last turn.
+    pub number: Option<u32>,
+}
+
+/// A text that names no turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a turn is named by its conversation and its number, as in 12.3, or by its conversation for the last one")]
+pub struct NoTurn;
+
+impl FromStr for TurnAddress {
+    type Err = NoTurn;
+
+    fn from_str(text: &str) -> Result<Self, NoTurn> {
+        let (id, number) = match text.split_once('.') {
+            Some((id, number)) => (id, Some(number.parse().ok().filter(|number| *number > 0).ok_or(NoTurn)?)),
+            None => (text, None),
+        };
+        Ok(Self { conversation: id.parse().map_err(|_| NoTurn)?, number })
+    }
 }
 
 /// A text that names no conversation.
@@ -324,8 +372,13 @@ pub struct EvalAttribution {
     /// conversations, of so many questions at most, but at least one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// Methods to compare; counterfactual with and without clusters
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "similarity,preview,counterfactual")]
+    /// Methods to compare, each but similarity with and without clusters
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "similarity,preview,logprob,jsd,counterfactual"
+    )]
     pub methods: Vec<Method>,
 }
 

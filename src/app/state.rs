@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::turn::Stored;
 use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
+use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId};
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, TurnRecord};
@@ -23,11 +24,13 @@ pub struct AppSettings {
     pub top_k: usize,
     /// How many earlier turns the model is told about.
     pub past_turns: usize,
+    /// How an answer is explained unless the user asks for another method.
+    pub method: Method,
 }
 
 impl Default for AppSettings {
     fn default() -> Self {
-        Self { top_k: 10, past_turns: 5 }
+        Self { top_k: 10, past_turns: 5, method: Method::default() }
     }
 }
 
@@ -124,6 +127,11 @@ impl App {
     /// The open conversation; none until its first turn is stored.
     pub fn conversation(&self) -> Option<&ConversationRecord> {
         self.conversation.as_ref()
+    }
+
+    /// How an answer is explained unless another method is asked for.
+    pub fn method(&self) -> Method {
+        self.settings.method
     }
 
     /// The turns of the open conversation, in order.

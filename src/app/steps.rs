@@ -64,7 +64,7 @@ impl App {
             return self.refuse("there is no answer to explain", "Ask a question first, or choose an answered turn");
         };
         let (said, here) = (&turn.record.trace.generator, &self.engine.generator);
-        if method != Method::Similarity && !said.is_empty() && said != here {
+        if method.asks_the_model() && !said.is_empty() && said != here {
             // Its tokens mean nothing to another model, whose answers would differ anyway.
             return self.refuse("the answer is another model's", "Ask the question again, or explain it by similarity");
         }

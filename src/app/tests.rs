@@ -81,7 +81,7 @@ fn answered(turn: u64, text: &str) -> Event {
 
 fn attributed(turn: u64) -> Event {
     let timings_ms = AttributionTimings { total: Millis(8.0), ..AttributionTimings::default() };
-    let attribution = Attribution { method: Method::Counterfactual, decisive: false, clusters: vec![], timings_ms };
+    let attribution = Attribution { timings_ms, ..Attribution::new(Method::Counterfactual) };
     Event::AttributionFinished { turn: TurnKey(turn), attribution: Box::new(attribution) }
 }
 

@@ -4,7 +4,7 @@
 
 use super::{Problem, TurnKey};
 use crate::answer::Answer;
-use crate::attribution::{Cluster, Method};
+use crate::attribution::{Cluster, Method, Sentence};
 use crate::base::{Language, Millis};
 use crate::history::{Outcome, TurnRecord, TurnTimings};
 use crate::inference::{Completion, Finish, Sampling};
@@ -112,6 +112,12 @@ impl Turn {
     /// The answer's text: finished, or as far as it has come.
     pub fn text(&self) -> &str {
         self.answer().map_or(self.streamed.as_str(), |answer| answer.text.as_str())
+    }
+
+    /// What each sentence of its answer rests on; empty where that is not known.
+    pub fn sentences(&self) -> &[Sentence] {
+        let attribution = self.record.trace.attribution.as_ref().filter(|_| self.explaining.is_none());
+        attribution.map_or(&[], |attribution| attribution.sentences.as_slice())
     }
 
     /// The hits of its search, best first.

@@ -84,7 +84,7 @@ pub fn explain(
     let timings_ms = AttributionTimings { total: started.elapsed().into(), ..timings_ms };
     let mut clusters = known.settled;
     let decisive = settle(&mut clusters, input.settings.temperature);
-    Ok(Attribution { method: Method::Counterfactual, decisive, clusters, timings_ms })
+    Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Counterfactual) })
 }
 
 /// What is known of the clusters on the way.
@@ -262,6 +262,7 @@ impl Findings<'_, '_> {
             share: None,
             counterfactual_answer: counterfactuals.first().map(|one| (self.input.present)(&one.completion.text)),
             drops: estimated.map(|cluster| cluster.drops.clone()).unwrap_or_default(),
+            divergences: Vec::new(),
             counterfactuals,
         };
         self.known.add(cluster, self.input.settings.temperature);

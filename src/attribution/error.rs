@@ -29,6 +29,20 @@ pub enum AttributionError {
         #[source]
         source: InferenceError,
     },
+    /// The answer's probability without a source could not be computed.
+    #[error("computing how probable the answer is without each source")]
+    Compare {
+        /// Why.
+        #[source]
+        source: InferenceError,
+    },
+    /// The texts of the answer's tokens could not be told.
+    #[error("finding the sentences in the tokens of the answer")]
+    Pieces {
+        /// Why.
+        #[source]
+        source: InferenceError,
+    },
     /// An answer could not be embedded.
     #[error("embedding an answer to compare it")]
     Embed {
@@ -52,6 +66,14 @@ impl AttributionError {
         match source {
             InferenceError::Canceled(canceled) => Self::Canceled(canceled),
             source => Self::Score { source },
+        }
+    }
+
+    /// The error of a failed comparison; a cancelled one is no failure.
+    pub(super) fn comparing(source: InferenceError) -> Self {
+        match source {
+            InferenceError::Canceled(canceled) => Self::Canceled(canceled),
+            source => Self::Compare { source },
         }
     }
 

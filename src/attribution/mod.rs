@@ -12,7 +12,9 @@ mod error;
 mod outcome;
 mod plan;
 mod preview;
+mod probability;
 mod score;
+mod sentence;
 mod settings;
 mod similarity;
 #[cfg(test)]
@@ -24,8 +26,13 @@ pub use cluster::{SourceVector, cluster};
 pub use counterfactual::{Engines, ExplainInput, SMALLEST_CHANGE, explain};
 pub use difference::{Change, DiffPart, difference};
 pub use error::AttributionError;
-pub use outcome::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
+pub use outcome::{
+    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster, UnknownMethod,
+    change_of,
+};
 pub use preview::preview;
+pub use probability::{Reading, probability};
 pub use score::{FLAT_RATIO, is_decisive, shares};
+pub use sentence::by_sentence;
 pub use settings::{AttributionSettings, EstimateFirst, GroupTest, SettingError};
 pub use similarity::{SimilarityInput, similarity};

@@ -1,5 +1,7 @@
 //! What attribution gives.
 
+use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -19,24 +21,63 @@ pub enum Method {
     /// Leave one cluster out and regenerate.
     #[default]
     Counterfactual,
+    /// Leave one cluster out and take how much less probable the original answer becomes.
+    Logprob,
+    /// Leave one cluster out and take how far the predictions of each next word move.
+    Jsd,
+}
+
+impl Method {
+    /// Every method, from quick to exact; those that generate nothing before the one that does.
+    pub const ALL: [Self; 5] = [Self::Similarity, Self::Preview, Self::Logprob, Self::Jsd, Self::Counterfactual];
+
+    /// Its name in a configuration and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Similarity => "similarity",
+            Self::Preview => "preview",
+            Self::Counterfactual => "counterfactual",
+            Self::Logprob => "logprob",
+            Self::Jsd => "jsd",
+        }
+    }
+
+    /// Whether it needs the model that gave the answer.
+    #[must_use]
+    pub fn asks_the_model(self) -> bool {
+        self != Self::Similarity
+    }
+
+    /// How the drops of its clusters came about; none where it has none.
+    #[must_use]
+    pub fn drops(self) -> Option<How> {
+        match self {
+            Self::Similarity => None,
+            Self::Preview | Self::Counterfactual => Some(How::Preview),
+            Self::Logprob | Self::Jsd => Some(How::Logprob),
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl FromStr for Method {
     type Err = UnknownMethod;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "similarity" => Ok(Self::Similarity),
-            "preview" => Ok(Self::Preview),
-            "counterfactual" => Ok(Self::Counterfactual),
-            other => Err(UnknownMethod(crate::base::clean_line(other))),
-        }
+        let known = Self::ALL.into_iter().find(|method| method.name() == text);
+        known.ok_or_else(|| UnknownMethod(crate::base::clean_line(text)))
     }
 }
 
 /// A text that names no method.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no attribution method: use similarity, preview or counterfactual")]
+#[error("`{0}` is no attribution method: use similarity, preview, logprob, jsd or counterfactual")]
 pub struct UnknownMethod(String);
 
 /// How one cluster's value came about; shown beside it.
@@ -53,6 +94,10 @@ pub enum How {
     Preview,
     /// Cosine of answer and evidence.
     Similarity,
+    /// The original answer's probability after the prompt without the cluster.
+    Logprob,
+    /// The predictions of each next word after the prompt without the cluster.
+    Jsd,
 }
 
 impl How {
@@ -65,6 +110,8 @@ impl How {
             Self::Group => "group, left out together with others",
             Self::Preview => "preview, an estimate",
             Self::Similarity => "similarity, rough",
+            Self::Logprob => "log-probability without it",
+            Self::Jsd => "divergence without it",
         }
     }
 }
@@ -88,7 +135,8 @@ pub struct Cluster {
     /// How its value came about.
     pub how: How,
     /// 1 minus the mean similarity of the answers with and without it; for `similarity` the cosine itself,
-    /// for `preview` 1 minus the factor by which a token of the answer becomes less probable.
+    /// for `preview` and `logprob` 1 minus the factor by which a token of the answer becomes less probable; for `jsd` the
+    /// mean Jensen-Shannon divergence of the predictions in bits.
     pub contribution: f64,
     /// Masked softmax of the contributions, a fraction; none where the contribution is exactly 0.
     pub share: Option<f64>,
@@ -98,10 +146,56 @@ pub struct Cluster {
     /// The generations behind it, one per iteration.
     #[serde(default)]
     pub counterfactuals: Vec<Counterfactual>,
-    /// By how much the natural logarithm of the probability of each token of the answer drops when the cluster is
-    /// hidden; empty where that was not estimated.
+    /// By how much the natural logarithm of the probability of each token of the answer drops without the cluster, which
+    /// [`Method::drops`] says how it was taken away; empty where that was not computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<f32>,
+    /// The Jensen-Shannon divergence of the predictions of the first tokens, in bits; empty where that was not computed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub divergences: Vec<f32>,
+}
+
+impl Cluster {
+    /// The sum of its drops: by how much the natural logarithm of the probability of the whole answer drops.
+    #[must_use]
+    pub fn drop(&self) -> Option<f64> {
+        (!self.drops.is_empty()).then(|| self.drops.iter().copied().map(f64::from).sum())
+    }
+}
+
+/// A drop as the change that is shown, with so many decimals; nothing has no sign.
+#[must_use]
+pub fn change_of(drop: f64, decimals: usize) -> String {
+    let text = format!("{:+.decimals$}", -drop);
+    if text.contains(|c: char| ('1'..='9').contains(&c)) { text } else { format!("{:.decimals$}", 0.0) }
+}
+
+/// What a sentence of the answer rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sentence {
+    /// The sentence as it is shown, with its citations.
+    pub text: String,
+    /// The tokens of the answer it was made of. Those of all sentences are all tokens, in order.
+    pub tokens: Range<usize>,
+    /// False when no single source decides, as for a whole answer.
+    pub decisive: bool,
+    /// The clusters, highest contribution first.
+    pub clusters: Vec<SentenceCluster>,
+}
+
+/// What a cluster mattered for a sentence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SentenceCluster {
+    /// Ranks of its hits, ascending.
+    pub hits: Vec<usize>,
+    /// How the drops came about.
+    pub how: How,
+    /// The sum of the drops over the sentence's tokens.
+    pub drop: f64,
+    /// 1 minus the factor by which a token of the sentence becomes less probable.
+    pub contribution: f64,
+    /// Masked softmax of the contributions, a fraction; none where the contribution is exactly 0.
+    pub share: Option<f64>,
 }
 
 /// Time per step.
@@ -133,4 +227,25 @@ pub struct Attribution {
     /// Time per step.
     #[serde(default)]
     pub timings_ms: AttributionTimings,
+    /// The text of each token of the answer, as the model wrote it; empty where no drops were computed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tokens: Vec<String>,
+    /// What each sentence of the answer rests on; empty where no drops were computed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sentences: Vec<Sentence>,
+}
+
+impl Attribution {
+    /// One without any cluster.
+    #[must_use]
+    pub fn new(method: Method) -> Self {
+        Self {
+            method,
+            decisive: false,
+            clusters: Vec::new(),
+            timings_ms: AttributionTimings::default(),
+            tokens: Vec::new(),
+            sentences: Vec::new(),
+        }
+    }
 }

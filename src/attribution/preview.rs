@@ -12,7 +12,7 @@ use super::plan::removal_order;
 use super::score::settle;
 use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, How, Method};
 use crate::base::{CancelToken, Millis};
-use crate::inference::{Generate, ScoreRequest};
+use crate::inference::{Generate, ScoreRequest, drops};
 use crate::prompt::{Part, Prompt};
 
 /// Estimates the contribution of every cluster: 1 minus the factor by which a token of the answer becomes less probable
@@ -33,7 +33,7 @@ pub fn preview(
     let cluster_ms = Millis::from(started.elapsed());
     if order.is_empty() {
         let timings_ms = AttributionTimings { cluster: cluster_ms, total: cluster_ms, ..AttributionTimings::default() };
-        return Ok(Attribution { method: Method::Preview, decisive: false, clusters: Vec::new(), timings_ms });
+        return Ok(Attribution { timings_ms, ..Attribution::new(Method::Preview) });
     }
     let prompt = &input.answer.prompt;
     let request = ScoreRequest {
@@ -60,19 +60,17 @@ pub fn preview(
         total: started.elapsed().into(),
         ..AttributionTimings::default()
     };
-    Ok(Attribution { method: Method::Preview, decisive, clusters, timings_ms })
+    Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Preview) })
 }
 
 /// Places of the segments of these sources.
-fn places(prompt: &Prompt, hits: &[usize]) -> Vec<usize> {
+pub(super) fn places(prompt: &Prompt, hits: &[usize]) -> Vec<usize> {
     let parts = prompt.segments.iter().map(|segment| segment.part).enumerate();
     parts.filter(|(_, part)| matches!(part, Part::Evidence { rank } if hits.contains(rank))).map(|(at, _)| at).collect()
 }
 
 fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {
-    // Two impossible tokens differ by no number, and one that becomes impossible by more than a file can hold.
-    let drop = |(whole, hidden): (&f32, &f32)| Some(whole - hidden).filter(|drop| drop.is_finite()).unwrap_or(0.0);
-    let drops: Vec<f32> = whole.iter().zip(hidden).map(drop).collect();
+    let drops = drops(whole, hidden);
     Cluster {
         hits: hits.to_vec(),
         how: How::Preview,
@@ -81,15 +79,23 @@ fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {
         counterfactual_answer: None,
         counterfactuals: Vec::new(),
         drops,
+        divergences: Vec::new(),
     }
 }
 
-/// 1 minus the factor by which a token becomes less probable, from the drops of the logarithms.
-fn loss(drops: &[f32]) -> f64 {
-    let (sum, count) = drops.iter().fold((0.0, 0.0), |(sum, count), drop| (sum + f64::from(*drop), count + 1.0));
-    let mean: f64 = if count > 0.0 { sum / count } else { 0.0 };
+/// 1 minus the factor by which a token becomes less probable, from the drops of the logarithms (the geometric mean over
+/// the tokens). Of two clusters the one with the larger sum of drops has the larger loss, until both are 0 because the
+/// answer becomes no less probable.
+pub(super) fn loss(drops: &[f32]) -> f64 {
+    let mean = mean(drops);
     // A probability of 0 gives no number.
     if mean.is_nan() { 0.0 } else { 1.0 - (-mean.max(0.0)).exp() }
+}
+
+/// The mean; 0 of nothing.
+pub(super) fn mean(values: &[f32]) -> f64 {
+    let (sum, count) = values.iter().fold((0.0, 0.0), |(sum, count), value| (sum + f64::from(*value), count + 1.0));
+    if count > 0.0 { sum / count } else { 0.0 }
 }
 
 #[cfg(test)]

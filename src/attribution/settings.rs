@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Method;
+
 /// Whether clusters that probably do not matter are removed together first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -25,9 +27,14 @@ pub enum EstimateFirst {
 }
 
 /// The settings, with the values of the paper as defaults.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AttributionSettings {
+    /// How an answer is explained unless another method is asked for.
+    pub method: Method,
+    /// Id in the catalog of the model that embeds sources to cluster them and answers to compare them; empty for the
+    /// one that finds the sources.
+    pub embedder: String,
     /// Cosine distance up to which two evidences are neighbours in DBSCAN.
     pub eps: f64,
     /// Neighbours, itself included, that make an evidence the core of a cluster.
@@ -45,6 +52,8 @@ pub struct AttributionSettings {
 impl Default for AttributionSettings {
     fn default() -> Self {
         Self {
+            method: Method::default(),
+            embedder: String::new(),
             eps: 0.005,
             min_points: 2,
             iterations: 1,
@@ -73,6 +82,12 @@ pub enum SettingError {
 }
 
 impl AttributionSettings {
+    /// The embedder that is attribution's own; none where it is the one that finds the sources.
+    #[must_use]
+    pub fn embedder(&self) -> Option<&str> {
+        Some(self.embedder.trim()).filter(|id| !id.is_empty())
+    }
+
     /// Checks that every setting can be computed with.
     ///
     /// # Errors
@@ -101,22 +116,30 @@ mod tests {
     #[test]
     fn an_empty_table_is_the_paper_and_a_misspelt_key_is_refused() {
         let settings: AttributionSettings = toml::from_str("").unwrap();
-        let paper = AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, ..settings };
-        assert_eq!((settings, settings.group_test), (paper, GroupTest::Auto));
+        let paper =
+            AttributionSettings { eps: 0.005, min_points: 2, iterations: 1, temperature: 0.05, ..settings.clone() };
+        let found = (settings.method, settings.embedder(), settings.group_test);
+        assert_eq!((found, settings.clone()), ((Method::Counterfactual, None, GroupTest::Auto), paper));
         assert_eq!(toml::from_str::<AttributionSettings>("group_test = \"off\"").unwrap().group_test, GroupTest::Off);
         assert_eq!(settings.estimate_first, EstimateFirst::Off);
         let estimated: AttributionSettings = toml::from_str("estimate_first = \"on\"").unwrap();
         assert_eq!(estimated.estimate_first, EstimateFirst::On);
+        let other: AttributionSettings = toml::from_str("method = \"jsd\"\nembedder = \" bge-m3 \"").unwrap();
+        assert_eq!((other.method, other.embedder()), (Method::Jsd, Some("bge-m3")));
         assert!(toml::from_str::<AttributionSettings>("epsilon = 1.0").is_err());
+        assert!(toml::from_str::<AttributionSettings>("method = \"guess\"").is_err());
     }
 
     #[test]
     fn settings_that_cannot_be_computed_with_are_named() {
         let good = AttributionSettings::default();
         assert_eq!(good.check(), Ok(()));
-        assert!(matches!(AttributionSettings { eps: f64::NAN, ..good }.check(), Err(SettingError::Eps(_))));
-        assert_eq!(AttributionSettings { min_points: 0, ..good }.check(), Err(SettingError::MinPoints));
-        assert_eq!(AttributionSettings { iterations: 0, ..good }.check(), Err(SettingError::Iterations));
-        assert_eq!(AttributionSettings { temperature: 0.0, ..good }.check(), Err(SettingError::Temperature(0.0)));
+        assert!(matches!(AttributionSettings { eps: f64::NAN, ..good.clone() }.check(), Err(SettingError::Eps(_))));
+        assert_eq!(AttributionSettings { min_points: 0, ..good.clone() }.check(), Err(SettingError::MinPoints));
+        assert_eq!(AttributionSettings { iterations: 0, ..good.clone() }.check(), Err(SettingError::Iterations));
+        assert_eq!(
+            AttributionSettings { temperature: 0.0, ..good.clone() }.check(),
+            Err(SettingError::Temperature(0.0))
+        );
     }
 }

@@ -56,10 +56,11 @@ pub fn similarity(
             counterfactual_answer: None,
             counterfactuals: Vec::new(),
             drops: Vec::new(),
+            divergences: Vec::new(),
         })
         .collect();
     let decisive = settle(&mut clusters, input.settings.temperature);
     let total = Millis::from(started.elapsed());
     let timings_ms = AttributionTimings { compare: total, total, ..AttributionTimings::default() };
-    Ok(Attribution { method: Method::Similarity, decisive, clusters, timings_ms })
+    Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Similarity) })
 }

@@ -10,7 +10,8 @@ use crate::answer::Answer;
 use crate::base::{CancelSource, CancelToken, Canceled, Language, Millis, clean_text};
 use crate::inference::{
     ChatTemplate, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
-    GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, Special, TextRole,
+    GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, ScriptedGenerator, Special,
+    TextRole,
 };
 use crate::prompt::{Part, Prompt, Segment};
 
@@ -481,6 +482,77 @@ fn cited_sources_are_never_settled_as_a_group_and_nothing_is_where_that_is_off()
         assert!(attribution.clusters.iter().all(|cluster| cluster.how == How::Verified), "{group_test:?}");
         assert_eq!(generator.asked.len(), asked);
     }
+}
+
+/// What a scripted generator says of five sources, whose answer it gives as long as Alice is among them.
+fn by_probability(reading: Reading) -> (Answer, Attribution, Vec<(usize, usize, usize)>, ScriptedGenerator) {
+    let says = |request: &GenerateRequest| {
+        let knows = request.parts.iter().any(|part| part.text.contains("Alice"));
+        if knows { "Alice did. [1] Nobody else was there." } else { "Bob did. [1] Nobody else was there." }.to_owned()
+    };
+    let mut generator = ScriptedGenerator::new(says);
+    let mut answer = answer(&FIVE, "Alice did. [Source 1] Nobody else was there.");
+    let request = GenerateRequest {
+        parts: answer.prompt.parts(),
+        sampling: Sampling::Greedy,
+        stop: Vec::new(),
+        max_tokens: 50,
+        draft: Vec::new(),
+    };
+    answer.completion = generator.generate(&request, &CancelToken::never(), &mut |_| {}).unwrap();
+    let sources = vectors(&FIVE);
+    let settings = AttributionSettings::default();
+    let mut seen = Vec::new();
+    let mut on_cluster = |done: usize, total: usize, clusters: &[Cluster]| seen.push((done, total, clusters.len()));
+    let input = input(&answer, &sources, &settings);
+    let found = probability(input, reading, &mut generator, &CancelToken::never(), &mut on_cluster).unwrap();
+    (answer, found, seen, generator)
+}
+
+#[test]
+fn an_answer_that_is_less_probable_without_a_source_rests_on_it() {
+    for (reading, method, how) in
+        [(Reading::Logprob, Method::Logprob, How::Logprob), (Reading::Divergence, Method::Jsd, How::Jsd)]
+    {
+        let (answer, found, seen, _) = by_probability(reading);
+        assert_eq!((found.method, found.decisive), (method, true));
+        assert_eq!(seen, [(1, 5, 1), (2, 5, 2), (3, 5, 3), (4, 5, 4), (5, 5, 5)]);
+        let first = &found.clusters[0];
+        assert_eq!((first.hits.as_slice(), first.how, first.share), ([1].as_slice(), how, Some(1.0)));
+        assert!(first.contribution > 0.0 && first.contribution < 1.0 && first.drop().unwrap() > 1.0);
+        assert!(found.clusters[1..].iter().all(|c| c.contribution == 0.0 && c.share.is_none()));
+        let tokens = answer.completion.tokens.len();
+        let divergences = if reading == Reading::Divergence { tokens } else { 0 };
+        assert!(found.clusters.iter().all(|c| c.drops.len() == tokens && c.divergences.len() == divergences));
+        assert!(found.clusters.iter().all(|c| c.counterfactual_answer.is_none() && c.counterfactuals.is_empty()));
+    }
+}
+
+#[test]
+fn a_sentence_rests_on_the_source_without_which_its_words_are_less_probable() {
+    let (answer, found, _, generator) = by_probability(Reading::Logprob);
+    let settings = AttributionSettings::default();
+    let found = by_sentence(found, &answer, &settings, &generator).unwrap();
+    assert_eq!(found.tokens.concat(), answer.completion.text);
+    let [first, second] = found.sentences.as_slice() else { panic!("{:?}", found.sentences) };
+    assert_eq!((first.text.as_str(), first.tokens.clone()), ("Alice did. [Source 1]", 0..3));
+    assert_eq!((second.text.as_str(), second.tokens.clone()), ("Nobody else was there.", 3..7));
+    assert!(first.decisive && first.clusters[0].hits == [1] && first.clusters[0].how == How::Logprob);
+    assert_eq!((first.clusters[0].drop, first.clusters.len()), (found.clusters[0].drop().unwrap(), 5));
+    assert!(!second.decisive && second.clusters.iter().all(|c| c.drop == 0.0 && c.share.is_none()));
+}
+
+#[test]
+fn a_generator_that_cannot_tell_leaves_sentences_out_and_refuses_probabilities() {
+    let (answer, sources) = (answer(&FIVE, "Alice did. [Source 1]"), vectors(&FIVE));
+    let settings = AttributionSettings::default();
+    let mut unable = Scripted::hiding(&finds_alice, &[("Alice", 2.0)]);
+    let (input, never) = (input(&answer, &sources, &settings), CancelToken::never());
+    let estimated = preview(input, &mut unable, &never, &mut |_, _, _| {}).unwrap();
+    let same = by_sentence(estimated.clone(), &answer, &settings, &unable).unwrap();
+    assert_eq!(same, estimated);
+    let refused = probability(input, Reading::Logprob, &mut unable, &never, &mut |_, _, _| {});
+    assert!(matches!(refused, Err(AttributionError::Compare { .. })), "{refused:?}");
 }
 
 proptest! {

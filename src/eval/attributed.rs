@@ -12,8 +12,8 @@ use super::figures::{Figures, Measure, not_in_paper};
 use super::{Answered, EvalError, paper};
 use crate::answer::read_answer;
 use crate::attribution::{
-    Attribution, AttributionSettings, Engines, ExplainInput, How, SimilarityInput, SourceVector, explain, preview,
-    similarity,
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, How, Method, Reading, SimilarityInput,
+    SourceVector, explain, preview, probability, similarity,
 };
 use crate::base::CancelToken;
 use crate::inference::{Embed, Generate};
@@ -24,16 +24,98 @@ use crate::inference::{Embed, Generate};
 pub enum Way {
     /// Cosine of answer and evidence, each evidence by itself.
     Similarity,
+    /// Hiding one evidence after the other.
+    PreviewUnclustered,
     /// Hiding one cluster after the other.
     Preview,
+    /// How far predictions move without one evidence after the other.
+    JsdUnclustered,
+    /// How far predictions move without one cluster after the other.
+    Jsd,
+    /// How much less probable the answer is without one evidence after the other.
+    LogprobUnclustered,
+    /// How much less probable the answer is without one cluster after the other.
+    Logprob,
     /// Leaving out one evidence after the other.
     CounterfactualUnclustered,
     /// Leaving out one cluster after the other.
     Counterfactual,
 }
 
-/// Every way, in the order of the paper's Table 3.
-pub const WAYS: [Way; 4] = [Way::Similarity, Way::Preview, Way::CounterfactualUnclustered, Way::Counterfactual];
+/// Every way, from rough to exact.
+pub const WAYS: [Way; 9] = [
+    Way::Similarity,
+    Way::PreviewUnclustered,
+    Way::Preview,
+    Way::JsdUnclustered,
+    Way::Jsd,
+    Way::LogprobUnclustered,
+    Way::Logprob,
+    Way::CounterfactualUnclustered,
+    Way::Counterfactual,
+];
+
+/// What is removed at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Removed {
+    Evidence,
+    Cluster,
+}
+
+impl Way {
+    /// The method it belongs to.
+    #[must_use]
+    pub fn method(self) -> Method {
+        match self {
+            Self::Similarity => Method::Similarity,
+            Self::PreviewUnclustered | Self::Preview => Method::Preview,
+            Self::JsdUnclustered | Self::Jsd => Method::Jsd,
+            Self::LogprobUnclustered | Self::Logprob => Method::Logprob,
+            Self::CounterfactualUnclustered | Self::Counterfactual => Method::Counterfactual,
+        }
+    }
+
+    fn removed(self) -> Removed {
+        match self {
+            Self::Preview | Self::Jsd | Self::Logprob | Self::Counterfactual => Removed::Cluster,
+            Self::Similarity
+            | Self::PreviewUnclustered
+            | Self::JsdUnclustered
+            | Self::LogprobUnclustered
+            | Self::CounterfactualUnclustered => Removed::Evidence,
+        }
+    }
+
+    /// In words, for a sentence.
+    pub(super) fn says(self) -> &'static str {
+        match self {
+            Self::Similarity => "similarity",
+            Self::PreviewUnclustered => "the preview without clusters",
+            Self::Preview => "the preview",
+            Self::JsdUnclustered => "divergence without clusters",
+            Self::Jsd => "divergence",
+            Self::LogprobUnclustered => "log-probability without clusters",
+            Self::Logprob => "log-probability",
+            Self::CounterfactualUnclustered => "counterfactuals without clusters",
+            Self::Counterfactual => "counterfactuals",
+        }
+    }
+
+    /// Name of its accuracy among the figures.
+    pub(super) fn accuracy(self) -> &'static str {
+        match self {
+            Self::Similarity => "attribution_accuracy.similarity",
+            Self::PreviewUnclustered => "attribution_accuracy.preview_unclustered",
+            Self::Preview => "attribution_accuracy.preview",
+            Self::JsdUnclustered => "attribution_accuracy.jsd_unclustered",
+            Self::Jsd => "attribution_accuracy.jsd",
+            Self::LogprobUnclustered => "attribution_accuracy.logprob_unclustered",
+            Self::Logprob => "attribution_accuracy.logprob",
+            Self::CounterfactualUnclustered => "attribution_accuracy.counterfactual_unclustered",
+            Self::Counterfactual => "attribution_accuracy.counterfactual",
+        }
+    }
+}
 
 /// What one way says of one answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -71,6 +153,21 @@ impl Explained {
     }
 }
 
+/// The accuracy of a way.
+macro_rules! accuracy {
+    ($way:ident, $name:literal, $title:literal) => {
+        Measure {
+            name: $name,
+            title: $title,
+            value: |one: &Explained| one.right(Way::$way),
+            paper: |slice| paper::attribution(slice, Way::$way),
+        }
+    };
+}
+
+/// The first of the measures are those the paper has, and what they are to be held against.
+pub const AS_IN_PAPER: usize = 7;
+
 const MEASURES: &[Measure<Explained>] = &[
     Measure {
         name: "gold_retrieved_rate",
@@ -78,30 +175,13 @@ const MEASURES: &[Measure<Explained>] = &[
         value: |one| Some(share(!one.pointed.is_empty())),
         paper: not_in_paper,
     },
-    Measure {
-        name: "attribution_accuracy.similarity",
-        title: "similarity",
-        value: |one| one.right(Way::Similarity),
-        paper: |slice| paper::attribution(slice, Way::Similarity),
-    },
-    Measure {
-        name: "attribution_accuracy.preview",
-        title: "preview",
-        value: |one| one.right(Way::Preview),
-        paper: not_in_paper,
-    },
-    Measure {
-        name: "attribution_accuracy.counterfactual_unclustered",
-        title: "counterfactual, no clusters",
-        value: |one| one.right(Way::CounterfactualUnclustered),
-        paper: |slice| paper::attribution(slice, Way::CounterfactualUnclustered),
-    },
-    Measure {
-        name: "attribution_accuracy.counterfactual",
-        title: "counterfactual",
-        value: |one| one.right(Way::Counterfactual),
-        paper: |slice| paper::attribution(slice, Way::Counterfactual),
-    },
+    accuracy!(Similarity, "attribution_accuracy.similarity", "similarity"),
+    accuracy!(
+        CounterfactualUnclustered,
+        "attribution_accuracy.counterfactual_unclustered",
+        "counterfactual, no clusters"
+    ),
+    accuracy!(Counterfactual, "attribution_accuracy.counterfactual", "counterfactual"),
     Measure {
         name: "decisive_rate.counterfactual",
         title: "decisive",
@@ -120,6 +200,12 @@ const MEASURES: &[Measure<Explained>] = &[
         value: |one| Some(share(!one.answered.answer.answered)),
         paper: not_in_paper,
     },
+    accuracy!(PreviewUnclustered, "attribution_accuracy.preview_unclustered", "preview, no clusters"),
+    accuracy!(Preview, "attribution_accuracy.preview", "preview"),
+    accuracy!(LogprobUnclustered, "attribution_accuracy.logprob_unclustered", "logprob, no clusters"),
+    accuracy!(Logprob, "attribution_accuracy.logprob", "logprob"),
+    accuracy!(JsdUnclustered, "attribution_accuracy.jsd_unclustered", "jsd, no clusters"),
+    accuracy!(Jsd, "attribution_accuracy.jsd", "jsd"),
 ];
 
 /// The figures of attribution.
@@ -175,14 +261,10 @@ impl Explaining<'_> {
     ) -> Result<Attribution, EvalError> {
         let sources = self.sources;
         // With a core of more points than there can be, every source is a cluster of its own.
-        let alone = AttributionSettings { min_points: usize::MAX, ..*self.settings };
-        let settings = match way {
-            Way::Similarity => {
-                let input = SimilarityInput { answer: &answered.answer, sources, settings: self.settings };
-                return Ok(similarity(input, self.embedder, cancel)?);
-            }
-            Way::CounterfactualUnclustered => &alone,
-            Way::Preview | Way::Counterfactual => self.settings,
+        let alone = AttributionSettings { min_points: usize::MAX, ..self.settings.clone() };
+        let settings = match way.removed() {
+            Removed::Evidence => &alone,
+            Removed::Cluster => self.settings,
         };
         let in_prompt = answered.answer.prompt.sources();
         let present = |text: &str| read_answer(text, &in_prompt).0.text;
@@ -194,11 +276,20 @@ impl Explaining<'_> {
             max_tokens: self.max_tokens,
             present: &present,
         };
-        if way == Way::Preview {
-            return Ok(preview(input, self.generator, cancel, &mut |done, total, _| on_cluster(done, total))?);
-        }
-        let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
-        Ok(explain(input, engines, cancel, &mut |done, total, _| on_cluster(done, total))?)
+        let mut hear = |done, total, _: &[Cluster]| on_cluster(done, total);
+        Ok(match way.method() {
+            Method::Similarity => {
+                let input = SimilarityInput { answer: &answered.answer, sources, settings };
+                similarity(input, self.embedder, cancel)?
+            }
+            Method::Preview => preview(input, self.generator, cancel, &mut hear)?,
+            Method::Logprob => probability(input, Reading::Logprob, self.generator, cancel, &mut hear)?,
+            Method::Jsd => probability(input, Reading::Divergence, self.generator, cancel, &mut hear)?,
+            Method::Counterfactual => {
+                let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
+                explain(input, engines, cancel, &mut hear)?
+            }
+        })
     }
 }
 

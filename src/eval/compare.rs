@@ -276,21 +276,19 @@ impl Scored for Explained {
     fn side_by_side(runs: &Runs<Self>) -> String {
         let mut text = runs.one_by_one(&[
             ("attribution_accuracy.similarity", "Attribution accuracy of similarity", None),
+            ("attribution_accuracy.preview_unclustered", "Of the preview without clusters,", None),
             ("attribution_accuracy.preview", "Of the preview,", None),
+            ("attribution_accuracy.jsd_unclustered", "Of divergence without clusters,", None),
+            ("attribution_accuracy.jsd", "Of divergence,", None),
+            ("attribution_accuracy.logprob_unclustered", "Of log-probability without clusters,", None),
+            ("attribution_accuracy.logprob", "Of log-probability,", None),
             ("attribution_accuracy.counterfactual_unclustered", "Of counterfactuals without clusters,", None),
             ("attribution_accuracy.counterfactual", "Of counterfactuals with clusters,", None),
             ("gold_retrieved_rate", "Questions with a gold page among the sources,", None),
         ]);
         let default = runs.runs.get(runs.default).map_or(&[][..], |run| &run.asked);
-        let (way, measure) = match compared(default) {
-            Some(Way::Similarity) => ("similarity", "attribution_accuracy.similarity"),
-            Some(Way::Preview) => ("the preview", "attribution_accuracy.preview"),
-            Some(Way::CounterfactualUnclustered) => {
-                ("counterfactuals without clusters", "attribution_accuracy.counterfactual_unclustered")
-            }
-            Some(Way::Counterfactual) => ("counterfactuals", "attribution_accuracy.counterfactual"),
-            None => return text,
-        };
+        let Some(way) = compared(default) else { return text };
+        let (way, measure) = (way.says(), way.accuracy());
         let _ = write!(
             text,
             "Attribution accuracy of {way} against the default, over the questions explained in both: McNemar's test, \

@@ -44,7 +44,7 @@ mod turn_tests;
 
 pub use ablation::{Ablation, Comparing, Reranking, Variant, Variation};
 pub use answers::{ABOUT_TEXT, Judgement, ScoredAnswer, answer_figures};
-pub use attributed::{Explained, Explaining, Pointed, WAYS, Way, attribute, attribution_figures};
+pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, Way, attribute, attribution_figures};
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
 pub use cache::{Cache, key};
 pub use compare::{Run, Runs, Scored, Significance};

@@ -138,10 +138,15 @@ pub(super) fn attribution(slice: Option<Slice>, way: Way) -> Option<f64> {
         [0.733, 0.820, 0.814],
     ];
     let column = match way {
-        Way::Preview => return None,
         Way::Similarity => 0,
         Way::CounterfactualUnclustered => 1,
         Way::Counterfactual => 2,
+        Way::PreviewUnclustered
+        | Way::Preview
+        | Way::JsdUnclustered
+        | Way::Jsd
+        | Way::LogprobUnclustered
+        | Way::Logprob => return None,
     };
     Some(ROWS[place(slice)?][column])
 }

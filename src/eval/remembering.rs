@@ -8,8 +8,8 @@ use super::EvalError;
 use super::cache::{Cache, key};
 use crate::base::CancelToken;
 use crate::inference::{
-    Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, PromptPart, ScoreRequest,
-    Scores, Special,
+    CompareRequest, Compared, Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError,
+    Measure, PromptPart, ScoreRequest, Scores, Special,
 };
 
 /// How often a model and its memory were asked.
@@ -87,6 +87,14 @@ impl Remembering {
         let scored = serde_json::to_string(&("score", answer, hidden)).map_err(|error| self.failed(error.into()))?;
         let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
         Ok(key([self.fingerprint.as_str(), scored.as_str()].into_iter().chain(texts)))
+    }
+
+    /// What is compared does not depend on the other sets, nor on how much of it is asked for: everything is kept.
+    fn key_of_compared(&self, request: &CompareRequest, set: &[usize]) -> Result<String, InferenceError> {
+        let CompareRequest { parts, answer, without: _, measure: _ } = request;
+        let asked = serde_json::to_string(&("without", answer, set)).map_err(|error| self.failed(error.into()))?;
+        let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
+        Ok(key([self.fingerprint.as_str(), asked.as_str()].into_iter().chain(texts)))
     }
 
     fn failed(&self, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
@@ -174,6 +182,59 @@ impl Generate for Remembering {
         self.cache.put(&key, &scores).map_err(|error: EvalError| self.failed(error.into()))?;
         Ok(scores)
     }
+
+    fn compare(
+        &mut self,
+        request: &CompareRequest,
+        cancel: &CancelToken,
+        on_compared: &mut dyn FnMut(usize, &Compared),
+    ) -> Result<Vec<Compared>, InferenceError> {
+        cancel.check()?;
+        let keys = request.without.iter().map(|set| self.key_of_compared(request, set));
+        let keys = keys.collect::<Result<Vec<String>, _>>()?;
+        let mut all: Vec<Option<Compared>> = keys.iter().map(|key| self.cache.get(key)).collect();
+        for (set, known) in all.iter_mut().enumerate() {
+            if let Some(known) = known {
+                *known = as_asked(known, request.measure);
+                on_compared(set, known);
+            }
+        }
+        let missing: Vec<usize> = (0..all.len()).filter(|set| all[*set].is_none()).collect();
+        if missing.is_empty() {
+            self.used.recalled += 1;
+            return Ok(all.into_iter().flatten().collect());
+        }
+        self.used.asked += 1;
+        let without = missing.iter().map(|set| request.without[*set].clone()).collect();
+        let rest = CompareRequest { without, measure: Measure::Distribution, ..request.clone() };
+        let cache = &mut self.cache;
+        let mut kept = Ok(());
+        // Each set is kept as it comes, so that a run that is stopped goes on behind it.
+        let mut hear = |at: usize, compared: &Compared| {
+            let set = missing[at];
+            if kept.is_ok() {
+                kept = cache.put(&keys[set], compared);
+            }
+            let compared = as_asked(compared, request.measure);
+            on_compared(set, &compared);
+            all[set] = Some(compared);
+        };
+        self.inner.compare(&rest, cancel, &mut hear)?;
+        kept.map_err(|error: EvalError| self.failed(error.into()))?;
+        Ok(all.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    fn pieces(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
+        self.inner.pieces(tokens)
+    }
+}
+
+/// What was kept, as far as it is asked for.
+fn as_asked(kept: &Compared, measure: Measure) -> Compared {
+    match measure {
+        Measure::Token => Compared { drops: kept.drops.clone(), divergences: Vec::new() },
+        Measure::Distribution => kept.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -250,6 +311,40 @@ mod tests {
         let known = again.score(&one, &never, &mut |set, scores| heard.push((set, scores.to_vec()))).unwrap();
         assert_eq!((&known, again.used().asked), (&first, 0));
         assert_eq!(heard, [(None, first.whole.clone()), (Some(0), first.hidden[0].clone())]);
+    }
+
+    #[test]
+    fn what_was_compared_is_kept_set_by_set_and_serves_both_measures() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Cache::open(&folder.path().join("completions.jsonl")).unwrap();
+        let says = || ScriptedGenerator::new(|request| if request.parts.len() == 3 { "one two" } else { "one" }.into());
+        let parts: Vec<PromptPart> = ["a", "b", "c"].iter().flat_map(|text| request(text).parts).collect();
+        let never = CancelToken::never();
+        let answer = says().generate(&GenerateRequest { parts: parts.clone(), ..request("") }, &never, &mut |_| {});
+        let answer = answer.unwrap().tokens;
+        let asked = |without: &[usize], measure| {
+            let without = without.iter().map(|place| vec![*place]).collect();
+            CompareRequest { parts: parts.clone(), answer: answer.clone(), without, measure }
+        };
+        let stops = crate::base::CancelSource::default();
+        let mut first = Remembering::new(Box::new(says()), "f00d", open());
+        let stopped = first.compare(&asked(&[2, 1, 0], Measure::Token), &stops.token(), &mut |set, _| {
+            if set == 1 {
+                stops.cancel();
+            }
+        });
+        assert!(matches!(stopped, Err(InferenceError::Canceled(_))));
+
+        let mut again = Remembering::new(Box::new(says()), "f00d", open());
+        let mut heard = Vec::new();
+        let all = again.compare(&asked(&[0, 1, 2], Measure::Distribution), &never, &mut |set, _| heard.push(set));
+        let all = all.unwrap();
+        assert_eq!(heard, [1, 2, 0], "what is known comes first");
+        assert!(all.iter().all(|one| one.drops[0] == 0.0 && one.drops[1] > 1.0 && one.divergences.len() == 2));
+        let used = again.used();
+        let drops = again.compare(&asked(&[2, 0], Measure::Token), &never, &mut |_, _| {}).unwrap();
+        assert!(again.used().only_recalled_since(used));
+        assert!(drops.iter().all(|one| one.divergences.is_empty() && one.drops == all[0].drops));
     }
 
     #[test]

@@ -54,7 +54,8 @@ static SMALL_LETTER: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The sentences of a text, each with the white space that follows it. Line ends are borders too, unless the next
 /// line goes on in the middle of a sentence.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
+#[must_use]
+pub fn sentences(text: &str) -> Vec<&str> {
     let blank = text.len() - text.trim_start().len();
     let stops = STOP.find_iter(text).filter(|stop| stop.end() > blank);
     pieces(text, stops.filter_map(|stop| border(text, &stop)))

@@ -28,6 +28,7 @@ mod shape_tests;
 #[cfg(test)]
 mod tests;
 
+pub use border::sentences;
 pub use context::{Context, ContextParts, UnknownPart};
 pub use measure::CountTokens;
 pub use settings::{EvidenceSettings, Linearizer, TableEvidence};

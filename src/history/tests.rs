@@ -13,7 +13,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
-use crate::attribution::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
+use crate::attribution::{
+    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
+};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::evidence::{Context, Kind};
 use crate::inference::{Completion, Finish, Sampling, Special};
@@ -152,6 +154,7 @@ fn trace(text: &str, score: u16) -> Trace {
                 share: Some(1.0),
                 counterfactual_answer: Some(text.to_owned()),
                 drops: Vec::new(),
+                divergences: Vec::new(),
                 counterfactuals: vec![Counterfactual {
                     prompt: prompt(text),
                     completion: completion(text),
@@ -159,9 +162,44 @@ fn trace(text: &str, score: u16) -> Trace {
                 }],
             }],
             timings_ms: AttributionTimings { total: Millis(100.0), ..AttributionTimings::default() },
+            tokens: Vec::new(),
+            sentences: Vec::new(),
         }),
         timings_ms: TurnTimings { total: Millis(210.5), ..TurnTimings::default() },
     }
+}
+
+/// An explanation by log-probability: drops, tokens and sentences beside the clusters.
+fn explained_by_logprob(text: &str) -> Attribution {
+    let cluster =
+        SentenceCluster { hits: vec![1], how: How::Logprob, drop: 1.25, contribution: 0.46, share: Some(1.0) };
+    Attribution {
+        clusters: vec![Cluster {
+            hits: vec![1],
+            how: How::Logprob,
+            contribution: 0.46,
+            share: Some(1.0),
+            counterfactual_answer: None,
+            counterfactuals: Vec::new(),
+            drops: vec![1.5, -0.25],
+            divergences: vec![0.5],
+        }],
+        tokens: vec!["Ali".to_owned(), "ce.".to_owned()],
+        sentences: vec![Sentence { text: text.to_owned(), tokens: 0..2, decisive: true, clusters: vec![cluster] }],
+        ..Attribution::new(Method::Logprob)
+    }
+}
+
+#[test]
+fn drops_tokens_and_sentences_are_there_after_reopening() {
+    let (_folder, path) = folder();
+    let mut record = turn(1, "Who tested it?");
+    record.trace.attribution = Some(explained_by_logprob("Alice."));
+    let mut history = History::open(&path).unwrap();
+    let (begun, _) = history.save_turn(&wiki(), None, &record).unwrap();
+    drop(history);
+    let stored = History::open(&path).unwrap().turns(begun.id).unwrap();
+    assert_eq!(stored[0].trace, record.trace);
 }
 
 /// The mode of a file, without its kind.

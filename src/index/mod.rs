@@ -20,6 +20,7 @@ mod lexical;
 mod list;
 mod manifest;
 mod open;
+mod other;
 mod path_text;
 mod paths;
 mod progress;

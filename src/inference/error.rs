@@ -106,6 +106,18 @@ impl InferenceError {
         let source = "it cannot hide parts of what it has read".into();
         Self::Run { doing: "scoring an answer", model: model.to_owned(), source }
     }
+
+    /// The error of a generator that cannot tell how probable an answer is.
+    pub(super) fn cannot_compare(model: &str) -> Self {
+        let source = "it cannot tell how probable an answer is".into();
+        Self::Run { doing: "comparing an answer's probabilities", model: model.to_owned(), source }
+    }
+
+    /// The error of a generator that cannot tell the text of a token.
+    pub(super) fn cannot_tell_pieces(model: &str) -> Self {
+        let source = "it cannot tell which text a token stands for".into();
+        Self::Run { doing: "reading an answer's tokens", model: model.to_owned(), source }
+    }
 }
 
 fn free(available: Option<u64>, needed: &MemoryNeeds) -> String {

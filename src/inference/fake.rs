@@ -2,13 +2,14 @@
 //!
 //! Both are deterministic. No profile can name them: the catalog knows only models that have files.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use sha2::{Digest, Sha256};
 
 use super::{
-    ChatTemplate, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
-    GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, TextRole,
+    COMPARED_TOKENS, ChatTemplate, CompareRequest, Compared, Completion, Embed, Embedding, EncoderIdentity, Finish,
+    Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, Measure, PromptPart, Sampling,
+    ScoreRequest, Scores, TextRole, drops,
 };
 use crate::base::{CancelToken, Millis};
 
@@ -94,6 +95,8 @@ pub struct ScriptedGenerator {
     identity: GeneratorIdentity,
     answer: Answering,
     hiding: Hiding,
+    /// What it said, by token.
+    said: HashMap<i32, String>,
 }
 
 /// Whether a scripted generator can say what hiding a part does.
@@ -106,6 +109,9 @@ enum Hiding {
 /// Log-probability of a word that the script says, and of one that it does not say.
 const SAID: f32 = -0.01;
 const UNSAID: f32 = -5.0;
+
+/// Divergence, in bits, of two predictions of which only one says the word.
+const FAR: f32 = 0.9;
 
 impl std::fmt::Debug for ScriptedGenerator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -124,6 +130,7 @@ impl ScriptedGenerator {
             identity: GeneratorIdentity { model: "scripted".into(), context_tokens: 4096, chat_template },
             answer: Box::new(answer),
             hiding: Hiding::Unable,
+            said: HashMap::new(),
         }
     }
 
@@ -145,6 +152,22 @@ impl ScriptedGenerator {
     pub fn with_context(mut self, tokens: usize) -> Self {
         self.identity.context_tokens = tokens;
         self
+    }
+}
+
+impl ScriptedGenerator {
+    /// How probable each word of an answer is after a prompt.
+    fn scored(&mut self, parts: Vec<PromptPart>, answer: &[i32]) -> Vec<f32> {
+        let asked = GenerateRequest {
+            parts,
+            sampling: Sampling::Greedy,
+            stop: Vec::new(),
+            max_tokens: answer.len(),
+            draft: Vec::new(),
+        };
+        let said: Vec<i32> = (self.answer)(&asked).split_whitespace().map(token_of).collect();
+        let score = |(at, token)| if said.get(at) == Some(token) { SAID } else { UNSAID };
+        answer.iter().enumerate().map(score).collect()
     }
 }
 
@@ -191,7 +214,9 @@ impl Generate for ScriptedGenerator {
             cancel.check()?;
             on_event(GenerateEvent::Text(piece));
             text.push_str(piece);
-            tokens.push(token_of(piece.trim()));
+            let token = token_of(piece.trim());
+            tokens.push(token);
+            self.said.insert(token, piece.to_owned());
         }
         let finish = match stop {
             _ if text.len() < until_stop.len() => Finish::Length,
@@ -224,16 +249,7 @@ impl Generate for ScriptedGenerator {
         let mut score_without = |hidden: &[usize]| {
             cancel.check()?;
             let parts = request.parts.iter().enumerate().filter(|(at, _)| !hidden.contains(at));
-            let said = GenerateRequest {
-                parts: parts.map(|(_, part)| part.clone()).collect(),
-                sampling: Sampling::Greedy,
-                stop: Vec::new(),
-                max_tokens: request.answer.len(),
-                draft: Vec::new(),
-            };
-            let said: Vec<i32> = (self.answer)(&said).split_whitespace().map(token_of).collect();
-            let score = |(at, token)| if said.get(at) == Some(token) { SAID } else { UNSAID };
-            Ok::<_, InferenceError>(request.answer.iter().enumerate().map(score).collect::<Vec<f32>>())
+            Ok::<_, InferenceError>(self.scored(parts.map(|(_, part)| part.clone()).collect(), &request.answer))
         };
         let mut scores = Scores { whole: score_without(&[])?, hidden: Vec::new() };
         on_scored(None, &scores.whole);
@@ -243,6 +259,36 @@ impl Generate for ScriptedGenerator {
             scores.hidden.push(scored);
         }
         Ok(scores)
+    }
+
+    fn compare(
+        &mut self,
+        request: &CompareRequest,
+        cancel: &CancelToken,
+        on_compared: &mut dyn FnMut(usize, &Compared),
+    ) -> Result<Vec<Compared>, InferenceError> {
+        let whole = self.scored(request.parts.clone(), &request.answer);
+        let mut all = Vec::with_capacity(request.without.len());
+        for (set, places) in request.without.iter().enumerate() {
+            cancel.check()?;
+            let without = self.scored(request.without(places), &request.answer);
+            let drops = drops(&whole, &without);
+            let far = |drop: &f32| if *drop == 0.0 { 0.0 } else { FAR };
+            let divergences = match request.measure {
+                Measure::Token => Vec::new(),
+                Measure::Distribution => drops.iter().map(far).take(COMPARED_TOKENS).collect(),
+            };
+            let compared = Compared { drops, divergences };
+            on_compared(set, &compared);
+            all.push(compared);
+        }
+        Ok(all)
+    }
+
+    fn pieces(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
+        let piece = |token: &i32| self.said.get(token).map(|piece| piece.clone().into_bytes());
+        let pieces = tokens.iter().map(piece).collect::<Option<Vec<_>>>();
+        pieces.ok_or_else(|| InferenceError::cannot_tell_pieces(&self.identity.model))
     }
 }
 
@@ -295,6 +341,32 @@ mod tests {
         assert_eq!((second.text.as_str(), second.finish), ("one two", Finish::Length));
         let third = generator.generate(&request(2), &CancelToken::never(), &mut |_| {}).unwrap();
         assert_eq!((third.text.as_str(), third.finish), ("", Finish::End));
+    }
+
+    #[test]
+    fn a_script_tells_what_leaving_a_part_out_costs_and_the_words_it_said() {
+        let says = |request: &GenerateRequest| {
+            let knows = request.parts.iter().any(|part| part.text.contains("Bob"));
+            if knows { "It was Bob." } else { "It was nobody." }.to_owned()
+        };
+        let mut generator = ScriptedGenerator::new(says);
+        let asked = GenerateRequest {
+            parts: ["Bob ", "Who?"].map(|text| PromptPart { text: text.into(), special: Special::Plain }).into(),
+            ..request(9)
+        };
+        let never = CancelToken::never();
+        let said = generator.generate(&asked, &never, &mut |_| {}).unwrap();
+        let compare = CompareRequest {
+            parts: asked.parts,
+            answer: said.tokens.clone(),
+            without: vec![vec![1], vec![0]],
+            measure: Measure::Distribution,
+        };
+        let compared = generator.compare(&compare, &never, &mut |_, _| {}).unwrap();
+        assert_eq!(compared[0], Compared { drops: vec![0.0; 3], divergences: vec![0.0; 3] });
+        assert_eq!(compared[1], Compared { drops: vec![0.0, 0.0, SAID - UNSAID], divergences: vec![0.0, 0.0, FAR] });
+        assert_eq!(generator.pieces(&said.tokens).unwrap().concat(), b"It was Bob.");
+        assert!(generator.pieces(&[-1]).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::InferenceError;
+use super::{CompareRequest, Compared, InferenceError};
 use crate::base::{CancelToken, Millis};
 
 /// Whether text may contain the model's special tokens.
@@ -237,6 +237,29 @@ pub trait Generate: Send {
         _on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
     ) -> Result<Scores, InferenceError> {
         Err(InferenceError::cannot_hide(&self.identity().model))
+    }
+
+    /// How much less probable each token of an answer is without parts of its prompt, each shorter prompt read as one of
+    /// its own. `on_compared` hears each set as it comes; in the end all are given in the order of the request.
+    ///
+    /// # Errors
+    /// As [`Generate::generate`]; also for a generator that cannot tell probabilities.
+    fn compare(
+        &mut self,
+        _request: &CompareRequest,
+        _cancel: &CancelToken,
+        _on_compared: &mut dyn FnMut(usize, &Compared),
+    ) -> Result<Vec<Compared>, InferenceError> {
+        Err(InferenceError::cannot_compare(&self.identity().model))
+    }
+
+    /// The bytes of each of the tokens of a completion, as the model wrote them: before a stop text was cut off, white
+    /// space at both ends included. A token that ends the turn has none; one may hold a part of a character only.
+    ///
+    /// # Errors
+    /// When a token is not of this generator's vocabulary, or it cannot tell.
+    fn pieces(&self, _tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
+        Err(InferenceError::cannot_tell_pieces(&self.identity().model))
     }
 }
 

@@ -5,6 +5,7 @@
 //! Not here: what is asked of a model (`prompt`, `answer`), fetching weights (`download`).
 
 mod catalog;
+mod compare;
 mod device;
 mod embedding;
 mod encoder;
@@ -19,6 +20,7 @@ pub use catalog::{
     Architecture, Catalog, CatalogFile, CatalogModel, EncoderSettings, HubSource, ModelRole, Pooling, Profile,
     PypiPart, PypiSource, Source,
 };
+pub use compare::{COMPARED_TOKENS, CompareRequest, Compared, Measure, drops};
 pub use device::{compute_threads, device_summary};
 pub use embedding::{Embed, Embedding, EncoderIdentity, Rerank, TextRole};
 pub use encoder::{embedder_fingerprint, load_embedder, load_reranker};

@@ -10,7 +10,7 @@ use super::report;
 use super::start::Start;
 use crate::app::{App, Event, Phase, Problem};
 use crate::attribution::Method;
-use crate::base::CancelSource;
+use crate::base::{CancelSource, ConversationId};
 use crate::cli::Ask;
 use crate::history::History;
 use crate::runtime::cancel_on_interrupt;
@@ -36,7 +36,11 @@ fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
     }
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
-    start.check_weights(&cancel.token())?;
+    if args.explain {
+        start.check_weights_to_explain(&cancel.token())?;
+    } else {
+        start.check_weights(&cancel.token())?;
+    }
     let embedder = start.embedder(&cancel.token())?;
     start.open_domain(&args.domain, embedder.identity(), &cancel.token(), &mut |_| {})?;
     let Some(id) = args.conversation else { return Ok(()) };
@@ -53,13 +57,12 @@ fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
 fn converse(session: &mut Headless, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
     open_domain(session, &args.domain)?;
     if let Some(id) = args.conversation {
-        let there = |app: &App| app.conversation().is_some_and(|record| record.id == id);
-        session.run_until(Event::ConversationChosen(id), there, &mut |_, _| {})?;
+        open_conversation(session, id)?;
     }
     ask(session, &args.question, output)?;
     let wanted = if args.explain { Wanted::Explanation } else { Wanted::Answer };
     if args.explain && session.verdict(Wanted::Answer).is_ok() {
-        explain(session, args.method.unwrap_or_default(), output)?;
+        explain(session, args.method.unwrap_or(session.app.method()), output)?;
     }
     if let Some(turn) = session.app.turns().last() {
         let conversation = session.app.conversation().map(|record| record.id);
@@ -78,6 +81,12 @@ pub(super) fn open_domain(session: &mut Headless, domain: &crate::base::DomainNa
     session.run_until(Event::DomainChosen(domain.clone()), opened, &mut |_, _| {})
 }
 
+/// Opens a conversation of the open domain.
+pub(super) fn open_conversation(session: &mut Headless, id: ConversationId) -> Result<(), Failure> {
+    let there = |app: &App| app.conversation().is_some_and(|record| record.id == id);
+    session.run_until(Event::ConversationChosen(id), there, &mut |_, _| {})
+}
+
 /// Asks and waits until the turn is stored.
 pub(super) fn ask(session: &mut Headless, question: &str, output: &mut Output) -> Result<(), Failure> {
     let event = Event::QuestionAsked { text: question.to_owned(), at: OffsetDateTime::now_utc() };
@@ -90,12 +99,16 @@ pub(super) fn explain(session: &mut Headless, method: Method, output: &mut Outpu
     session.run_until(Event::ExplainRequested { turn, method }, settled, &mut |app, _| progress(app, output))
 }
 
-fn settled(app: &App) -> bool {
+pub(super) fn settled(app: &App) -> bool {
     !app.is_busy() && app.is_saved()
 }
 
-fn progress(app: &App, output: &mut Output) {
-    let Some(turn) = app.turns().last() else { return };
+pub(super) fn progress(app: &App, output: &mut Output) {
+    let running = app.phase().turn().and_then(|key| app.turn(key));
+    let Some(turn) = running.or(app.turns().last()) else { return };
+    if let Some(model) = &app.engine().loading {
+        return output.progress(&format!("loading {model}"));
+    }
     let line = match app.phase() {
         Phase::Idle => return,
         Phase::Rewriting(_) => "completing the question".to_owned(),

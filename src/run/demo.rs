@@ -16,7 +16,6 @@ use super::output::Output;
 use super::start::Start;
 use super::{ingest, interactive, report};
 use crate::app::Problem;
-use crate::attribution::Method;
 use crate::base::{CancelSource, DomainName};
 use crate::cli::Ingest;
 use crate::eval::{DomainsFile, QuestionConversation, QuestionFile};
@@ -113,7 +112,7 @@ fn turns(session: &mut Headless, conversation: &QuestionConversation, output: &m
         ask::ask(session, &turn.question, output)?;
         let wanted = if number == SCRIPTED_TURNS { Wanted::Explanation } else { Wanted::Answer };
         if wanted == Wanted::Explanation && session.verdict(Wanted::Answer).is_ok() {
-            ask::explain(session, Method::Counterfactual, output)?;
+            ask::explain(session, session.app.method(), output)?;
         }
         if let Some(asked) = session.app.turns().last() {
             output.text(&format!("Turn {number}\n{}\n", report::turn(&asked.record)))?;

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::attribution::{Attribution, AttributionTimings, How, Method};
+use crate::attribution::{Attribution, AttributionTimings, How, Method, Sentence, SentenceCluster};
 use crate::base::{ConversationId, EvidenceId};
 use crate::history::{Outcome, TurnRecord, TurnTimings};
 use crate::prompt::CutHow;
@@ -85,6 +85,13 @@ struct AttributionJson<'a> {
     method: Method,
     decisive: bool,
     clusters: Vec<ClusterJson<'a>>,
+    /// How the drops came about: `preview` hides a cluster, `logprob` leaves it out; null without drops.
+    drops_how: Option<How>,
+    /// What each sentence of the answer rests on; empty where that is not known.
+    sentences: Vec<SentenceJson<'a>>,
+    /// The text of each token, where tokens are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<&'a [String]>,
     timings_ms: AttributionTimings,
 }
 
@@ -95,11 +102,45 @@ struct ClusterJson<'a> {
     contribution: f64,
     share: Option<f64>,
     counterfactual_answer: Option<&'a str>,
+    /// By how much the log-probability of the answer drops without it; null where that was not computed.
+    drop: Option<f64>,
+    /// The drop of each token, where tokens are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drops: Option<&'a [f32]>,
+    /// The divergence at each of the first tokens in bits, where tokens are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    divergences: Option<&'a [f32]>,
 }
 
-impl<'a> From<&'a Attribution> for AttributionJson<'a> {
-    fn from(attribution: &'a Attribution) -> Self {
+/// A sentence of the answer and what it rests on.
+#[derive(Debug, Serialize)]
+struct SentenceJson<'a> {
+    /// From 1.
+    number: usize,
+    text: &'a str,
+    /// The first of its tokens, from 0.
+    first_token: usize,
+    tokens: usize,
+    decisive: bool,
+    clusters: &'a [SentenceCluster],
+}
+
+/// Whether tokens are told one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tokens {
+    /// One by one.
+    Each,
+    /// Their sums.
+    Sums,
+}
+
+impl<'a> AttributionJson<'a> {
+    fn new(attribution: &'a Attribution, tokens: Tokens) -> Self {
+        let each = tokens == Tokens::Each;
         let clusters = attribution.clusters.iter().map(|cluster| ClusterJson {
+            drop: cluster.drop(),
+            drops: each.then_some(cluster.drops.as_slice()),
+            divergences: each.then_some(cluster.divergences.as_slice()),
             hits: &cluster.hits,
             how: cluster.how,
             contribution: cluster.contribution,
@@ -110,7 +151,58 @@ impl<'a> From<&'a Attribution> for AttributionJson<'a> {
             method: attribution.method,
             decisive: attribution.decisive,
             clusters: clusters.collect(),
+            drops_how: attribution.method.drops(),
+            sentences: (1..).zip(&attribution.sentences).map(SentenceJson::new).collect(),
+            tokens: each.then_some(attribution.tokens.as_slice()),
             timings_ms: attribution.timings_ms,
+        }
+    }
+}
+
+impl<'a> SentenceJson<'a> {
+    fn new((number, sentence): (usize, &'a Sentence)) -> Self {
+        Self {
+            number,
+            text: &sentence.text,
+            first_token: sentence.tokens.start,
+            tokens: sentence.tokens.len(),
+            decisive: sentence.decisive,
+            clusters: &sentence.clusters,
+        }
+    }
+}
+
+/// `ragonite explain --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct ExplainJson<'a> {
+    conversation: ConversationId,
+    turn: u32,
+    question: &'a str,
+    completed_question: &'a str,
+    answer: &'a str,
+    attribution: AttributionJson<'a>,
+    /// The sentence that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<SentenceJson<'a>>,
+}
+
+impl<'a> ExplainJson<'a> {
+    /// An explained turn; `sentence` counts from 1.
+    pub(super) fn new(
+        conversation: ConversationId,
+        (record, attribution): (&'a TurnRecord, &'a Attribution),
+        sentence: Option<usize>,
+        tokens: Tokens,
+    ) -> Self {
+        let chosen = sentence.and_then(|number| Some((number, attribution.sentences.get(number.checked_sub(1)?)?)));
+        Self {
+            conversation,
+            turn: record.number,
+            question: &record.question,
+            completed_question: &record.completed_question,
+            answer: record.trace.answer.as_ref().map_or("", |answer| &answer.text),
+            attribution: AttributionJson::new(attribution, tokens),
+            sentence: chosen.map(SentenceJson::new),
         }
     }
 }
@@ -135,7 +227,7 @@ impl<'a> AskJson<'a> {
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
             legs: record.trace.retrieved.iter().flat_map(|found| &found.legs).map(LegJson::from).collect(),
             cut: answer.map(cut_of).unwrap_or_default(),
-            attribution: record.trace.attribution.as_ref().map(AttributionJson::from),
+            attribution: record.trace.attribution.as_ref().map(|one| AttributionJson::new(one, Tokens::Sums)),
             tokens: answer.map(tokens_of).unwrap_or_default(),
             timings_ms: record.trace.timings_ms,
         }

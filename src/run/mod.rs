@@ -9,6 +9,7 @@ mod doctor;
 mod domain;
 mod eval;
 mod exit;
+mod explain;
 mod headless;
 mod history;
 mod ingest;
@@ -60,6 +61,7 @@ fn dispatch(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         Some(Command::Domain(command)) => domain::run(&start, &command, output),
         Some(Command::Search(args)) => search::run(&start, &args, output),
         Some(Command::Ask(args)) => ask::run(&start, &args, output),
+        Some(Command::Explain(args)) => explain::run(&start, &args, output),
         Some(Command::History(command)) => history::run(&start, &command, output),
         Some(Command::Eval(command)) => eval::run(&start, &command, output),
         Some(Command::Models(command)) => models::run(&start, &command, output),

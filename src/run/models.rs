@@ -85,7 +85,7 @@ fn list(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exi
 }
 
 fn verify(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
-    let json = states(start, &of_profile(start)?, Checking::HashAgain, cancel, output)?;
+    let json = states(start, &start.models()?, Checking::HashAgain, cancel, output)?;
     let good = json.models.iter().flat_map(|model| &model.files).all(|file| file.state == "verified");
     match output.form() {
         Form::Json => output.json(&json)?,
@@ -103,11 +103,6 @@ fn verify(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<E
             start.paths.models_to_write().display()
         ),
     }))
-}
-
-fn of_profile(start: &Start) -> Result<Vec<&CatalogModel>, Failure> {
-    let ids = start.profile.profile.model_ids();
-    Ok(ids.map(|id| start.catalog.model(id)).collect::<Result<_, _>>()?)
 }
 
 fn states<'a>(
@@ -185,7 +180,7 @@ fn pull(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exi
 #[cfg(feature = "hub")]
 fn missing(start: &Start, cancel: &CancelSource) -> Result<Vec<crate::download::Wanted>, Failure> {
     let mut wanted = Vec::new();
-    for model in of_profile(start)? {
+    for model in start.models()? {
         let reports = start.folders().verify(model, Checking::TrustStamps, &cancel.token())?;
         for (file, report) in model.files.iter().zip(reports) {
             if matches!(report.state, FileState::Verified { .. }) {

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::attribution::{Attribution, Cluster, Method};
+use crate::attribution::{Attribution, Cluster, How, Method, Sentence, change_of};
 use crate::base::{clean_line, clean_text};
 use crate::history::{Outcome, TurnRecord};
 use crate::prompt::CutHow;
@@ -112,32 +112,77 @@ pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
         Method::Similarity => "similarity of answer and evidence",
         Method::Preview => "preview: one cluster hidden from question and answer, an estimate",
         Method::Counterfactual => "counterfactual: one cluster left out, answer generated again",
+        Method::Logprob => "logprob: one cluster left out, how much less probable the same answer is",
+        Method::Jsd => "jsd: one cluster left out, how far the predictions of its words move, in bits",
     };
     let mut text = format!("Why this answer ({method}):\n");
     if !attribution.decisive {
         text.push_str("  no single source decides\n");
     }
+    let hidden = if attribution.method.drops() == Some(How::Preview) { " when hidden" } else { "" };
     for cluster in &attribution.clusters {
-        text.push_str(&bar(cluster, cited));
+        text.push_str(&bar(cluster, cited, hidden));
     }
     text
 }
 
-fn bar(cluster: &Cluster, cited: &[usize]) -> String {
-    let ranks: Vec<String> = cluster.hits.iter().map(usize::to_string).collect();
-    let share = cluster.share.unwrap_or(0.0);
-    let filled = ((share * BAR as f64).round() as usize).min(BAR);
-    let percent = cluster.share.map_or_else(|| "    -  ".to_owned(), |share| format!("{:6.2}%", share * 100.0));
-    let mark = if cluster.hits.iter().any(|hit| cited.contains(hit)) { "cited" } else { "not cited" };
-    let mut text = format!(
-        "  {percent} {bar:<BAR$} Source {ranks} (contribution {contribution:.4}, {mark}, {how})\n",
-        bar = "#".repeat(filled),
-        ranks = ranks.join(", "),
-        contribution = cluster.contribution,
-        how = cluster.how.says(),
-    );
+/// `hidden` says how the cluster was taken away for its drop.
+fn bar(cluster: &Cluster, cited: &[usize], hidden: &str) -> String {
+    let drop =
+        cluster.drop().map(|drop| format!(", log-probability {}{hidden}", change_of(drop, 2))).unwrap_or_default();
+    let says =
+        format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.says());
+    let mut text = bar_line(cluster.share, &cluster.hits, &says);
     if let Some(answer) = &cluster.counterfactual_answer {
         let _ = writeln!(text, "          without: {}", clean_line(answer));
+    }
+    text
+}
+
+fn mark(cluster: &Cluster, cited: &[usize]) -> &'static str {
+    if cluster.hits.iter().any(|hit| cited.contains(hit)) { "cited" } else { "not cited" }
+}
+
+/// `  62.10% ###################            Source 1, 3 (…)`.
+fn bar_line(share: Option<f64>, hits: &[usize], says: &str) -> String {
+    let ranks: Vec<String> = hits.iter().map(usize::to_string).collect();
+    let filled = ((share.unwrap_or(0.0) * BAR as f64).round() as usize).min(BAR);
+    let percent = share.map_or_else(|| "    -  ".to_owned(), |share| format!("{:6.2}%", share * 100.0));
+    format!("  {percent} {bar:<BAR$} Source {ranks} ({says})\n", bar = "#".repeat(filled), ranks = ranks.join(", "))
+}
+
+/// What a sentence rests on; `number` counts from 1.
+pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String {
+    let mut text = format!("Sentence {number} of {of}: {}\n", clean_line(&sentence.text));
+    if !sentence.decisive {
+        text.push_str("  no single source decides\n");
+    }
+    for cluster in &sentence.clusters {
+        let how = match cluster.how {
+            How::Preview => "hidden, an estimate",
+            _ => "left out",
+        };
+        let says = format!(
+            "{:.1} % less probable, log-probability {}, {how}",
+            cluster.contribution * 100.0,
+            change_of(cluster.drop, 2)
+        );
+        text.push_str(&bar_line(cluster.share, &cluster.hits, &says));
+    }
+    text
+}
+
+/// What each token loses without each cluster.
+pub(super) fn tokens(attribution: &Attribution) -> String {
+    let mut text = String::new();
+    for cluster in attribution.clusters.iter().filter(|cluster| !cluster.drops.is_empty()) {
+        let ranks: Vec<String> = cluster.hits.iter().map(usize::to_string).collect();
+        let _ = writeln!(text, "Without Source {}, change of the log-probability of each token:", ranks.join(", "));
+        for (at, drop) in cluster.drops.iter().enumerate() {
+            let token = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
+            let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();
+            let _ = writeln!(text, "  {:>4}  {:>8}  {bits}{token}", at + 1, change_of(f64::from(*drop), 3));
+        }
     }
     text
 }

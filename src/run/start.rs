@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
 use crate::answer::AnswerSettings;
-use crate::app::AppSettings;
+use crate::app::{AppSettings, Problem};
 use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
 use crate::config::{ChosenProfile, Config, ConfigError, Paths, choose_profile};
 use crate::history::HistoryError;
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders, Rerank, load_embedder,
-    load_reranker,
+    Catalog, CatalogModel, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders, ModelRole, Rerank,
+    load_embedder, load_reranker,
 };
 use crate::retrieval::{RetrievalError, RetrievalSettings};
 use crate::runtime::{RuntimeError, Setup, problem};
@@ -34,6 +34,9 @@ impl Start {
         let paths = Paths::find(data, models)?;
         let catalog = Catalog::builtin()?;
         let profile = choose_profile(&catalog, shared.profile.as_deref(), config.profile.as_deref())?;
+        if let Some(id) = config.attribution.embedder() {
+            check_is_embedder(catalog.model(id)?)?;
+        }
         Ok(Self { config, paths, catalog, profile, shared: shared.clone() })
     }
 
@@ -63,6 +66,24 @@ impl Start {
             }
             for file in &model.files {
                 folders.find(model, file, &CancelToken::never())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every model this configuration may need: those of the profile, and the embedder of attribution where it is
+    /// another one.
+    pub(super) fn models(&self) -> Result<Vec<&CatalogModel>, Failure> {
+        let own = self.config.attribution.embedder().filter(|id| *id != self.profile.profile.embedder);
+        let ids = self.profile.profile.model_ids().chain(own);
+        Ok(ids.map(|id| self.catalog.model(id)).collect::<Result<_, _>>()?)
+    }
+
+    /// Checks every byte of the weights that explaining needs, unless that was done before.
+    pub(super) fn check_weights_to_explain(&self, cancel: &CancelToken) -> Result<(), Failure> {
+        for model in self.models()? {
+            for file in &model.files {
+                self.folders().find(model, file, cancel)?;
             }
         }
         Ok(())
@@ -105,7 +126,7 @@ impl Start {
             answer: AnswerSettings { sampling: self.config.generation.sampling(), prompt: self.config.prompt.clone() },
             generator: self.generator_settings(),
             unload_after: self.config.generation.unload_after(),
-            attribution: self.config.attribution,
+            attribution: self.config.attribution.clone(),
         }
     }
 
@@ -116,13 +137,24 @@ impl Start {
 
     /// What the core starts from.
     pub(super) fn app_settings(&self) -> AppSettings {
-        AppSettings { top_k: self.sources(), ..AppSettings::default() }
+        AppSettings { top_k: self.sources(), method: self.config.attribution.method, ..AppSettings::default() }
     }
 
     /// Evidences that go into the prompt.
     pub(super) fn sources(&self) -> usize {
         self.config.sources.unwrap_or(self.profile.profile.top_k)
     }
+}
+
+fn check_is_embedder(model: &CatalogModel) -> Result<(), Failure> {
+    if model.role == ModelRole::Embedder {
+        return Ok(());
+    }
+    Err(Failure::usage(Problem {
+        what: format!("`attribution.embedder` is `{}`, which is no embedder", model.id),
+        next: "Name an embedder of the catalog, as `ragonite models list --json` shows them, or leave it empty."
+            .to_owned(),
+    }))
 }
 
 impl From<ConfigError> for Failure {

@@ -1,6 +1,7 @@
 //! The thread that searches: it owns the open domains and uses the encoders.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 
@@ -12,7 +13,7 @@ use super::{Events, RuntimeError};
 use crate::app::{DomainSummary, Event, Problem};
 use crate::base::{CancelToken, DomainName, EvidenceId, Language};
 use crate::index::{Index, ListedDomain, list_domains};
-use crate::inference::Embedding;
+use crate::inference::{Embed, Embedding};
 use crate::retrieval::{Conversation, Engines, Retrieved, retrieve_follow_up};
 
 /// What the encoder thread is asked.
@@ -29,7 +30,23 @@ pub(super) enum EncoderJob {
     /// The table an evidence belongs to.
     LoadTable { domain: DomainName, evidence: EvidenceId },
     /// What the generator thread needs to know of a domain.
-    Facts { domain: DomainName, evidences: Vec<EvidenceId>, reply: SyncSender<Result<Facts, Problem>> },
+    Facts { domain: DomainName, vectors: Option<VectorsWanted>, reply: SyncSender<Result<Facts, Stop>> },
+}
+
+/// Vectors of evidences that the generator thread needs.
+pub(super) struct VectorsWanted {
+    /// Whose.
+    pub(super) evidences: Vec<EvidenceId>,
+    /// What makes them, where it is not the domain's own.
+    pub(super) embedder: Arc<dyn Embed>,
+    /// Stops it.
+    pub(super) cancel: CancelToken,
+}
+
+impl fmt::Debug for VectorsWanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VectorsWanted").field("evidences", &self.evidences).finish_non_exhaustive()
+    }
 }
 
 /// A question in its conversation.
@@ -112,9 +129,9 @@ impl Encoder {
                     }
                 });
             }
-            EncoderJob::Facts { domain, evidences, reply } => {
+            EncoderJob::Facts { domain, vectors, reply } => {
                 // The generator thread waits for this; when it has gone, nobody needs it.
-                let _ = reply.send(self.facts(&domain, &evidences));
+                let _ = reply.send(self.facts(&domain, vectors.as_ref()));
             }
         }
     }
@@ -149,17 +166,14 @@ impl Encoder {
         Ok(retrieve_follow_up(engines, &conversation, &engine.setup.retrieval, &work.cancel)?)
     }
 
-    fn facts(&mut self, domain: &DomainName, evidences: &[EvidenceId]) -> Result<Facts, Problem> {
+    fn facts(&mut self, domain: &DomainName, wanted: Option<&VectorsWanted>) -> Result<Facts, Stop> {
         let index = self.index(domain)?;
-        let prefix = index.manifest().map_err(|error| problem(&error))?.prompt_prefix;
-        let mut vectors = HashMap::new();
-        for id in evidences {
-            let found = index.vectors(&[*id]).map_err(|error| problem(&error))?;
-            // An evidence that is gone has a vector of zeros.
-            let there = found.into_iter().filter(|vector| vector.values().iter().any(|value| *value != 0.0));
-            vectors.extend(there.map(|vector| (*id, vector)));
-        }
-        let language = index.language().map_err(|error| problem(&error))?;
+        let prefix = index.manifest()?.prompt_prefix;
+        let language = index.language()?;
+        let vectors = match wanted {
+            Some(wanted) => index.vectors_by(&wanted.evidences, wanted.embedder.as_ref(), &wanted.cancel)?,
+            None => HashMap::new(),
+        };
         Ok(Facts { prefix, language, vectors })
     }
 

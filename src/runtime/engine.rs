@@ -79,8 +79,7 @@ impl Engine {
             return Ok(Arc::clone(embedder));
         }
         let id = &self.setup.profile.profile.embedder;
-        let embedder =
-            self.loading(id, || load_embedder(self.setup.catalog.model(id)?, &self.setup.folders, &self.leaving))?;
+        let embedder = self.read_embedder(id)?;
         *slot = Some(Arc::clone(&embedder));
         Ok(embedder)
     }
@@ -111,6 +110,11 @@ impl Engine {
     /// Takes the reranker out of memory; false where there was none. The next search loads it again.
     pub(super) fn release_reranker(&self) -> bool {
         locked(&self.reranker).take().is_some()
+    }
+
+    /// Reads the embedder with this id, shared with nobody. Stops when the program is being left.
+    pub(super) fn read_embedder(&self, id: &str) -> Result<Arc<dyn Embed>, InferenceError> {
+        self.loading(id, || load_embedder(self.setup.catalog.model(id)?, &self.setup.folders, &self.leaving))
     }
 
     /// Does `work` while the status line says that `model` is being loaded.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Instant;
 
-use super::encoder::{EncoderJob, Facts};
+use super::comparer::Comparer;
+use super::encoder::{EncoderJob, Facts, VectorsWanted};
 use super::engine::Engine;
 use super::problem::Stop;
 use super::worker::Worker;
@@ -17,8 +18,10 @@ use crate::answer::{
     translation_wanted,
 };
 use crate::app::{Event, Wording};
-use crate::attribution::{self, Attribution, Cluster, Engines, ExplainInput, Method, SimilarityInput, SourceVector};
-use crate::base::{CancelToken, DomainName, EvidenceId, Language};
+use crate::attribution::{
+    self, Attribution, Cluster, Engines, ExplainInput, Method, Reading, SimilarityInput, SourceVector,
+};
+use crate::base::{CancelToken, DomainName, Language};
 use crate::inference::{InferenceError, LlamaGenerator};
 use crate::prompt::PastTurn;
 use crate::retrieval::Hit;
@@ -64,7 +67,8 @@ pub(super) fn start(
 ) -> Result<Worker<GeneratorJob>, RuntimeError> {
     let (worker, _) = Worker::start("generator", move |mailbox| {
         let translations = HashMap::new();
-        Generator { engine, encoder, leaving, events, model: None, translations }.work(&mailbox);
+        let comparer = Comparer::default();
+        Generator { engine, encoder, leaving, events, model: None, translations, comparer }.work(&mailbox);
     })?;
     Ok(worker)
 }
@@ -88,6 +92,8 @@ struct Generator {
     /// What was translated in this run of the program: a translation depends on nothing but language and question. Over
     /// runs the traces keep it.
     translations: HashMap<(Language, String), String>,
+    /// What tells how alike sources are, and answers.
+    comparer: Comparer,
 }
 
 impl Generator {
@@ -152,7 +158,7 @@ impl Generator {
 
     fn rewrite(&mut self, work: &WorkGuard, question: &Question, wording: Wording) -> Result<Event, Stop> {
         work.cancel.check()?;
-        let facts = self.facts(&question.domain, Vec::new())?;
+        let facts = self.facts(&question.domain, None)?;
         let rewrite = if wording == Wording::Edited {
             answer::edited_question(&question.text)
         } else if question.past.is_empty() {
@@ -237,40 +243,55 @@ impl Generator {
     }
 
     /// Asks the encoder thread, which never waits for this one.
-    fn facts(&self, domain: &DomainName, evidences: Vec<EvidenceId>) -> Result<Facts, Stop> {
+    fn facts(&self, domain: &DomainName, vectors: Option<VectorsWanted>) -> Result<Facts, Stop> {
         let (reply, answer) = mpsc::sync_channel(1);
-        let job = EncoderJob::Facts { domain: domain.clone(), evidences, reply };
+        let job = EncoderJob::Facts { domain: domain.clone(), vectors, reply };
         if self.encoder.send(job).is_err() {
             return Err(Stop::Canceled);
         }
-        answer.recv().map_err(|_| Stop::Canceled)?.map_err(Stop::Failed)
+        answer.recv().map_err(|_| Stop::Canceled)?
     }
 
     fn explain(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Event, Stop> {
         work.cancel.check()?;
-        let evidences = asked.hits.iter().map(|hit| hit.evidence).collect();
-        let vectors = self.facts(&asked.domain, evidences)?.vectors;
-        let source = |hit: &Hit| {
-            let embedding = vectors.get(&hit.evidence)?.clone();
-            Some(SourceVector { rank: hit.rank, embedding })
-        };
-        let sources: Vec<SourceVector> = asked.hits.iter().filter_map(source).collect();
+        let sources = self.sources(work, asked)?;
         let attribution = match asked.method {
             Method::Similarity => self.by_similarity(work, asked, &sources)?,
-            Method::Preview | Method::Counterfactual => self.by_leaving_out(work, asked, &sources)?,
+            Method::Preview | Method::Counterfactual | Method::Logprob | Method::Jsd => {
+                let attribution = self.by_leaving_out(work, asked, &sources)?;
+                let settings = &self.engine.setup.attribution;
+                match &self.model {
+                    Some(generator) => attribution::by_sentence(attribution, &asked.answer, settings, generator)?,
+                    None => attribution,
+                }
+            }
         };
         Ok(Event::AttributionFinished { turn: work.turn, attribution: Box::new(attribution) })
     }
 
+    /// The sources with the vectors they are clustered by, which are kept for the turn.
+    fn sources(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Vec<SourceVector>, Stop> {
+        let engine = Arc::clone(&self.engine);
+        let embedder = self.comparer.embedder(&engine)?;
+        if let Some(known) = self.comparer.kept(work.turn, &asked.hits) {
+            return Ok(known);
+        }
+        let evidences = asked.hits.iter().map(|hit| hit.evidence).collect();
+        let wanted = VectorsWanted { evidences, embedder, cancel: work.cancel.clone() };
+        let vectors = self.facts(&asked.domain, Some(wanted))?.vectors;
+        Ok(self.comparer.keep(work.turn, &asked.hits, vectors))
+    }
+
     fn by_similarity(
-        &self,
+        &mut self,
         work: &WorkGuard,
         asked: &Explanation,
         sources: &[SourceVector],
     ) -> Result<Attribution, Stop> {
+        let embedder = self.comparer.embedder(&self.engine)?;
         let settings = &self.engine.setup.attribution;
         let input = SimilarityInput { answer: &asked.answer, sources, settings };
-        Ok(attribution::similarity(input, self.engine.embedder()?.as_ref(), &work.cancel)?)
+        Ok(attribution::similarity(input, embedder.as_ref(), &work.cancel)?)
     }
 
     fn by_leaving_out(
@@ -280,7 +301,7 @@ impl Generator {
         sources: &[SourceVector],
     ) -> Result<Attribution, Stop> {
         let engine = Arc::clone(&self.engine);
-        let embedder = engine.embedder()?;
+        let embedder = self.comparer.embedder(&engine)?;
         let in_prompt = asked.answer.prompt.sources();
         let present = |text: &str| answer::read_answer(text, &in_prompt).0.text;
         let input = ExplainInput {
@@ -295,17 +316,22 @@ impl Generator {
         let mut tell = |done, total, clusters: &[Cluster]| {
             events.send(Event::AttributionAdvanced { turn, done, total, clusters: clusters.to_vec() });
         };
-        let generator = self.load(&work.cancel)?;
-        if asked.method == Method::Preview {
-            return Ok(attribution::preview(input, generator, &work.cancel, &mut tell)?);
-        }
-        let engines = Engines { generator, embedder: embedder.as_ref() };
-        Ok(attribution::explain(input, engines, &work.cancel, &mut tell)?)
+        let cancel = &work.cancel;
+        let generator = self.load(cancel)?;
+        Ok(match asked.method {
+            Method::Preview => attribution::preview(input, generator, cancel, &mut tell)?,
+            Method::Logprob => attribution::probability(input, Reading::Logprob, generator, cancel, &mut tell)?,
+            Method::Jsd => attribution::probability(input, Reading::Divergence, generator, cancel, &mut tell)?,
+            Method::Counterfactual | Method::Similarity => {
+                let engines = Engines { generator, embedder: embedder.as_ref() };
+                attribution::explain(input, engines, cancel, &mut tell)?
+            }
+        })
     }
 
     fn answer(&mut self, work: &WorkGuard, question: &Question, hits: &[Hit]) -> Result<Event, Stop> {
         work.cancel.check()?;
-        let facts = self.facts(&question.domain, Vec::new())?;
+        let facts = self.facts(&question.domain, None)?;
         let engine = Arc::clone(&self.engine);
         let input = AnswerInput {
             prefix: &facts.prefix,

@@ -5,6 +5,7 @@
 //! Invariants: [`Runtime::run`] never blocks; every effect is answered; cancelling a turn stops its computation.
 //! Not here: what follows from an event (`app`), drawing (`tui`).
 
+mod comparer;
 mod encoder;
 mod engine;
 mod error;

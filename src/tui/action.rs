@@ -22,12 +22,20 @@ pub enum Action {
     Help,
     /// Start a new conversation.
     NewConversation,
-    /// Explain the selected answer: leave sources out and see what changes.
+    /// Explain the selected answer as the settings say: unless they say otherwise, leave sources out and see what changes.
     Explain,
     /// Explain it by similarity only: quick and rough.
     ExplainBySimilarity,
     /// Explain it by a preview: hide sources from the answer, an estimate.
     ExplainByPreview,
+    /// Explain it by log-probability: how much less probable it is without a source.
+    ExplainByLogprob,
+    /// Explain it by divergence: how far the predictions of its words move without a source.
+    ExplainByJsd,
+    /// Choose the sentence before, and see what it rests on.
+    PreviousSentence,
+    /// Choose the next sentence, and see what it rests on.
+    NextSentence,
     /// Edit the completed question of the selected turn, to ask it again.
     Edit,
     /// Focus the next pane.
@@ -117,6 +125,10 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Explain "explain" Anywhere ["Ctrl+E", "x"] "explain" "explain the selected answer";
     ExplainBySimilarity "explain-by-similarity" Panes ["s"] "similarity" "explain by similarity (quick, rough)";
     ExplainByPreview "explain-by-preview" Panes ["v"] "preview" "explain by a preview (an estimate)";
+    ExplainByLogprob "explain-by-logprob" Panes ["b"] "log-probability" "explain by log-probability without each source";
+    ExplainByJsd "explain-by-jsd" Panes ["d"] "divergence" "explain by divergence without each source";
+    PreviousSentence "previous-sentence" Panes ["(", ","] "sentence before" "why: the sentence before";
+    NextSentence "next-sentence" Panes [")", "."] "next sentence" "why: the next sentence of the answer";
     Edit "edit" Panes ["e"] "edit question" "edit the completed question, ask again";
     NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";
     PreviousPane "previous-pane" Anywhere ["Shift+Tab"] "previous pane" "previous pane";

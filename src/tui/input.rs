@@ -98,9 +98,13 @@ fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime)
             screen.set_focus(Pane::Composer);
             return vec![Intent::App(Event::ConversationStarted)];
         }
-        Action::Explain => return explain(screen, app, Method::Counterfactual),
+        Action::Explain => return explain(screen, app, app.method()),
         Action::ExplainBySimilarity => return explain(screen, app, Method::Similarity),
         Action::ExplainByPreview => return explain(screen, app, Method::Preview),
+        Action::ExplainByLogprob => return explain(screen, app, Method::Logprob),
+        Action::ExplainByJsd => return explain(screen, app, Method::Jsd),
+        Action::PreviousSentence => choose_sentence(screen, app, Step::Up),
+        Action::NextSentence => choose_sentence(screen, app, Step::Down),
         Action::Edit => edit(screen, app),
         Action::NextPane => turn_focus(screen, 1),
         Action::PreviousPane => turn_focus(screen, Pane::ALL.len() - 1),
@@ -188,6 +192,18 @@ fn explain(screen: &mut ScreenState, app: &App, method: Method) -> Vec<Intent> {
     screen.set_focus(Pane::Why);
     let turn = screen.turn_index(app).unwrap_or(0);
     vec![Intent::App(Event::ExplainRequested { turn, method })]
+}
+
+/// Goes from the whole answer to its sentences and back.
+fn choose_sentence(screen: &mut ScreenState, app: &App, step: Step) {
+    screen.set_focus(Pane::Why);
+    let sentences = screen.turn(app).map_or(0, |turn| turn.sentences().len());
+    screen.sentence = match (screen.sentence, step) {
+        (Some(0) | None, Step::Up) => None,
+        (None, _) => (sentences > 0).then_some(0),
+        (Some(at), step) => Some(step.from(at, 1, sentences)),
+    };
+    screen.why.rewind_to(0);
 }
 
 fn turn_focus(screen: &mut ScreenState, by: usize) {

@@ -150,6 +150,8 @@ pub struct ScreenState {
     pub(super) evidence: EvidenceView,
     pub(super) behind: Outline<Section>,
     pub(super) why: Outline<usize>,
+    /// The sentence of the selected answer that is looked at; none for the whole answer.
+    pub(super) sentence: Option<usize>,
     pub(super) lists: usize,
     pub(super) composer: Composer,
     /// How many columns the last frame had.
@@ -179,6 +181,7 @@ impl ScreenState {
             evidence: EvidenceView::default(),
             behind: Outline::with_open(Section::OPEN_AT_FIRST),
             why: Outline::with_open([]),
+            sentence: None,
             lists: 0,
             composer: Composer::default(),
             columns: 1,
@@ -239,7 +242,10 @@ impl ScreenState {
             self.evidence = EvidenceView::default();
             self.behind.rewind_to(Section::Rewrite);
             self.why.rewind_to(0);
+            self.sentence = None;
         }
+        let sentences = self.turn(app).map_or(0, |turn| turn.sentences().len());
+        self.sentence = self.sentence.filter(|at| *at < sentences);
         self.shown = (first, selected);
         let hits = self.turn(app).map_or(0, |turn| turn.hits().len());
         self.evidence.selected = self.evidence.selected.min(hits.saturating_sub(1));

@@ -36,6 +36,48 @@ fn a_question_gives_json_by_the_contract() {
         assert!(asked["timings_ms"][key].is_number(), "no timing `{key}`");
     }
     follow_up(&program, &asked);
+    what_a_sentence_rests_on(&program, &asked);
+}
+
+fn what_a_sentence_rests_on(program: &Program, first: &serde_json::Value) {
+    let id = first["conversation"].to_string();
+    let turn = format!("{id}.1");
+    let stored = program.json(&["explain", &turn, "--sentence", "1"]);
+    assert_eq!(stored["attribution"]["clusters"], first["attribution"]["clusters"], "nothing is explained again");
+    assert_eq!((&stored["turn"], &stored["sentence"]["number"]), (&1.into(), &1.into()));
+    assert_eq!(stored["sentence"]["clusters"][0]["how"], "preview");
+
+    let explained = program.json(&["explain", &turn, "--method", "jsd", "--tokens"]);
+    let attribution = &explained["attribution"];
+    let tokens = attribution["tokens"].as_array().unwrap();
+    assert_eq!(tokens.len() as u64, first["tokens"]["generated"].as_u64().unwrap());
+    for cluster in attribution["clusters"].as_array().unwrap() {
+        assert_eq!(cluster["how"], "jsd");
+        assert_eq!(cluster["drops"].as_array().unwrap().len(), tokens.len());
+        assert_eq!(cluster["divergences"].as_array().unwrap().len(), tokens.len().min(64));
+        let total: f64 = cluster["drops"].as_array().unwrap().iter().filter_map(serde_json::Value::as_f64).sum();
+        assert!((cluster["drop"].as_f64().unwrap() - total).abs() < 1e-3);
+    }
+    let sentences = attribution["sentences"].as_array().unwrap();
+    let of_sentences: u64 = sentences.iter().map(|sentence| sentence["tokens"].as_u64().unwrap()).sum();
+    assert_eq!(of_sentences, tokens.len() as u64);
+    assert_eq!(sentences[0]["clusters"][0]["how"], "logprob");
+    let kept = program.json(&["history", "show", &id]);
+    assert_eq!(kept["turns"][0]["trace"]["attribution"]["method"], "jsd");
+
+    let refused = [
+        (vec!["explain", "99"], "conversation 99"),
+        (vec!["explain", "1.9"], "no turn 9"),
+        (vec!["explain", "1.x"], "12.3"),
+        (vec!["explain", "1.1", "--sentence", "99"], "no sentence 99"),
+        (vec!["explain", "1.1", "--sentence", "1", "--method", "similarity"], "--method logprob"),
+    ];
+    for (arguments, named) in refused {
+        let output = program.run(&arguments);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(named), "{arguments:?} does not name `{named}`: {errors}");
+    }
 }
 
 fn follow_up(program: &Program, first: &serde_json::Value) {
@@ -145,7 +187,14 @@ fn wrong_use_ends_with_two_and_one_clear_message() {
     let config = program.data.path().join("c.toml");
     fs::write(&config, "[retrieval]\nrff_k = 3\n").unwrap();
     let wrong_key = program.run(&["--config", config.to_str().unwrap(), "domain", "list"]);
+    let of_attribution = |value: &str| {
+        fs::write(&config, format!("[attribution]\n{value}\n")).unwrap();
+        program.run(&["--config", config.to_str().unwrap(), "domain", "list"])
+    };
     let cases = [
+        (of_attribution("embedder = \"no-such-model\""), "`no-such-model`"),
+        (of_attribution("embedder = \"smollm2-135m-instruct\""), "which is no embedder"),
+        (of_attribution("method = \"guess\""), "`guess`"),
         (wrong_key, "rrf_k"),
         (program.run(&["search", "--domain", "nowhere", "x"]), "nowhere"),
         (program.run(&["ask", "--domain", "nowhere", "x"]), "nowhere"),

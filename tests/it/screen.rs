@@ -7,7 +7,9 @@ use std::sync::Arc;
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::answer::{Answer, Rewrite, RewriteHow};
 use ragonite::app::{App, AppSettings, DomainSummary, Effect, EngineStatus, Event, Problem, TurnKey};
-use ragonite::attribution::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
+use ragonite::attribution::{
+    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
+};
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use ragonite::evidence::{Context, Kind, TableGrid};
 use ragonite::history::ConversationRecord;
@@ -237,6 +239,7 @@ fn cluster(hits: &[usize], how: How, values: (f64, Option<f64>), text: &str) -> 
         share: values.1,
         counterfactual_answer: Some(text.into()),
         drops: Vec::new(),
+        divergences: Vec::new(),
         counterfactuals: vec![counterfactual],
     }
 }
@@ -265,7 +268,47 @@ fn attribution(verdict: Verdict) -> Attribution {
         [1, 2, 3, 4].map(|rank| cluster(&[rank], How::Verified, (0.0, None), ANSWER)).into()
     };
     let timings_ms = AttributionTimings { total: Millis(8240.0), ..AttributionTimings::default() };
-    Attribution { method: Method::Counterfactual, decisive, clusters, timings_ms }
+    Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Counterfactual) }
+}
+
+/// An explanation by log-probability, of two sentences that rest on different sources.
+fn by_logprob() -> Attribution {
+    let by = |hits: &[usize], contribution: f64, share: f64, drops: &[f32]| Cluster {
+        hits: hits.to_vec(),
+        how: How::Logprob,
+        contribution,
+        share: Some(share),
+        counterfactual_answer: None,
+        drops: drops.to_vec(),
+        divergences: Vec::new(),
+        counterfactuals: Vec::new(),
+    };
+    let rests = |hits: &[usize], drop: f64, contribution: f64, share: Option<f64>| SentenceCluster {
+        hits: hits.to_vec(),
+        how: How::Logprob,
+        drop,
+        contribution,
+        share,
+    };
+    let sentence = |text: &str, tokens: std::ops::Range<usize>, clusters: Vec<SentenceCluster>| Sentence {
+        text: text.to_owned(),
+        tokens,
+        decisive: true,
+        clusters,
+    };
+    let first = vec![rests(&[1, 3], 2.0, 0.865, Some(1.0)), rests(&[2], 0.0, 0.0, None)];
+    let second = vec![rests(&[2], 3.0, 0.777, Some(0.998)), rests(&[1, 3], 0.4, 0.181, Some(0.002))];
+    Attribution {
+        decisive: true,
+        clusters: vec![by(&[2], 0.632, 0.7, &[0.0, 2.5, 0.5]), by(&[1, 3], 0.551, 0.3, &[2.0, 0.4, 0.0])],
+        tokens: ["Alice replaces it.", " It is\u{1b} due", " on 2025-03-14."].map(str::to_owned).into(),
+        sentences: vec![
+            sentence("Alice replaces the satellite modem of station Kestrel [Source 1, Source 2]:", 0..1, first),
+            sentence("- it is due on 2025-03-14 [Source 1]", 1..3, second),
+        ],
+        timings_ms: AttributionTimings { total: Millis(2150.0), ..AttributionTimings::default() },
+        ..Attribution::new(Method::Logprob)
+    }
 }
 
 /// An app and its screen, driven by events and keys.
@@ -506,6 +549,51 @@ fn shares_are_bars_that_open_to_the_other_answer() {
     assert_frames("why", || {
         let mut stage = Stage::explained(Verdict::SomeDecide).at(Pane::Why);
         stage.frame((120, 40));
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage
+    });
+}
+
+/// An answer explained by log-probability.
+fn explained_by_logprob() -> Stage {
+    let mut stage = Stage::answered();
+    stage.play([
+        Event::ExplainRequested { turn: 0, method: Method::Logprob },
+        Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(by_logprob()) },
+    ]);
+    stage
+}
+
+#[test]
+fn an_explanation_by_log_probability_says_how_a_sentence_is_chosen() {
+    assert_frames("why_logprob", || explained_by_logprob().at(Pane::Why));
+}
+
+#[test]
+fn a_chosen_sentence_stands_above_the_bars_of_what_it_rests_on() {
+    assert_frames("why_sentence", || explained_by_logprob().at(Pane::Conversation).key(')').key(')'));
+    // Before the first sentence the whole answer is shown again; behind the last there is none.
+    let text = |mut stage: Stage| stage.frame((120, 40)).backend().to_string();
+    let whole = text(explained_by_logprob().at(Pane::Why));
+    assert_eq!(text(explained_by_logprob().at(Pane::Why).key('.').key(',')), whole);
+    let last = text(explained_by_logprob().at(Pane::Why).key('.').key('.'));
+    assert_eq!(text(explained_by_logprob().at(Pane::Why).key('.').key('.').key('.')), last);
+    assert!(text(Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.')).contains("Result: Sources 1, 3 matter"));
+}
+
+#[test]
+fn what_each_token_loses_can_be_looked_at() {
+    assert_frames("behind_drops", || {
+        let mut stage = explained_by_logprob().at(Pane::Behind);
+        stage.frame((120, 40));
+        stage.press(KeyCode::End, KeyModifiers::NONE);
+        for _ in 0..20 {
+            stage = stage.key('k');
+            let cursor = stage.frame((120, 40)).backend().to_string();
+            if cursor.lines().any(|line| line.contains("› ▸ 8 Log-probability without Source 2")) {
+                break;
+            }
+        }
         stage.press(KeyCode::Enter, KeyModifiers::NONE);
         stage
     });

@@ -486,6 +486,29 @@ fn vectors_come_one_per_id_in_order() {
 }
 
 #[test]
+fn another_embedder_gives_vectors_of_its_own_and_the_domains_own_are_only_read() {
+    let own = embedder();
+    let (_folder, mut index) = domain(&own);
+    ingest(&mut index, &pages(), &own).unwrap();
+    let ids = [4, 99, 1].map(EvidenceId);
+    let (never, before) = (CancelToken::never(), own.texts());
+    let read = index.vectors_by(&ids, &own, &never).unwrap();
+    assert_eq!((own.texts(), read.len()), (before, 2));
+    assert_eq!(read[&EvidenceId(4)], index.vectors(&ids).unwrap()[0]);
+
+    let other = WordEmbedder::new("other");
+    let made = index.vectors_by(&ids, &other, &never).unwrap();
+    let texts = ["Travel\nNotes\nHotels cost at most ninety euros"];
+    let expected = other.embed(&texts, TextRole::Evidence, &never).unwrap();
+    assert!(made[&EvidenceId(4)].cosine(&expected[0]) > 0.9999);
+    assert_eq!(made.len(), 2);
+    assert!(made[&EvidenceId(4)].cosine(&read[&EvidenceId(4)]) < 0.9);
+    let source = CancelSource::default();
+    source.cancel();
+    assert!(matches!(index.vectors_by(&ids, &other, &source.token()), Err(IndexError::Canceled(_))));
+}
+
+#[test]
 fn a_vector_of_another_size_is_an_error() {
     let (_folder, index) = domain(&embedder());
     let short = crate::inference::Embedding::normalized(vec![1.0; 3]);

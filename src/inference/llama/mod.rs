@@ -7,6 +7,7 @@
 //! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
 
 mod choice;
+mod compare;
 mod draft;
 mod engine;
 mod gguf;
@@ -31,8 +32,8 @@ use self::engine::{Engine, Logits, Sequence};
 use self::slots::Slots;
 use self::stream::TextStream;
 use super::{
-    Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, MemoryNeeds,
-    PromptPart, ScoreRequest, Scores,
+    CompareRequest, Compared, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
+    InferenceError, MemoryNeeds, PromptPart, ScoreRequest, Scores,
 };
 use crate::base::{CancelToken, Millis};
 use crate::inference::generate::one_by_one;
@@ -416,6 +417,25 @@ impl Generate for LlamaGenerator {
         on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
     ) -> Result<Scores, InferenceError> {
         self.score_hidden(request, cancel, on_scored)
+    }
+
+    fn compare(
+        &mut self,
+        request: &CompareRequest,
+        cancel: &CancelToken,
+        on_compared: &mut dyn FnMut(usize, &Compared),
+    ) -> Result<Vec<Compared>, InferenceError> {
+        self.compare_without(request, cancel, on_compared)
+    }
+
+    fn pieces(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
+        let piece = |token: &i32| Some(LlamaToken::new(*token)).filter(|t| self.engine.knows(*t)).ok_or(*token);
+        let known: Result<Vec<LlamaToken>, i32> = tokens.iter().map(piece).collect();
+        let known = known.map_err(|unknown| {
+            let why = format!("the vocabulary has no token {unknown}");
+            self.failed("reading an answer's tokens", why.into())
+        })?;
+        Ok(known.into_iter().map(|token| self.engine.piece(token)).collect())
     }
 }
 

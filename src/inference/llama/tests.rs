@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::*;
 use crate::base::CancelSource;
-use crate::inference::{Sampling, Special};
+use crate::inference::{COMPARED_TOKENS, Measure, Sampling, Special, drops};
 
 /// Two contexts at once on few cores take longer than one after the other.
 pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -365,6 +365,86 @@ fn hiding_the_last_part_is_the_same_as_leaving_it_out() {
     assert!(near(&hidden.hidden[0], &left_out.whole), "{hidden:?} {left_out:?}");
     assert!(near(&nothing.hidden[0], &nothing.whole), "{nothing:?}");
     assert!(!near(&hidden.hidden[0], &hidden.whole));
+}
+
+#[test]
+fn a_comparison_is_that_of_prompts_read_from_nothing() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let request = facts(&[DOOR, PUMP, "Lunch is at noon."]);
+    let said = answer(&mut generator, &request);
+    let compare = CompareRequest {
+        parts: request.parts.clone(),
+        answer: said.tokens.clone(),
+        without: vec![vec![5], vec![4], vec![3], vec![]],
+        measure: Measure::Distribution,
+    };
+    let mut heard = Vec::new();
+    let never = CancelToken::never();
+    let compared = generator.compare(&compare, &never, &mut |set, _| heard.push(set)).unwrap();
+    assert_eq!(heard, [0, 1, 2, 3]);
+    let whole = |parts: Vec<PromptPart>| {
+        let mut fresh = load(512).unwrap();
+        let request = ScoreRequest { parts, answer: said.tokens.clone(), hidden: Vec::new() };
+        fresh.score(&request, &never, &mut |_, _| {}).unwrap().whole
+    };
+    let before = whole(request.parts.clone());
+    for (set, one) in compare.without.iter().zip(&compared) {
+        let expected = drops(&before, &whole(compare.without(set)));
+        // Pieces of another size round otherwise.
+        let near = one.drops.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 0.1);
+        assert!(near && one.drops.len() == expected.len(), "{set:?}: {:?} {expected:?}", one.drops);
+        assert_eq!(one.divergences.len(), said.tokens.len().min(COMPARED_TOKENS));
+    }
+    let total = |values: &[f32]| values.iter().sum::<f32>();
+    let (door, pump, nothing) = (&compared[2], &compared[1], &compared[3]);
+    assert!(total(&door.drops) > total(&pump.drops) && total(&door.divergences) > total(&pump.divergences));
+    assert!(nothing.divergences.iter().all(|bits| *bits < 0.01), "{:?}", nothing.divergences);
+    let tokens = generator.compare(&CompareRequest { measure: Measure::Token, ..compare }, &never, &mut |_, _| {});
+    let tokens = tokens.unwrap();
+    assert!(tokens.iter().all(|one| one.divergences.is_empty()));
+    assert!(tokens[2].drops.iter().zip(&door.drops).all(|(a, b)| (a - b).abs() < 0.1));
+    assert_eq!(answer(&mut generator, &request).tokens, said.tokens, "nothing of it is left");
+}
+
+#[test]
+fn a_comparison_that_cannot_be_made_is_refused_and_harms_nothing() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    let request = facts(&[PUMP, DOOR]);
+    let said = answer(&mut generator, &request);
+    let parts = request.parts.clone();
+    let good = CompareRequest { parts, answer: said.tokens.clone(), without: vec![vec![3]], measure: Measure::Token };
+    let mut compare =
+        |request: &CompareRequest, cancel: &CancelToken| generator.compare(request, cancel, &mut |_, _| {});
+    let never = CancelToken::never();
+    let unknown = compare(&CompareRequest { answer: vec![-5, 7], ..good.clone() }, &never);
+    assert!(matches!(unknown, Err(InferenceError::Run { .. })), "{unknown:?}");
+    let outside = compare(&CompareRequest { without: vec![vec![99]], ..good.clone() }, &never);
+    assert!(matches!(outside, Err(InferenceError::Run { .. })), "{outside:?}");
+    let all = compare(&CompareRequest { without: vec![(0..good.parts.len()).collect()], ..good.clone() }, &never);
+    assert!(matches!(all, Err(InferenceError::Run { .. })), "{all:?}");
+    let long = compare(&CompareRequest { answer: vec![5; 400], ..good.clone() }, &never);
+    assert!(matches!(long, Err(InferenceError::PromptTooLong { .. })), "{long:?}");
+    let source = CancelSource::default();
+    source.cancel();
+    assert!(matches!(compare(&good, &source.token()), Err(InferenceError::Canceled(_))));
+    let empty = compare(&CompareRequest { answer: Vec::new(), ..good.clone() }, &never).unwrap();
+    assert_eq!(empty, [Compared::default()]);
+    assert_eq!(compare(&good, &never).unwrap()[0].drops.len(), said.tokens.len());
+    assert_eq!(answer(&mut generator, &request).tokens, said.tokens);
+}
+
+#[test]
+fn the_pieces_of_an_answer_are_its_text() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(256) else { return };
+    let said = answer(&mut generator, &ask("Say: Grüße aus Köln!", 24));
+    let pieces = generator.pieces(&said.tokens).unwrap();
+    assert_eq!(pieces.len(), said.tokens.len());
+    let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
+    assert_eq!(text.trim(), said.text);
+    assert!(generator.pieces(&[-1]).is_err());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `ragonite eval attribution`: whether attribution points at the gold page.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -10,17 +11,20 @@ use super::super::output::Output;
 use super::super::start::Start;
 use super::answers::{Sources, spread};
 use super::bench::Bench;
+use super::models;
 use super::output::{Table, remembered};
 use super::pace::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
-use crate::attribution::{Method, SourceVector};
-use crate::base::CancelSource;
+use crate::attribution::SourceVector;
+use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAttribution;
 use crate::eval::{
-    Answered, Comparison, Doing, EvalError, Explained, Explaining, Pages, Pointed, Remembering, Run, Speaker,
-    Variation, WAYS, Way, answer, attribute, intervals, measured,
+    AS_IN_PAPER, Answered, Comparison, Doing, EvalError, Explained, Explaining, Pages, Pointed, Remembering, Run,
+    Speaker, Variation, WAYS, Way, answer, attribute, intervals, measured,
 };
 use crate::index::Index;
+use crate::inference::Embed;
+use crate::retrieval::Hit;
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &Start, args: &EvalAttribution, output: &mut Output) -> Result<Exit, Failure> {
@@ -31,8 +35,10 @@ pub(super) fn run(start: &Start, args: &EvalAttribution, output: &mut Output) ->
     let bench = Bench::open(start, &args.common, spread(args.limit), cancel.token(), output)?;
     let comparing = bench.compare()?;
     let sources = Sources::of_bench(&bench);
-    let ways = WAYS.into_iter().filter(|way| args.methods.contains(&method(*way))).collect();
-    let mut attributions = Attributions { bench: &bench, sources, generator: bench.generator(output)?, ways };
+    let ways = WAYS.into_iter().filter(|way| args.methods.contains(&way.method())).collect();
+    let comparer = comparer(&bench, output)?;
+    let generator = bench.generator(output)?;
+    let mut attributions = Attributions { bench: &bench, sources, generator, comparer, ways };
     let results = run_all(comparing, args.common.ablate, output, &mut |variation, step, output| {
         attributions.explained(variation, step, output)
     })?;
@@ -48,20 +54,24 @@ const ABOUT: &str = "Share of questions where the best-ranked hit of the top clu
                      page among the sources (gold retrieved). A method that finds that no source changes the answer counts \
                      as wrong. First hit: always pointing at Source 1. Decisive: some source stands out.";
 
-/// The method that a way belongs to.
-fn method(way: Way) -> Method {
-    match way {
-        Way::Similarity => Method::Similarity,
-        Way::Preview => Method::Preview,
-        Way::CounterfactualUnclustered | Way::Counterfactual => Method::Counterfactual,
-    }
-}
+const OTHERS: &str = "The same share for the methods that generate nothing: preview hides sources, logprob and jsd leave them out and \
+                      read the original answer. No clusters: each source by itself.";
 
 struct Attributions<'a> {
     bench: &'a Bench<'a>,
     sources: Sources,
     generator: Remembering,
+    /// Embeds sources to cluster them, and answers to compare them.
+    comparer: Arc<dyn Embed>,
     ways: Vec<Way>,
+}
+
+/// The embedder of attribution: that of the run unless the configuration names another.
+fn comparer(bench: &Bench<'_>, output: &mut Output) -> Result<Arc<dyn Embed>, Failure> {
+    let id = bench.start.config.attribution.embedder().filter(|id| *id != bench.embedder.identity().model);
+    let Some(id) = id else { return Ok(Arc::clone(&bench.embedder)) };
+    output.progress(&format!("loading {id}"));
+    models::embedder(bench.start, Some(id), &bench.cancel)
 }
 
 impl Attributions<'_> {
@@ -95,7 +105,13 @@ impl Attributions<'_> {
                     let doing = format!("explaining: {done} of {total} clusters");
                     output.progress(&step.line(&eta.line(&doing, Instant::now())));
                 };
-                explained.push(explain(bench, (&self.ways, speaker.generator()), answered, &index, &mut tell)?);
+                explained.push(explain(
+                    bench,
+                    (&self.ways, self.comparer.as_ref(), speaker.generator()),
+                    answered,
+                    &index,
+                    &mut tell,
+                )?);
                 from_cache += usize::from(speaker.used().only_recalled_since(before));
                 eta.at(explained.len(), from_cache);
             }
@@ -107,30 +123,34 @@ impl Attributions<'_> {
 
 fn explain(
     bench: &Bench<'_>,
-    (ways, generator): (&[Way], &mut Remembering),
+    (ways, embedder, generator): (&[Way], &dyn Embed, &mut Remembering),
     answered: Answered,
     index: &Index,
     on_cluster: &mut dyn FnMut(usize, usize),
 ) -> Result<Explained, EvalError> {
-    let sources = vectors(&answered, index)?;
+    let sources = vectors(&answered, index, embedder, &bench.cancel)?;
     let explaining = Explaining {
         ways,
         sources: &sources,
         generator,
-        embedder: bench.embedder.as_ref(),
+        embedder,
         settings: &bench.start.config.attribution,
         max_tokens: bench.answering.prompt.answer_tokens,
     };
     attribute(answered, explaining, &bench.cancel, &mut |_, done, total| on_cluster(done, total))
 }
 
-/// The vectors of the sources, as the index has them.
-fn vectors(answered: &Answered, index: &Index) -> Result<Vec<SourceVector>, EvalError> {
+/// The sources with the vectors they are clustered by.
+fn vectors(
+    answered: &Answered,
+    index: &Index,
+    embedder: &dyn Embed,
+    cancel: &CancelToken,
+) -> Result<Vec<SourceVector>, EvalError> {
     let ids: Vec<_> = answered.hits.iter().map(|hit| hit.evidence).collect();
-    let vectors = index.vectors(&ids)?;
-    let known =
-        answered.hits.iter().zip(vectors).filter(|(_, vector)| vector.values().iter().any(|value| *value != 0.0));
-    Ok(known.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect())
+    let vectors = index.vectors_by(&ids, embedder, cancel)?;
+    let source = |hit: &Hit| Some(SourceVector { rank: hit.rank, embedding: vectors.get(&hit.evidence)?.clone() });
+    Ok(answered.hits.iter().filter_map(source).collect())
 }
 
 impl Reported for Explained {
@@ -151,10 +171,12 @@ impl Reported for Explained {
     }
 
     fn tables(run: &Run<Self>, _: &Variation, comparison: Comparison) -> Vec<Table> {
-        let columns = 0..run.figures.columns.len();
-        let text = format!("{ABOUT}\n\n{}", measured(&run.figures, columns, comparison));
+        let others = AS_IN_PAPER..run.figures.columns.len();
+        let text = format!("{ABOUT}\n\n{}", measured(&run.figures, 0..AS_IN_PAPER, comparison));
+        let others = format!("{OTHERS}\n\n{}", measured(&run.figures, others, Comparison::Nothing));
         vec![
             Table { heading: "Attribution accuracy", text },
+            Table { heading: "Attribution accuracy without another answer", text: others },
             Table { heading: "Intervals", text: intervals(&run.figures) },
         ]
     }

@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::Paragraph;
 
-use super::{Focus, GUTTER, Parts, draw_outline, say, side_block, steps};
+use super::{Focus, GUTTER, Parts, draw_outline, drops, say, side_block, steps};
 use crate::app::App;
 use crate::tui::screen::{Pane, ScreenState};
 
@@ -31,6 +31,8 @@ pub(in crate::tui) enum Section {
     Counterfactual(usize, usize),
     /// Its prompt.
     CounterfactualPrompt(usize, usize),
+    /// How much less probable the answer is without a cluster, token by token.
+    Drops(usize),
     /// Time and tokens.
     Costs,
 }
@@ -60,6 +62,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     steps::prompt(turn, &look, &mut parts);
     steps::raw_answer(turn, &look, &mut parts);
     steps::counterfactuals(turn, &look, &mut parts);
+    drops::parts(turn, &look, &mut parts);
     steps::costs(turn, &look, &mut parts);
     let focus = Focus::of(screen, Pane::Behind);
     let drawn: Paragraph<'static> = draw_outline(parts, &mut screen.behind, (focus, &theme), inner);

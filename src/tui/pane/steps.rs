@@ -23,21 +23,21 @@ pub(super) struct StepLook<'a> {
 
 impl StepLook<'_> {
     /// Pushes a header; whether the section is open.
-    fn open(&self, section: Section, texts: (&str, &str), parts: &mut Parts<Section>) -> bool {
+    pub(super) fn open(&self, section: Section, texts: (&str, &str), parts: &mut Parts<Section>) -> bool {
         let open = (self.is_open)(section);
         parts.push(section, header(Fold::from(open), texts.0, texts.1, (self.width, self.theme)));
         open
     }
 
-    fn text(&self, text: &str) -> Vec<Line<'static>> {
+    pub(super) fn text(&self, text: &str) -> Vec<Line<'static>> {
         paragraphs(text, self.theme.text, self.width, &Indent::of(4))
     }
 
-    fn dim(&self, text: &str) -> Vec<Line<'static>> {
+    pub(super) fn dim(&self, text: &str) -> Vec<Line<'static>> {
         paragraphs(text, self.theme.dim, self.width, &Indent::of(2))
     }
 
-    fn cells(&self, text: &str) -> Line<'static> {
+    pub(super) fn cells(&self, text: &str) -> Line<'static> {
         Line::styled(fit(&format!("  {text}"), self.width), self.theme.text)
     }
 }

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::evidence::origin;
-use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, side_block};
+use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::app::{App, Turn};
 use crate::attribution::{Attribution, Cluster, How, Method};
 use crate::tui::action::{Action, Place};
@@ -18,7 +18,7 @@ use crate::tui::text::{Indent, counted, duration, one_line, paragraphs, sources,
 use crate::tui::theme::Theme;
 
 /// The part of the lines above the clusters; not a cluster.
-const INTRODUCTION: usize = usize::MAX;
+pub(super) const INTRODUCTION: usize = usize::MAX;
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
     let (area, now) = at;
@@ -42,8 +42,11 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
             parts.push(INTRODUCTION, Line::styled("So far, shares among these only:", theme.dim));
         }
         clusters(turn, &explaining.clusters, (screen, &look), &mut parts);
+    } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
+        sentence::parts(turn, at, (screen, &look), &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
         parts.extend(INTRODUCTION, verdict(attribution, &look));
+        parts.extend(INTRODUCTION, sentence::hint(turn, screen, &look));
         parts.push(INTRODUCTION, Line::default());
         clusters(turn, &attribution.clusters, (screen, &look), &mut parts);
     } else {
@@ -54,9 +57,9 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     frame.render_widget(drawn, inner);
 }
 
-struct Look<'a> {
-    theme: &'a Theme,
-    width: usize,
+pub(super) struct Look<'a> {
+    pub(super) theme: &'a Theme,
+    pub(super) width: usize,
 }
 
 fn invitation(app: &App, turn: &Turn, screen: &ScreenState) -> String {
@@ -67,14 +70,28 @@ fn invitation(app: &App, turn: &Turn, screen: &ScreenState) -> String {
         return "There is no answer to explain.".to_owned();
     }
     let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
-    format!(
-        "Not explained yet.\n\n{}  leaves out one source after another, answers again and compares. Exact; takes about as \
-         long as a few answers.\n\n{}  hides one source after another from the answer. Quicker, an estimate.\n\n{}  compares \
-         the answer with each source. Quick and rough.",
-        key(Action::Explain),
-        key(Action::ExplainByPreview),
-        key(Action::ExplainBySimilarity)
-    )
+    let ways = [
+        (Action::Explain, configured(app.method())),
+        (Action::ExplainByPreview, "hides one source after another from the answer. Quicker, an estimate."),
+        (Action::ExplainByLogprob, "how probable the answer is without each source. Exact, generates nothing."),
+        (Action::ExplainByJsd, "how far the predictions of its words move without each source."),
+        (Action::ExplainBySimilarity, "compares the answer with each source. Quick and rough."),
+    ];
+    let way = |(action, says): (Action, &str)| format!("\n\n{}  {says}", key(action));
+    ways.into_iter().fold("Not explained yet.".to_owned(), |text, one| text + &way(one))
+}
+
+/// What the key for explaining does.
+fn configured(method: Method) -> &'static str {
+    match method {
+        Method::Counterfactual => {
+            "leaves out one source after another, answers again and compares. Exact; takes about as long as a few answers."
+        }
+        Method::Preview => "by a preview, as the settings say.",
+        Method::Similarity => "by similarity, as the settings say.",
+        Method::Logprob => "by log-probability, as the settings say.",
+        Method::Jsd => "by divergence, as the settings say.",
+    }
 }
 
 fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
@@ -88,6 +105,14 @@ fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
              estimate."
         }
         Method::Similarity => "Method: similarity. Compares the answer with each source; generates nothing. Rough.",
+        Method::Logprob => {
+            "Method: log-probability. Leaves out one cluster after another, and says how much less probable this answer \
+             becomes; generates nothing."
+        }
+        Method::Jsd => {
+            "Method: divergence. Leaves out one cluster after another, and says how far the predictions of the answer's \
+             words move; generates nothing."
+        }
     };
     paragraphs(text, look.theme.dim, look.width, &Indent::default())
 }
@@ -117,7 +142,7 @@ fn clusters(turn: &Turn, of: &[Cluster], look: (&ScreenState, &Look<'_>), parts:
     let (screen, look) = look;
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
-        parts.push(at, share_line(cluster, Fold::from(open), look));
+        parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
         parts.extend(at, detail_lines(turn, cluster, look));
         if open {
             parts.extend(at, opened(turn, cluster, look));
@@ -126,23 +151,23 @@ fn clusters(turn: &Turn, of: &[Cluster], look: (&ScreenState, &Look<'_>), parts:
 }
 
 /// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
-fn share_line(cluster: &Cluster, open: Fold, look: &Look<'_>) -> Line<'static> {
-    let share = cluster.share.map_or_else(|| "     –  ".to_owned(), |share| format!("{:>5.1} % ", share * 100.0));
-    let name = sources(&cluster.hits);
+pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, look: &Look<'_>) -> Line<'static> {
+    let share = fraction.map_or_else(|| "     –  ".to_owned(), |share| format!("{:>5.1} % ", share * 100.0));
+    let name = sources(hits);
     let lead = format!("{} ", open.mark());
     let room = look.width.saturating_sub(width(&lead) + width(&share) + 1 + width(&name)).clamp(4, 30);
     let mut spans = vec![Span::styled(lead, look.theme.accent), Span::styled(share, look.theme.strong)];
-    spans.extend(bar(cluster.share.unwrap_or(0.0), room, look.theme));
+    spans.extend(bar(fraction.unwrap_or(0.0), room, look.theme));
     spans.push(Span::styled(format!(" {name}"), look.theme.strong));
     Line::from(spans)
 }
 
 fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
-    let cited = turn.answer().is_some_and(|answer| cluster.hits.iter().any(|hit| answer.citations.contains(hit)));
-    let cited = if cited { "cited" } else { "not cited" };
+    let cited = cited(turn, &cluster.hits);
     let value = match cluster.how {
         How::Similarity => format!("cosine {:.3}", cluster.contribution),
-        How::Preview => format!("answer {:.1} % less probable", cluster.contribution * 100.0),
+        How::Preview | How::Logprob => format!("answer {:.1} % less probable", cluster.contribution * 100.0),
+        How::Jsd => format!("divergence {:.3} bit", cluster.contribution),
         How::Verified | How::Regenerated | How::Group if cluster.contribution == 0.0 => "same answer without it".into(),
         How::Verified | How::Regenerated | How::Group => format!("contribution {:.3}", cluster.contribution),
     };
@@ -150,11 +175,17 @@ fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'st
     paragraphs(&format!("{value} · {cited} · {how}"), look.theme.dim, look.width, &Indent::of(4))
 }
 
-/// What is in the cluster, and the answer without it as a difference from the original.
-fn opened(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
+/// Whether the answer names one of these sources.
+fn cited(turn: &Turn, hits: &[usize]) -> &'static str {
+    let cited = turn.answer().is_some_and(|answer| hits.iter().any(|hit| answer.citations.contains(hit)));
+    if cited { "cited" } else { "not cited" }
+}
+
+/// The hits of a cluster.
+pub(super) fn members(turn: &Turn, hits: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
     let mut lines = Vec::new();
-    for hit in turn.hits().iter().filter(|hit| cluster.hits.contains(&hit.rank)) {
+    for hit in turn.hits().iter().filter(|hit| hits.contains(&hit.rank)) {
         let lead = Span::styled(format!("    {} ", hit.rank), theme.accent);
         let indent = Indent { first: lead, rest: Span::raw("      ") };
         lines.extend(wrap(
@@ -163,6 +194,13 @@ fn opened(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>>
             &indent,
         ));
     }
+    lines
+}
+
+/// What is in the cluster, and the answer without it as a difference from the original.
+fn opened(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let mut lines = members(turn, &cluster.hits, look);
     let label = |text: &str| paragraphs(text, theme.dim, look.width, &Indent::of(4));
     match &cluster.counterfactual_answer {
         Some(other) if other.trim() == turn.text().trim() => {

@@ -1,0 +1,42 @@
+//! How much less probable the answer is without each cluster: in all, and token by token.
+//!
+//! Not here: what that says about a source (`why`).
+
+use super::Parts;
+use super::behind::Section;
+use super::steps::StepLook;
+use crate::app::Turn;
+use crate::attribution::{Attribution, Cluster, How, change_of};
+use crate::base::clean_line;
+use crate::tui::text::sources;
+
+/// One section for each cluster that has drops.
+pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let Some(attribution) = &turn.record.trace.attribution else { return };
+    for (at, cluster) in attribution.clusters.iter().enumerate() {
+        let Some(drop) = cluster.drop() else { continue };
+        let how = match attribution.method.drops() {
+            Some(How::Preview) => "hidden, an estimate",
+            _ => "left out",
+        };
+        let title = format!("8 Log-probability without {}", sources(&cluster.hits));
+        let summary = format!("{}, {how}", change_of(drop, 2));
+        if look.open(Section::Drops(at), (&title, &summary), parts) {
+            tokens(attribution, cluster, (at, look), parts);
+        }
+    }
+}
+
+fn tokens(
+    attribution: &Attribution,
+    cluster: &Cluster,
+    (section, look): (usize, &StepLook<'_>),
+    parts: &mut Parts<Section>,
+) {
+    for (at, drop) in cluster.drops.iter().enumerate() {
+        let text = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
+        let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();
+        let line = format!("{:>4}  {:>7}  {bits}{text}", at + 1, change_of(f64::from(*drop), 3));
+        parts.push(Section::Drops(section), look.cells(&line));
+    }
+}

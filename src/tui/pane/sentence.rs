@@ -1,0 +1,81 @@
+//! What one sentence of the answer rests on: its text, and a bar per cluster of sources.
+//!
+//! Not here: what the whole answer rests on (`why`).
+
+use ratatui::text::Line;
+
+use super::why::{INTRODUCTION, Look, members, share_line};
+use super::{Fold, Parts};
+use crate::answer::citation;
+use crate::app::Turn;
+use crate::attribution::{How, Sentence, SentenceCluster, change_of};
+use crate::base::clean_text;
+use crate::tui::action::{Action, Place};
+use crate::tui::screen::ScreenState;
+use crate::tui::text::{Indent, counted, paragraphs, sources};
+
+/// Says how a sentence is chosen, where there are some to choose from.
+pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
+    let sentences = turn.sentences();
+    if sentences.is_empty() {
+        return Vec::new();
+    }
+    let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
+    let text = format!(
+        "{}: {} and {} show what each rests on",
+        counted(sentences.len(), "sentence"),
+        key(Action::PreviousSentence),
+        key(Action::NextSentence)
+    );
+    paragraphs(&text, look.theme.dim, look.width, &Indent::default())
+}
+
+/// The sentence at `at` of the answer.
+pub(super) fn parts(turn: &Turn, at: usize, look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
+    let (screen, look) = look;
+    let Some(sentence) = turn.sentences().get(at) else { return };
+    let tokens = counted(sentence.tokens.len(), "token");
+    let place = format!("Sentence {} of {}, {tokens}", at + 1, turn.sentences().len());
+    parts.push(INTRODUCTION, Line::styled(place, look.theme.dim));
+    let text = clean_text(&sentence.text);
+    parts.extend(INTRODUCTION, paragraphs(&text, look.theme.text, look.width, &Indent::of(2)));
+    parts.extend(INTRODUCTION, verdict(sentence, look));
+    parts.push(INTRODUCTION, Line::default());
+    for (at, cluster) in sentence.clusters.iter().enumerate() {
+        let open = screen.why.is_open(at);
+        parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
+        parts.extend(at, details(turn, (sentence, cluster), look));
+        if open {
+            parts.extend(at, members(turn, &cluster.hits, look));
+            parts.push(at, Line::default());
+        }
+    }
+}
+
+fn verdict(sentence: &Sentence, look: &Look<'_>) -> Vec<Line<'static>> {
+    let strongest = sentence.clusters.first().filter(|cluster| cluster.share.is_some() && sentence.decisive);
+    let result = match strongest {
+        Some(cluster) => format!("Result: it rests on {} most.", sources(&cluster.hits)),
+        None => "Result: no single source decides.".to_owned(),
+    };
+    let method = match sentence.clusters.first().map(|cluster| cluster.how) {
+        Some(How::Preview) => "How much less probable its words are with a cluster hidden. An estimate.",
+        _ => "How much less probable its words are without a cluster.",
+    };
+    let mut lines = paragraphs(&result, look.theme.strong, look.width, &Indent::default());
+    lines.extend(paragraphs(method, look.theme.dim, look.width, &Indent::default()));
+    lines
+}
+
+fn details(turn: &Turn, of: (&Sentence, &SentenceCluster), look: &Look<'_>) -> Vec<Line<'static>> {
+    let (sentence, cluster) = of;
+    let sources = turn.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
+    let named = citation::read(&sentence.text, &sources).valid;
+    let cited = if cluster.hits.iter().any(|hit| named.contains(hit)) { "cited" } else { "not cited" };
+    let text = format!(
+        "{:.1} % less probable · log-probability {} · {cited}",
+        cluster.contribution * 100.0,
+        change_of(cluster.drop, 2)
+    );
+    paragraphs(&text, look.theme.dim, look.width, &Indent::of(4))
+}
