@@ -44,6 +44,7 @@ impl App {
             completed_question: question.to_owned(),
             outcome: Outcome::Canceled,
             asked_at: at,
+            feedback: None,
             trace,
         };
         self.turns.push(Turn::of(key, record));

@@ -30,6 +30,8 @@ fn conversation(id: i64, domain: &str) -> ConversationRecord {
         started_at: NOW,
         changed_at: NOW,
         turns: 1,
+        pinned: false,
+        deleted_at: None,
     }
 }
 

@@ -21,6 +21,18 @@ pub enum Method {
     Counterfactual,
 }
 
+impl Method {
+    /// What is done, in a line.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Similarity => "similarity of answer and evidence",
+            Self::Preview => "preview: one cluster hidden from question and answer, an estimate",
+            Self::Counterfactual => "counterfactual: one cluster left out, answer generated again",
+        }
+    }
+}
+
 impl FromStr for Method {
     type Err = UnknownMethod;
 

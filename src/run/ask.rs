@@ -12,7 +12,7 @@ use crate::app::{App, Event, Phase, Problem};
 use crate::attribution::Method;
 use crate::base::CancelSource;
 use crate::cli::Ask;
-use crate::history::History;
+use crate::history::{History, HistoryError};
 use crate::runtime::cancel_on_interrupt;
 
 pub(super) fn run(start: &Start, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
@@ -41,6 +41,9 @@ fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
     start.open_domain(&args.domain, embedder.identity(), &cancel.token(), &mut |_| {})?;
     let Some(id) = args.conversation else { return Ok(()) };
     let conversation = History::open(&start.paths.history())?.conversation(id)?;
+    if conversation.deleted_at.is_some() {
+        return Err(HistoryError::InTrash { id }.into());
+    }
     if conversation.domain == args.domain {
         return Ok(());
     }

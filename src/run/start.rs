@@ -145,7 +145,14 @@ impl From<RuntimeError> for Failure {
 
 impl From<HistoryError> for Failure {
     fn from(error: HistoryError) -> Self {
-        let exit = if matches!(error, HistoryError::NoConversation { .. }) { Exit::Usage } else { Exit::Failed };
+        let exit = match &error {
+            HistoryError::NoConversation { .. }
+            | HistoryError::NoTurn { .. }
+            | HistoryError::InTrash { .. }
+            | HistoryError::NotInTrash { .. }
+            | HistoryError::NoTitle => Exit::Usage,
+            _ => Exit::Failed,
+        };
         Self { exit, problem: Some(problem(&error)) }
     }
 }

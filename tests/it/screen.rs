@@ -48,6 +48,8 @@ fn conversation(id: i64, title: &str) -> ConversationRecord {
         started_at: NOW,
         changed_at: NOW,
         turns: 2,
+        pinned: false,
+        deleted_at: None,
     }
 }
 
