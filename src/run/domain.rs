@@ -9,7 +9,6 @@ use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::pace::Pace;
 use super::start::Start;
-use crate::app::Problem;
 use crate::base::{CancelSource, DomainName, clean_line};
 use crate::cli::{self, SetDomain};
 use crate::index::{
