@@ -5,6 +5,7 @@
 
 mod effect;
 mod event;
+mod keep;
 mod problem;
 mod state;
 mod steps;
@@ -12,7 +13,7 @@ mod steps;
 mod tests;
 mod turn;
 
-pub use effect::{Effect, TurnKey, Wording};
+pub use effect::{ConversationChange, Effect, TurnKey, Wording};
 pub use event::{DomainSummary, EngineStatus, Event};
 pub use problem::Problem;
 pub use state::{App, AppSettings, Phase};

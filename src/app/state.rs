@@ -74,6 +74,7 @@ pub struct App {
     pub(super) domains: Option<Vec<DomainSummary>>,
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
+    pub(super) trash: Vec<ConversationRecord>,
     pub(super) conversation: Option<ConversationRecord>,
     pub(super) turns: Vec<Turn>,
     /// Turns of conversations no longer on screen that are not stored yet.
@@ -81,6 +82,7 @@ pub struct App {
     pub(super) phase: Phase,
     pub(super) engine: EngineStatus,
     pub(super) problem: Option<Problem>,
+    pub(super) notice: Option<String>,
     pub(super) tables: BTreeMap<EvidenceId, Option<Arc<TableGrid>>>,
     pub(super) tables_wanted: BTreeSet<EvidenceId>,
     pub(super) opening_domain: Option<DomainName>,
@@ -186,10 +188,20 @@ impl App {
 
     /// Takes in what happened and says what to do about it.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
+        if event.is_a_wish() {
+            self.notice = None;
+        }
         match event {
             Event::QuestionAsked { text, at } => self.ask(&text, Wording::Typed, at),
             Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
             Event::ExplainRequested { turn, method } => self.explain(turn, method),
+            Event::TurnRated { turn, feedback } => self.rate(turn, feedback),
+            Event::ConversationChangeWanted(change) => self.change_conversation(change),
+            Event::ExportWanted { turn, format } => self.export(turn, format),
+            Event::Done(what) => {
+                self.notice = Some(what);
+                Vec::new()
+            }
             Event::CancelRequested => self.cancel(),
             Event::DomainChosen(name) => self.grant_or_wait(Wish::Domain(name)),
             Event::ConversationChosen(id) => self.grant_or_wait(Wish::Conversation(id)),
@@ -222,7 +234,7 @@ impl App {
             }
             Event::DomainOpened(summary) => self.domain_opened(summary),
             Event::DomainFailed { name, problem } => self.domain_failed(&name, problem),
-            Event::ConversationsListed { domain, conversations } => self.listed(&domain, conversations),
+            Event::ConversationsListed { domain, conversations, trash } => self.listed(&domain, conversations, trash),
             Event::ConversationOpened { record, turns } => self.conversation_opened(record, turns),
             step => self.step(step),
         }
@@ -277,7 +289,7 @@ impl App {
     }
 
     /// Puts a conversation on screen in place of the open one.
-    fn show(&mut self, conversation: Option<ConversationRecord>, records: Vec<TurnRecord>) {
+    pub(super) fn show(&mut self, conversation: Option<ConversationRecord>, records: Vec<TurnRecord>) {
         self.conversation = conversation;
         let in_flight = |turn: &Turn| !matches!(turn.stored, Stored::Settled | Stored::Unsaved);
         let unsaved = self.turns.drain(..).filter(in_flight);
@@ -294,6 +306,7 @@ impl App {
         }
         self.opening_domain = None;
         self.conversations.retain(|conversation| conversation.domain == summary.name);
+        self.trash.retain(|conversation| conversation.domain == summary.name);
         self.domain = Some(summary);
         self.tables.clear();
         self.tables_wanted.clear();
@@ -308,14 +321,6 @@ impl App {
         self.opening_domain = None;
         self.problem = Some(problem);
         self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
-    }
-
-    fn listed(&mut self, domain: &DomainName, conversations: Vec<ConversationRecord>) -> Vec<Effect> {
-        let open = self.opening_domain.as_ref().or(self.domain.as_ref().map(|domain| &domain.name));
-        if open == Some(domain) {
-            self.conversations = conversations;
-        }
-        Vec::new()
     }
 
     fn conversation_opened(&mut self, record: ConversationRecord, turns: Vec<TurnRecord>) -> Vec<Effect> {

@@ -247,8 +247,7 @@ impl App {
 
     pub(super) fn saved(&mut self, key: TurnKey, conversation: ConversationRecord, id: TurnId) -> Vec<Effect> {
         if self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
-            self.conversations.retain(|known| known.id != conversation.id);
-            self.conversations.insert(0, conversation.clone());
+            self.list_first(&conversation);
         }
         let Some(turn) = self.turn_mut(key) else {
             return self.parked_done(key, &conversation.domain, Some(conversation.id));
@@ -256,14 +255,19 @@ impl App {
         if !turn.stored.is_on_its_way() {
             return Vec::new();
         }
-        if turn.record.id == TurnId(0) {
+        let is_new = turn.record.id == TurnId(0);
+        if is_new {
             // Another program may have gone on with the conversation, and then the history gave a later number.
             turn.record.number = turn.record.number.max(conversation.turns);
         }
         turn.record.id = id;
         turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
         self.conversation = Some(conversation);
-        self.save_waiting()
+        let mut effects = self.save_waiting();
+        if is_new {
+            effects.extend(self.late_rating(id));
+        }
+        effects
     }
 
     pub(super) fn save_failed(&mut self, key: TurnKey, problem: Problem) -> Vec<Effect> {

@@ -121,6 +121,15 @@ pub enum HistoryError {
         /// What was asked for.
         id: ConversationId,
     },
+    /// A file for others could not be written.
+    #[error("writing `{path}`")]
+    Export {
+        /// The file, or its folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The conversation has no such turn.
     #[error("conversation {id} has no turn {number}")]
     NoTurn {
@@ -173,6 +182,10 @@ impl HistoryError {
             Self::Database { .. } | Self::Trace { .. } => "Try again; what was stored before is still there.",
             Self::Time { .. } => "Set the clock of this machine.",
             Self::NoConversation { .. } => "`ragonite history list` shows the conversations there are.",
+            Self::Export { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+                "The file is left as it is; name another one."
+            }
+            Self::Export { .. } => "Check that the folder can be written and its disk has room.",
             Self::NoTurn { .. } => "`ragonite history show ID` shows its turns.",
             Self::InTrash { .. } => "Take it out with `ragonite history restore ID` first.",
             Self::NotInTrash { .. } => "`ragonite history list --trash` shows what is; `ragonite history delete ID` puts it there.",

@@ -20,7 +20,7 @@ mod tests;
 mod trace;
 
 pub use error::HistoryError;
-pub use export::{Format, UnknownFormat, export};
+pub use export::{Format, UnknownFormat, export, write_export, write_new};
 pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
 pub use find::{Found, FoundTurn};
 pub use keep::Place;

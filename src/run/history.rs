@@ -3,8 +3,7 @@
 //! Takes what was typed, changes or prints the history. What is printed is clean; JSON keeps text as it is stored.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
@@ -21,6 +20,7 @@ use crate::base::{ConversationId, DomainName, clean_line};
 use crate::cli::{self, Rated};
 use crate::history::{
     ConversationRecord, Feedback, Format, Found, History, HistoryError, Place, Rating, Reason, TurnRecord, export,
+    write_new,
 };
 
 #[derive(Serialize)]
@@ -188,14 +188,7 @@ fn write_export(
         output.text(&text)?;
         return Ok(());
     };
-    let made = OpenOptions::new().write(true).create_new(true).open(file);
-    made.and_then(|mut made| made.write_all(text.as_bytes())).map_err(|error| {
-        let next = match error.kind() {
-            io::ErrorKind::AlreadyExists => "The file is left as it is; name another one.",
-            _ => "Check the folder and the space on its disk.",
-        };
-        Failure::failed(Problem { what: format!("writing `{}`: {error}", file.display()), next: next.to_owned() })
-    })?;
+    write_new(file, &text).map_err(|source| HistoryError::Export { path: file.to_owned(), source })?;
     match output.form() {
         Form::Json => output.json(&ExportedJson { exported: id, output: file })?,
         Form::Text => output.note(&format!("wrote {}", file.display())),

@@ -5,6 +5,7 @@
 
 mod agree;
 mod ask;
+mod clipboard;
 mod demo;
 mod doctor;
 mod domain;

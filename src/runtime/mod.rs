@@ -116,6 +116,13 @@ impl Runtime {
             Effect::SaveTurn { turn, domain, conversation, record } => {
                 self.historian.send(HistorianJob::Save { turn, domain, conversation, record });
             }
+            Effect::RateTurn { id, feedback } => self.historian.send(HistorianJob::Rate { id, feedback }),
+            Effect::ChangeConversation { domain, change } => {
+                self.historian.send(HistorianJob::Change { domain, change });
+            }
+            Effect::Export { conversation, turns, format } => {
+                self.historian.send(HistorianJob::Export { conversation, turns, format });
+            }
             Effect::CancelTurn(turn) => self.cancel(turn),
             Effect::Quit => self.works.cancel_all(),
         }

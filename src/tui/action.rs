@@ -30,6 +30,16 @@ pub enum Action {
     ExplainByPreview,
     /// Edit the completed question of the selected turn, to ask it again.
     Edit,
+    /// The answer of the selected turn was of use.
+    RateUp,
+    /// It was not, and why.
+    RateDown,
+    /// Copy what the focus is on.
+    Copy,
+    /// Write the selected turn to a file, or with the focus on the lists the whole conversation.
+    Export,
+    /// Find an action by words.
+    Palette,
     /// Focus the next pane.
     NextPane,
     /// Focus the pane before.
@@ -70,6 +80,12 @@ pub enum Action {
     Right,
     /// Open or close what is selected.
     Toggle,
+    /// Give the selected conversation another title.
+    Rename,
+    /// Put it before the others, or back among them.
+    Pin,
+    /// Throw it into the trash; in the trash, remove it for good.
+    Delete,
 }
 
 /// Where an action's keys count.
@@ -118,6 +134,11 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     ExplainBySimilarity "explain-by-similarity" Panes ["s"] "similarity" "explain by similarity (quick, rough)";
     ExplainByPreview "explain-by-preview" Panes ["v"] "preview" "explain by a preview (an estimate)";
     Edit "edit" Panes ["e"] "edit question" "edit the completed question, ask again";
+    RateUp "rate-up" Panes ["Plus"] "useful" "rate the answer up; again takes it back";
+    RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
+    Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
+    Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
+    Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";
     NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";
     PreviousPane "previous-pane" Anywhere ["Shift+Tab"] "previous pane" "previous pane";
     ShowConversation "show-conversation" Anywhere ["F2", "1"] "conversation" "go to the conversation";
@@ -138,6 +159,9 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Left "left" Panes ["Left", "h"] "left" "scroll a wide table left";
     Right "right" Panes ["Right", "l"] "right" "scroll a wide table right";
     Toggle "toggle" Panes ["Enter", "Space"] "open" "open or close what is selected";
+    Rename "rename" Panes ["r"] "rename" "give the conversation another title";
+    Pin "pin" Panes ["P"] "pin" "put the conversation first, or back";
+    Delete "delete" Panes ["Delete", "D"] "delete" "throw the conversation away; in the trash, for good";
 };
 
 impl Action {

@@ -15,6 +15,7 @@ mod layout;
 mod markdown;
 mod outline;
 mod pane;
+mod popup;
 mod screen;
 mod terminal;
 #[cfg(test)]

@@ -11,6 +11,7 @@ use tui_textarea::{TextArea, WrapMode};
 use super::keymap::Keymap;
 use super::outline::{Outline, Scroll};
 use super::pane::{Section, Settled};
+use super::popup::Popup;
 use super::theme::Theme;
 use crate::app::{App, Event, Phase, Turn, TurnKey};
 use crate::evidence::Kind;
@@ -48,13 +49,6 @@ impl Pane {
             Self::Lists => "Domains",
         }
     }
-}
-
-/// What lies over the panes.
-#[derive(Debug, Clone)]
-pub(super) enum Popup {
-    /// All keys.
-    Help(Scroll),
 }
 
 /// The hits: which one is selected, whether it is opened, how far a wide table is scrolled.
@@ -243,7 +237,7 @@ impl ScreenState {
         self.shown = (first, selected);
         let hits = self.turn(app).map_or(0, |turn| turn.hits().len());
         self.evidence.selected = self.evidence.selected.min(hits.saturating_sub(1));
-        let entries = app.domains().map_or(0, <[_]>::len) + app.conversations().len();
+        let entries = super::pane::entries(app);
         self.lists = self.lists.min(entries.saturating_sub(1));
     }
 }

@@ -295,7 +295,7 @@ impl Stage {
                 broken(),
             ]),
             Event::DomainChosen(domain_name()),
-            Event::ConversationsListed { domain: domain_name(), conversations },
+            Event::ConversationsListed { domain: domain_name(), conversations, trash: Vec::new() },
             Event::DomainOpened(domain()),
         ]);
         stage
@@ -411,6 +411,45 @@ fn without_a_domain_the_screen_says_how_to_make_one() {
 #[test]
 fn an_open_domain_invites_to_ask() {
     assert_frames("open_domain", Stage::open);
+}
+
+#[test]
+fn the_palette_shows_actions_with_their_keys() {
+    assert_frames("palette", || {
+        let mut stage = Stage::answered();
+        stage.press(KeyCode::Char('p'), KeyModifiers::CONTROL);
+        for letter in "explain".chars() {
+            stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+        }
+        stage
+    });
+}
+
+#[test]
+fn the_trash_stands_below_the_conversations_and_asks_before_it_forgets() {
+    let trashed = || {
+        let mut stage = Stage::open();
+        let trash = vec![ConversationRecord { deleted_at: Some(NOW), ..conversation(9, "Ist das Modem alt?") }];
+        let pinned = ConversationRecord { pinned: true, ..conversation(2, "Who replaces the modem?") };
+        let domain = domain_name();
+        stage.play([Event::ConversationsListed { domain, conversations: vec![pinned], trash }]);
+        stage.at(Pane::Lists).key('G')
+    };
+    assert_frames("trash", trashed);
+    assert_frames("purge", || trashed().key('D'));
+}
+
+#[test]
+fn a_rating_down_asks_why_and_is_shown() {
+    assert_frames("reasons", || Stage::answered().at(Pane::Conversation).key('-').key('j'));
+    assert_frames("rated", || {
+        let mut stage = Stage::answered().at(Pane::Conversation).key('-').key('4');
+        for letter in "from 2023".chars() {
+            stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+        }
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage
+    });
 }
 
 #[test]

@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use super::{Focus, block};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
-use crate::history::{Outcome, TurnTimings};
+use crate::history::{Feedback, Outcome, TurnTimings};
 use crate::tui::action::{Action, Place};
 use crate::tui::markdown::{Look, render};
 use crate::tui::screen::{Pane, ScreenState};
@@ -25,6 +25,7 @@ use crate::tui::theme::Theme;
 pub(in crate::tui) struct Settled {
     width: usize,
     timings: TurnTimings,
+    feedback: Option<Feedback>,
     lines: Vec<Line<'static>>,
 }
 
@@ -116,12 +117,15 @@ fn keep_settled(app: &App, screen: &mut ScreenState, width: usize) {
         let timings = turn.record.trace.timings_ms;
         let running = app.phase().turn() == Some(turn.key);
         let known = screen.settled.get(&turn.key);
-        let valid = known.is_some_and(|known| known.width == width && known.timings == timings);
+        let valid = known.is_some_and(|known| {
+            known.width == width && known.timings == timings && known.feedback == turn.record.feedback
+        });
         if running {
             screen.settled.remove(&turn.key);
         } else if !valid {
             let lines = turn_lines(turn, &theme, width);
-            screen.settled.insert(turn.key, Settled { width, timings, lines });
+            let feedback = turn.record.feedback.clone();
+            screen.settled.insert(turn.key, Settled { width, timings, feedback, lines });
         }
     }
 }
@@ -134,6 +138,10 @@ fn turn_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
         lines.push(Line::default());
     }
     lines.extend(outcome_lines(turn, theme, width));
+    if let Some(feedback) = &turn.record.feedback {
+        let said = Span::styled(format!("rated {}", feedback.says()), theme.dim);
+        lines.extend(wrap(&[said], width, &Indent::default()));
+    }
     lines.push(Line::default());
     lines
 }

@@ -1,9 +1,10 @@
-//! Domains and the conversations of the open one.
+//! Domains, the conversations of the open one, and those of them in the trash.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use time::OffsetDateTime;
 
 use super::{Focus, block, say};
 use crate::app::App;
@@ -15,11 +16,12 @@ use crate::tui::text::{Indent, counted, fit, pad, paragraphs, width};
 pub(in crate::tui) enum Entry {
     Domain(DomainName),
     Conversation(ConversationId),
+    Trashed(ConversationId),
 }
 
 /// How many entries there are.
 pub(in crate::tui) fn entries(app: &App) -> usize {
-    app.domains().map_or(0, <[_]>::len) + app.conversations().len()
+    app.domains().map_or(0, <[_]>::len) + app.conversations().len() + app.trash().len()
 }
 
 /// An entry by its place: the domains first.
@@ -28,8 +30,12 @@ pub(in crate::tui) fn entry(app: &App, at: usize) -> Option<Entry> {
     if let Some(domain) = domains.get(at) {
         return Some(Entry::Domain(domain.name.clone()));
     }
-    let conversation = app.conversations().get(at.checked_sub(domains.len())?)?;
-    Some(Entry::Conversation(conversation.id))
+    let at = at.checked_sub(domains.len())?;
+    if let Some(conversation) = app.conversations().get(at) {
+        return Some(Entry::Conversation(conversation.id));
+    }
+    let trashed = app.trash().get(at.checked_sub(app.conversations().len())?)?;
+    Some(Entry::Trashed(trashed.id))
 }
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -80,13 +86,29 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             cursor_line = lines.len();
         }
         let open = app.conversation().is_some_and(|open| open.id == conversation.id);
-        let date = conversation.changed_at.date();
-        let about = format!("{:02}-{:02}", u8::from(date.month()), date.day());
+        let about = if conversation.pinned { "pinned".to_owned() } else { day(conversation.changed_at) };
         lines.push(look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about)));
+    }
+    let before = domains.len() + app.conversations().len();
+    if !app.trash().is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::styled("Trash", theme.dim));
+    }
+    for (at, trashed) in app.trash().iter().enumerate() {
+        if at + before == screen.lists {
+            cursor_line = lines.len();
+        }
+        let about = trashed.deleted_at.map(day).unwrap_or_default();
+        lines.push(look.line(at + before, None, (&clean_line(&trashed.title), &about)));
     }
     let top = (cursor_line + 1).saturating_sub(usize::from(inner.height));
     let seen: Vec<Line<'static>> = lines.into_iter().skip(top).collect();
     frame.render_widget(Paragraph::new(seen), inner);
+}
+
+/// `01-31`.
+fn day(at: OffsetDateTime) -> String {
+    format!("{:02}-{:02}", u8::from(at.month()), at.day())
 }
 
 struct Row {

@@ -9,6 +9,7 @@ mod composer;
 mod conversation;
 mod evidence;
 mod lists;
+mod popup;
 mod steps;
 mod table;
 mod why;
@@ -25,11 +26,13 @@ use super::text::fit;
 use super::theme::Theme;
 
 pub(super) use behind::{Section, draw as draw_behind};
-pub(super) use chrome::{banner_lines, help_lines, hint_line, status_line, tab_bar};
+use chrome::help_lines;
+pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar};
 pub(super) use composer::{draw as draw_composer, rows as composer_rows};
 pub(super) use conversation::{Settled, draw as draw_conversation};
 pub(super) use evidence::draw as draw_evidence;
 pub(super) use lists::{Entry, draw as draw_lists, entries, entry};
+pub(super) use popup::draw as draw_popup;
 pub(super) use why::draw as draw_why;
 
 /// Whether keys go to a pane.
