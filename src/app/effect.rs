@@ -128,6 +128,13 @@ pub enum Effect {
         /// What becomes of it.
         change: ConversationChange,
     },
+    /// Look for words in the conversations of a domain. Answered by `ConversationsFound`.
+    FindConversations {
+        /// The domain.
+        domain: DomainName,
+        /// The words.
+        text: String,
+    },
     /// Write turns to a new file. Answered by `Done`.
     Export {
         /// The conversation.

@@ -9,7 +9,7 @@ use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
 use crate::evidence::TableGrid;
-use crate::history::{ConversationRecord, Feedback, Format, TurnRecord};
+use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 use crate::prompt::Cut;
 use crate::retrieval::Retrieved;
 
@@ -78,6 +78,8 @@ pub enum Event {
     },
     /// The user wants a conversation named, pinned, thrown away or taken back.
     ConversationChangeWanted(ConversationChange),
+    /// The user looks for words in the conversations of the open domain; no word ends that.
+    ConversationsWanted(String),
     /// The user wants the open conversation as a file.
     ExportWanted {
         /// Index of the only turn that is wanted; none for all.
@@ -236,6 +238,15 @@ pub enum Event {
     TurnCanceled {
         /// The turn.
         turn: TurnKey,
+    },
+    /// Answer to `FindConversations`.
+    ConversationsFound {
+        /// Of this domain.
+        domain: DomainName,
+        /// What was looked for.
+        text: String,
+        /// Conversations with all the words, the latest first.
+        found: Vec<Found>,
     },
     /// Something the user wanted is done; what, for a line on the screen.
     Done(String),

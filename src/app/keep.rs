@@ -7,7 +7,16 @@
 use super::state::App;
 use super::{ConversationChange, Effect, Problem};
 use crate::base::{ConversationId, DomainName, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format};
+use crate::history::{ConversationRecord, Feedback, Format, Found};
+
+/// What was looked for in the conversations of the open domain, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundConversations {
+    /// The words.
+    pub text: String,
+    /// The conversations that have them, the latest first, also those in the trash.
+    pub found: Vec<Found>,
+}
 
 impl App {
     /// What is in the trash of the open domain, the latest deleted first.
@@ -35,7 +44,30 @@ impl App {
         if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback }] }
     }
 
+    /// What was looked for in the conversations, and where it is; none while nothing is looked for.
+    pub fn found(&self) -> Option<&FoundConversations> {
+        self.found.as_ref()
+    }
+
+    pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
+        let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
+        if text.trim().is_empty() {
+            self.found = None;
+            return Vec::new();
+        }
+        vec![Effect::FindConversations { domain, text }]
+    }
+
+    pub(super) fn found_conversations(&mut self, domain: &DomainName, text: String, found: Vec<Found>) -> Vec<Effect> {
+        if self.domain.as_ref().is_some_and(|open| open.name == *domain) {
+            self.found = Some(FoundConversations { text, found });
+        }
+        Vec::new()
+    }
+
     pub(super) fn change_conversation(&mut self, change: ConversationChange) -> Vec<Effect> {
+        // What was found may no longer be so.
+        self.found = None;
         let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
         if let ConversationChange::Delete(id) = change
             && self.conversation.as_ref().is_some_and(|open| open.id == id)

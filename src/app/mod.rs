@@ -15,6 +15,7 @@ mod turn;
 
 pub use effect::{ConversationChange, Effect, TurnKey, Wording};
 pub use event::{DomainSummary, EngineStatus, Event};
+pub use keep::FoundConversations;
 pub use problem::Problem;
 pub use state::{App, AppSettings, Phase};
 pub use turn::{Explaining, PromptSize, Reading, Turn};

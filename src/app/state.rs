@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::keep::FoundConversations;
 use super::turn::Stored;
 use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
 use crate::base::{ConversationId, DomainName, EvidenceId};
@@ -75,6 +76,7 @@ pub struct App {
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
     pub(super) trash: Vec<ConversationRecord>,
+    pub(super) found: Option<FoundConversations>,
     pub(super) conversation: Option<ConversationRecord>,
     pub(super) turns: Vec<Turn>,
     /// Turns of conversations no longer on screen that are not stored yet.
@@ -197,6 +199,8 @@ impl App {
             Event::ExplainRequested { turn, method } => self.explain(turn, method),
             Event::TurnRated { turn, feedback } => self.rate(turn, feedback),
             Event::ConversationChangeWanted(change) => self.change_conversation(change),
+            Event::ConversationsWanted(text) => self.find(text),
+            Event::ConversationsFound { domain, text, found } => self.found_conversations(&domain, text, found),
             Event::ExportWanted { turn, format } => self.export(turn, format),
             Event::Done(what) => {
                 self.notice = Some(what);
@@ -308,6 +312,7 @@ impl App {
         self.conversations.retain(|conversation| conversation.domain == summary.name);
         self.trash.retain(|conversation| conversation.domain == summary.name);
         self.domain = Some(summary);
+        self.found = None;
         self.tables.clear();
         self.tables_wanted.clear();
         self.show(None, Vec::new());

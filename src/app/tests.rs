@@ -7,7 +7,7 @@ use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 use crate::attribution::{Attribution, AttributionTimings, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, Language, Millis, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Outcome, Rating};
+use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
 use crate::retrieval::Retrieved;
@@ -520,6 +520,28 @@ fn a_stored_conversation_stands_behind_pinned_ones_and_keeps_its_new_name() {
     app.handle(Event::ConversationsListed { domain: name("wiki"), conversations: vec![renamed], trash: vec![] });
     assert_eq!(app.conversation().map(|open| open.title.as_str()), Some("new"));
     assert_eq!(app.title_of(ConversationId(7)), Some("new"));
+}
+
+#[test]
+fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
+    let found = || Event::ConversationsFound {
+        domain: name("wiki"),
+        text: "q".into(),
+        found: vec![Found { conversation: conversation(7, "wiki"), turns: vec![] }],
+    };
+    let mut app = with_one_turn();
+    let effects = app.handle(Event::ConversationsWanted("q".into()));
+    assert_eq!(effects, [Effect::FindConversations { domain: name("wiki"), text: "q".into() }]);
+    app.handle(found());
+    assert_eq!(app.found().map(|found| found.found.len()), Some(1));
+    assert_eq!(app.handle(Event::ConversationsWanted(" ".into())), []);
+    assert_eq!(app.found(), None);
+    app.handle(found());
+    app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7))));
+    assert_eq!(app.found(), None);
+    let other = Event::ConversationsFound { domain: name("league"), text: "q".into(), found: vec![] };
+    app.handle(other);
+    assert_eq!(app.found(), None, "of another domain");
 }
 
 #[test]

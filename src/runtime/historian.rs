@@ -24,6 +24,8 @@ pub(super) enum HistorianJob {
     Rate { id: TurnId, feedback: Option<Feedback> },
     /// Change a conversation, and give the lists of this domain.
     Change { domain: DomainName, change: ConversationChange },
+    /// Look for words.
+    Find { domain: DomainName, text: String },
     /// Write turns to a file in the folder the program was started in.
     Export { conversation: Box<ConversationRecord>, turns: Vec<TurnRecord>, format: Format },
     /// Panic, for the tests of terminal restoration.
@@ -73,6 +75,10 @@ impl Historian {
             HistorianJob::Change { domain, change } => {
                 apply(history, change)?;
                 lists(history, domain)?
+            }
+            HistorianJob::Find { domain, text } => {
+                let found = history.find(&text, Some(&domain))?;
+                Event::ConversationsFound { domain, text, found }
             }
             HistorianJob::Rate { id, feedback } => {
                 history.rate(id, feedback.as_ref())?;

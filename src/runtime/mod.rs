@@ -120,6 +120,7 @@ impl Runtime {
             Effect::ChangeConversation { domain, change } => {
                 self.historian.send(HistorianJob::Change { domain, change });
             }
+            Effect::FindConversations { domain, text } => self.historian.send(HistorianJob::Find { domain, text }),
             Effect::Export { conversation, turns, format } => {
                 self.historian.send(HistorianJob::Export { conversation, turns, format });
             }

@@ -40,6 +40,12 @@ pub enum Action {
     Export,
     /// Find an action by words.
     Palette,
+    /// Look for a text in the pane; in the lists, for words in all conversations.
+    Search,
+    /// Go to the next place that has it.
+    NextMatch,
+    /// Go to the place before that has it.
+    PreviousMatch,
     /// Focus the next pane.
     NextPane,
     /// Focus the pane before.
@@ -139,6 +145,9 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
     Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
     Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";
+    Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
+    NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
+    PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";
     NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";
     PreviousPane "previous-pane" Anywhere ["Shift+Tab"] "previous pane" "previous pane";
     ShowConversation "show-conversation" Anywhere ["F2", "1"] "conversation" "go to the conversation";
@@ -146,8 +155,8 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     ShowBehind "show-behind" Anywhere ["F4", "3"] "behind the scenes" "go behind the scenes";
     ShowWhy "show-why" Anywhere ["F5", "4"] "why" "go to why the answer came out so";
     ShowLists "show-lists" Anywhere ["F6", "5"] "domains" "go to domains and conversations";
-    PreviousTurn "previous-turn" Panes ["[", "p"] "turn before" "select the turn before";
-    NextTurn "next-turn" Panes ["]", "n"] "next turn" "select the next turn";
+    PreviousTurn "previous-turn" Panes ["[", "Ctrl+Up"] "turn before" "select the turn before";
+    NextTurn "next-turn" Panes ["]", "Ctrl+Down"] "next turn" "select the next turn";
     Up "up" Panes ["Up", "k"] "up" "up";
     Down "down" Panes ["Down", "j"] "down" "down";
     First "first" Panes ["g", "Home"] "top" "to the top";

@@ -10,6 +10,7 @@ use tui_textarea::CursorMove;
 
 use super::action::{Action, Place};
 use super::chord::Chord;
+use super::find::Way;
 use super::outline::{Scroll, Step};
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
@@ -103,6 +104,9 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Copy => return copy(screen, app),
         Action::Export => return export(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
+        Action::Search => popup::look_for(screen),
+        Action::NextMatch => next_match(screen, Way::On),
+        Action::PreviousMatch => next_match(screen, Way::Back),
         Action::Rename => rename(screen, app),
         Action::Pin => return pin(screen, app),
         Action::Delete => return delete(screen, app),
@@ -180,9 +184,12 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.problem().is_some() {
         return vec![Intent::App(Event::ProblemDismissed)];
     }
+    if screen.focus == Pane::Lists && app.found().is_some() {
+        return vec![Intent::App(Event::ConversationsWanted(String::new()))];
+    }
     if screen.focus == Pane::Composer && screen.composer.edits() {
         screen.composer.clear();
-    } else if screen.chosen.take().is_none() {
+    } else if screen.find.take().is_none() && screen.chosen.take().is_none() {
         screen.set_focus(Pane::Composer);
     }
     vec![Intent::Redraw]
@@ -233,6 +240,14 @@ fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         Pane::Composer => {}
     }
     vec![Intent::Redraw]
+}
+
+/// Wants the next place of what is looked for, or asks what to look for.
+fn next_match(screen: &mut ScreenState, way: Way) {
+    match &mut screen.find {
+        Some(find) => find.want(way),
+        None => popup::look_for(screen),
+    }
 }
 
 /// Rates the selected turn up, or takes that back.
@@ -323,6 +338,9 @@ fn changed(change: ConversationChange) -> Vec<Intent> {
 }
 
 fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
+    if let Some(find) = &mut screen.find {
+        find.line = None;
+    }
     match screen.focus {
         Pane::Composer | Pane::Conversation => screen.conversation.step_and_follow(step),
         Pane::Behind => screen.behind.step(step),

@@ -9,6 +9,7 @@ mod action;
 mod chord;
 mod difference;
 mod draw;
+mod find;
 mod input;
 mod keymap;
 mod layout;

@@ -9,9 +9,10 @@ use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
 use super::action::{Action, Place};
+use super::find::Find;
 use super::input::{Intent, act, cancel, step_of};
 use super::outline::{Scroll, Step};
-use super::screen::ScreenState;
+use super::screen::{Pane, ScreenState};
 use crate::app::{App, ConversationChange, Event};
 use crate::base::{ConversationId, clean_line};
 use crate::history::{Feedback, Rating, Reason};
@@ -54,6 +55,10 @@ impl Palette {
 /// What a line of text is for.
 #[derive(Debug, Clone)]
 pub(super) enum Asked {
+    /// A text to look for in the pane.
+    Text,
+    /// Words to look for in all conversations.
+    Words,
     /// The title of a conversation.
     Title(ConversationId),
     /// What is wrong with the answer of this turn, in the user's words; it may stay empty.
@@ -77,6 +82,8 @@ impl Prompt {
     /// What is asked.
     pub(super) fn title(&self) -> &'static str {
         match self.asked {
+            Asked::Text => "Look for",
+            Asked::Words => "Look for words in all conversations",
             Asked::Title(_) => "Title of the conversation",
             Asked::Note(..) => "What is wrong, in your words (may stay empty)",
         }
@@ -101,6 +108,13 @@ pub(super) struct Confirm {
 /// Opens the line for another title.
 pub(super) fn rename(screen: &mut ScreenState, id: ConversationId, title: &str) {
     screen.popup = Some(Popup::Prompt(Prompt::new(Asked::Title(id), &clean_line(title))));
+}
+
+/// Opens the line for what is looked for.
+pub(super) fn look_for(screen: &mut ScreenState) {
+    let asked = if screen.focus == Pane::Lists { Asked::Words } else { Asked::Text };
+    let before = screen.find.as_ref().map_or("", |find| find.text.as_str()).to_owned();
+    screen.popup = Some(Popup::Prompt(Prompt::new(asked, &before)));
 }
 
 /// Asks what is wrong with the answer of a turn.
@@ -166,6 +180,9 @@ fn into(
         Popup::Prompt(prompt) => {
             if key.code == KeyCode::Enter {
                 let wish = answer(prompt, now);
+                if matches!(prompt.asked, Asked::Text) {
+                    screen.find = Find::new(&text_of(&prompt.line));
+                }
                 screen.popup = None;
                 return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
             }
@@ -232,7 +249,8 @@ fn answer(prompt: &Prompt, now: OffsetDateTime) -> Option<Event> {
         Asked::Title(id) if !clean_line(&text).is_empty() => {
             Some(Event::ConversationChangeWanted(ConversationChange::Rename(id, text)))
         }
-        Asked::Title(_) => None,
+        Asked::Title(_) | Asked::Text => None,
+        Asked::Words => Some(Event::ConversationsWanted(text)),
         Asked::Note(turn, reason) => {
             let note = clean_line(&text);
             let feedback = Feedback { rating: Rating::Down, reason: Some(reason), note, rated_at: now };

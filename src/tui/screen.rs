@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use tui_textarea::{TextArea, WrapMode};
 
+use super::find::Find;
 use super::keymap::Keymap;
 use super::outline::{Outline, Scroll};
 use super::pane::{Section, Settled};
@@ -148,6 +149,8 @@ pub struct ScreenState {
     pub(super) composer: Composer,
     /// How many columns the last frame had.
     pub(super) columns: u16,
+    /// What is looked for in the panes.
+    pub(super) find: Option<Find>,
     /// Ctrl+C was pressed: once more leaves.
     pub(super) leaving: bool,
     /// What runs, and since when.
@@ -176,6 +179,7 @@ impl ScreenState {
             lists: 0,
             composer: Composer::default(),
             columns: 1,
+            find: None,
             leaving: false,
             stage: (Phase::Idle, OffsetDateTime::UNIX_EPOCH),
             settled: BTreeMap::new(),

@@ -241,6 +241,24 @@ fn what_the_focus_is_on_is_copied_clean() {
 }
 
 #[test]
+fn a_text_is_looked_for_and_esc_ends_that_before_it_goes_back() {
+    let mut desk = kept();
+    assert!(desk.keys(&["F2", "/", "h", "i", "Enter"]).is_empty());
+    assert_eq!(desk.screen.find.as_ref().map(|find| find.text.as_str()), Some("hi"));
+    desk.keys(&["n", "N", "Esc"]);
+    assert!(desk.screen.find.is_none() && desk.screen.focus() == Pane::Conversation);
+    desk.keys(&["n"]);
+    assert!(desk.screen.popup.is_some(), "with nothing to look for, it is asked for");
+    desk.keys(&["Esc"]);
+    let wanted = |text: &str| Intent::App(Event::ConversationsWanted(text.into()));
+    assert_eq!(desk.keys(&["F6", "/", "o", "x", "Enter"]), [wanted("ox")]);
+    let domain: crate::base::DomainName = "wiki".parse().unwrap();
+    desk.app.handle(Event::ConversationsFound { domain, text: "ox".into(), found: vec![] });
+    assert_eq!(desk.keys(&["Esc"]), [wanted("")]);
+    assert!(desk.app.found().is_none());
+}
+
+#[test]
 fn a_rating_down_asks_for_its_reason() {
     let mut desk = kept();
     let rated = |rating, reason, note: &str| {

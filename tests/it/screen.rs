@@ -10,7 +10,7 @@ use ragonite::app::{App, AppSettings, DomainSummary, Effect, EngineStatus, Event
 use ragonite::attribution::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use ragonite::evidence::{Context, Kind, TableGrid};
-use ragonite::history::ConversationRecord;
+use ragonite::history::{ConversationRecord, Found, FoundTurn};
 use ragonite::inference::{Completion, Finish, Sampling, Special};
 use ragonite::prompt::{Cut, CutHow, Part, Prompt, Segment};
 use ragonite::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
@@ -437,6 +437,26 @@ fn the_trash_stands_below_the_conversations_and_asks_before_it_forgets() {
     };
     assert_frames("trash", trashed);
     assert_frames("purge", || trashed().key('D'));
+}
+
+#[test]
+fn what_is_looked_for_is_marked_and_counted() {
+    assert_frames("find", || {
+        let mut stage = Stage::answered().at(Pane::Evidence).key('/');
+        for letter in "modem".chars() {
+            stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+        }
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage.frame((120, 40));
+        stage.key('n')
+    });
+    assert_frames("found", || {
+        let mut stage = Stage::open().at(Pane::Lists);
+        let turns = vec![FoundTurn { number: 2, snippet: "…who replaces the modem?".into() }];
+        let found = vec![Found { conversation: conversation(2, "Who replaces the modem?"), turns }];
+        stage.play([Event::ConversationsFound { domain: domain_name(), text: "modem".into(), found }]);
+        stage.key('G')
+    });
 }
 
 #[test]

@@ -121,7 +121,12 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
         return Line::styled(fit(&format!(" ✓ {}", clean_line(notice)), room), theme.accent);
     }
     let mut spans = vec![Span::raw(" ")];
-    let mut used = 1;
+    if let Some(find) = screen.find.as_ref().filter(|_| screen.popup.is_none() && screen.focus != Pane::Composer) {
+        let (at, of) = find.at;
+        let text = fit(&find.text, room / 3);
+        spans.push(Span::styled(format!("“{text}” {at} of {of}  "), theme.strong));
+    }
+    let mut used: usize = spans.iter().map(Span::width).sum();
     for (action, hint) in hints(app, screen) {
         let Some(key) = screen.keymap.key(action, place) else { continue };
         let length = width(&key) + 1 + width(hint) + 2;
@@ -148,6 +153,8 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let mut hints = Vec::new();
     if app.is_busy() {
         hints.push((Action::Back, "stop"));
+    } else if screen.find.is_some() && screen.focus != Pane::Composer {
+        hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, "end")]);
     }
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
@@ -200,7 +207,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             );
         }
     }
-    hints.extend([Action::NextPane, Action::Help, Action::Palette, Action::NewConversation, Action::Quit].map(short));
+    hints.extend([Action::NextPane, Action::Help, Action::Palette, Action::Search, Action::NewConversation, Action::Quit].map(short));
     hints
 }
 

@@ -66,6 +66,17 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         screen.conversation.reveal(start..start + length);
         view = screen.conversation.view(total, usize::from(inner.height));
     }
+    if let Some(find) = screen.find.as_mut().filter(|_| focus == Focus::Here) {
+        let lines = blocks.iter().flat_map(|lines| lines.iter()).enumerate();
+        let matches: Vec<usize> = lines.filter(|(_, line)| find.is_in(&line.to_string())).map(|(at, _)| at).collect();
+        let place = find.line.unwrap_or(view.start);
+        if let Some(line) = find.step(&matches, place) {
+            find.line = Some(line);
+            screen.conversation.follow = false;
+            screen.conversation.reveal(line..line + 1);
+            view = screen.conversation.view(total, usize::from(inner.height));
+        }
+    }
     let all = blocks.iter().enumerate().flat_map(|(turn, lines)| lines.iter().map(move |line| (turn, line)));
     let several = app.turns().len() > 1;
     let seen: Vec<Line<'static>> = all
@@ -74,7 +85,11 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         .map(|(turn, line)| {
             let mark = if several && Some(turn) == selected { "▌ " } else { "  " };
             let lead = std::iter::once(Span::styled(mark, theme.accent));
-            lead.chain(line.spans.iter().cloned()).collect::<Line<'static>>().style(line.style)
+            let mut drawn = lead.chain(line.spans.iter().cloned()).collect::<Line<'static>>().style(line.style);
+            if let Some(find) = screen.find.as_ref().filter(|_| focus == Focus::Here) {
+                find.mark(&mut drawn);
+            }
+            drawn
         })
         .collect();
     let below = match (screen.conversation.below(), app.is_busy()) {

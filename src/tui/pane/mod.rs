@@ -20,6 +20,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
 use super::action::{Action, Place};
+use super::find::Find;
 use super::outline::Outline;
 use super::screen::{Pane, ScreenState};
 use super::text::fit;
@@ -115,9 +116,21 @@ fn draw_outline<K: Ord + Copy>(
     parts: Parts<K>,
     outline: &mut Outline<K>,
     look: (Focus, &Theme),
-    inner: Rect,
+    (find, inner): (Option<&mut Find>, Rect),
 ) -> Paragraph<'static> {
     let (focus, theme) = look;
+    let mut parts = parts;
+    if let Some(find) = find.filter(|_| focus == Focus::Here) {
+        let mut matches = Vec::new();
+        for (at, line) in parts.lines.iter_mut().enumerate() {
+            if find.mark(line) {
+                matches.push(at);
+            }
+        }
+        if let Some(line) = find.step(&matches, outline.cursor()) {
+            outline.go_to(line);
+        }
+    }
     let (view, cursor) = outline.view(parts.owners, usize::from(inner.height));
     let seen = parts.lines.into_iter().enumerate().skip(view.start).take(view.len());
     let lines: Vec<Line<'static>> = seen
