@@ -88,6 +88,19 @@ pub enum Effect {
         /// The evidence, best first.
         hits: Vec<Hit>,
     },
+    /// Look for questions to go on with. Answered by `QuestionsSuggested`.
+    Suggest {
+        /// The job: a key of its own, so that it is cancelled alone.
+        turn: TurnKey,
+        /// The completed question.
+        question: String,
+        /// The answer with its prompt.
+        answer: Box<Answer>,
+        /// The hits that were in its prompt.
+        hits: Vec<Hit>,
+        /// All questions of the conversation, as typed and completed.
+        asked: Vec<String>,
+    },
     /// Attribute the answer. Answered by `AttributionAdvanced` and `AttributionFinished`.
     Explain {
         /// The turn.

@@ -197,6 +197,13 @@ pub enum Event {
         /// The settled ones so far, with shares among themselves.
         clusters: Vec<Cluster>,
     },
+    /// Answer to `Suggest`.
+    QuestionsSuggested {
+        /// The job.
+        turn: TurnKey,
+        /// Questions to go on with; none where there was nothing of use.
+        questions: Vec<String>,
+    },
     /// Answer to `Explain`.
     AttributionFinished {
         /// The turn.

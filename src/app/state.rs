@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::keep::FoundConversations;
 use super::turn::Stored;
 use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
+use crate::answer::Suggestions;
 use crate::base::{ConversationId, DomainName, EvidenceId};
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, TurnRecord};
@@ -24,11 +25,13 @@ pub struct AppSettings {
     pub top_k: usize,
     /// How many earlier turns the model is told about.
     pub past_turns: usize,
+    /// Whether questions to go on with are looked for.
+    pub suggestions: Suggestions,
 }
 
 impl Default for AppSettings {
     fn default() -> Self {
-        Self { top_k: 10, past_turns: 5 }
+        Self { top_k: 10, past_turns: 5, suggestions: Suggestions::default() }
     }
 }
 
@@ -90,6 +93,8 @@ pub struct App {
     pub(super) opening_domain: Option<DomainName>,
     pub(super) opening_conversation: Option<ConversationId>,
     pub(super) wish: Option<Wish>,
+    /// The job that looks for questions to go on with, and its turn.
+    pub(super) suggesting: Option<(TurnKey, TurnKey)>,
     pub(super) canceling: Option<TurnKey>,
     pub(super) last_key: u64,
 }
@@ -165,6 +170,11 @@ impl App {
         self.parked.is_empty() && self.turns.iter().all(|turn| matches!(turn.stored, Stored::Settled | Stored::Unsaved))
     }
 
+    /// The turn for which questions to go on with are looked for.
+    pub fn suggesting(&self) -> Option<TurnKey> {
+        self.suggesting.map(|(_, turn)| turn)
+    }
+
     /// What the machine runs on.
     pub fn engine(&self) -> &EngineStatus {
         &self.engine
@@ -230,6 +240,7 @@ impl App {
                 self.opening_conversation = None;
                 self.noting(Some(problem))
             }
+            Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
             Event::DomainsListed(domains) => {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use time::OffsetDateTime;
 
 use super::*;
-use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
+use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
 use crate::attribution::{Attribution, AttributionTimings, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating};
@@ -97,7 +97,7 @@ fn problem() -> Problem {
 
 /// An app with the domain `wiki` open.
 fn opened() -> App {
-    let mut app = App::new(AppSettings::default());
+    let mut app = App::new(AppSettings { suggestions: Suggestions::Off, ..AppSettings::default() });
     app.handle(Event::DomainChosen(name("wiki")));
     app.handle(Event::DomainOpened(domain("wiki")));
     app
@@ -542,6 +542,34 @@ fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
     let other = Event::ConversationsFound { domain: name("league"), text: "q".into(), found: vec![] };
     app.handle(other);
     assert_eq!(app.found(), None, "of another domain");
+}
+
+#[test]
+fn questions_to_go_on_with_are_looked_for_until_something_else_is_wanted() {
+    let mut app = opened();
+    app.settings.suggestions = Suggestions::Auto;
+    for event in [asked("q"), completed(1, "q"), retrieved(1)] {
+        app.handle(event);
+    }
+    let job = TurnKey(2);
+    let effects = app.handle(answered(1, "a"));
+    assert!(matches!(&effects[..], [Effect::SaveTurn { .. }, Effect::Suggest { turn, .. }] if *turn == job));
+    assert_eq!((app.suggesting(), app.phase()), (Some(TurnKey(1)), Phase::Idle));
+    app.handle(saved(1));
+    let effects = app.handle(Event::QuestionsSuggested { turn: job, questions: vec!["Why?".into()] });
+    assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.suggestions == ["Why?"]));
+    app.handle(saved(1));
+    assert_eq!(app.suggesting(), None);
+    app.handle(asked("more"));
+    for event in [completed(3, "more"), retrieved(3), answered(3, "b")] {
+        app.handle(event);
+    }
+    let effects = app.handle(asked("now"));
+    assert_eq!(effects[0], Effect::CancelTurn(TurnKey(4)));
+    assert!(matches!(effects[1], Effect::RewriteQuestion { .. }));
+    assert_eq!(app.handle(Event::QuestionsSuggested { turn: TurnKey(4), questions: vec!["Late?".into()] }), []);
+    assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(4) }), []);
+    assert!(app.is_busy());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Paths};
+use crate::answer::Suggestions;
 use crate::attribution::AttributionSettings;
 use crate::evidence::EvidenceSettings;
 use crate::index::IndexSettings;
@@ -59,6 +60,8 @@ pub struct Generation {
     pub seed: u32,
     /// Processor threads; 0 means one per physical core.
     pub threads: usize,
+    /// Whether questions to go on with are looked for after an answer.
+    pub suggestions: Suggestions,
 }
 
 impl Default for Generation {

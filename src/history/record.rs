@@ -62,6 +62,8 @@ pub struct Trace {
     pub answer: Option<Answer>,
     /// The attribution.
     pub attribution: Option<Attribution>,
+    /// Questions to go on with.
+    pub suggestions: Vec<String>,
     /// Time per stage.
     pub timings_ms: TurnTimings,
 }

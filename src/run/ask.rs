@@ -17,7 +17,7 @@ use crate::runtime::cancel_on_interrupt;
 
 pub(super) fn run(start: &Start, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
     check(start, args)?;
-    let mut session = Headless::start(start.setup(), start.app_settings())?;
+    let mut session = Headless::start(start.setup(), start.headless_settings())?;
     if start.shared.panic_in.is_some() {
         session.panic_in_worker();
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
-use crate::answer::AnswerSettings;
+use crate::answer::{AnswerSettings, Suggestions};
 use crate::app::AppSettings;
 use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
@@ -109,7 +109,13 @@ impl Start {
 
     /// What the core starts from.
     pub(super) fn app_settings(&self) -> AppSettings {
-        AppSettings { top_k: self.sources(), ..AppSettings::default() }
+        let suggestions = self.config.generation.suggestions;
+        AppSettings { top_k: self.sources(), suggestions, ..AppSettings::default() }
+    }
+
+    /// As [`Start::app_settings`], for a command: nobody is there to go on.
+    pub(super) fn headless_settings(&self) -> AppSettings {
+        AppSettings { suggestions: Suggestions::Off, ..self.app_settings() }
     }
 
     /// Evidences that go into the prompt.

@@ -29,7 +29,7 @@ pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 use crate::app::{Effect, Event, TurnKey};
 use encoder::{Asked, EncoderJob};
 use engine::Engine;
-use generator::{Explanation, GeneratorJob, Question};
+use generator::{Answered, Explanation, GeneratorJob, Question};
 use historian::HistorianJob;
 use worker::Worker;
 use works::{Stopping, Works};
@@ -105,6 +105,11 @@ impl Runtime {
                 let work = self.works.begin(turn);
                 let question = Question { domain, text: question, past };
                 self.generator.send(GeneratorJob::Answer { work, question, hits });
+            }
+            Effect::Suggest { turn, question, answer, hits, asked } => {
+                let work = self.works.begin(turn);
+                let answered = Box::new(Answered { question, answer, hits, asked });
+                self.generator.send(GeneratorJob::Suggest { work, answered });
             }
             Effect::Explain { turn, domain, method, question, answer, hits } => {
                 let work = self.works.begin_anew(turn);

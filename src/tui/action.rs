@@ -30,6 +30,12 @@ pub enum Action {
     ExplainByPreview,
     /// Edit the completed question of the selected turn, to ask it again.
     Edit,
+    /// Ask the first question that was suggested.
+    AskFirst,
+    /// Ask the second.
+    AskSecond,
+    /// Ask the third.
+    AskThird,
     /// The answer of the selected turn was of use.
     RateUp,
     /// It was not, and why.
@@ -140,6 +146,9 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     ExplainBySimilarity "explain-by-similarity" Panes ["s"] "similarity" "explain by similarity (quick, rough)";
     ExplainByPreview "explain-by-preview" Panes ["v"] "preview" "explain by a preview (an estimate)";
     Edit "edit" Panes ["e"] "edit question" "edit the completed question, ask again";
+    AskFirst "ask-first" Anywhere ["Alt+1"] "ask 1" "ask the first suggested question";
+    AskSecond "ask-second" Anywhere ["Alt+2"] "ask 2" "ask the second suggested question";
+    AskThird "ask-third" Anywhere ["Alt+3"] "ask 3" "ask the third suggested question";
     RateUp "rate-up" Panes ["Plus"] "useful" "rate the answer up; again takes it back";
     RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";

@@ -99,6 +99,9 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::ExplainBySimilarity => return explain(screen, app, Method::Similarity),
         Action::ExplainByPreview => return explain(screen, app, Method::Preview),
         Action::Edit => edit(screen, app),
+        Action::AskFirst => return ask_suggested(screen, app, 0, now),
+        Action::AskSecond => return ask_suggested(screen, app, 1, now),
+        Action::AskThird => return ask_suggested(screen, app, 2, now),
         Action::RateUp => return rate_up(screen, app, now),
         Action::RateDown => rate_down(screen, app),
         Action::Copy => return copy(screen, app),
@@ -159,6 +162,15 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
     }
     let event = if edited { Event::QuestionEdited { text, at: now } } else { Event::QuestionAsked { text, at: now } };
     vec![Intent::App(event)]
+}
+
+/// Asks a question that was suggested after the last answer; what is being written stays.
+fn ask_suggested(screen: &mut ScreenState, app: &App, at: usize, now: OffsetDateTime) -> Vec<Intent> {
+    let suggested = app.turns().last().and_then(|turn| turn.record.trace.suggestions.get(at));
+    let Some(text) = suggested.map(|text| clean_line(text)) else { return Vec::new() };
+    screen.chosen = None;
+    screen.conversation.follow = true;
+    vec![Intent::App(Event::QuestionAsked { text, at: now })]
 }
 
 /// Opens the completed question of the selected turn in the composer.

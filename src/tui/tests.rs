@@ -28,6 +28,7 @@ fn key(chord: &str) -> Input {
         "Alt+Enter" => (KeyModifiers::ALT, KeyCode::Enter),
         "Ctrl+C" => (KeyModifiers::CONTROL, KeyCode::Char('c')),
         "Ctrl+J" => (KeyModifiers::CONTROL, KeyCode::Char('j')),
+        "Alt+2" => (KeyModifiers::ALT, KeyCode::Char('2')),
         "Ctrl+P" => (KeyModifiers::CONTROL, KeyCode::Char('p')),
         "F2" => (KeyModifiers::NONE, KeyCode::F(2)),
         "F3" => (KeyModifiers::NONE, KeyCode::F(3)),
@@ -238,6 +239,20 @@ fn what_the_focus_is_on_is_copied_clean() {
     let wanted = |turn| Intent::App(Event::ExportWanted { turn, format: Format::Markdown });
     assert_eq!(desk.keys(&["w"]), [wanted(Some(0))]);
     assert_eq!(desk.keys(&["F6", "w"]), [wanted(None)]);
+}
+
+#[test]
+fn a_suggested_question_is_asked_with_its_key_and_what_is_written_stays() {
+    let mut desk = kept();
+    assert!(desk.keys(&["d", "Alt+2"]).is_empty(), "nothing is suggested");
+    let (record, turns) = (desk.app.conversation().unwrap().clone(), desk.app.turns());
+    let mut turn = turns[0].record.clone();
+    turn.trace.suggestions = vec!["Why?".into(), "Since \u{1b}[31mwhen?".into()];
+    desk.app.handle(Event::ConversationChosen(record.id));
+    desk.app.handle(Event::ConversationOpened { record, turns: vec![turn] });
+    let sent = desk.keys(&["Alt+2"]);
+    assert_eq!(sent, [Intent::App(Event::QuestionAsked { text: "Since when?".into(), at: NOW })]);
+    assert_eq!(desk.screen.composer.text(), "d");
 }
 
 #[test]

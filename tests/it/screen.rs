@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
-use ragonite::answer::{Answer, Rewrite, RewriteHow};
+use ragonite::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use ragonite::app::{App, AppSettings, DomainSummary, Effect, EngineStatus, Event, Problem, TurnKey};
 use ragonite::attribution::{Attribution, AttributionTimings, Cluster, Counterfactual, How, Method};
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
@@ -278,17 +278,24 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let app = App::new(AppSettings::default());
+        Self::with(Suggestions::Off)
+    }
+
+    fn with(suggestions: Suggestions) -> Self {
+        let app = App::new(AppSettings { suggestions, ..AppSettings::default() });
         let mut stage = Self { app, screen: ScreenState::new(Theme::colour(), Keymap::default()) };
         stage.play([Event::EngineChanged(engine())]);
         stage
     }
 
     fn open() -> Self {
-        let mut stage = Self::new();
+        Self::new().opened()
+    }
+
+    fn opened(mut self) -> Self {
         let conversations =
             vec![conversation(2, "Who replaces the modem?"), conversation(1, "Was ist ein Gateway und wozu dient es?")];
-        stage.play([
+        self.play([
             Event::DomainsListed(vec![
                 domain(),
                 DomainSummary { name: "league".parse().unwrap(), ..domain() },
@@ -298,29 +305,43 @@ impl Stage {
             Event::ConversationsListed { domain: domain_name(), conversations, trash: Vec::new() },
             Event::DomainOpened(domain()),
         ]);
-        stage
+        self
     }
 
     fn asked(text: &str) -> Self {
-        let mut stage = Self::open();
-        stage.play([Event::QuestionAsked { text: text.into(), at: NOW }]);
-        stage
+        Self::open().ask(text)
+    }
+
+    fn ask(mut self, text: &str) -> Self {
+        self.play([Event::QuestionAsked { text: text.into(), at: NOW }]);
+        self
     }
 
     fn searched(text: &str) -> Self {
-        let mut stage = Self::asked(text);
+        Self::asked(text).search(text)
+    }
+
+    fn search(mut self, text: &str) -> Self {
         let turn = TurnKey(1);
-        stage.play([
+        self.play([
             Event::QuestionCompleted { turn, rewrite: Box::new(rewrite(text, RewriteHow::First)) },
             Event::HitsRetrieved { turn, retrieved: Box::new(retrieved(text)) },
         ]);
-        stage
+        self
     }
 
     fn answered() -> Self {
-        let mut stage = Self::searched("Who replaces the modem?");
-        stage.finish(TurnKey(1), answer(ANSWER, vec![9]));
-        stage
+        Self::searched("Who replaces the modem?").answer()
+    }
+
+    fn answer(mut self) -> Self {
+        self.finish(TurnKey(1), answer(ANSWER, vec![9]));
+        self
+    }
+
+    fn suggesting() -> Self {
+        let question = "Who replaces the modem?";
+        Self::with(Suggestions::Auto).opened().ask(question).search(question).answer()
     }
 
     fn explained(verdict: Verdict) -> Self {
@@ -456,6 +477,17 @@ fn what_is_looked_for_is_marked_and_counted() {
         let found = vec![Found { conversation: conversation(2, "Who replaces the modem?"), turns }];
         stage.play([Event::ConversationsFound { domain: domain_name(), text: "modem".into(), found }]);
         stage.key('G')
+    });
+}
+
+#[test]
+fn questions_to_go_on_with_stand_below_the_last_answer() {
+    assert_frames("looking_for_suggestions", Stage::suggesting);
+    assert_frames("suggestions", || {
+        let mut stage = Stage::suggesting();
+        let questions = vec!["Who ordered the new modem?".into(), "When does the contract of the modem end?".into()];
+        stage.play([Event::QuestionsSuggested { turn: TurnKey(2), questions }]);
+        stage
     });
 }
 

@@ -146,6 +146,7 @@ fn trace(text: &str, score: u16) -> Trace {
             sampling,
             completion: completion(text),
         }),
+        suggestions: vec![text.to_owned()],
         attribution: Some(Attribution {
             method: Method::Counterfactual,
             decisive: true,
@@ -415,7 +416,7 @@ const FIRST_TRACE: &str = include_str!("../testdata/trace-1.json");
 
 /// What that trace says; the first version translated nothing.
 fn first_trace() -> Trace {
-    Trace { translation: None, ..trace("Alice did. [Source 1]", 512) }
+    Trace { translation: None, suggestions: Vec::new(), ..trace("Alice did. [Source 1]", 512) }
 }
 
 #[test]
