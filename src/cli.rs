@@ -15,6 +15,7 @@ use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, Language};
 use crate::eval::{Ablation, Completion, Reranking};
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
+use crate::history::{Format, Rating, Reason, UnknownRating};
 use crate::retrieval::{Mode, Translate};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
@@ -81,7 +82,7 @@ pub enum Command {
     Ask(Ask),
     /// Say how much each source mattered for an answer of a past conversation, or for one sentence of it
     Explain(Explain),
-    /// Look at past conversations
+    /// Look at past conversations: find, export, rate, delete and restore them
     #[command(subcommand)]
     History(History),
     /// Score a benchmark: how often the right page is found, what the answers are worth, what attribution points at
@@ -92,6 +93,11 @@ pub enum Command {
     Models(Models),
     /// Say what this machine can run, what is missing, and that nothing can reach the network
     Doctor,
+    /// Print what makes a shell complete the commands and options: bash, zsh, fish, elvish or powershell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
 }
 
 /// `ragonite ingest`.
@@ -273,11 +279,14 @@ fn conversation(text: &str) -> Result<ConversationId, NoNumber> {
 /// `ragonite history …`.
 #[derive(Debug, Subcommand)]
 pub enum History {
-    /// List the conversations, latest first
+    /// List the conversations, pinned ones first, then the latest
     List {
         /// Of this domain only
         #[arg(long, value_name = "NAME")]
         domain: Option<DomainName>,
+        /// What is in the trash, in place of what is not
+        #[arg(long)]
+        trash: bool,
     },
     /// Show a conversation with its sources; with --json the whole trace of each turn
     Show {
@@ -285,6 +294,106 @@ pub enum History {
         #[arg(value_parser = conversation)]
         id: ConversationId,
     },
+    /// Find conversations by words of their titles, questions and answers, also in the trash
+    Search {
+        /// In this domain only
+        #[arg(long, value_name = "NAME")]
+        domain: Option<DomainName>,
+        /// Words, all of which must be there; the beginning of a word is enough
+        #[arg(value_name = "WORD", required = true)]
+        words: Vec<String>,
+    },
+    /// Write a conversation to a file: sources, shares and ratings with each answer
+    Export {
+        /// The conversation
+        #[arg(value_parser = conversation)]
+        id: ConversationId,
+        /// Only this turn
+        #[arg(long, value_name = "NUMBER")]
+        turn: Option<u32>,
+        /// markdown, html (one file that loads nothing) or json (the whole trace)
+        #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+        format: Format,
+        /// The file [default: standard output]. A file that is there already is left as it is
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Give a conversation another title
+    Rename {
+        /// The conversation
+        #[arg(value_parser = conversation)]
+        id: ConversationId,
+        /// The title
+        #[arg(value_name = "TITLE")]
+        title: String,
+    },
+    /// Put a conversation before the others in the list
+    Pin {
+        /// The conversation
+        #[arg(value_parser = conversation)]
+        id: ConversationId,
+    },
+    /// Put a conversation back among the others
+    Unpin {
+        /// The conversation
+        #[arg(value_parser = conversation)]
+        id: ConversationId,
+    },
+    /// Say what an answer was worth: up or down, with a reason and a note
+    Rate {
+        /// The conversation
+        #[arg(value_parser = conversation)]
+        id: ConversationId,
+        /// The turn, by its number
+        #[arg(value_name = "TURN")]
+        turn: u32,
+        /// up, down, or none to take a rating back
+        #[arg(value_name = "RATING", value_parser = rating)]
+        rating: Rated,
+        /// wrong-answer, wrong-source, incomplete, out-of-date or other
+        #[arg(long, value_name = "REASON")]
+        reason: Option<Reason>,
+        /// In your words
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        note: String,
+    },
+    /// Throw conversations into the trash
+    Delete {
+        /// The conversations
+        #[arg(value_parser = conversation, value_name = "ID", required = true)]
+        ids: Vec<ConversationId>,
+    },
+    /// Take conversations out of the trash
+    Restore {
+        /// The conversations
+        #[arg(value_parser = conversation, value_name = "ID", required = true)]
+        ids: Vec<ConversationId>,
+    },
+    /// Remove conversations in the trash for good
+    Purge {
+        /// The conversations
+        #[arg(value_parser = conversation, value_name = "ID", required_unless_present = "all")]
+        ids: Vec<ConversationId>,
+        /// All that is in the trash
+        #[arg(long, conflicts_with = "ids")]
+        all: bool,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// What becomes of a turn's rating.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rated {
+    /// It is this.
+    As(Rating),
+    /// It has none.
+    Not,
+}
+
+fn rating(text: &str) -> Result<Rated, UnknownRating> {
+    if text == "none" { Ok(Rated::Not) } else { text.parse().map(Rated::As) }
 }
 
 /// `ragonite eval …`.

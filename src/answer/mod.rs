@@ -1,5 +1,5 @@
 //! Completes a follow-up, translates it where the documents have another language, generates the answer, reads its
-//! citations.
+//! citations, suggests how to go on.
 //!
 //! Takes a question, the turns before it and the hits; gives a [`Rewrite`], a [`Translation`] and an [`Answer`].
 //! Invariants: a citation is a source that was in the prompt, every other number is invalid; the first question of a
@@ -15,12 +15,14 @@ mod outcome;
 mod rewrite;
 mod scope;
 mod stream;
+mod suggest;
 mod translate;
 
 pub use error::AnswerError;
 pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};
 pub use outcome::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 pub use rewrite::{RewriteInput, edited_question, first_question, rewrite};
+pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};
 pub use translate::{TranslateInput, translate, translation_wanted};
 
 #[cfg(test)]

@@ -116,6 +116,25 @@ fn shown(events: &[AnswerEvent]) -> String {
 }
 
 #[test]
+fn suggestions_are_questions_that_the_sources_answer_and_that_were_not_asked() {
+    let hits = [hit(1, "Der Kessel wurde 2021 in Bremen gebaut und wiegt acht Tonnen."), hit(2, "Rot.")];
+    let (answered, ..) = answer("Rot. [Source 2]", &hits);
+    let asked = ["Wie schwer ist der Kessel?".to_owned()];
+    let input = SuggestInput { question: "Welche Farbe?", answer: &answered, hits: &hits, asked: &asked };
+    let said = "1. Wann wurde der Kessel gebaut?\n2. Wie schwer ist der KESSEL?\n3. Wer regiert Frankreich heute?\n\
+                4. Keine Frage.\n5. wann wurde der Kessel gebaut?\n6. Wo wurde der \u{1b}[31mKessel gebaut?";
+    let mut generator = Says::new(said);
+    let suggested = suggest(&mut generator, &input, &CancelToken::never()).unwrap();
+    assert_eq!(suggested, ["Wann wurde der Kessel gebaut?", "Wo wurde der Kessel gebaut?"]);
+    let asked: String = generator.asked[0].parts.iter().map(|part| part.text.as_str()).collect();
+    assert!(asked.contains("Die Antwort war: Rot.") && !asked.contains("Die Antwort war: Rot. [Source"), "{asked}");
+    let (nothing, ..) = answer("", &[]);
+    let mut unasked = Says::new("1. Was?");
+    let input = SuggestInput { answer: &nothing, hits: &[], ..input };
+    assert!(suggest(&mut unasked, &input, &CancelToken::never()).unwrap().is_empty() && unasked.asked.is_empty());
+}
+
+#[test]
 fn an_answer_is_streamed_clean_and_its_citations_are_checked() {
     let hits = [hit(1, "Blau."), hit(2, "Rot.")];
     let (answer, events, _) = answer("Es ist \u{1b}[31mblau\u{1b}[0m (Quelle 2) [Source 8].\n", &hits);

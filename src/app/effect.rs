@@ -2,8 +2,8 @@
 
 use crate::answer::Answer;
 use crate::attribution::Method;
-use crate::base::{ConversationId, DomainName, EvidenceId};
-use crate::history::TurnRecord;
+use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
+use crate::history::{ConversationRecord, Feedback, Format, Place, TurnRecord};
 use crate::prompt::PastTurn;
 use crate::retrieval::Hit;
 
@@ -18,6 +18,21 @@ pub enum Wording {
     Typed,
     /// A completed question that the user edited: it is asked as it stands.
     Edited,
+}
+
+/// What becomes of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConversationChange {
+    /// It goes to the trash.
+    Delete(ConversationId),
+    /// It comes out of the trash.
+    Restore(ConversationId),
+    /// It is removed from the trash for good.
+    Purge(ConversationId),
+    /// It has this title.
+    Rename(ConversationId, String),
+    /// It stands here in the list.
+    Pin(ConversationId, Place),
 }
 
 /// Something to do outside the pure core.
@@ -73,6 +88,19 @@ pub enum Effect {
         /// The evidence, best first.
         hits: Vec<Hit>,
     },
+    /// Look for questions to go on with. Answered by `QuestionsSuggested`.
+    Suggest {
+        /// The job: a key of its own, so that it is cancelled alone.
+        turn: TurnKey,
+        /// The completed question.
+        question: String,
+        /// The answer with its prompt.
+        answer: Box<Answer>,
+        /// The hits that were in its prompt.
+        hits: Vec<Hit>,
+        /// All questions of the conversation, as typed and completed.
+        asked: Vec<String>,
+    },
     /// Attribute the answer. Answered by `AttributionAdvanced` and `AttributionFinished`.
     Explain {
         /// The turn.
@@ -98,6 +126,36 @@ pub enum Effect {
         conversation: Option<ConversationId>,
         /// What to store.
         record: Box<TurnRecord>,
+    },
+    /// Store what the user thinks of a turn; none takes it back.
+    RateTurn {
+        /// The turn.
+        id: TurnId,
+        /// The rating.
+        feedback: Option<Feedback>,
+    },
+    /// Change a conversation. Answered by `ConversationsListed`.
+    ChangeConversation {
+        /// The domain whose list is wanted afterwards.
+        domain: DomainName,
+        /// What becomes of it.
+        change: ConversationChange,
+    },
+    /// Look for words in the conversations of a domain. Answered by `ConversationsFound`.
+    FindConversations {
+        /// The domain.
+        domain: DomainName,
+        /// The words.
+        text: String,
+    },
+    /// Write turns to a new file. Answered by `Done`.
+    Export {
+        /// The conversation.
+        conversation: Box<ConversationRecord>,
+        /// Its turns that are written.
+        turns: Vec<TurnRecord>,
+        /// What kind of file.
+        format: Format,
     },
     /// Load the whole table of a row or table evidence. Answered by `TableLoaded`.
     LoadTable {

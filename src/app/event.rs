@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{Problem, TurnKey};
+use super::{ConversationChange, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
 use crate::evidence::TableGrid;
-use crate::history::{ConversationRecord, TurnRecord};
+use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 use crate::prompt::Cut;
 use crate::retrieval::Retrieved;
 
@@ -69,6 +69,24 @@ pub enum Event {
         /// How.
         method: Method,
     },
+    /// The user rated a turn, or took the rating back.
+    TurnRated {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+        /// The rating.
+        feedback: Option<Feedback>,
+    },
+    /// The user wants a conversation named, pinned, thrown away or taken back.
+    ConversationChangeWanted(ConversationChange),
+    /// The user looks for words in the conversations of the open domain; no word ends that.
+    ConversationsWanted(String),
+    /// The user wants the open conversation as a file.
+    ExportWanted {
+        /// Index of the only turn that is wanted; none for all.
+        turn: Option<usize>,
+        /// What kind of file.
+        format: Format,
+    },
     /// The user wants the running work stopped.
     CancelRequested,
     /// The user chose a domain.
@@ -95,12 +113,14 @@ pub enum Event {
         /// Why.
         problem: Problem,
     },
-    /// Answer to `ListConversations`, latest first.
+    /// Answer to `ListConversations` and `ChangeConversation`.
     ConversationsListed {
         /// Of this domain.
         domain: DomainName,
-        /// The list.
+        /// Pinned ones first, then the latest.
         conversations: Vec<ConversationRecord>,
+        /// What is in the trash, the latest deleted first.
+        trash: Vec<ConversationRecord>,
     },
     /// Answer to `OpenConversation`.
     ConversationOpened {
@@ -177,6 +197,13 @@ pub enum Event {
         /// The settled ones so far, with shares among themselves.
         clusters: Vec<Cluster>,
     },
+    /// Answer to `Suggest`.
+    QuestionsSuggested {
+        /// The job.
+        turn: TurnKey,
+        /// Questions to go on with; none where there was nothing of use.
+        questions: Vec<String>,
+    },
     /// Answer to `Explain`.
     AttributionFinished {
         /// The turn.
@@ -219,6 +246,36 @@ pub enum Event {
         /// The turn.
         turn: TurnKey,
     },
+    /// Answer to `FindConversations`.
+    ConversationsFound {
+        /// Of this domain.
+        domain: DomainName,
+        /// What was looked for.
+        text: String,
+        /// Conversations with all the words, the latest first.
+        found: Vec<Found>,
+    },
+    /// Something the user wanted is done; what, for a line on the screen.
+    Done(String),
     /// Something outside any turn failed.
     Failed(Problem),
+}
+
+impl Event {
+    /// Whether the user asks for something; what was said of the last thing is then old.
+    pub(super) fn is_a_wish(&self) -> bool {
+        matches!(
+            self,
+            Self::QuestionAsked { .. }
+                | Self::QuestionEdited { .. }
+                | Self::ExplainRequested { .. }
+                | Self::TurnRated { .. }
+                | Self::ConversationChangeWanted(_)
+                | Self::ExportWanted { .. }
+                | Self::DomainChosen(_)
+                | Self::ConversationChosen(_)
+                | Self::ConversationStarted
+                | Self::ProblemDismissed
+        )
+    }
 }

@@ -5,6 +5,7 @@
 
 mod effect;
 mod event;
+mod keep;
 mod problem;
 mod state;
 mod steps;
@@ -12,8 +13,9 @@ mod steps;
 mod tests;
 mod turn;
 
-pub use effect::{Effect, TurnKey, Wording};
+pub use effect::{ConversationChange, Effect, TurnKey, Wording};
 pub use event::{DomainSummary, EngineStatus, Event};
+pub use keep::FoundConversations;
 pub use problem::Problem;
 pub use state::{App, AppSettings, Phase};
 pub use turn::{Explaining, PromptSize, Reading, Turn};

@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::keep::FoundConversations;
 use super::turn::Stored;
 use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
+use crate::answer::Suggestions;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId};
 use crate::evidence::TableGrid;
@@ -26,11 +28,13 @@ pub struct AppSettings {
     pub past_turns: usize,
     /// How an answer is explained unless the user asks for another method.
     pub method: Method,
+    /// Whether questions to go on with are looked for.
+    pub suggestions: Suggestions,
 }
 
 impl Default for AppSettings {
     fn default() -> Self {
-        Self { top_k: 10, past_turns: 5, method: Method::default() }
+        Self { top_k: 10, past_turns: 5, method: Method::default(), suggestions: Suggestions::default() }
     }
 }
 
@@ -77,6 +81,8 @@ pub struct App {
     pub(super) domains: Option<Vec<DomainSummary>>,
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
+    pub(super) trash: Vec<ConversationRecord>,
+    pub(super) found: Option<FoundConversations>,
     pub(super) conversation: Option<ConversationRecord>,
     pub(super) turns: Vec<Turn>,
     /// Turns of conversations no longer on screen that are not stored yet.
@@ -84,11 +90,14 @@ pub struct App {
     pub(super) phase: Phase,
     pub(super) engine: EngineStatus,
     pub(super) problem: Option<Problem>,
+    pub(super) notice: Option<String>,
     pub(super) tables: BTreeMap<EvidenceId, Option<Arc<TableGrid>>>,
     pub(super) tables_wanted: BTreeSet<EvidenceId>,
     pub(super) opening_domain: Option<DomainName>,
     pub(super) opening_conversation: Option<ConversationId>,
     pub(super) wish: Option<Wish>,
+    /// The job that looks for questions to go on with, and its turn.
+    pub(super) suggesting: Option<(TurnKey, TurnKey)>,
     pub(super) canceling: Option<TurnKey>,
     pub(super) last_key: u64,
 }
@@ -169,6 +178,11 @@ impl App {
         self.parked.is_empty() && self.turns.iter().all(|turn| matches!(turn.stored, Stored::Settled | Stored::Unsaved))
     }
 
+    /// The turn for which questions to go on with are looked for.
+    pub fn suggesting(&self) -> Option<TurnKey> {
+        self.suggesting.map(|(_, turn)| turn)
+    }
+
     /// What the machine runs on.
     pub fn engine(&self) -> &EngineStatus {
         &self.engine
@@ -194,10 +208,22 @@ impl App {
 
     /// Takes in what happened and says what to do about it.
     pub fn handle(&mut self, event: Event) -> Vec<Effect> {
+        if event.is_a_wish() {
+            self.notice = None;
+        }
         match event {
             Event::QuestionAsked { text, at } => self.ask(&text, Wording::Typed, at),
             Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
             Event::ExplainRequested { turn, method } => self.explain(turn, method),
+            Event::TurnRated { turn, feedback } => self.rate(turn, feedback),
+            Event::ConversationChangeWanted(change) => self.change_conversation(change),
+            Event::ConversationsWanted(text) => self.find(text),
+            Event::ConversationsFound { domain, text, found } => self.found_conversations(&domain, text, found),
+            Event::ExportWanted { turn, format } => self.export(turn, format),
+            Event::Done(what) => {
+                self.notice = Some(what);
+                Vec::new()
+            }
             Event::CancelRequested => self.cancel(),
             Event::DomainChosen(name) => self.grant_or_wait(Wish::Domain(name)),
             Event::ConversationChosen(id) => self.grant_or_wait(Wish::Conversation(id)),
@@ -222,6 +248,7 @@ impl App {
                 self.opening_conversation = None;
                 self.noting(Some(problem))
             }
+            Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
             Event::DomainsListed(domains) => {
@@ -230,7 +257,7 @@ impl App {
             }
             Event::DomainOpened(summary) => self.domain_opened(summary),
             Event::DomainFailed { name, problem } => self.domain_failed(&name, problem),
-            Event::ConversationsListed { domain, conversations } => self.listed(&domain, conversations),
+            Event::ConversationsListed { domain, conversations, trash } => self.listed(&domain, conversations, trash),
             Event::ConversationOpened { record, turns } => self.conversation_opened(record, turns),
             step => self.step(step),
         }
@@ -285,7 +312,7 @@ impl App {
     }
 
     /// Puts a conversation on screen in place of the open one.
-    fn show(&mut self, conversation: Option<ConversationRecord>, records: Vec<TurnRecord>) {
+    pub(super) fn show(&mut self, conversation: Option<ConversationRecord>, records: Vec<TurnRecord>) {
         self.conversation = conversation;
         let in_flight = |turn: &Turn| !matches!(turn.stored, Stored::Settled | Stored::Unsaved);
         let unsaved = self.turns.drain(..).filter(in_flight);
@@ -302,7 +329,9 @@ impl App {
         }
         self.opening_domain = None;
         self.conversations.retain(|conversation| conversation.domain == summary.name);
+        self.trash.retain(|conversation| conversation.domain == summary.name);
         self.domain = Some(summary);
+        self.found = None;
         self.tables.clear();
         self.tables_wanted.clear();
         self.show(None, Vec::new());
@@ -316,14 +345,6 @@ impl App {
         self.opening_domain = None;
         self.problem = Some(problem);
         self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
-    }
-
-    fn listed(&mut self, domain: &DomainName, conversations: Vec<ConversationRecord>) -> Vec<Effect> {
-        let open = self.opening_domain.as_ref().or(self.domain.as_ref().map(|domain| &domain.name));
-        if open == Some(domain) {
-            self.conversations = conversations;
-        }
-        Vec::new()
     }
 
     fn conversation_opened(&mut self, record: ConversationRecord, turns: Vec<TurnRecord>) -> Vec<Effect> {

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Reading, Stored, Turn};
 use super::{Effect, Event, Problem, TurnKey, Wording};
-use crate::answer::{Answer, Rewrite, RewriteHow};
+use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use crate::attribution::{Attribution, Method};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
@@ -44,12 +44,15 @@ impl App {
             completed_question: question.to_owned(),
             outcome: Outcome::Canceled,
             asked_at: at,
+            feedback: None,
             trace,
         };
         self.turns.push(Turn::of(key, record));
         self.phase = Phase::Rewriting(key);
         let question = question.to_owned();
-        vec![Effect::RewriteQuestion { turn: key, domain, question, wording, past: self.past(key) }]
+        let mut effects = self.stop_suggesting();
+        effects.push(Effect::RewriteQuestion { turn: key, domain, question, wording, past: self.past(key) });
+        effects
     }
 
     pub(super) fn explain(&mut self, index: usize, method: Method) -> Vec<Effect> {
@@ -76,7 +79,38 @@ impl App {
         let question = turn.record.completed_question.clone();
         self.problem = None;
         self.phase = Phase::Explaining(key);
-        vec![Effect::Explain { turn: key, domain, method, question, answer: Box::new(answer), hits }]
+        let mut effects = self.stop_suggesting();
+        effects.push(Effect::Explain { turn: key, domain, method, question, answer: Box::new(answer), hits });
+        effects
+    }
+
+    /// Looks for questions to go on with from a turn, where nothing else is wanted.
+    fn suggest(&mut self, key: TurnKey) -> Vec<Effect> {
+        if self.is_busy() || self.settings.suggestions == Suggestions::Off {
+            return Vec::new();
+        }
+        let Some(turn) = self.turn(key) else { return Vec::new() };
+        let Some(answer) = turn.answer().filter(|answer| answer.answered).cloned() else { return Vec::new() };
+        let (question, hits) = (turn.record.completed_question.clone(), turn.hits_in_prompt());
+        let wordings = |turn: &Turn| [turn.record.question.clone(), turn.record.completed_question.clone()];
+        let asked = self.turns.iter().flat_map(wordings).collect();
+        let job = self.next_key();
+        self.suggesting = Some((job, key));
+        vec![Effect::Suggest { turn: job, question, answer: Box::new(answer), hits, asked }]
+    }
+
+    pub(super) fn suggested(&mut self, job: TurnKey, questions: Vec<String>) -> Vec<Effect> {
+        let Some((_, key)) = self.suggesting.take_if(|(running, _)| *running == job) else { return Vec::new() };
+        if questions.is_empty() {
+            return Vec::new();
+        }
+        self.with_turn(key, |turn| turn.record.trace.suggestions = questions);
+        self.save(key)
+    }
+
+    /// The generator is wanted for something else.
+    fn stop_suggesting(&mut self) -> Vec<Effect> {
+        self.suggesting.take().map(|(job, _)| Effect::CancelTurn(job)).into_iter().collect()
     }
 
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
@@ -125,6 +159,13 @@ impl App {
             (Phase::Explaining(key), Event::TurnCanceled { turn }) if key == turn => self.stop_explaining(key, None),
             (Phase::Explaining(key), Event::TurnFailed { turn, problem }) if key == turn => {
                 self.stop_explaining(key, Some(problem))
+            }
+            (_, Event::TurnCanceled { turn } | Event::TurnFailed { turn, .. })
+                if self.suggesting.is_some_and(|(job, _)| job == turn) =>
+            {
+                // Nobody asked for it, so nobody misses it.
+                self.suggesting = None;
+                Vec::new()
             }
             (phase, Event::TurnCanceled { turn }) if phase.turn() == Some(turn) => self.settle(turn, Outcome::Canceled),
             (phase, Event::TurnFailed { turn, problem }) if phase.turn() == Some(turn) => {
@@ -179,7 +220,9 @@ impl App {
 
     fn answered(&mut self, key: TurnKey, answer: Answer) -> Vec<Effect> {
         self.with_turn(key, |turn| turn.record.trace.answer = Some(answer));
-        self.settle(key, Outcome::Answered)
+        let mut effects = self.settle(key, Outcome::Answered);
+        effects.extend(self.suggest(key));
+        effects
     }
 
     fn explained(&mut self, key: TurnKey, attribution: Attribution) -> Vec<Effect> {
@@ -246,8 +289,7 @@ impl App {
 
     pub(super) fn saved(&mut self, key: TurnKey, conversation: ConversationRecord, id: TurnId) -> Vec<Effect> {
         if self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
-            self.conversations.retain(|known| known.id != conversation.id);
-            self.conversations.insert(0, conversation.clone());
+            self.list_first(&conversation);
         }
         let Some(turn) = self.turn_mut(key) else {
             return self.parked_done(key, &conversation.domain, Some(conversation.id));
@@ -255,14 +297,19 @@ impl App {
         if !turn.stored.is_on_its_way() {
             return Vec::new();
         }
-        if turn.record.id == TurnId(0) {
+        let is_new = turn.record.id == TurnId(0);
+        if is_new {
             // Another program may have gone on with the conversation, and then the history gave a later number.
             turn.record.number = turn.record.number.max(conversation.turns);
         }
         turn.record.id = id;
         turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
         self.conversation = Some(conversation);
-        self.save_waiting()
+        let mut effects = self.save_waiting();
+        if is_new {
+            effects.extend(self.late_rating(id));
+        }
+        effects
     }
 
     pub(super) fn save_failed(&mut self, key: TurnKey, problem: Problem) -> Vec<Effect> {

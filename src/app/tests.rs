@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use time::OffsetDateTime;
 
 use super::*;
-use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
+use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
 use crate::attribution::{Attribution, AttributionTimings, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, Language, Millis, TurnId};
-use crate::history::{ConversationRecord, Outcome};
+use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
 use crate::retrieval::Retrieved;
@@ -30,6 +30,8 @@ fn conversation(id: i64, domain: &str) -> ConversationRecord {
         started_at: NOW,
         changed_at: NOW,
         turns: 1,
+        pinned: false,
+        deleted_at: None,
     }
 }
 
@@ -95,7 +97,7 @@ fn problem() -> Problem {
 
 /// An app with the domain `wiki` open.
 fn opened() -> App {
-    let mut app = App::new(AppSettings::default());
+    let mut app = App::new(AppSettings { suggestions: Suggestions::Off, ..AppSettings::default() });
     app.handle(Event::DomainChosen(name("wiki")));
     app.handle(Event::DomainOpened(domain("wiki")));
     app
@@ -415,7 +417,7 @@ fn a_chosen_domain_starts_a_new_conversation_once_it_is_open() {
     let mut app = with_one_turn();
     let effects = app.handle(Event::DomainChosen(name("league")));
     assert_eq!(effects, [Effect::OpenDomain(name("league")), Effect::ListConversations(name("league"))]);
-    app.handle(Event::ConversationsListed { domain: name("league"), conversations: vec![conversation(2, "league")] });
+    app.handle(Event::ConversationsListed { domain: name("league"), conversations: vec![conversation(2, "league")], trash: Vec::new() });
     assert_eq!(app.turns().len(), 1, "the old one stays until the new one is open");
     app.handle(Event::DomainOpened(domain("league")));
     assert!(app.turns().is_empty());
@@ -466,6 +468,127 @@ fn quitting_stops_the_running_turn_first() {
     assert_eq!(opened().handle(Event::QuitRequested), [Effect::Quit]);
 }
 
+fn up() -> Feedback {
+    Feedback { rating: Rating::Up, reason: None, note: String::new(), rated_at: NOW }
+}
+
+#[test]
+fn a_rating_goes_to_the_history_or_waits_until_its_turn_is_there() {
+    let rated = Event::TurnRated { turn: 0, feedback: Some(up()) };
+    let mut app = with_one_turn();
+    assert_eq!(app.handle(rated.clone()), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()) }]);
+    assert_eq!(app.notice(), Some("rated up"));
+    let back = app.handle(Event::TurnRated { turn: 0, feedback: None });
+    assert_eq!(back, [Effect::RateTurn { id: TurnId(70), feedback: None }]);
+    let mut early = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+    assert_eq!(early.handle(rated.clone()), []);
+    assert_eq!(early.handle(saved(1)), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()) }]);
+    assert_eq!(early.turns()[0].record.feedback, Some(up()));
+    let mut none = opened();
+    assert_eq!(none.handle(rated), []);
+    assert!(none.problem().is_some());
+}
+
+#[test]
+fn the_open_conversation_is_thrown_away_only_while_nothing_is_asked_of_it() {
+    let wanted = Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7)));
+    let mut app = with_one_turn();
+    app.handle(asked("more"));
+    assert_eq!(app.handle(wanted.clone()), []);
+    assert!(app.problem().is_some() && app.turns().len() == 2);
+    let mut idle = with_one_turn();
+    let change = ConversationChange::Delete(ConversationId(7));
+    assert_eq!(idle.handle(wanted), [Effect::ChangeConversation { domain: name("wiki"), change }]);
+    assert!(idle.turns().is_empty() && idle.conversation().is_none());
+    let trashed = ConversationRecord { deleted_at: Some(NOW), ..conversation(7, "wiki") };
+    let trash = vec![trashed];
+    idle.handle(Event::ConversationsListed { domain: name("wiki"), conversations: vec![], trash: trash.clone() });
+    assert_eq!((idle.conversations(), idle.trash()), (&[][..], &trash[..]));
+}
+
+#[test]
+fn a_stored_conversation_stands_behind_pinned_ones_and_keeps_its_new_name() {
+    let pinned = ConversationRecord { pinned: true, ..conversation(3, "wiki") };
+    let listed = vec![pinned, conversation(7, "wiki"), conversation(4, "wiki")];
+    let mut app = after([Event::ConversationsListed { domain: name("wiki"), conversations: listed, trash: vec![] }]);
+    for event in [asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), saved(1)] {
+        app.handle(event);
+    }
+    let ids: Vec<i64> = app.conversations().iter().map(|known| known.id.0).collect();
+    assert_eq!(ids, [3, 7, 4]);
+    let renamed = ConversationRecord { title: "new".into(), ..conversation(7, "wiki") };
+    app.handle(Event::ConversationsListed { domain: name("wiki"), conversations: vec![renamed], trash: vec![] });
+    assert_eq!(app.conversation().map(|open| open.title.as_str()), Some("new"));
+    assert_eq!(app.title_of(ConversationId(7)), Some("new"));
+}
+
+#[test]
+fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
+    let found = || Event::ConversationsFound {
+        domain: name("wiki"),
+        text: "q".into(),
+        found: vec![Found { conversation: conversation(7, "wiki"), turns: vec![] }],
+    };
+    let mut app = with_one_turn();
+    let effects = app.handle(Event::ConversationsWanted("q".into()));
+    assert_eq!(effects, [Effect::FindConversations { domain: name("wiki"), text: "q".into() }]);
+    app.handle(found());
+    assert_eq!(app.found().map(|found| found.found.len()), Some(1));
+    assert_eq!(app.handle(Event::ConversationsWanted(" ".into())), []);
+    assert_eq!(app.found(), None);
+    app.handle(found());
+    app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7))));
+    assert_eq!(app.found(), None);
+    let other = Event::ConversationsFound { domain: name("league"), text: "q".into(), found: vec![] };
+    app.handle(other);
+    assert_eq!(app.found(), None, "of another domain");
+}
+
+#[test]
+fn questions_to_go_on_with_are_looked_for_until_something_else_is_wanted() {
+    let mut app = opened();
+    app.settings.suggestions = Suggestions::Auto;
+    for event in [asked("q"), completed(1, "q"), retrieved(1)] {
+        app.handle(event);
+    }
+    let job = TurnKey(2);
+    let effects = app.handle(answered(1, "a"));
+    assert!(matches!(&effects[..], [Effect::SaveTurn { .. }, Effect::Suggest { turn, .. }] if *turn == job));
+    assert_eq!((app.suggesting(), app.phase()), (Some(TurnKey(1)), Phase::Idle));
+    app.handle(saved(1));
+    let effects = app.handle(Event::QuestionsSuggested { turn: job, questions: vec!["Why?".into()] });
+    assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.suggestions == ["Why?"]));
+    app.handle(saved(1));
+    assert_eq!(app.suggesting(), None);
+    app.handle(asked("more"));
+    for event in [completed(3, "more"), retrieved(3), answered(3, "b")] {
+        app.handle(event);
+    }
+    let effects = app.handle(asked("now"));
+    assert_eq!(effects[0], Effect::CancelTurn(TurnKey(4)));
+    assert!(matches!(effects[1], Effect::RewriteQuestion { .. }));
+    assert_eq!(app.handle(Event::QuestionsSuggested { turn: TurnKey(4), questions: vec!["Late?".into()] }), []);
+    assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(4) }), []);
+    assert!(app.is_busy());
+}
+
+#[test]
+fn only_what_is_stored_is_written_to_a_file() {
+    let wanted = |turn| Event::ExportWanted { turn, format: Format::Markdown };
+    let mut app = with_one_turn();
+    app.handle(asked("more"));
+    let effects = app.handle(wanted(Some(0)));
+    assert!(matches!(&effects[..], [Effect::Export { turns, .. }] if turns.len() == 1), "{effects:?}");
+    let effects = app.handle(wanted(None));
+    assert!(matches!(&effects[..], [Effect::Export { turns, .. }] if turns.len() == 2), "{effects:?}");
+    assert_eq!(app.handle(wanted(Some(9))), []);
+    assert_eq!(opened().handle(wanted(None)), []);
+    app.handle(Event::Done("wrote x".into()));
+    assert_eq!(app.notice(), Some("wrote x"));
+    app.handle(Event::ProblemDismissed);
+    assert_eq!(app.notice(), None);
+}
+
 fn any_event() -> impl Strategy<Value = Event> {
     let key = 1..4u64;
     prop_oneof![
@@ -488,6 +611,9 @@ fn any_event() -> impl Strategy<Value = Event> {
         1 => Just(Event::ConversationChosen(ConversationId(7))),
         1 => Just(Event::ConversationOpened { record: conversation(7, "wiki"), turns: vec![] }),
         1 => Just(Event::ProblemDismissed),
+        1 => (0..3usize).prop_map(|turn| Event::TurnRated { turn, feedback: Some(up()) }),
+        1 => Just(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7)))),
+        1 => Just(Event::ExportWanted { turn: None, format: Format::Markdown }),
     ]
 }
 

@@ -66,6 +66,20 @@ impl fmt::Display for Method {
     }
 }
 
+impl Method {
+    /// What is done, in a line.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Similarity => "similarity of answer and evidence",
+            Self::Preview => "preview: one cluster hidden from question and answer, an estimate",
+            Self::Counterfactual => "counterfactual: one cluster left out, answer generated again",
+            Self::Logprob => "logprob: one cluster left out, how much less probable the same answer is",
+            Self::Jsd => "jsd: one cluster left out, how far the predictions of its words move, in bits",
+        }
+    }
+}
+
 impl FromStr for Method {
     type Err = UnknownMethod;
 

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, Paths};
+use crate::answer::Suggestions;
 use crate::attribution::AttributionSettings;
 use crate::evidence::EvidenceSettings;
 use crate::index::IndexSettings;
@@ -68,6 +69,8 @@ pub struct Generation {
     pub flash_attention: FlashAttention,
     /// Minutes without work after which the model leaves the memory; 0 means never.
     pub unload_after_minutes: u64,
+    /// Whether questions to go on with are looked for after an answer.
+    pub suggestions: Suggestions,
 }
 
 impl Default for Generation {
@@ -80,6 +83,7 @@ impl Default for Generation {
             kv_cache: KvCache::default(),
             flash_attention: FlashAttention::default(),
             unload_after_minutes: 30,
+            suggestions: Suggestions::default(),
         }
     }
 }

@@ -15,6 +15,6 @@ pub use error::ConfigError;
 pub use file::{Config, EXAMPLE, Generation};
 #[cfg(feature = "hub")]
 pub use paths::variable_text;
-pub use paths::{Paths, terminal_wants_no_color};
+pub use paths::{Desktop, Paths, desktop, terminal_wants_no_color};
 pub use profile::{ChosenProfile, choose_profile};
 pub use program::{command_line, program_stamp};

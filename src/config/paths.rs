@@ -115,6 +115,34 @@ pub fn terminal_wants_no_color() -> bool {
     variable("NO_COLOR").is_some()
 }
 
+/// The desktop this program runs on, as far as copying text is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Desktop {
+    /// A Wayland session.
+    Wayland,
+    /// An X11 session.
+    X11,
+    /// macOS.
+    Mac,
+    /// None, or one on the other end of SSH.
+    None,
+}
+
+/// The desktop of this session.
+pub fn desktop() -> Desktop {
+    if variable("SSH_CONNECTION").is_some() || variable("SSH_TTY").is_some() {
+        Desktop::None
+    } else if cfg!(target_os = "macos") {
+        Desktop::Mac
+    } else if variable("WAYLAND_DISPLAY").is_some() {
+        Desktop::Wayland
+    } else if variable("DISPLAY").is_some() {
+        Desktop::X11
+    } else {
+        Desktop::None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

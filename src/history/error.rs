@@ -97,7 +97,7 @@ pub enum HistoryError {
     Value {
         /// The file.
         path: PathBuf,
-        /// `time`, `domain name` or `outcome`.
+        /// `time`, `domain name`, `outcome`, `rating` or `reason`.
         what: &'static str,
         /// What is stored.
         value: String,
@@ -121,6 +121,38 @@ pub enum HistoryError {
         /// What was asked for.
         id: ConversationId,
     },
+    /// A file for others could not be written.
+    #[error("writing `{path}`")]
+    Export {
+        /// The file, or its folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The conversation has no such turn.
+    #[error("conversation {id} has no turn {number}")]
+    NoTurn {
+        /// The conversation.
+        id: ConversationId,
+        /// What was asked for.
+        number: u32,
+    },
+    /// The conversation is in the trash and must not be for this.
+    #[error("conversation {id} is in the trash")]
+    InTrash {
+        /// The conversation.
+        id: ConversationId,
+    },
+    /// The conversation is not in the trash and must be for this.
+    #[error("conversation {id} is not in the trash")]
+    NotInTrash {
+        /// The conversation.
+        id: ConversationId,
+    },
+    /// A title without any letter.
+    #[error("a conversation needs a title that can be read")]
+    NoTitle,
     /// The conversation asks another domain.
     #[error("conversation {id} is about the domain `{domain}`")]
     OtherDomain {
@@ -150,6 +182,14 @@ impl HistoryError {
             Self::Database { .. } | Self::Trace { .. } => "Try again; what was stored before is still there.",
             Self::Time { .. } => "Set the clock of this machine.",
             Self::NoConversation { .. } => "`ragonite history list` shows the conversations there are.",
+            Self::Export { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+                "The file is left as it is; name another one."
+            }
+            Self::Export { .. } => "Check that the folder can be written and its disk has room.",
+            Self::NoTurn { .. } => "`ragonite history show ID` shows its turns.",
+            Self::InTrash { .. } => "Take it out with `ragonite history restore ID` first.",
+            Self::NotInTrash { .. } => "`ragonite history list --trash` shows what is; `ragonite history delete ID` puts it there.",
+            Self::NoTitle => "Give it a title of at least one letter.",
             Self::OtherDomain { .. } => "Start a new conversation to ask another domain.",
         }
     }

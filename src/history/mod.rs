@@ -1,12 +1,17 @@
 //! Conversations and turns with their whole trace, in one SQLite file.
 //!
-//! Takes [`TurnRecord`]s, gives them back by conversation, the latest conversation first.
+//! Takes [`TurnRecord`]s, gives them back by conversation, the latest conversation first; looks for words in them, keeps
+//! deleted ones in the trash, and writes them out for others.
 //! Invariants: `history.db` is readable by its owner only (0600) and in WAL mode; a turn is stored as a whole or not at
 //! all; migrations are append-only; a file that is damaged, newer or someone else's is left as it is.
 //! Not here: what a conversation does next (`app`), which thread writes (`runtime`).
 
 mod error;
+mod export;
+mod feedback;
 mod file;
+mod find;
+mod keep;
 mod record;
 mod schema;
 mod store;
@@ -15,5 +20,9 @@ mod tests;
 mod trace;
 
 pub use error::HistoryError;
+pub use export::{Format, UnknownFormat, export, write_export, write_new};
+pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
+pub use find::{Found, FoundTurn};
+pub use keep::Place;
 pub use record::{ConversationRecord, Outcome, Trace, TurnRecord, TurnTimings};
 pub use store::{History, TITLE_WIDTH};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use super::Feedback;
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::Attribution;
 use crate::base::{ConversationId, DomainName, Millis, TurnId};
@@ -61,6 +62,8 @@ pub struct Trace {
     pub answer: Option<Answer>,
     /// The attribution.
     pub attribution: Option<Attribution>,
+    /// Questions to go on with.
+    pub suggestions: Vec<String>,
     /// Time per stage.
     pub timings_ms: TurnTimings,
 }
@@ -82,6 +85,10 @@ pub struct TurnRecord {
     /// When it was asked.
     #[serde(with = "time::serde::rfc3339")]
     pub asked_at: OffsetDateTime,
+    /// What the user thinks of it. It is stored by [`History::rate`](super::History::rate) only; storing the turn changes
+    /// nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<Feedback>,
     /// Everything that led to the answer.
     pub trace: Trace,
 }
@@ -93,7 +100,7 @@ pub struct ConversationRecord {
     pub id: ConversationId,
     /// The domain it asks.
     pub domain: DomainName,
-    /// Its title: the first question, clean and on one line.
+    /// Its title, clean and on one line: the first question, until the user gives another one.
     pub title: String,
     /// When it began.
     #[serde(with = "time::serde::rfc3339")]
@@ -103,4 +110,10 @@ pub struct ConversationRecord {
     pub changed_at: OffsetDateTime,
     /// How many turns it has.
     pub turns: u32,
+    /// Whether it stands before the others.
+    #[serde(default)]
+    pub pinned: bool,
+    /// When it was thrown into the trash, unless it was not.
+    #[serde(default, with = "time::serde::rfc3339::option", skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<OffsetDateTime>,
 }

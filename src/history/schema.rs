@@ -15,7 +15,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Ids are never used again (`AUTOINCREMENT`), so an id that was written down cannot come to mean something else.
 /// Times are UTC text of one length, so that they sort. `change` counts saves over all conversations: it orders them by
-/// their last save even when the clock is set back. `deleted_at` is set for conversations in the trash.
+/// their last save even when the clock is set back. `deleted_at` is set for conversations in the trash. `turns_text` and
+/// `titles_text` are the words of what a user may look for; triggers keep them, and what is deleted is gone from them too.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE conversations (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -40,6 +41,50 @@ const MIGRATIONS: &[&str] = &["
         trace TEXT NOT NULL,
         UNIQUE (conversation, number)
     ) STRICT;
+", "
+    ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE feedback (
+        turn INTEGER PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
+        rating TEXT NOT NULL,
+        reason TEXT,
+        note TEXT NOT NULL,
+        rated_at TEXT NOT NULL
+    ) STRICT;
+    CREATE VIRTUAL TABLE turns_text USING fts5 (
+        question, completed_question, answer,
+        content = 'turns', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+    );
+    CREATE TRIGGER turns_text_insert AFTER INSERT ON turns BEGIN
+        INSERT INTO turns_text (rowid, question, completed_question, answer)
+        VALUES (new.id, new.question, new.completed_question, new.answer);
+    END;
+    CREATE TRIGGER turns_text_delete AFTER DELETE ON turns BEGIN
+        INSERT INTO turns_text (turns_text, rowid, question, completed_question, answer)
+        VALUES ('delete', old.id, old.question, old.completed_question, old.answer);
+    END;
+    CREATE TRIGGER turns_text_update AFTER UPDATE ON turns BEGIN
+        INSERT INTO turns_text (turns_text, rowid, question, completed_question, answer)
+        VALUES ('delete', old.id, old.question, old.completed_question, old.answer);
+        INSERT INTO turns_text (rowid, question, completed_question, answer)
+        VALUES (new.id, new.question, new.completed_question, new.answer);
+    END;
+    INSERT INTO turns_text (turns_text) VALUES ('rebuild');
+    INSERT INTO turns_text (turns_text, rank) VALUES ('secure-delete', 1);
+    CREATE VIRTUAL TABLE titles_text USING fts5 (
+        title, content = 'conversations', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+    );
+    CREATE TRIGGER titles_text_insert AFTER INSERT ON conversations BEGIN
+        INSERT INTO titles_text (rowid, title) VALUES (new.id, new.title);
+    END;
+    CREATE TRIGGER titles_text_delete AFTER DELETE ON conversations BEGIN
+        INSERT INTO titles_text (titles_text, rowid, title) VALUES ('delete', old.id, old.title);
+    END;
+    CREATE TRIGGER titles_text_update AFTER UPDATE OF title ON conversations BEGIN
+        INSERT INTO titles_text (titles_text, rowid, title) VALUES ('delete', old.id, old.title);
+        INSERT INTO titles_text (rowid, title) VALUES (new.id, new.title);
+    END;
+    INSERT INTO titles_text (titles_text) VALUES ('rebuild');
+    INSERT INTO titles_text (titles_text, rank) VALUES ('secure-delete', 1);
 "];
 
 /// Sets the connection up and brings the file to the newest version.
@@ -52,6 +97,8 @@ pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), Hi
     connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
     // A stored turn must survive a power failure; one sync per turn costs nothing that is felt.
     connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
+    // What is purged must not be readable in the file.
+    connection.pragma_update(None, "secure_delete", true).map_err(failed)?;
     if must_migrate { migrate(connection, path) } else { Ok(()) }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Invariants: one transaction per save; the id of a turn is that of its conversation and number, whatever is saved
 //! over it; text is stored as it came and cleaned only for the title.
-//! Not here: the trash, search and export.
+//! Not here: the trash (`keep`), looking for words (`find`), export.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use time::{OffsetDateTime, UtcOffset};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::{ConversationRecord, HistoryError, Outcome, TurnRecord, file, schema, trace};
+use super::{ConversationRecord, Feedback, HistoryError, Outcome, TurnRecord, file, schema, trace};
 use crate::base::{ConversationId, DomainName, TurnId, clean_line};
 
 /// Widest title in terminal columns; a longer first question ends in `…`.
@@ -26,7 +26,9 @@ const STORED_TIME: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:9]Z");
 /// The columns of a conversation, for every query that gives some.
 const CONVERSATION: &str = "SELECT id, domain, title, started_at, changed_at,
-        (SELECT count(*) FROM turns WHERE turns.conversation = conversations.id) FROM conversations";
+        (SELECT count(*) FROM turns WHERE turns.conversation = conversations.id), pinned, deleted_at FROM conversations";
+/// Pinned ones first, then by the latest save.
+const LISTED: &str = "ORDER BY pinned DESC, change DESC, id DESC";
 
 /// The open history.
 #[derive(Debug)]
@@ -76,16 +78,30 @@ impl History {
         Ok((conversation, turn))
     }
 
-    /// The conversations of a domain, or of all, the one with the latest save first; without those in the trash.
+    /// The conversations of a domain, or of all, pinned ones first, then the one with the latest save; without those in
+    /// the trash.
     ///
     /// # Errors
     /// When the file cannot be read.
     pub fn conversations(&self, domain: Option<&DomainName>) -> Result<Vec<ConversationRecord>, HistoryError> {
-        let query = format!(
-            "{CONVERSATION} WHERE deleted_at IS NULL AND (?1 IS NULL OR domain = ?1) ORDER BY change DESC, id DESC"
-        );
+        self.listed(&format!("{CONVERSATION} WHERE deleted_at IS NULL AND (?1 IS NULL OR domain = ?1) {LISTED}"), domain)
+    }
+
+    /// What is in the trash of a domain, or of all, the latest deleted first.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn trash(&self, domain: Option<&DomainName>) -> Result<Vec<ConversationRecord>, HistoryError> {
+        let order = "ORDER BY deleted_at DESC, id DESC";
+        self.listed(
+            &format!("{CONVERSATION} WHERE deleted_at IS NOT NULL AND (?1 IS NULL OR domain = ?1) {order}"),
+            domain,
+        )
+    }
+
+    fn listed(&self, query: &str, domain: Option<&DomainName>) -> Result<Vec<ConversationRecord>, HistoryError> {
         let failed = |source| HistoryError::database(&self.path, "listing conversations", source);
-        let mut statement = self.connection.prepare_cached(&query).map_err(failed)?;
+        let mut statement = self.connection.prepare_cached(query).map_err(failed)?;
         let rows = statement.query_map([domain.map(DomainName::as_str)], StoredConversation::read).map_err(failed)?;
         rows.map(|row| row.map_err(failed)?.record(&self.path)).collect()
     }
@@ -122,22 +138,29 @@ impl History {
         let mut statement = self
             .connection
             .prepare_cached(
-                "SELECT id, number, question, completed_question, outcome, message, asked_at, trace
-                 FROM turns WHERE conversation = ?1 ORDER BY number",
+                "SELECT id, number, question, completed_question, outcome, message, asked_at, trace,
+                    rating, reason, note, rated_at
+                 FROM turns LEFT JOIN feedback ON feedback.turn = turns.id WHERE conversation = ?1 ORDER BY number",
             )
             .map_err(failed)?;
         let rows = statement.query_map([id.0], StoredTurn::read).map_err(failed)?;
         rows.map(|row| row.map_err(failed)?.record(&self.path)).collect()
     }
 
-    /// For tests that break the file under the history.
-    #[cfg(test)]
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
     }
+
+    pub(super) fn connection_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
-fn find(connection: &Connection, path: &Path, id: ConversationId) -> Result<Option<ConversationRecord>, HistoryError> {
+pub(super) fn find(connection: &Connection, path: &Path, id: ConversationId) -> Result<Option<ConversationRecord>, HistoryError> {
     let stored = connection.query_row(&format!("{CONVERSATION} WHERE id = ?1"), [id.0], StoredConversation::read);
     stored
         .optional()
@@ -229,6 +252,8 @@ struct StoredConversation {
     started_at: String,
     changed_at: String,
     turns: u32,
+    pinned: bool,
+    deleted_at: Option<String>,
 }
 
 impl StoredConversation {
@@ -240,6 +265,8 @@ impl StoredConversation {
             started_at: row.get(3)?,
             changed_at: row.get(4)?,
             turns: row.get(5)?,
+            pinned: row.get(6)?,
+            deleted_at: row.get(7)?,
         })
     }
 
@@ -251,6 +278,8 @@ impl StoredConversation {
             started_at: time_of(path, &self.started_at)?,
             changed_at: time_of(path, &self.changed_at)?,
             turns: self.turns,
+            pinned: self.pinned,
+            deleted_at: self.deleted_at.map(|at| time_of(path, &at)).transpose()?,
         })
     }
 }
@@ -265,6 +294,7 @@ struct StoredTurn {
     message: Option<String>,
     asked_at: String,
     trace: String,
+    feedback: Option<StoredFeedback>,
 }
 
 impl StoredTurn {
@@ -278,6 +308,7 @@ impl StoredTurn {
             message: row.get(5)?,
             asked_at: row.get(6)?,
             trace: row.get(7)?,
+            feedback: StoredFeedback::read(row)?,
         })
     }
 
@@ -294,8 +325,31 @@ impl StoredTurn {
                 other => return Err(unreadable(path, "outcome", other)),
             },
             asked_at: time_of(path, &self.asked_at)?,
+            feedback: self.feedback.map(|feedback| feedback.record(path)).transpose()?,
             trace: trace::from_json(&self.trace),
         })
+    }
+}
+
+/// The columns of `feedback` beside those of a turn.
+struct StoredFeedback {
+    rating: String,
+    reason: Option<String>,
+    note: String,
+    rated_at: String,
+}
+
+impl StoredFeedback {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
+        let Some(rating) = row.get(8)? else { return Ok(None) };
+        Ok(Some(Self { rating, reason: row.get(9)?, note: row.get(10)?, rated_at: row.get(11)? }))
+    }
+
+    fn record(self, path: &Path) -> Result<Feedback, HistoryError> {
+        let rating = self.rating.parse().map_err(|_| unreadable(path, "rating", &self.rating))?;
+        let reason = |reason: String| reason.parse().map_err(|_| unreadable(path, "reason", &reason));
+        let reason = self.reason.map(reason).transpose()?;
+        Ok(Feedback { rating, reason, note: self.note, rated_at: time_of(path, &self.rated_at)? })
     }
 }
 
@@ -303,7 +357,7 @@ fn unreadable(path: &Path, what: &'static str, value: &str) -> HistoryError {
     HistoryError::Value { path: path.to_owned(), what, value: clean_line(value) }
 }
 
-fn stored_time(at: OffsetDateTime) -> Result<String, HistoryError> {
+pub(super) fn stored_time(at: OffsetDateTime) -> Result<String, HistoryError> {
     let utc = at.checked_to_offset(UtcOffset::UTC).filter(|utc| utc.year() >= 0);
     utc.and_then(|utc| utc.format(STORED_TIME).ok()).ok_or(HistoryError::Time { at })
 }

@@ -96,7 +96,7 @@ fn share(budget: usize, cap: f64) -> usize {
     (budget as f64 * cap.clamp(0.0, 1.0)).floor() as usize
 }
 
-fn segment(generator: &dyn Generate, part: Part, text: String) -> Result<Segment, PromptError> {
+pub(super) fn segment(generator: &dyn Generate, part: Part, text: String) -> Result<Segment, PromptError> {
     let special = if part == Part::Template { Special::Parse } else { Special::Plain };
     let counted = PromptPart { text, special };
     let tokens = generator.count_tokens(&counted)?;

@@ -13,6 +13,7 @@ mod past;
 mod segment;
 mod settings;
 mod shorten;
+mod suggest;
 mod translate;
 mod wording;
 
@@ -22,6 +23,7 @@ pub use judge::JudgePrompt;
 pub use past::PastTurn;
 pub use segment::{Cut, CutHow, Part, Prompt, Segment};
 pub use settings::PromptSettings;
+pub use suggest::SuggestPrompt;
 pub use translate::TranslatePrompt;
 pub use wording::out_of_scope;
 

@@ -110,6 +110,15 @@ pub(super) fn translate_question(question: &str, to: Language) -> Result<String,
     render(&wording, context! { question => question.trim() })
 }
 
+/// What is asked after an answer, to go on from it.
+pub(super) fn suggest(question: &str, answer: &str, language: Language) -> Result<String, PromptError> {
+    let wording = match language {
+        Language::English => wording!("suggest.en.jinja"),
+        Language::German => wording!("suggest.de.jinja"),
+    };
+    render(&wording, context! { question => question.trim(), answer => answer.trim() })
+}
+
 /// What a judge of answers is told to do.
 pub(super) fn judge_system() -> Result<String, PromptError> {
     render(&wording!("judge.system.jinja"), context! {})

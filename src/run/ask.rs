@@ -12,12 +12,12 @@ use crate::app::{App, Event, Phase, Problem};
 use crate::attribution::Method;
 use crate::base::{CancelSource, ConversationId};
 use crate::cli::Ask;
-use crate::history::History;
+use crate::history::{History, HistoryError};
 use crate::runtime::cancel_on_interrupt;
 
 pub(super) fn run(start: &Start, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
     check(start, args)?;
-    let mut session = Headless::start(start.setup(), start.app_settings())?;
+    let mut session = Headless::start(start.setup(), start.headless_settings())?;
     if start.shared.panic_in.is_some() {
         session.panic_in_worker();
     }
@@ -45,6 +45,9 @@ fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
     start.open_domain(&args.domain, embedder.identity(), &cancel.token(), &mut |_| {})?;
     let Some(id) = args.conversation else { return Ok(()) };
     let conversation = History::open(&start.paths.history())?.conversation(id)?;
+    if conversation.deleted_at.is_some() {
+        return Err(HistoryError::InTrash { id }.into());
+    }
     if conversation.domain == args.domain {
         return Ok(());
     }

@@ -100,7 +100,7 @@ fn scripted(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
     let Some(conversation) = questions.conversations.first() else {
         return Err(Failure::failed(damaged("questions.toml has no conversation")));
     };
-    let mut session = Headless::start(start.setup(), start.app_settings())?;
+    let mut session = Headless::start(start.setup(), start.headless_settings())?;
     ask::open_domain(&mut session, &conversation.domain)?;
     let result = turns(&mut session, conversation, output);
     session.finish();

@@ -1,15 +1,14 @@
 //! `ragonite domain`: the domains on this machine.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
+use super::agree::{Asking, Question, agreed};
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::pace::Pace;
 use super::start::Start;
-use crate::app::Problem;
 use crate::base::{CancelSource, DomainName, clean_line};
 use crate::cli::{self, SetDomain};
 use crate::index::{
@@ -52,8 +51,7 @@ pub(super) fn run(start: &Start, command: &cli::Domain, output: &mut Output) -> 
         cli::Domain::Show { name } => show(start, name, output),
         cli::Domain::Set(args) => set(start, args, output),
         cli::Domain::Remove { name, yes } => {
-            let asking = if *yes { Asking::Agreed } else { Asking::Needed };
-            remove(start, name, asking, output)
+            remove(start, name, Asking::of(*yes), output)
         }
         cli::Domain::Check { name } => check(start, name, output),
         cli::Domain::Rebuild { name } => rebuild(start, name, output),
@@ -109,33 +107,20 @@ fn set(start: &Start, args: &SetDomain, output: &mut Output) -> Result<Exit, Fai
     show(start, &args.name, output)
 }
 
-/// Whether the user still has to be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asking {
-    Needed,
-    Agreed,
-}
-
 fn remove(start: &Start, name: &DomainName, asking: Asking, output: &mut Output) -> Result<Exit, Failure> {
     let folder = start.paths.domain(name);
     // Nothing is asked about what is not there.
     find_domain(&folder)?;
     if asking == Asking::Needed {
-        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-            return Err(Failure::usage(Problem {
-                what: format!("removing the domain `{name}` cannot be undone, and there is no terminal to ask on"),
-                next: format!("Run `ragonite domain remove {name} --yes`."),
-            }));
-        }
         // A damaged domain cannot be counted, but it can be removed.
         let documents = show_domain(&folder).map_or_else(|_| "all".to_owned(), |details| details.documents.to_string());
-        output.note(&format!("This deletes the domain `{name}` with {documents} documents; their files stay."));
-        if !has_typed(name)? {
-            return Err(Failure::usage(Problem {
-                what: "the name was not typed, so nothing was removed".to_owned(),
-                next: String::new(),
-            }));
-        }
+        let question = Question {
+            doing: &format!("removing the domain `{name}`"),
+            means: &format!("This deletes the domain `{name}` with {documents} documents; their files stay."),
+            word: name.as_str(),
+            command: &format!("ragonite domain remove {name} --yes"),
+        };
+        agreed(&question, output)?;
     }
     remove_domain(&folder)?;
     match output.form() {
@@ -143,15 +128,6 @@ fn remove(start: &Start, name: &DomainName, asking: Asking, output: &mut Output)
         Form::Text => output.text(&format!("removed {name}\n"))?,
     }
     Ok(Exit::Done)
-}
-
-fn has_typed(name: &DomainName) -> io::Result<bool> {
-    let mut screen = io::stderr();
-    write!(screen, "Type its name to go on: ")?;
-    screen.flush()?;
-    let mut typed = String::new();
-    io::stdin().lock().read_line(&mut typed)?;
-    Ok(typed.trim() == name.as_str())
 }
 
 fn check(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {

@@ -38,7 +38,7 @@ pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<
         (method, _) => {
             check_weights(start)?;
             let method = method.unwrap_or_else(|| configured(start, args));
-            let mut session = Headless::start(start.setup(), start.app_settings())?;
+            let mut session = Headless::start(start.setup(), start.headless_settings())?;
             let result = explain(&mut session, &found, method, output);
             session.finish();
             Some(result?)

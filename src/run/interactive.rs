@@ -17,12 +17,13 @@ use time::OffsetDateTime;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{Instant, sleep_until};
 
+use super::clipboard::copy;
 use super::exit::{Exit, Failure};
 use super::start::Start;
 use crate::app::{App, Effect, Event, Problem};
 use crate::base::DomainName;
 use crate::cli::PanicIn;
-use crate::config::terminal_wants_no_color;
+use crate::config::{desktop, terminal_wants_no_color};
 use crate::history::History;
 use crate::runtime::{Runtime, forward_interrupts};
 use crate::tui::{
@@ -192,8 +193,17 @@ impl Loop {
             match intent {
                 Intent::App(event) => self.handle(event),
                 Intent::Redraw => self.changed = true,
+                Intent::Copy { what, text } => self.copy(what, &text),
             }
         }
+    }
+
+    fn copy(&mut self, what: &str, text: &str) {
+        let said = match copy(text, desktop(), &mut io::stdout()) {
+            Ok(copied) => Event::Done(copied.says(what)),
+            Err(error) => Event::Failed(Problem::of(&error, "Write it to a file instead.")),
+        };
+        self.handle(said);
     }
 
     fn handle(&mut self, event: Event) {

@@ -3,7 +3,9 @@
 //! Takes the command line, gives an exit code. stdout carries results only; everything else goes to stderr.
 //! Not here: what a command computes (the rooms above), what the screen looks like (`tui`).
 
+mod agree;
 mod ask;
+mod clipboard;
 mod demo;
 mod doctor;
 mod domain;
@@ -26,6 +28,8 @@ mod start;
 pub use exit::Exit;
 
 use std::io::IsTerminal as _;
+
+use clap::CommandFactory as _;
 
 use crate::app::Problem;
 use crate::cli::{Cli, Command};
@@ -66,5 +70,14 @@ fn dispatch(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
         Some(Command::Eval(command)) => eval::run(&start, &command, output),
         Some(Command::Models(command)) => models::run(&start, &command, output),
         Some(Command::Doctor) => doctor::run(&start, output),
+        Some(Command::Completions { shell }) => Ok(completions(shell, output)?),
     }
+}
+
+/// Prints what makes a shell complete the command line.
+fn completions(shell: clap_complete::Shell, output: &mut Output) -> std::io::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "ragonite", &mut script);
+    output.text(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::attribution::{Attribution, Cluster, How, Method, Sentence, change_of};
+use crate::attribution::{Attribution, Cluster, How, Sentence, change_of};
 use crate::base::{clean_line, clean_text};
 use crate::history::{Outcome, TurnRecord};
 use crate::prompt::CutHow;
@@ -19,6 +19,9 @@ const SNIPPET: usize = 160;
 pub(super) fn turn(record: &TurnRecord) -> String {
     let mut text = question(record);
     text.push_str(&answer(record));
+    if let Some(feedback) = &record.feedback {
+        let _ = writeln!(text, "Rated: {}", feedback.says());
+    }
     text.push_str(&evidence(record));
     if let Some(attribution) = &record.trace.attribution {
         text.push_str(&bars(attribution, &cited(record)));
@@ -108,14 +111,7 @@ fn cited(record: &TurnRecord) -> Vec<usize> {
 
 /// One bar per cluster, or the line that no single source decides.
 pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
-    let method = match attribution.method {
-        Method::Similarity => "similarity of answer and evidence",
-        Method::Preview => "preview: one cluster hidden from question and answer, an estimate",
-        Method::Counterfactual => "counterfactual: one cluster left out, answer generated again",
-        Method::Logprob => "logprob: one cluster left out, how much less probable the same answer is",
-        Method::Jsd => "jsd: one cluster left out, how far the predictions of its words move, in bits",
-    };
-    let mut text = format!("Why this answer ({method}):\n");
+    let mut text = format!("Why this answer ({}):\n", attribution.method.says());
     if !attribution.decisive {
         text.push_str("  no single source decides\n");
     }

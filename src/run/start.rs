@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
-use crate::answer::AnswerSettings;
+use crate::answer::{AnswerSettings, Suggestions};
 use crate::app::{AppSettings, Problem};
 use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
@@ -137,7 +137,14 @@ impl Start {
 
     /// What the core starts from.
     pub(super) fn app_settings(&self) -> AppSettings {
-        AppSettings { top_k: self.sources(), method: self.config.attribution.method, ..AppSettings::default() }
+        let suggestions = self.config.generation.suggestions;
+        let method = self.config.attribution.method;
+        AppSettings { top_k: self.sources(), method, suggestions, ..AppSettings::default() }
+    }
+
+    /// As [`Start::app_settings`], for a command: nobody is there to go on.
+    pub(super) fn headless_settings(&self) -> AppSettings {
+        AppSettings { suggestions: Suggestions::Off, ..self.app_settings() }
     }
 
     /// Evidences that go into the prompt.
@@ -184,7 +191,14 @@ impl From<RuntimeError> for Failure {
 
 impl From<HistoryError> for Failure {
     fn from(error: HistoryError) -> Self {
-        let exit = if matches!(error, HistoryError::NoConversation { .. }) { Exit::Usage } else { Exit::Failed };
+        let exit = match &error {
+            HistoryError::NoConversation { .. }
+            | HistoryError::NoTurn { .. }
+            | HistoryError::InTrash { .. }
+            | HistoryError::NotInTrash { .. }
+            | HistoryError::NoTitle => Exit::Usage,
+            _ => Exit::Failed,
+        };
         Self { exit, problem: Some(problem(&error)) }
     }
 }

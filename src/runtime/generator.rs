@@ -14,7 +14,7 @@ use super::worker::Worker;
 use super::works::WorkGuard;
 use super::{Events, RuntimeError};
 use crate::answer::{
-    self, Answer, AnswerEvent, AnswerInput, RewriteInput, TranslateInput, Translation, TranslationHow,
+    self, Answer, AnswerEvent, AnswerInput, RewriteInput, SuggestInput, TranslateInput, Translation, TranslationHow,
     translation_wanted,
 };
 use crate::app::{Event, Wording};
@@ -35,6 +35,8 @@ pub(super) enum GeneratorJob {
     Rewrite { work: WorkGuard, question: Question, wording: Wording },
     /// Answer from the hits.
     Answer { work: WorkGuard, question: Question, hits: Vec<Hit> },
+    /// Look for questions to go on with.
+    Suggest { work: WorkGuard, answered: Box<Answered> },
     /// Attribute an answer.
     Explain { work: WorkGuard, asked: Box<Explanation> },
 }
@@ -45,6 +47,17 @@ pub(super) struct Question {
     pub(super) domain: DomainName,
     pub(super) text: String,
     pub(super) past: Vec<PastTurn>,
+}
+
+/// An answer to go on from.
+#[derive(Debug)]
+pub(super) struct Answered {
+    /// The completed question.
+    pub(super) question: String,
+    pub(super) answer: Box<Answer>,
+    pub(super) hits: Vec<Hit>,
+    /// All questions of the conversation.
+    pub(super) asked: Vec<String>,
 }
 
 /// An answer to attribute.
@@ -112,6 +125,10 @@ impl Generator {
                 }
                 GeneratorJob::Answer { work, question, hits } => {
                     let result = self.answer(&work, &question, &hits);
+                    self.finish(work, result);
+                }
+                GeneratorJob::Suggest { work, answered } => {
+                    let result = self.suggest(&work, &answered);
                     self.finish(work, result);
                 }
                 GeneratorJob::Explain { work, asked } => {
@@ -327,6 +344,14 @@ impl Generator {
                 attribution::explain(input, engines, cancel, &mut tell)?
             }
         })
+    }
+
+    fn suggest(&mut self, work: &WorkGuard, answered: &Answered) -> Result<Event, Stop> {
+        work.cancel.check()?;
+        let Answered { question, answer, hits, asked } = answered;
+        let input = SuggestInput { question, answer, hits, asked };
+        let questions = answer::suggest(self.load(&work.cancel)?, &input, &work.cancel)?;
+        Ok(Event::QuestionsSuggested { turn: work.turn, questions })
     }
 
     fn answer(&mut self, work: &WorkGuard, question: &Question, hits: &[Hit]) -> Result<Event, Stop> {

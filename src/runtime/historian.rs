@@ -1,13 +1,15 @@
-//! The thread that owns the history and applies writes in order.
+//! The thread that owns the history and applies writes in order; it also writes the files for others.
+//!
+//! Invariant: an export never goes over a file that is there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use super::worker::Worker;
 use super::{Events, RuntimeError, problem};
-use crate::app::{Event, TurnKey};
-use crate::base::{ConversationId, DomainName};
-use crate::history::{History, HistoryError, TurnRecord};
+use crate::app::{ConversationChange, Event, TurnKey};
+use crate::base::{ConversationId, DomainName, TurnId};
+use crate::history::{ConversationRecord, Feedback, Format, History, HistoryError, TurnRecord, write_export};
 
 /// What the historian is asked.
 #[derive(Debug)]
@@ -18,6 +20,14 @@ pub(super) enum HistorianJob {
     Open(ConversationId),
     /// Store a turn.
     Save { turn: TurnKey, domain: DomainName, conversation: Option<ConversationId>, record: Box<TurnRecord> },
+    /// Store a rating.
+    Rate { id: TurnId, feedback: Option<Feedback> },
+    /// Change a conversation, and give the lists of this domain.
+    Change { domain: DomainName, change: ConversationChange },
+    /// Look for words.
+    Find { domain: DomainName, text: String },
+    /// Write turns to a file in the folder the program was started in.
+    Export { conversation: Box<ConversationRecord>, turns: Vec<TurnRecord>, format: Format },
     /// Panic, for the tests of terminal restoration.
     Panic,
 }
@@ -45,19 +55,34 @@ impl Historian {
             };
             let event = match (self.answer(job), saving) {
                 (Ok(event), _) => event,
-                (Err(error), Some(turn)) => Event::SaveFailed { turn, problem: problem(&error) },
-                (Err(error), None) => Event::Failed(problem(&error)),
+                (Err(error), Some(turn)) => Some(Event::SaveFailed { turn, problem: problem(&error) }),
+                (Err(error), None) => Some(Event::Failed(problem(&error))),
             };
-            self.events.send(event);
+            if let Some(event) = event {
+                self.events.send(event);
+            }
         }
     }
 
-    fn answer(&mut self, job: HistorianJob) -> Result<Event, HistoryError> {
+    fn answer(&mut self, job: HistorianJob) -> Result<Option<Event>, HistoryError> {
+        if let HistorianJob::Export { conversation, turns, format } = &job {
+            let file = write_export(Path::new("."), conversation, turns, *format)?;
+            return Ok(Some(Event::Done(format!("wrote {}", file.display()))));
+        }
         let history = self.history()?;
-        Ok(match job {
-            HistorianJob::List(domain) => {
-                let conversations = history.conversations(Some(&domain))?;
-                Event::ConversationsListed { domain, conversations }
+        Ok(Some(match job {
+            HistorianJob::List(domain) => lists(history, domain)?,
+            HistorianJob::Change { domain, change } => {
+                apply(history, change)?;
+                lists(history, domain)?
+            }
+            HistorianJob::Find { domain, text } => {
+                let found = history.find(&text, Some(&domain))?;
+                Event::ConversationsFound { domain, text, found }
+            }
+            HistorianJob::Rate { id, feedback } => {
+                history.rate(id, feedback.as_ref())?;
+                return Ok(None);
             }
             HistorianJob::Open(id) => {
                 let record = history.conversation(id)?;
@@ -74,7 +99,8 @@ impl Historian {
                     panic!("asked to panic in a worker thread")
                 }
             }
-        })
+            HistorianJob::Export { .. } => return Ok(None),
+        }))
     }
 
     fn history(&mut self) -> Result<&mut History, HistoryError> {
@@ -83,5 +109,20 @@ impl Historian {
             None => History::open(&self.path)?,
         };
         Ok(self.history.insert(history))
+    }
+}
+
+fn lists(history: &History, domain: DomainName) -> Result<Event, HistoryError> {
+    let (conversations, trash) = (history.conversations(Some(&domain))?, history.trash(Some(&domain))?);
+    Ok(Event::ConversationsListed { domain, conversations, trash })
+}
+
+fn apply(history: &mut History, change: ConversationChange) -> Result<(), HistoryError> {
+    match change {
+        ConversationChange::Delete(id) => history.delete(&[id]),
+        ConversationChange::Restore(id) => history.restore(&[id]),
+        ConversationChange::Purge(id) => history.purge(&[id]),
+        ConversationChange::Rename(id, title) => history.rename(id, &title).map(|_| ()),
+        ConversationChange::Pin(id, place) => history.pin(id, place).map(|_| ()),
     }
 }

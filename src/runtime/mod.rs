@@ -30,7 +30,7 @@ pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 use crate::app::{Effect, Event, TurnKey};
 use encoder::{Asked, EncoderJob};
 use engine::Engine;
-use generator::{Explanation, GeneratorJob, Question};
+use generator::{Answered, Explanation, GeneratorJob, Question};
 use historian::HistorianJob;
 use worker::Worker;
 use works::{Stopping, Works};
@@ -107,6 +107,11 @@ impl Runtime {
                 let question = Question { domain, text: question, past };
                 self.generator.send(GeneratorJob::Answer { work, question, hits });
             }
+            Effect::Suggest { turn, question, answer, hits, asked } => {
+                let work = self.works.begin(turn);
+                let answered = Box::new(Answered { question, answer, hits, asked });
+                self.generator.send(GeneratorJob::Suggest { work, answered });
+            }
             Effect::Explain { turn, domain, method, question, answer, hits } => {
                 let work = self.works.begin_anew(turn);
                 let asked = Box::new(Explanation { domain, method, question, answer, hits });
@@ -116,6 +121,14 @@ impl Runtime {
             Effect::OpenConversation(id) => self.historian.send(HistorianJob::Open(id)),
             Effect::SaveTurn { turn, domain, conversation, record } => {
                 self.historian.send(HistorianJob::Save { turn, domain, conversation, record });
+            }
+            Effect::RateTurn { id, feedback } => self.historian.send(HistorianJob::Rate { id, feedback }),
+            Effect::ChangeConversation { domain, change } => {
+                self.historian.send(HistorianJob::Change { domain, change });
+            }
+            Effect::FindConversations { domain, text } => self.historian.send(HistorianJob::Find { domain, text }),
+            Effect::Export { conversation, turns, format } => {
+                self.historian.send(HistorianJob::Export { conversation, turns, format });
             }
             Effect::CancelTurn(turn) => self.cancel(turn),
             Effect::Quit => self.works.cancel_all(),

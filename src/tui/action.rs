@@ -38,6 +38,28 @@ pub enum Action {
     NextSentence,
     /// Edit the completed question of the selected turn, to ask it again.
     Edit,
+    /// Ask the first question that was suggested.
+    AskFirst,
+    /// Ask the second.
+    AskSecond,
+    /// Ask the third.
+    AskThird,
+    /// The answer of the selected turn was of use.
+    RateUp,
+    /// It was not, and why.
+    RateDown,
+    /// Copy what the focus is on.
+    Copy,
+    /// Write the selected turn to a file, or with the focus on the lists the whole conversation.
+    Export,
+    /// Find an action by words.
+    Palette,
+    /// Look for a text in the pane; in the lists, for words in all conversations.
+    Search,
+    /// Go to the next place that has it.
+    NextMatch,
+    /// Go to the place before that has it.
+    PreviousMatch,
     /// Focus the next pane.
     NextPane,
     /// Focus the pane before.
@@ -78,6 +100,12 @@ pub enum Action {
     Right,
     /// Open or close what is selected.
     Toggle,
+    /// Give the selected conversation another title.
+    Rename,
+    /// Put it before the others, or back among them.
+    Pin,
+    /// Throw it into the trash; in the trash, remove it for good.
+    Delete,
 }
 
 /// Where an action's keys count.
@@ -130,6 +158,17 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     PreviousSentence "previous-sentence" Panes ["(", ","] "sentence before" "why: the sentence before";
     NextSentence "next-sentence" Panes [")", "."] "next sentence" "why: the next sentence of the answer";
     Edit "edit" Panes ["e"] "edit question" "edit the completed question, ask again";
+    AskFirst "ask-first" Anywhere ["Alt+1"] "ask 1" "ask the first suggested question";
+    AskSecond "ask-second" Anywhere ["Alt+2"] "ask 2" "ask the second suggested question";
+    AskThird "ask-third" Anywhere ["Alt+3"] "ask 3" "ask the third suggested question";
+    RateUp "rate-up" Panes ["Plus"] "useful" "rate the answer up; again takes it back";
+    RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
+    Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
+    Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
+    Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";
+    Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
+    NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
+    PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";
     NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";
     PreviousPane "previous-pane" Anywhere ["Shift+Tab"] "previous pane" "previous pane";
     ShowConversation "show-conversation" Anywhere ["F2", "1"] "conversation" "go to the conversation";
@@ -137,8 +176,8 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     ShowBehind "show-behind" Anywhere ["F4", "3"] "behind the scenes" "go behind the scenes";
     ShowWhy "show-why" Anywhere ["F5", "4"] "why" "go to why the answer came out so";
     ShowLists "show-lists" Anywhere ["F6", "5"] "domains" "go to domains and conversations";
-    PreviousTurn "previous-turn" Panes ["[", "p"] "turn before" "select the turn before";
-    NextTurn "next-turn" Panes ["]", "n"] "next turn" "select the next turn";
+    PreviousTurn "previous-turn" Panes ["[", "Ctrl+Up"] "turn before" "select the turn before";
+    NextTurn "next-turn" Panes ["]", "Ctrl+Down"] "next turn" "select the next turn";
     Up "up" Panes ["Up", "k"] "up" "up";
     Down "down" Panes ["Down", "j"] "down" "down";
     First "first" Panes ["g", "Home"] "top" "to the top";
@@ -150,6 +189,9 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Left "left" Panes ["Left", "h"] "left" "scroll a wide table left";
     Right "right" Panes ["Right", "l"] "right" "scroll a wide table right";
     Toggle "toggle" Panes ["Enter", "Space"] "open" "open or close what is selected";
+    Rename "rename" Panes ["r"] "rename" "give the conversation another title";
+    Pin "pin" Panes ["P"] "pin" "put the conversation first, or back";
+    Delete "delete" Panes ["Delete", "D"] "delete" "throw the conversation away; in the trash, for good";
 };
 
 impl Action {

@@ -3,14 +3,12 @@
 //! Invariant: draws from the app and the screen's own state only; the same state at the same time gives the same frame.
 
 use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
 use ratatui::widgets::{Clear, Paragraph};
 use time::OffsetDateTime;
 
 use super::layout::{Wanted, areas, columns, composer_width};
 use super::pane;
-use super::screen::{Pane, Popup, ScreenState};
+use super::screen::{Pane, ScreenState};
 use super::text::cells;
 use crate::app::App;
 
@@ -55,24 +53,5 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
     frame.render_widget(Paragraph::new(banner), areas.banner);
     frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
     frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
-    if screen.popup.is_some() {
-        draw_popup(screen, area, frame);
-    }
-}
-
-fn draw_popup(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let lines = pane::help_lines(&screen.keymap, &screen.theme);
-    let width = lines.iter().map(Line::width).max().unwrap_or(0);
-    let size = (cells(width + 4).min(area.width), cells(lines.len() + 2).min(area.height));
-    let at = Rect::new(area.x + (area.width - size.0) / 2, area.y + (area.height - size.1) / 2, size.0, size.1);
-    let block = pane::block("Keys", pane::Focus::Here, &screen.theme);
-    let inner = block.inner(at);
-    let Some(Popup::Help(scroll)) = &mut screen.popup else { return };
-    let view = scroll.view(lines.len(), usize::from(inner.height));
-    let below = scroll.below();
-    let block =
-        if below > 0 { block.title_bottom(Line::from(format!(" {below} more below ")).right_aligned()) } else { block };
-    let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
-    frame.render_widget(Clear, at);
-    frame.render_widget(Paragraph::new(seen).block(block), at);
+    pane::draw_popup(screen, area, frame);
 }

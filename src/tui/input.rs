@@ -2,7 +2,7 @@
 //!
 //! Invariants: a paste never sends; Esc stops what runs before it closes anything; a question that the app would refuse
 //! stays in the composer.
-//! Not here: which keys mean what (`keymap`), what a wish leads to (`app`).
+//! Not here: which keys mean what (`keymap`), popups (`popup`), what a wish leads to (`app`).
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use time::OffsetDateTime;
@@ -10,12 +10,15 @@ use tui_textarea::CursorMove;
 
 use super::action::{Action, Place};
 use super::chord::Chord;
+use super::find::Way;
 use super::outline::{Scroll, Step};
 use super::pane::{self, Entry};
-use super::screen::{Composer, Pane, Popup, ScreenState};
-use crate::app::{App, Event};
+use super::popup::{self, Palette, Popup};
+use super::screen::{Composer, Pane, ScreenState};
+use crate::app::{App, ConversationChange, Event, Turn};
 use crate::attribution::Method;
-use crate::base::clean_text;
+use crate::base::{ConversationId, clean_line, clean_text};
+use crate::history::{self, Feedback, Format, Rating};
 
 /// What an input leads to.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +27,13 @@ pub enum Intent {
     App(Event),
     /// The screen has changed.
     Redraw,
+    /// Copy this out of the program.
+    Copy {
+        /// What it is, for the line that says it was copied.
+        what: &'static str,
+        /// Clean text.
+        text: String,
+    },
 }
 
 /// Cells that a wide table moves at once.
@@ -49,13 +59,17 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
 
 fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, now: OffsetDateTime) -> Vec<Intent> {
     let in_composer = screen.focus == Pane::Composer && screen.popup.is_none();
-    let place = if in_composer { Place::Composer } else { Place::Panes };
+    let place = match &screen.popup {
+        Some(popup) => popup::place(popup),
+        None if in_composer => Place::Composer,
+        None => Place::Panes,
+    };
     let action = screen.keymap.action(Chord::of(key), place);
     if action != Some(Action::Cancel) {
         screen.leaving = false;
     }
     match action {
-        Some(action) if screen.popup.is_some() => in_popup(screen, app, action),
+        action if screen.popup.is_some() => popup::on_key(screen, app, key, action, now),
         Some(action) => act(screen, app, action, now),
         None if in_composer => {
             type_key(screen, app, key);
@@ -65,24 +79,7 @@ fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, now: OffsetDateTim
     }
 }
 
-/// While the help is open, keys move in it, close it, stop or leave.
-fn in_popup(screen: &mut ScreenState, app: &App, action: Action) -> Vec<Intent> {
-    match (action, &mut screen.popup) {
-        (Action::Cancel, _) => return cancel(screen, app),
-        (Action::Quit, _) => return vec![Intent::App(Event::QuitRequested)],
-        (Action::Back, _) if app.is_busy() && !app.is_canceling() => return vec![Intent::App(Event::CancelRequested)],
-        (Action::Back | Action::Help, _) => screen.popup = None,
-        (other, Some(Popup::Help(scroll))) => {
-            if let Some(step) = step_of(other) {
-                scroll.step(step);
-            }
-        }
-        _ => {}
-    }
-    vec![Intent::Redraw]
-}
-
-fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime) -> Vec<Intent> {
+pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime) -> Vec<Intent> {
     match action {
         Action::Send => return send(screen, app, now),
         Action::Newline => screen.composer.area.insert_newline(),
@@ -106,6 +103,20 @@ fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime)
         Action::PreviousSentence => choose_sentence(screen, app, Step::Up),
         Action::NextSentence => choose_sentence(screen, app, Step::Down),
         Action::Edit => edit(screen, app),
+        Action::AskFirst => return ask_suggested(screen, app, 0, now),
+        Action::AskSecond => return ask_suggested(screen, app, 1, now),
+        Action::AskThird => return ask_suggested(screen, app, 2, now),
+        Action::RateUp => return rate_up(screen, app, now),
+        Action::RateDown => rate_down(screen, app),
+        Action::Copy => return copy(screen, app),
+        Action::Export => return export(screen, app),
+        Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
+        Action::Search => popup::look_for(screen),
+        Action::NextMatch => next_match(screen, Way::On),
+        Action::PreviousMatch => next_match(screen, Way::Back),
+        Action::Rename => rename(screen, app),
+        Action::Pin => return pin(screen, app),
+        Action::Delete => return delete(screen, app),
         Action::NextPane => turn_focus(screen, 1),
         Action::PreviousPane => turn_focus(screen, Pane::ALL.len() - 1),
         Action::ShowConversation => screen.set_focus(Pane::Conversation),
@@ -127,7 +138,7 @@ fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime)
     vec![Intent::Redraw]
 }
 
-fn step_of(action: Action) -> Option<Step> {
+pub(super) fn step_of(action: Action) -> Option<Step> {
     Some(match action {
         Action::Up => Step::Up,
         Action::Down => Step::Down,
@@ -157,6 +168,15 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
     vec![Intent::App(event)]
 }
 
+/// Asks a question that was suggested after the last answer; what is being written stays.
+fn ask_suggested(screen: &mut ScreenState, app: &App, at: usize, now: OffsetDateTime) -> Vec<Intent> {
+    let suggested = app.turns().last().and_then(|turn| turn.record.trace.suggestions.get(at));
+    let Some(text) = suggested.map(|text| clean_line(text)) else { return Vec::new() };
+    screen.chosen = None;
+    screen.conversation.follow = true;
+    vec![Intent::App(Event::QuestionAsked { text, at: now })]
+}
+
 /// Opens the completed question of the selected turn in the composer.
 fn edit(screen: &mut ScreenState, app: &App) {
     let Some(turn) = screen.turn(app) else { return };
@@ -165,7 +185,7 @@ fn edit(screen: &mut ScreenState, app: &App) {
     screen.set_focus(Pane::Composer);
 }
 
-fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+pub(super) fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.leaving {
         return vec![Intent::App(Event::QuitRequested)];
     }
@@ -180,9 +200,12 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.problem().is_some() {
         return vec![Intent::App(Event::ProblemDismissed)];
     }
+    if screen.focus == Pane::Lists && app.found().is_some() {
+        return vec![Intent::App(Event::ConversationsWanted(String::new()))];
+    }
     if screen.focus == Pane::Composer && screen.composer.edits() {
         screen.composer.clear();
-    } else if screen.chosen.take().is_none() {
+    } else if screen.find.take().is_none() && screen.chosen.take().is_none() {
         screen.set_focus(Pane::Composer);
     }
     vec![Intent::Redraw]
@@ -238,6 +261,7 @@ fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
                 screen.set_focus(Pane::Composer);
                 return vec![Intent::App(Event::ConversationChosen(id))];
             }
+            Some(Entry::Trashed(id)) => return changed(ConversationChange::Restore(id)),
             None => {}
         },
         Pane::Conversation => screen.set_focus(Pane::Composer),
@@ -246,7 +270,105 @@ fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     vec![Intent::Redraw]
 }
 
+/// Wants the next place of what is looked for, or asks what to look for.
+fn next_match(screen: &mut ScreenState, way: Way) {
+    match &mut screen.find {
+        Some(find) => find.want(way),
+        None => popup::look_for(screen),
+    }
+}
+
+/// Rates the selected turn up, or takes that back.
+fn rate_up(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent> {
+    let Some(turn) = screen.turn_index(app) else { return Vec::new() };
+    let known = app.turns().get(turn).and_then(|turn| turn.record.feedback.as_ref());
+    let is_up = known.is_some_and(|feedback| feedback.rating == Rating::Up);
+    let up = Feedback { rating: Rating::Up, reason: None, note: String::new(), rated_at: now };
+    vec![Intent::App(Event::TurnRated { turn, feedback: (!is_up).then_some(up) })]
+}
+
+/// Asks why the selected turn is of no use.
+fn rate_down(screen: &mut ScreenState, app: &App) {
+    if let Some(turn) = screen.turn_index(app) {
+        popup::ask_reason(screen, turn);
+    }
+}
+
+/// The evidence under the cursor, the answer, or the turn with all that is known of it.
+fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    let Some(turn) = screen.turn(app) else { return Vec::new() };
+    let copied = match screen.focus {
+        Pane::Evidence => turn.hits().get(screen.evidence.selected).map(|hit| {
+            let lines = [clean_line(&hit.title), clean_line(&hit.location), clean_line(&hit.url), clean_text(&hit.content)];
+            let said: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+            ("the evidence", said.join("\n"))
+        }),
+        Pane::Behind | Pane::Why => whole(turn, app).map(|text| ("the turn", text)),
+        Pane::Composer | Pane::Conversation | Pane::Lists => Some(("the answer", clean_text(turn.text()))),
+    };
+    let copied = copied.filter(|(_, text)| !text.trim().is_empty());
+    copied.map(|(what, text)| Intent::Copy { what, text }).into_iter().collect()
+}
+
+/// The turn as it is written to a file; none before its conversation is stored.
+fn whole(turn: &Turn, app: &App) -> Option<String> {
+    history::export(app.conversation()?, std::slice::from_ref(&turn.record), Format::Markdown).ok()
+}
+
+fn export(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    let turn = if screen.focus == Pane::Lists { None } else { screen.turn_index(app) };
+    vec![Intent::App(Event::ExportWanted { turn, format: Format::Markdown })]
+}
+
+/// The conversation under the cursor of the lists, else the open one.
+fn conversation(screen: &ScreenState, app: &App) -> Option<ConversationId> {
+    if screen.focus != Pane::Lists {
+        return app.conversation().map(|open| open.id);
+    }
+    match pane::entry(app, screen.lists)? {
+        Entry::Conversation(id) | Entry::Trashed(id) => Some(id),
+        Entry::Domain(_) => None,
+    }
+}
+
+fn rename(screen: &mut ScreenState, app: &App) {
+    if let Some(id) = conversation(screen, app) {
+        let title = app.title_of(id).unwrap_or_default().to_owned();
+        popup::rename(screen, id, &title);
+    }
+}
+
+fn pin(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    let id = conversation(screen, app);
+    let Some(known) = app.conversations().iter().find(|known| Some(known.id) == id) else { return Vec::new() };
+    let place = if known.pinned { history::Place::Listed } else { history::Place::Pinned };
+    changed(ConversationChange::Pin(known.id, place))
+}
+
+fn delete(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    // Only what the user sees the cursor on is thrown away.
+    if screen.focus != Pane::Lists {
+        return Vec::new();
+    }
+    match pane::entry(app, screen.lists) {
+        Some(Entry::Conversation(id)) => changed(ConversationChange::Delete(id)),
+        Some(Entry::Trashed(id)) => {
+            let title = app.title_of(id).unwrap_or_default().to_owned();
+            popup::confirm_purge(screen, id, &title);
+            vec![Intent::Redraw]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn changed(change: ConversationChange) -> Vec<Intent> {
+    vec![Intent::App(Event::ConversationChangeWanted(change))]
+}
+
 fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
+    if let Some(find) = &mut screen.find {
+        find.line = None;
+    }
     match screen.focus {
         Pane::Composer | Pane::Conversation => screen.conversation.step_and_follow(step),
         Pane::Behind => screen.behind.step(step),

@@ -9,12 +9,14 @@ mod action;
 mod chord;
 mod difference;
 mod draw;
+mod find;
 mod input;
 mod keymap;
 mod layout;
 mod markdown;
 mod outline;
 mod pane;
+mod popup;
 mod screen;
 mod terminal;
 #[cfg(test)]

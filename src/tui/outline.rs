@@ -81,6 +81,11 @@ impl Scroll {
         self.top = self.top.min(lines.start);
     }
 
+    /// The first line that is seen.
+    pub(super) fn top(&self) -> usize {
+        self.top
+    }
+
     /// How many lines are below the view.
     pub(super) fn below(&self) -> usize {
         self.total.saturating_sub(self.top + self.height)
@@ -117,6 +122,17 @@ impl<K: Ord + Copy> Outline<K> {
     pub(super) fn step(&mut self, step: Step) {
         self.goal = None;
         self.cursor = step.from(self.cursor, self.scroll.height, self.owners.len());
+    }
+
+    /// The line of the cursor.
+    pub(super) fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// Puts the cursor on a line.
+    pub(super) fn go_to(&mut self, line: usize) {
+        self.goal = None;
+        self.cursor = line;
     }
 
     /// Opens or closes the part under the cursor; the cursor goes to its first line.

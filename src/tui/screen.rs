@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use tui_textarea::{TextArea, WrapMode};
 
+use super::find::Find;
 use super::keymap::Keymap;
 use super::outline::{Outline, Scroll};
 use super::pane::{Section, Settled};
+use super::popup::Popup;
 use super::theme::Theme;
 use crate::app::{App, Event, Phase, Turn, TurnKey};
 use crate::evidence::Kind;
@@ -48,13 +50,6 @@ impl Pane {
             Self::Lists => "Domains",
         }
     }
-}
-
-/// What lies over the panes.
-#[derive(Debug, Clone)]
-pub(super) enum Popup {
-    /// All keys.
-    Help(Scroll),
 }
 
 /// The hits: which one is selected, whether it is opened, how far a wide table is scrolled.
@@ -156,6 +151,8 @@ pub struct ScreenState {
     pub(super) composer: Composer,
     /// How many columns the last frame had.
     pub(super) columns: u16,
+    /// What is looked for in the panes.
+    pub(super) find: Option<Find>,
     /// Ctrl+C was pressed: once more leaves.
     pub(super) leaving: bool,
     /// What runs, and since when.
@@ -185,6 +182,7 @@ impl ScreenState {
             lists: 0,
             composer: Composer::default(),
             columns: 1,
+            find: None,
             leaving: false,
             stage: (Phase::Idle, OffsetDateTime::UNIX_EPOCH),
             settled: BTreeMap::new(),
@@ -249,7 +247,7 @@ impl ScreenState {
         self.shown = (first, selected);
         let hits = self.turn(app).map_or(0, |turn| turn.hits().len());
         self.evidence.selected = self.evidence.selected.min(hits.saturating_sub(1));
-        let entries = app.domains().map_or(0, <[_]>::len) + app.conversations().len();
+        let entries = super::pane::entries(app);
         self.lists = self.lists.min(entries.saturating_sub(1));
     }
 }

@@ -11,7 +11,10 @@ use super::action::ENTRIES;
 use super::markdown::{Look, render};
 use super::text::{Indent, fit, pad, thousands, width, window, wrap};
 use super::*;
-use crate::app::{App, AppSettings, DomainSummary, Event};
+use crate::answer::{Rewrite, RewriteHow};
+use crate::app::{App, AppSettings, ConversationChange, DomainSummary, Event};
+use crate::base::{ConversationId, Millis, TurnId};
+use crate::history::{ConversationRecord, Feedback, Format, Place, Rating, Reason};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -25,6 +28,12 @@ fn key(chord: &str) -> Input {
         "Alt+Enter" => (KeyModifiers::ALT, KeyCode::Enter),
         "Ctrl+C" => (KeyModifiers::CONTROL, KeyCode::Char('c')),
         "Ctrl+J" => (KeyModifiers::CONTROL, KeyCode::Char('j')),
+        "Alt+2" => (KeyModifiers::ALT, KeyCode::Char('2')),
+        "Ctrl+P" => (KeyModifiers::CONTROL, KeyCode::Char('p')),
+        "F2" => (KeyModifiers::NONE, KeyCode::F(2)),
+        "F3" => (KeyModifiers::NONE, KeyCode::F(3)),
+        "F4" => (KeyModifiers::NONE, KeyCode::F(4)),
+        "F6" => (KeyModifiers::NONE, KeyCode::F(6)),
         "Ctrl+N" => (KeyModifiers::CONTROL, KeyCode::Char('n')),
         one => (KeyModifiers::NONE, KeyCode::Char(one.chars().next().unwrap())),
     };
@@ -156,6 +165,127 @@ fn a_new_conversation_gives_up_the_question_that_is_edited() {
     assert_eq!(desk.screen.composer.text(), "dr");
     let sent = desk.keys(&["Enter"]);
     assert_eq!(sent, [Intent::App(Event::QuestionAsked { text: "dr".into(), at: NOW })]);
+}
+
+/// A desk with one stored turn and three conversations, one of them in the trash.
+fn kept() -> Desk {
+    let mut desk = Desk::open();
+    desk.keys(&["h", "i", "Enter"]);
+    let turn = crate::app::TurnKey(1);
+    let (completed, how, total_ms) = ("hi".into(), RewriteHow::First, Millis::default());
+    let rewrite = Box::new(Rewrite { completed, how, prompt: None, completion: None, total_ms });
+    desk.app.handle(Event::QuestionCompleted { turn, rewrite });
+    desk.app.handle(Event::HitsRetrieved { turn, retrieved: Box::default() });
+    desk.app.handle(Event::AnswerGrew { turn, text: "An answer".into() });
+    desk.app.handle(Event::TurnCanceled { turn });
+    let conversation = |id, title: &str, deleted_at| ConversationRecord {
+        id: ConversationId(id),
+        domain: "wiki".parse().unwrap(),
+        title: title.into(),
+        started_at: NOW,
+        changed_at: NOW,
+        turns: 1,
+        pinned: false,
+        deleted_at,
+    };
+    desk.app.handle(Event::TurnSaved { turn, conversation: conversation(7, "hi", None), id: TurnId(70) });
+    desk.app.handle(Event::ConversationsListed {
+        domain: "wiki".parse().unwrap(),
+        conversations: vec![conversation(7, "hi", None), conversation(4, "Older", None)],
+        trash: vec![conversation(2, "Gone", Some(NOW))],
+    });
+    desk
+}
+
+#[test]
+fn conversations_are_named_pinned_thrown_away_and_taken_back() {
+    let changed = |change| Intent::App(Event::ConversationChangeWanted(change));
+    let mut desk = kept();
+    assert_eq!(desk.keys(&["F6", "j", "P"]), [changed(ConversationChange::Pin(ConversationId(4), Place::Pinned))]);
+    let renamed = desk.keys(&["r", "!", "?", "Enter"]);
+    assert_eq!(renamed, [changed(ConversationChange::Rename(ConversationId(4), "Older!?".into()))]);
+    assert!(desk.keys(&["r", "x", "Esc"]).is_empty() && desk.screen.popup.is_none());
+    assert_eq!(desk.keys(&["D"]), [changed(ConversationChange::Delete(ConversationId(4)))]);
+    assert_eq!(desk.keys(&["j", "Enter"]), [changed(ConversationChange::Restore(ConversationId(2)))]);
+    assert!(desk.keys(&["D", "x"]).is_empty() && desk.screen.popup.is_some(), "only y removes for good");
+    assert_eq!(desk.keys(&["y"]), [changed(ConversationChange::Purge(ConversationId(2)))]);
+    assert!(desk.screen.popup.is_none());
+    assert!(desk.keys(&["D", "n"]).is_empty() && desk.screen.popup.is_none());
+    assert!(desk.keys(&["F3", "D"]).is_empty(), "only where the cursor is on a conversation");
+}
+
+#[test]
+fn every_action_is_found_by_words_and_done_from_the_palette() {
+    let mut desk = kept();
+    assert!(desk.keys(&["Ctrl+P"]).is_empty());
+    let typed = desk.keys(&["n", "e", "w", " ", "c", "o", "n", "v", "Enter"]);
+    assert_eq!(typed, [Intent::App(Event::ConversationStarted)]);
+    assert!(desk.screen.popup.is_none());
+    desk.keys(&["Ctrl+P", "z", "z", "z", "Enter"]);
+    assert!(desk.screen.popup.is_some(), "nothing was found, so nothing is done");
+    desk.keys(&["Esc", "Ctrl+P"]);
+    let Some(popup::Popup::Palette(palette)) = &desk.screen.popup else { panic!("no palette") };
+    assert_eq!(palette.found().len(), ENTRIES.len() - 1);
+}
+
+#[test]
+fn what_the_focus_is_on_is_copied_clean() {
+    let mut desk = kept();
+    let copied = desk.keys(&["F2", "y"]);
+    assert_eq!(copied, [Intent::Copy { what: "the answer", text: "An answer".into() }]);
+    let turn = desk.keys(&["F4", "y"]);
+    assert!(matches!(&turn[..], [Intent::Copy { what: "the turn", text }] if text.contains("## 1. hi")), "{turn:?}");
+    assert!(desk.keys(&["F3", "y"]).is_empty(), "there is no evidence");
+    let wanted = |turn| Intent::App(Event::ExportWanted { turn, format: Format::Markdown });
+    assert_eq!(desk.keys(&["w"]), [wanted(Some(0))]);
+    assert_eq!(desk.keys(&["F6", "w"]), [wanted(None)]);
+}
+
+#[test]
+fn a_suggested_question_is_asked_with_its_key_and_what_is_written_stays() {
+    let mut desk = kept();
+    assert!(desk.keys(&["d", "Alt+2"]).is_empty(), "nothing is suggested");
+    let (record, turns) = (desk.app.conversation().unwrap().clone(), desk.app.turns());
+    let mut turn = turns[0].record.clone();
+    turn.trace.suggestions = vec!["Why?".into(), "Since \u{1b}[31mwhen?".into()];
+    desk.app.handle(Event::ConversationChosen(record.id));
+    desk.app.handle(Event::ConversationOpened { record, turns: vec![turn] });
+    let sent = desk.keys(&["Alt+2"]);
+    assert_eq!(sent, [Intent::App(Event::QuestionAsked { text: "Since when?".into(), at: NOW })]);
+    assert_eq!(desk.screen.composer.text(), "d");
+}
+
+#[test]
+fn a_text_is_looked_for_and_esc_ends_that_before_it_goes_back() {
+    let mut desk = kept();
+    assert!(desk.keys(&["F2", "/", "h", "i", "Enter"]).is_empty());
+    assert_eq!(desk.screen.find.as_ref().map(|find| find.text.as_str()), Some("hi"));
+    desk.keys(&["n", "N", "Esc"]);
+    assert!(desk.screen.find.is_none() && desk.screen.focus() == Pane::Conversation);
+    desk.keys(&["n"]);
+    assert!(desk.screen.popup.is_some(), "with nothing to look for, it is asked for");
+    desk.keys(&["Esc"]);
+    let wanted = |text: &str| Intent::App(Event::ConversationsWanted(text.into()));
+    assert_eq!(desk.keys(&["F6", "/", "o", "x", "Enter"]), [wanted("ox")]);
+    let domain: crate::base::DomainName = "wiki".parse().unwrap();
+    desk.app.handle(Event::ConversationsFound { domain, text: "ox".into(), found: vec![] });
+    assert_eq!(desk.keys(&["Esc"]), [wanted("")]);
+    assert!(desk.app.found().is_none());
+}
+
+#[test]
+fn a_rating_down_asks_for_its_reason() {
+    let mut desk = kept();
+    let rated = |rating, reason, note: &str| {
+        let feedback = Feedback { rating, reason, note: note.into(), rated_at: NOW };
+        Intent::App(Event::TurnRated { turn: 0, feedback: Some(feedback) })
+    };
+    assert_eq!(desk.keys(&["F2", "+"]), [rated(Rating::Up, None, "")]);
+    assert_eq!(desk.keys(&["+"]), [Intent::App(Event::TurnRated { turn: 0, feedback: None })]);
+    let down = desk.keys(&["-", "j", "Enter", "p", "3", "Enter"]);
+    assert_eq!(down, [rated(Rating::Down, Some(Reason::WrongSource), "p3")]);
+    assert_eq!(desk.keys(&["-", "4", "Enter"]), [rated(Rating::Down, Some(Reason::OutOfDate), "")]);
+    assert!(desk.keys(&["-", "Esc"]).is_empty() && desk.screen.popup.is_none());
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod corpus;
 #[cfg(test)]
 mod eval;
 #[cfg(test)]
+mod history;
 mod keeping;
 #[cfg(test)]
 mod package;

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
-use ragonite::answer::{Answer, Rewrite, RewriteHow};
+use ragonite::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use ragonite::app::{App, AppSettings, DomainSummary, Effect, EngineStatus, Event, Problem, TurnKey};
 use ragonite::attribution::{
     Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
 };
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use ragonite::evidence::{Context, Kind, TableGrid};
-use ragonite::history::ConversationRecord;
+use ragonite::history::{ConversationRecord, Found, FoundTurn};
 use ragonite::inference::{Completion, Finish, Sampling, Special};
 use ragonite::prompt::{Cut, CutHow, Part, Prompt, Segment};
 use ragonite::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
@@ -50,6 +50,8 @@ fn conversation(id: i64, title: &str) -> ConversationRecord {
         started_at: NOW,
         changed_at: NOW,
         turns: 2,
+        pinned: false,
+        deleted_at: None,
     }
 }
 
@@ -319,49 +321,70 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let app = App::new(AppSettings::default());
+        Self::with(Suggestions::Off)
+    }
+
+    fn with(suggestions: Suggestions) -> Self {
+        let app = App::new(AppSettings { suggestions, ..AppSettings::default() });
         let mut stage = Self { app, screen: ScreenState::new(Theme::colour(), Keymap::default()) };
         stage.play([Event::EngineChanged(engine())]);
         stage
     }
 
     fn open() -> Self {
-        let mut stage = Self::new();
+        Self::new().opened()
+    }
+
+    fn opened(mut self) -> Self {
         let conversations =
             vec![conversation(2, "Who replaces the modem?"), conversation(1, "Was ist ein Gateway und wozu dient es?")];
-        stage.play([
+        self.play([
             Event::DomainsListed(vec![
                 domain(),
                 DomainSummary { name: "league".parse().unwrap(), ..domain() },
                 broken(),
             ]),
             Event::DomainChosen(domain_name()),
-            Event::ConversationsListed { domain: domain_name(), conversations },
+            Event::ConversationsListed { domain: domain_name(), conversations, trash: Vec::new() },
             Event::DomainOpened(domain()),
         ]);
-        stage
+        self
     }
 
     fn asked(text: &str) -> Self {
-        let mut stage = Self::open();
-        stage.play([Event::QuestionAsked { text: text.into(), at: NOW }]);
-        stage
+        Self::open().ask(text)
+    }
+
+    fn ask(mut self, text: &str) -> Self {
+        self.play([Event::QuestionAsked { text: text.into(), at: NOW }]);
+        self
     }
 
     fn searched(text: &str) -> Self {
-        let mut stage = Self::asked(text);
+        Self::asked(text).search(text)
+    }
+
+    fn search(mut self, text: &str) -> Self {
         let turn = TurnKey(1);
-        stage.play([
+        self.play([
             Event::QuestionCompleted { turn, rewrite: Box::new(rewrite(text, RewriteHow::First)) },
             Event::HitsRetrieved { turn, retrieved: Box::new(retrieved(text)) },
         ]);
-        stage
+        self
     }
 
     fn answered() -> Self {
-        let mut stage = Self::searched("Who replaces the modem?");
-        stage.finish(TurnKey(1), answer(ANSWER, vec![9]));
-        stage
+        Self::searched("Who replaces the modem?").answer()
+    }
+
+    fn answer(mut self) -> Self {
+        self.finish(TurnKey(1), answer(ANSWER, vec![9]));
+        self
+    }
+
+    fn suggesting() -> Self {
+        let question = "Who replaces the modem?";
+        Self::with(Suggestions::Auto).opened().ask(question).search(question).answer()
     }
 
     fn explained(verdict: Verdict) -> Self {
@@ -452,6 +475,76 @@ fn without_a_domain_the_screen_says_how_to_make_one() {
 #[test]
 fn an_open_domain_invites_to_ask() {
     assert_frames("open_domain", Stage::open);
+}
+
+#[test]
+fn the_palette_shows_actions_with_their_keys() {
+    assert_frames("palette", || {
+        let mut stage = Stage::answered();
+        stage.press(KeyCode::Char('p'), KeyModifiers::CONTROL);
+        for letter in "explain".chars() {
+            stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+        }
+        stage
+    });
+}
+
+#[test]
+fn the_trash_stands_below_the_conversations_and_asks_before_it_forgets() {
+    let trashed = || {
+        let mut stage = Stage::open();
+        let trash = vec![ConversationRecord { deleted_at: Some(NOW), ..conversation(9, "Ist das Modem alt?") }];
+        let pinned = ConversationRecord { pinned: true, ..conversation(2, "Who replaces the modem?") };
+        let domain = domain_name();
+        stage.play([Event::ConversationsListed { domain, conversations: vec![pinned], trash }]);
+        stage.at(Pane::Lists).key('G')
+    };
+    assert_frames("trash", trashed);
+    assert_frames("purge", || trashed().key('D'));
+}
+
+#[test]
+fn what_is_looked_for_is_marked_and_counted() {
+    assert_frames("find", || {
+        let mut stage = Stage::answered().at(Pane::Evidence).key('/');
+        for letter in "modem".chars() {
+            stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+        }
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage.frame((120, 40));
+        stage.key('n')
+    });
+    assert_frames("found", || {
+        let mut stage = Stage::open().at(Pane::Lists);
+        let turns = vec![FoundTurn { number: 2, snippet: "…who replaces the modem?".into() }];
+        let found = vec![Found { conversation: conversation(2, "Who replaces the modem?"), turns }];
+        stage.play([Event::ConversationsFound { domain: domain_name(), text: "modem".into(), found }]);
+        stage.key('G')
+    });
+}
+
+#[test]
+fn questions_to_go_on_with_stand_below_the_last_answer() {
+    assert_frames("looking_for_suggestions", Stage::suggesting);
+    assert_frames("suggestions", || {
+        let mut stage = Stage::suggesting();
+        let questions = vec!["Who ordered the new modem?".into(), "When does the contract of the modem end?".into()];
+        stage.play([Event::QuestionsSuggested { turn: TurnKey(2), questions }]);
+        stage
+    });
+}
+
+#[test]
+fn a_rating_down_asks_why_and_is_shown() {
+    assert_frames("reasons", || Stage::answered().at(Pane::Conversation).key('-').key('j'));
+    assert_frames("rated", || {
+        let mut stage = Stage::answered().at(Pane::Conversation).key('-').key('4');
+        for letter in "from 2023".chars() {
+            stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+        }
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage
+    });
 }
 
 #[test]

@@ -50,7 +50,9 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     let Some(turn) = screen.turn(app) else {
         return say("Every step of an answer appears here, with all it took and gave.", frame, inner, &theme);
     };
-    let is_open = |section| screen.behind.is_open(section);
+    // What is looked for may be in a closed part.
+    let all_open = screen.find.is_some() && screen.focus == Pane::Behind;
+    let is_open = |section| all_open || screen.behind.is_open(section);
     let look = steps::StepLook {
         theme: &theme,
         width: usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8),
@@ -65,6 +67,6 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     drops::parts(turn, &look, &mut parts);
     steps::costs(turn, &look, &mut parts);
     let focus = Focus::of(screen, Pane::Behind);
-    let drawn: Paragraph<'static> = draw_outline(parts, &mut screen.behind, (focus, &theme), inner);
+    let drawn: Paragraph<'static> = draw_outline(parts, &mut screen.behind, (focus, &theme), (screen.find.as_mut(), inner));
     frame.render_widget(drawn, inner);
 }

@@ -5,11 +5,13 @@ use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
 use super::conversation::stage;
+use super::lists as pane;
 use crate::app::{App, Turn};
 use crate::base::clean_line;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
-use crate::tui::screen::{Pane, Popup, ScreenState};
+use crate::tui::popup::Popup;
+use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, fit, one_line, pad, width, wrap};
 use crate::tui::theme::Theme;
 
@@ -106,13 +108,25 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
 /// The keys that matter where the focus is.
 pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'static> {
     let theme = &screen.theme;
-    let place = if screen.focus == Pane::Composer { Place::Composer } else { Place::Panes };
+    let place = match &screen.popup {
+        Some(popup) => crate::tui::popup::place(popup),
+        None if screen.focus == Pane::Composer => Place::Composer,
+        None => Place::Panes,
+    };
     if screen.leaving {
         let key = screen.keymap.key(Action::Cancel, place).unwrap_or_default();
         return Line::styled(format!(" {key} again leaves"), theme.warn);
     }
+    if let Some(notice) = app.notice() {
+        return Line::styled(fit(&format!(" ✓ {}", clean_line(notice)), room), theme.accent);
+    }
     let mut spans = vec![Span::raw(" ")];
-    let mut used = 1;
+    if let Some(find) = screen.find.as_ref().filter(|_| screen.popup.is_none() && screen.focus != Pane::Composer) {
+        let (at, of) = find.at;
+        let text = fit(&find.text, room / 3);
+        spans.push(Span::styled(format!("“{text}” {at} of {of}  "), theme.strong));
+    }
+    let mut used: usize = spans.iter().map(Span::width).sum();
     for (action, hint) in hints(app, screen) {
         let Some(key) = screen.keymap.key(action, place) else { continue };
         let length = width(&key) + 1 + width(hint) + 2;
@@ -128,12 +142,19 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
 
 fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, action.hint());
-    if matches!(screen.popup, Some(Popup::Help(_))) {
-        return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)];
+    match screen.popup {
+        Some(Popup::Help(_)) => return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
+        Some(Popup::Palette(_)) => return vec![(Action::Send, "do it"), (Action::Back, "close")],
+        Some(Popup::Prompt(_)) => return vec![(Action::Send, "done"), (Action::Back, "leave it")],
+        Some(Popup::Reasons(_)) => return vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
+        Some(Popup::Confirm(_)) => return vec![(Action::Back, "keep it")],
+        None => {}
     }
     let mut hints = Vec::new();
     if app.is_busy() {
         hints.push((Action::Back, "stop"));
+    } else if screen.find.is_some() && screen.focus != Pane::Composer {
+        hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, "end")]);
     }
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
@@ -153,16 +174,29 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         Pane::Conversation => {
             hints.extend(explain);
             hints.extend(edit);
+            hints.extend(edit.into_iter().flat_map(|_| [Action::Copy, Action::RateUp, Action::RateDown].map(short)));
             hints.extend([Action::PreviousTurn, Action::NextTurn, Action::PageUp].map(short));
         }
         Pane::Evidence => {
             hints.extend(moves);
             hints.extend([short(Action::Toggle), (Action::Right, "scroll table"), short(Action::PageDown)]);
         }
-        Pane::Behind | Pane::Lists => {
+        Pane::Behind => {
             hints.extend(moves);
             hints.push(short(Action::Toggle));
-            hints.extend(edit.filter(|_| screen.focus == Pane::Behind));
+            hints.extend(edit);
+        }
+        Pane::Lists => {
+            hints.extend(moves);
+            match pane::entry(app, screen.lists) {
+                Some(pane::Entry::Conversation(_)) => {
+                    hints.extend([Action::Toggle, Action::Rename, Action::Pin, Action::Delete].map(short));
+                }
+                Some(pane::Entry::Trashed(_)) => {
+                    hints.extend([(Action::Toggle, "restore"), (Action::Delete, "remove for good")]);
+                }
+                _ => hints.push(short(Action::Toggle)),
+            }
         }
         Pane::Why => {
             hints.extend(moves);
@@ -173,7 +207,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             );
         }
     }
-    hints.extend([Action::NextPane, Action::Help, Action::NewConversation, Action::Quit].map(short));
+    hints.extend([Action::NextPane, Action::Help, Action::Palette, Action::Search, Action::NewConversation, Action::Quit].map(short));
     hints
 }
 

@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use super::{Focus, block};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
-use crate::history::{Outcome, TurnTimings};
+use crate::history::{Feedback, Outcome, TurnTimings};
 use crate::tui::action::{Action, Place};
 use crate::tui::markdown::{Look, render};
 use crate::tui::screen::{Pane, ScreenState};
@@ -25,7 +25,32 @@ use crate::tui::theme::Theme;
 pub(in crate::tui) struct Settled {
     width: usize,
     timings: TurnTimings,
+    feedback: Option<Feedback>,
+    suggestions: Suggested,
     lines: Vec<Line<'static>>,
+}
+
+/// What is shown of the questions to go on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Suggested {
+    /// They are looked for.
+    Wanted,
+    /// These are there, each with its key, after the last turn only.
+    Shown(usize),
+    /// Nothing.
+    Hidden,
+}
+
+impl Suggested {
+    fn of(app: &App, turn: &Turn) -> Self {
+        let is_last = app.turns().last().is_some_and(|last| last.key == turn.key);
+        match turn.record.trace.suggestions.len() {
+            _ if app.suggesting() == Some(turn.key) => Self::Wanted,
+            0 => Self::Hidden,
+            count if is_last => Self::Shown(count),
+            _ => Self::Hidden,
+        }
+    }
 }
 
 /// Cells before each line, for the mark of the selected turn.
@@ -54,7 +79,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         .map(|turn| match (&fresh, screen.settled.get(&turn.key)) {
             (Some((key, lines)), _) if *key == turn.key => Cow::Borrowed(lines.as_slice()),
             (_, Some(settled)) => Cow::Borrowed(settled.lines.as_slice()),
-            _ => Cow::Owned(turn_lines(turn, &theme, width)),
+            _ => Cow::Owned(turn_lines(app, turn, screen, width)),
         })
         .collect();
     let total = blocks.iter().map(|lines| lines.len()).sum();
@@ -65,6 +90,17 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         screen.conversation.reveal(start..start + length);
         view = screen.conversation.view(total, usize::from(inner.height));
     }
+    if let Some(find) = screen.find.as_mut().filter(|_| focus == Focus::Here) {
+        let lines = blocks.iter().flat_map(|lines| lines.iter()).enumerate();
+        let matches: Vec<usize> = lines.filter(|(_, line)| find.is_in(&line.to_string())).map(|(at, _)| at).collect();
+        let place = find.line.unwrap_or(view.start);
+        if let Some(line) = find.step(&matches, place) {
+            find.line = Some(line);
+            screen.conversation.follow = false;
+            screen.conversation.reveal(line..line + 1);
+            view = screen.conversation.view(total, usize::from(inner.height));
+        }
+    }
     let all = blocks.iter().enumerate().flat_map(|(turn, lines)| lines.iter().map(move |line| (turn, line)));
     let several = app.turns().len() > 1;
     let seen: Vec<Line<'static>> = all
@@ -73,7 +109,11 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         .map(|(turn, line)| {
             let mark = if several && Some(turn) == selected { "▌ " } else { "  " };
             let lead = std::iter::once(Span::styled(mark, theme.accent));
-            lead.chain(line.spans.iter().cloned()).collect::<Line<'static>>().style(line.style)
+            let mut drawn = lead.chain(line.spans.iter().cloned()).collect::<Line<'static>>().style(line.style);
+            if let Some(find) = screen.find.as_ref().filter(|_| focus == Focus::Here) {
+                find.mark(&mut drawn);
+            }
+            drawn
         })
         .collect();
     let below = match (screen.conversation.below(), app.is_busy()) {
@@ -96,7 +136,7 @@ fn running_lines(
     let turn = app.turn(app.phase().turn()?)?;
     let theme = &screen.theme;
     let answered = matches!(app.phase(), Phase::Explaining(_));
-    let mut lines = if answered { turn_lines(turn, theme, width) } else { question_lines(turn, theme, width) };
+    let mut lines = if answered { turn_lines(app, turn, screen, width) } else { question_lines(turn, theme, width) };
     if !answered {
         lines.extend(answer_lines(turn, theme, width));
     }
@@ -111,31 +151,62 @@ fn running_lines(
 }
 
 fn keep_settled(app: &App, screen: &mut ScreenState, width: usize) {
-    let theme = screen.theme;
     for turn in app.turns() {
+        let suggestions = Suggested::of(app, turn);
         let timings = turn.record.trace.timings_ms;
         let running = app.phase().turn() == Some(turn.key);
         let known = screen.settled.get(&turn.key);
-        let valid = known.is_some_and(|known| known.width == width && known.timings == timings);
+        let valid = known.is_some_and(|known| {
+            let same = known.timings == timings && known.feedback == turn.record.feedback;
+            known.width == width && known.suggestions == suggestions && same
+        });
         if running {
             screen.settled.remove(&turn.key);
         } else if !valid {
-            let lines = turn_lines(turn, &theme, width);
-            screen.settled.insert(turn.key, Settled { width, timings, lines });
+            let lines = turn_lines(app, turn, screen, width);
+            let feedback = turn.record.feedback.clone();
+            screen.settled.insert(turn.key, Settled { width, timings, feedback, suggestions, lines });
         }
     }
 }
 
 /// A turn that no longer runs.
-fn turn_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+fn turn_lines(app: &App, turn: &Turn, screen: &ScreenState, width: usize) -> Vec<Line<'static>> {
+    let theme = &screen.theme;
     let mut lines = question_lines(turn, theme, width);
     lines.extend(answer_lines(turn, theme, width));
     if lines.last().is_some_and(|line| line.width() > 0) {
         lines.push(Line::default());
     }
     lines.extend(outcome_lines(turn, theme, width));
+    if let Some(feedback) = &turn.record.feedback {
+        let said = Span::styled(format!("rated {}", feedback.says()), theme.dim);
+        lines.extend(wrap(&[said], width, &Indent::default()));
+    }
+    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, screen, width));
     lines.push(Line::default());
     lines
+}
+
+/// Questions to go on with, each with its key.
+fn suggestion_lines(suggested: Suggested, turn: &Turn, screen: &ScreenState, width: usize) -> Vec<Line<'static>> {
+    let theme = &screen.theme;
+    match suggested {
+        Suggested::Hidden => Vec::new(),
+        Suggested::Wanted => vec![Line::default(), Line::styled("looking for questions to go on with…", theme.dim)],
+        Suggested::Shown(_) => {
+            let actions = [Action::AskFirst, Action::AskSecond, Action::AskThird];
+            let mut lines = vec![Line::default(), Line::styled("Go on with:", theme.dim)];
+            for (action, question) in actions.into_iter().zip(&turn.record.trace.suggestions) {
+                let key = screen.keymap.key(action, Place::Composer).unwrap_or_default();
+                let lead = format!("{key}  ");
+                let rest = " ".repeat(crate::tui::text::width(&lead));
+                let indent = Indent { first: Span::styled(lead, theme.accent), rest: Span::raw(rest) };
+                lines.extend(wrap(&[one_line(question, theme.text)], width, &indent));
+            }
+            lines
+        }
+    }
 }
 
 fn question_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {

@@ -29,6 +29,14 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         let text = if running { "Searching…" } else { "The search found nothing." };
         return say(text, frame, inner, &theme);
     }
+    if let Some(find) = screen.find.as_mut().filter(|_| screen.focus == Pane::Evidence) {
+        let has = |hit: &Hit| [&hit.title, &hit.location, &hit.content].iter().any(|text| find.is_in(text));
+        let matches: Vec<usize> =
+            turn.hits().iter().enumerate().filter(|(_, hit)| has(hit)).map(|(at, _)| at).collect();
+        if let Some(to) = find.step(&matches, screen.evidence.selected) {
+            (screen.evidence.selected, screen.evidence.closed, screen.evidence.reveal) = (to, false, true);
+        }
+    }
     let width = usize::from(inner.width).saturating_sub(1);
     let table = turn.hits().get(screen.evidence.selected).and_then(|hit| app.table(hit.evidence)).flatten();
     let farthest = table.map_or(0, |grid| table::farthest(grid, width.saturating_sub(4)));
@@ -45,6 +53,11 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         if here {
             selected = start..lines.len();
         }
+    }
+    if let Some(find) = screen.find.as_ref().filter(|_| screen.focus == Pane::Evidence) {
+        lines.iter_mut().for_each(|line| {
+            find.mark(line);
+        });
     }
     let height = usize::from(inner.height);
     let mut view = screen.evidence.scroll.view(lines.len(), height);

@@ -1,12 +1,13 @@
-//! Domains and the conversations of the open one.
+//! Domains, the conversations of the open one, and those of them in the trash.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use time::OffsetDateTime;
 
 use super::{Focus, block, say};
-use crate::app::App;
+use crate::app::{App, FoundConversations};
 use crate::base::{ConversationId, DomainName, clean_line};
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, counted, fit, pad, paragraphs, width};
@@ -15,11 +16,14 @@ use crate::tui::text::{Indent, counted, fit, pad, paragraphs, width};
 pub(in crate::tui) enum Entry {
     Domain(DomainName),
     Conversation(ConversationId),
+    Trashed(ConversationId),
 }
 
 /// How many entries there are.
 pub(in crate::tui) fn entries(app: &App) -> usize {
-    app.domains().map_or(0, <[_]>::len) + app.conversations().len()
+    let domains = app.domains().map_or(0, <[_]>::len);
+    let others = app.conversations().len() + app.trash().len();
+    domains + app.found().map_or(others, |found| found.found.len())
 }
 
 /// An entry by its place: the domains first.
@@ -28,8 +32,17 @@ pub(in crate::tui) fn entry(app: &App, at: usize) -> Option<Entry> {
     if let Some(domain) = domains.get(at) {
         return Some(Entry::Domain(domain.name.clone()));
     }
-    let conversation = app.conversations().get(at.checked_sub(domains.len())?)?;
-    Some(Entry::Conversation(conversation.id))
+    let at = at.checked_sub(domains.len())?;
+    if let Some(found) = app.found() {
+        let conversation = &found.found.get(at)?.conversation;
+        let trashed = conversation.deleted_at.is_some();
+        return Some(if trashed { Entry::Trashed(conversation.id) } else { Entry::Conversation(conversation.id) });
+    }
+    if let Some(conversation) = app.conversations().get(at) {
+        return Some(Entry::Conversation(conversation.id));
+    }
+    let trashed = app.trash().get(at.checked_sub(app.conversations().len())?)?;
+    Some(Entry::Trashed(trashed.id))
 }
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -70,6 +83,10 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         }
     }
     lines.push(Line::default());
+    if let Some(found) = app.found() {
+        cursor_line = found_lines(app, found, (&look, screen.lists), &mut lines).unwrap_or(cursor_line);
+        return draw_from(lines, cursor_line, inner, frame);
+    }
     lines.push(Line::styled("Conversations", theme.dim));
     if app.conversations().is_empty() {
         lines.push(Line::styled("  none yet", theme.dim));
@@ -80,13 +97,66 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             cursor_line = lines.len();
         }
         let open = app.conversation().is_some_and(|open| open.id == conversation.id);
-        let date = conversation.changed_at.date();
-        let about = format!("{:02}-{:02}", u8::from(date.month()), date.day());
+        let about = if conversation.pinned { "pinned".to_owned() } else { day(conversation.changed_at) };
         lines.push(look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about)));
     }
+    let before = domains.len() + app.conversations().len();
+    if !app.trash().is_empty() {
+        lines.push(Line::default());
+        lines.push(Line::styled("Trash", theme.dim));
+    }
+    for (at, trashed) in app.trash().iter().enumerate() {
+        if at + before == screen.lists {
+            cursor_line = lines.len();
+        }
+        let about = trashed.deleted_at.map(day).unwrap_or_default();
+        lines.push(look.line(at + before, None, (&clean_line(&trashed.title), &about)));
+    }
+    draw_from(lines, cursor_line, inner, frame);
+}
+
+/// Draws lines so that the cursor's is seen.
+fn draw_from(lines: Vec<Line<'static>>, cursor_line: usize, inner: Rect, frame: &mut Frame<'_>) {
     let top = (cursor_line + 1).saturating_sub(usize::from(inner.height));
     let seen: Vec<Line<'static>> = lines.into_iter().skip(top).collect();
     frame.render_widget(Paragraph::new(seen), inner);
+}
+
+/// The conversations that were found, the selected one with its place. Gives the cursor's line where it is here.
+fn found_lines(
+    app: &App,
+    found: &FoundConversations,
+    (look, selected): (&Row, usize),
+    lines: &mut Vec<Line<'static>>,
+) -> Option<usize> {
+    let theme = look.theme;
+    let before = app.domains().map_or(0, <[_]>::len);
+    let title = format!("Conversations with “{}”", clean_line(&found.text));
+    lines.push(Line::styled(fit(&title, look.width), theme.dim));
+    if found.found.is_empty() {
+        lines.push(Line::styled("  none has all of these words", theme.dim));
+    }
+    let mut cursor_line = None;
+    for (at, one) in found.found.iter().enumerate() {
+        let here = at + before == selected;
+        let trashed = one.conversation.deleted_at.is_some();
+        let about = if trashed { "in the trash".to_owned() } else { day(one.conversation.changed_at) };
+        let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
+        lines.push(look.line(at + before, open.then_some('●'), (&clean_line(&one.conversation.title), &about)));
+        if here {
+            for turn in &one.turns {
+                let text = format!("{}: {}", turn.number, clean_line(&turn.snippet));
+                lines.extend(paragraphs(&text, theme.dim, look.width, &Indent::of(3)));
+            }
+            cursor_line = Some(lines.len() - 1);
+        }
+    }
+    cursor_line
+}
+
+/// `01-31`.
+fn day(at: OffsetDateTime) -> String {
+    format!("{:02}-{:02}", u8::from(at.month()), at.day())
 }
 
 struct Row {

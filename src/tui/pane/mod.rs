@@ -10,6 +10,7 @@ mod conversation;
 mod drops;
 mod evidence;
 mod lists;
+mod popup;
 mod sentence;
 mod steps;
 mod table;
@@ -21,17 +22,20 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
 use super::action::{Action, Place};
+use super::find::Find;
 use super::outline::Outline;
 use super::screen::{Pane, ScreenState};
 use super::text::fit;
 use super::theme::Theme;
 
 pub(super) use behind::{Section, draw as draw_behind};
-pub(super) use chrome::{banner_lines, help_lines, hint_line, status_line, tab_bar};
+use chrome::help_lines;
+pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar};
 pub(super) use composer::{draw as draw_composer, rows as composer_rows};
 pub(super) use conversation::{Settled, draw as draw_conversation};
 pub(super) use evidence::draw as draw_evidence;
 pub(super) use lists::{Entry, draw as draw_lists, entries, entry};
+pub(super) use popup::draw as draw_popup;
 pub(super) use why::draw as draw_why;
 
 /// Whether keys go to a pane.
@@ -114,9 +118,21 @@ fn draw_outline<K: Ord + Copy>(
     parts: Parts<K>,
     outline: &mut Outline<K>,
     look: (Focus, &Theme),
-    inner: Rect,
+    (find, inner): (Option<&mut Find>, Rect),
 ) -> Paragraph<'static> {
     let (focus, theme) = look;
+    let mut parts = parts;
+    if let Some(find) = find.filter(|_| focus == Focus::Here) {
+        let mut matches = Vec::new();
+        for (at, line) in parts.lines.iter_mut().enumerate() {
+            if find.mark(line) {
+                matches.push(at);
+            }
+        }
+        if let Some(line) = find.step(&matches, outline.cursor()) {
+            outline.go_to(line);
+        }
+    }
     let (view, cursor) = outline.view(parts.owners, usize::from(inner.height));
     let seen = parts.lines.into_iter().enumerate().skip(view.start).take(view.len());
     let lines: Vec<Line<'static>> = seen

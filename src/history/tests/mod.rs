@@ -1,5 +1,8 @@
 //! The history on real files.
 
+mod exporting;
+mod keeping;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -22,17 +25,17 @@ use crate::inference::{Completion, Finish, Sampling, Special};
 use crate::prompt::{Cut, CutHow, Part, Prompt, Segment};
 use crate::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
 
-fn folder() -> (TempDir, PathBuf) {
+pub(super) fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");
     (folder, path)
 }
 
-fn wiki() -> DomainName {
+pub(super) fn wiki() -> DomainName {
     "wiki".parse().unwrap()
 }
 
-fn turn(number: u32, question: &str) -> TurnRecord {
+pub(super) fn turn(number: u32, question: &str) -> TurnRecord {
     TurnRecord {
         id: TurnId(0),
         number,
@@ -40,6 +43,7 @@ fn turn(number: u32, question: &str) -> TurnRecord {
         completed_question: format!("{question} (completed)"),
         outcome: Outcome::Answered,
         asked_at: datetime!(2026-03-01 12:00:00.5 UTC),
+        feedback: None,
         trace: trace("Alice did. [Source 1]", 512),
     }
 }
@@ -144,6 +148,7 @@ fn trace(text: &str, score: u16) -> Trace {
             sampling,
             completion: completion(text),
         }),
+        suggestions: vec![text.to_owned()],
         attribution: Some(Attribution {
             method: Method::Counterfactual,
             decisive: true,
@@ -445,11 +450,11 @@ fn two_programs_share_one_history() {
 }
 
 /// A trace as the first version of the program wrote it. Never change the file: histories like it exist.
-const FIRST_TRACE: &str = include_str!("testdata/trace-1.json");
+const FIRST_TRACE: &str = include_str!("../testdata/trace-1.json");
 
 /// What that trace says; the first version translated nothing.
 fn first_trace() -> Trace {
-    Trace { translation: None, ..trace("Alice did. [Source 1]", 512) }
+    Trace { translation: None, suggestions: Vec::new(), ..trace("Alice did. [Source 1]", 512) }
 }
 
 #[test]
@@ -498,6 +503,7 @@ fn any_turn() -> impl Strategy<Value = TurnRecord> {
             completed_question,
             outcome,
             asked_at: OffsetDateTime::from_unix_timestamp(second).unwrap().replace_nanosecond(nanosecond).unwrap(),
+            feedback: None,
             trace: score.map_or_else(Trace::default, |score| trace(&text, score)),
         },
     )

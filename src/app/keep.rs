@@ -1,0 +1,139 @@
+//! What becomes of stored conversations and turns: ratings, names, pins, the trash, files for others.
+//!
+//! Invariants: the open conversation is never thrown away while it is being answered; a rating of a turn that is not yet
+//! stored goes to the history as soon as it is.
+//! Not here: doing it (`history`, on the historian's thread).
+
+use super::state::App;
+use super::{ConversationChange, Effect, Problem};
+use crate::base::{ConversationId, DomainName, TurnId};
+use crate::history::{ConversationRecord, Feedback, Format, Found};
+
+/// What was looked for in the conversations of the open domain, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundConversations {
+    /// The words.
+    pub text: String,
+    /// The conversations that have them, the latest first, also those in the trash.
+    pub found: Vec<Found>,
+}
+
+impl App {
+    /// What is in the trash of the open domain, the latest deleted first.
+    pub fn trash(&self) -> &[ConversationRecord] {
+        &self.trash
+    }
+
+    /// What was done last, for a line on the screen.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
+    /// Takes note of what the user thinks of a turn; none takes it back.
+    pub(super) fn rate(&mut self, index: usize, feedback: Option<Feedback>) -> Vec<Effect> {
+        let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.answer().is_some()) else {
+            return self.noting(Some(Problem {
+                what: "there is no answer to rate".to_owned(),
+                next: "Ask a question first, or choose an answered turn".to_owned(),
+            }));
+        };
+        turn.record.feedback.clone_from(&feedback);
+        let id = turn.record.id;
+        let said = feedback.as_ref().map_or_else(|| "rating taken back".to_owned(), |said| format!("rated {}", said.says()));
+        self.notice = Some(said);
+        if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback }] }
+    }
+
+    /// What was looked for in the conversations, and where it is; none while nothing is looked for.
+    pub fn found(&self) -> Option<&FoundConversations> {
+        self.found.as_ref()
+    }
+
+    pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
+        let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
+        if text.trim().is_empty() {
+            self.found = None;
+            return Vec::new();
+        }
+        vec![Effect::FindConversations { domain, text }]
+    }
+
+    pub(super) fn found_conversations(&mut self, domain: &DomainName, text: String, found: Vec<Found>) -> Vec<Effect> {
+        if self.domain.as_ref().is_some_and(|open| open.name == *domain) {
+            self.found = Some(FoundConversations { text, found });
+        }
+        Vec::new()
+    }
+
+    pub(super) fn change_conversation(&mut self, change: ConversationChange) -> Vec<Effect> {
+        // What was found may no longer be so.
+        self.found = None;
+        let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
+        if let ConversationChange::Delete(id) = change
+            && self.conversation.as_ref().is_some_and(|open| open.id == id)
+        {
+            if self.is_busy() {
+                return self.noting(Some(Problem {
+                    what: "this conversation is still being answered".to_owned(),
+                    next: "Wait for it, or stop it first".to_owned(),
+                }));
+            }
+            self.show(None, Vec::new());
+        }
+        self.problem = None;
+        vec![Effect::ChangeConversation { domain, change }]
+    }
+
+    /// Writes the open conversation, or one turn of it, to a file.
+    pub(super) fn export(&mut self, index: Option<usize>, format: Format) -> Vec<Effect> {
+        let chosen = index.map_or(0..self.turns.len(), |index| index..index + 1);
+        let turns = self.turns.get(chosen).unwrap_or_default().iter().map(|turn| turn.record.clone()).collect::<Vec<_>>();
+        let Some(conversation) = self.conversation.clone().filter(|_| !turns.is_empty()) else {
+            return self.noting(Some(Problem {
+                what: "there is no stored conversation to write to a file".to_owned(),
+                next: "Ask a question first, or choose a conversation".to_owned(),
+            }));
+        };
+        self.problem = None;
+        vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
+    }
+
+    pub(super) fn listed(
+        &mut self,
+        domain: &DomainName,
+        conversations: Vec<ConversationRecord>,
+        trash: Vec<ConversationRecord>,
+    ) -> Vec<Effect> {
+        let open = self.opening_domain.as_ref().or(self.domain.as_ref().map(|domain| &domain.name));
+        if open == Some(domain) {
+            if let Some(shown) = &mut self.conversation
+                && let Some(now) = conversations.iter().find(|listed| listed.id == shown.id)
+            {
+                shown.clone_from(now);
+            }
+            self.conversations = conversations;
+            self.trash = trash;
+        }
+        Vec::new()
+    }
+
+    /// Puts a conversation that was just stored where the history lists it: first, but behind pinned ones.
+    pub(super) fn list_first(&mut self, conversation: &ConversationRecord) {
+        self.conversations.retain(|known| known.id != conversation.id);
+        let pinned = self.conversations.iter().take_while(|known| known.pinned).count();
+        self.conversations.insert(if conversation.pinned { 0 } else { pinned }, conversation.clone());
+    }
+
+    /// The rating of a turn that has just got its id.
+    pub(super) fn late_rating(&self, id: TurnId) -> Vec<Effect> {
+        let turn = self.turns.iter().find(|turn| turn.record.id == id);
+        let feedback = turn.and_then(|turn| turn.record.feedback.clone());
+        feedback.into_iter().map(|feedback| Effect::RateTurn { id, feedback: Some(feedback) }).collect()
+    }
+
+    /// The title of a conversation of the open domain.
+    pub fn title_of(&self, id: ConversationId) -> Option<&str> {
+        let all = self.conversations.iter().chain(&self.trash);
+        all.into_iter().find(|known| known.id == id).map(|known| known.title.as_str())
+    }
+}

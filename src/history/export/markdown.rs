@@ -1,0 +1,123 @@
+//! A conversation in Markdown (CommonMark, with tables).
+//!
+//! Invariants: text from documents stands in code blocks whose fence it cannot close; no HTML in an answer stays HTML.
+
+use std::fmt::Write as _;
+
+use super::source::{Source, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources};
+use crate::attribution::Attribution;
+use crate::base::{clean_line, clean_text};
+use crate::history::{ConversationRecord, TurnRecord};
+
+pub(super) fn write(conversation: &ConversationRecord, turns: &[TurnRecord]) -> String {
+    let mut text = format!(
+        "# {}\n\nDomain `{}`, conversation {}, begun {}.\n",
+        plain(&conversation.title),
+        conversation.domain,
+        conversation.id,
+        minute(conversation.started_at)
+    );
+    for turn in turns {
+        write_turn(&mut text, turn);
+    }
+    text
+}
+
+fn write_turn(text: &mut String, turn: &TurnRecord) {
+    let _ = writeln!(text, "\n## {}. {}\n", turn.number, plain(&turn.question));
+    for (name, wording) in other_wordings(turn) {
+        let _ = writeln!(text, "*{name}:* {}\n", plain(&wording));
+    }
+    if let Some(answer) = &turn.trace.answer {
+        let _ = writeln!(text, "{}\n", without_html(clean_text(&answer.text).trim()));
+    }
+    if let Some(ending) = ending(turn) {
+        let _ = writeln!(text, "**{}**\n", plain(&ending));
+    }
+    if let Some(feedback) = &turn.feedback {
+        let _ = writeln!(text, "*Rated:* {}\n", plain(&feedback.says()));
+    }
+    let sources = sources(turn);
+    if !sources.is_empty() {
+        text.push_str("### Sources\n");
+        sources.iter().for_each(|source| write_source(text, source));
+    }
+    if let (Some(attribution), Some(method)) = (&turn.trace.attribution, method(turn)) {
+        write_attribution(text, attribution, method);
+    }
+    let _ = writeln!(text, "\n*{}*", plain(&circumstances(turn)));
+}
+
+fn write_source(text: &mut String, source: &Source<'_>) {
+    let cited = if source.is_cited { ", cited" } else { "" };
+    let _ = writeln!(text, "\n**Source {}**{cited}: {} ({})", source.rank, plain(&source.title), plain(&source.place));
+    if is_link(source.url) {
+        let _ = writeln!(text, "<{}>", source.url);
+    }
+    let fence = fence(&source.content);
+    let _ = writeln!(text, "\n{fence}text\n{}\n{fence}", source.content);
+}
+
+fn write_attribution(text: &mut String, attribution: &Attribution, method: &str) {
+    let _ = writeln!(text, "\n### Why this answer\n\n{}.", plain(&capital(method)));
+    if !attribution.decisive {
+        text.push_str("\nNo single source decides.\n");
+    }
+    text.push_str("\n| | share | contribution | how | answer without |\n| --- | ---: | ---: | --- | --- |\n");
+    for cluster in &attribution.clusters {
+        let without = cluster.counterfactual_answer.as_deref().map(clean_line).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.4} | {} | {} |",
+            named(cluster),
+            percent(cluster),
+            cluster.contribution,
+            plain(cluster.how.says()),
+            plain(&without)
+        );
+    }
+}
+
+/// A line on which no sign means anything.
+fn plain(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    for letter in clean_line(line).chars() {
+        if "\\`*_{}[]<>#|~&".contains(letter) {
+            text.push('\\');
+        }
+        text.push(letter);
+    }
+    text
+}
+
+/// An answer keeps its Markdown, but no tag in it is one.
+fn without_html(answer: &str) -> String {
+    answer.replace('<', "&lt;")
+}
+
+/// A fence longer than any in the text.
+fn fence(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat((longest + 1).max(3))
+}
+
+fn capital(line: &str) -> String {
+    let mut letters = line.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_cannot_close_its_fence() {
+        assert_eq!(fence("plain"), "```");
+        assert_eq!(fence("a ````` b ``"), "``````");
+    }
+
+    #[test]
+    fn signs_of_a_title_mean_nothing() {
+        assert_eq!(plain("*a* <b> [c](d) | e\n# f"), r"\*a\* \<b\> \[c\](d) \| e \# f");
+    }
+}

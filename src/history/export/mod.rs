@@ -1,0 +1,138 @@
+//! Conversations as files for others: Markdown to read and edit, HTML to open, JSON with everything.
+//!
+//! Takes a conversation and some or all of its turns, gives the text of one self-contained file.
+//! Invariants: all text from documents and models is clean and escaped, so that it shows and never acts; only `http`,
+//! `https` and `mailto` addresses become links; JSON holds the whole trace, as `ragonite history show --json` prints it.
+//! Invariant: a file that is there already is never written over.
+//! Not here: into which folder (`run`, `runtime`).
+
+mod html;
+mod markdown;
+mod source;
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use super::{ConversationRecord, HistoryError, TurnRecord};
+use crate::base::clean_line;
+
+/// What kind of file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    /// To read and edit.
+    #[default]
+    Markdown,
+    /// To open in a browser: one file, without scripts, that loads nothing.
+    Html,
+    /// With the whole trace.
+    Json,
+}
+
+impl Format {
+    /// What its file names end with.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown => "md",
+            Self::Html => "html",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// A text that names no format.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no format: use markdown, html or json")]
+pub struct UnknownFormat(String);
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "markdown" | "md" => Ok(Self::Markdown),
+            "html" => Ok(Self::Html),
+            "json" => Ok(Self::Json),
+            other => Err(UnknownFormat(clean_line(other))),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    conversation: &'a ConversationRecord,
+    turns: &'a [TurnRecord],
+}
+
+/// The file's text, ending in a line feed.
+///
+/// # Errors
+/// When a trace cannot be put into JSON.
+pub fn export(
+    conversation: &ConversationRecord,
+    turns: &[TurnRecord],
+    format: Format,
+) -> Result<String, HistoryError> {
+    match format {
+        Format::Markdown => Ok(markdown::write(conversation, turns)),
+        Format::Html => Ok(html::write(conversation, turns)),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(&Whole { conversation, turns });
+            json.map(|json| json + "\n").map_err(|source| HistoryError::Trace { source })
+        }
+    }
+}
+
+/// Most names that are tried for a file.
+const NAMES: usize = 1000;
+
+/// Longest part of a file name that comes from the title, in letters.
+const LONGEST_NAME: usize = 40;
+
+/// Writes a new file in `folder`, named after the conversation, and gives its path.
+///
+/// # Errors
+/// When the folder cannot be written, or has as many files of this name as are tried.
+pub fn write_export(
+    folder: &Path,
+    conversation: &ConversationRecord,
+    turns: &[TurnRecord],
+    format: Format,
+) -> Result<PathBuf, HistoryError> {
+    let text = export(conversation, turns, format)?;
+    let failed = |path: &Path, source| HistoryError::Export { path: path.to_owned(), source };
+    let folder = folder.canonicalize().map_err(|source| failed(folder, source))?;
+    let name = file_name(&conversation.title);
+    let numbers = std::iter::once(String::new()).chain((2..NAMES).map(|number| format!("-{number}")));
+    for number in numbers {
+        let path = folder.join(format!("ragonite-{}-{name}{number}.{}", conversation.id, format.extension()));
+        match write_new(&path, &text) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            written => return written.map(|()| path.clone()).map_err(|source| failed(&path, source)),
+        }
+    }
+    Err(failed(&folder, io::Error::from(io::ErrorKind::AlreadyExists)))
+}
+
+/// Writes a file that is not there yet.
+///
+/// # Errors
+/// When it is, or cannot be written.
+pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+}
+
+/// The words of a title as a part of a file name.
+fn file_name(title: &str) -> String {
+    let words = title.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut name = words.collect::<Vec<_>>().join("-").to_lowercase();
+    if let Some((end, _)) = name.char_indices().nth(LONGEST_NAME) {
+        name.truncate(end);
+    }
+    let name = name.trim_end_matches('-');
+    if name.is_empty() { "conversation".to_owned() } else { name.to_owned() }
+}

@@ -1,0 +1,107 @@
+//! Looking for words in all conversations.
+//!
+//! Takes words, gives the conversations whose title or turns have all of them, the latest first. A word is found by its
+//! beginning, in any case, with or without accents; quotes and signs mean nothing.
+//! Invariant: nothing a user types is a wrong query.
+//! Not here: showing what was found.
+
+use rusqlite::Row;
+use serde::Serialize;
+
+use super::store::find;
+use super::{ConversationRecord, History, HistoryError};
+use crate::base::{ConversationId, DomainName, clean_line};
+
+/// Words around a found one.
+const SNIPPET_WORDS: u32 = 16;
+
+/// A turn that has all the words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FoundTurn {
+    /// Its place in the conversation.
+    pub number: u32,
+    /// Clean text around the words.
+    pub snippet: String,
+}
+
+/// A conversation that has all the words in its title or in a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The conversation.
+    pub conversation: ConversationRecord,
+    /// The turns that have them, in order; empty where only the title does.
+    pub turns: Vec<FoundTurn>,
+}
+
+impl History {
+    /// The conversations of a domain, or of all, with all the words of `text`, also those in the trash; none where
+    /// `text` has no word.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn find(&self, text: &str, domain: Option<&DomainName>) -> Result<Vec<Found>, HistoryError> {
+        let Some(query) = query(text) else { return Ok(Vec::new()) };
+        let failed = |source| HistoryError::database(self.path(), "looking for words", source);
+        let mut statement = self
+            .connection()
+            .prepare_cached(
+                "SELECT conversations.id AS id, change, turns.number, snippet(turns_text, -1, '', '', '…', ?3)
+                 FROM turns_text JOIN turns ON turns.id = turns_text.rowid
+                 JOIN conversations ON conversations.id = turns.conversation
+                 WHERE turns_text MATCH ?1 AND (?2 IS NULL OR domain = ?2)
+                 UNION ALL
+                 SELECT conversations.id, change, NULL, '' FROM titles_text
+                 JOIN conversations ON conversations.id = titles_text.rowid
+                 WHERE titles_text MATCH ?1 AND (?2 IS NULL OR domain = ?2)
+                 ORDER BY change DESC, id DESC, number",
+            )
+            .map_err(failed)?;
+        let rows = statement
+            .query_map(rusqlite::params![query, domain.map(DomainName::as_str), SNIPPET_WORDS], Match::read)
+            .map_err(failed)?;
+        let mut all: Vec<Found> = Vec::new();
+        for row in rows {
+            let row = row.map_err(failed)?;
+            if all.last().is_none_or(|found| found.conversation.id != row.conversation) {
+                let id = row.conversation;
+                let conversation = find(self.connection(), self.path(), id)?;
+                let conversation = conversation.ok_or(HistoryError::NoConversation { id })?;
+                all.push(Found { conversation, turns: Vec::new() });
+            }
+            if let (Some(found), Some(number)) = (all.last_mut(), row.turn) {
+                found.turns.push(FoundTurn { number, snippet: clean_line(&row.snippet) });
+            }
+        }
+        Ok(all)
+    }
+}
+
+struct Match {
+    conversation: ConversationId,
+    turn: Option<u32>,
+    snippet: String,
+}
+
+impl Match {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self { conversation: ConversationId(row.get(0)?), turn: row.get(2)?, snippet: row.get(3)? })
+    }
+}
+
+/// All words, each as the beginning of one (FTS5, <https://www.sqlite.org/fts5.html#full_text_query_syntax>).
+fn query(text: &str) -> Option<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<String> = words.map(|word| format!("\"{word}\"*")).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_words_and_nothing_else() {
+        assert_eq!(query(" OXT-1654 \"NOT").as_deref(), Some("\"OXT\"* \"1654\"* \"NOT\"*"));
+        assert_eq!(query("* ( -"), None);
+    }
+}

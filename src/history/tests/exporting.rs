@@ -1,0 +1,73 @@
+//! Files for others.
+
+use time::macros::datetime;
+
+use super::super::*;
+use super::{turn, wiki};
+use crate::base::ConversationId;
+
+fn conversation() -> ConversationRecord {
+    ConversationRecord {
+        id: ConversationId(3),
+        domain: wiki(),
+        title: "Who did <b>it</b>?".into(),
+        started_at: datetime!(2026-03-01 12:00 UTC),
+        changed_at: datetime!(2026-03-01 12:05 UTC),
+        turns: 2,
+        pinned: false,
+        deleted_at: None,
+    }
+}
+
+fn turns() -> Vec<TurnRecord> {
+    let rated_at = datetime!(2026-03-01 13:00 UTC);
+    let note = "the *list* is from 2023".into();
+    let feedback = Some(Feedback { rating: Rating::Down, reason: Some(Reason::OutOfDate), note, rated_at });
+    let failed = Outcome::Failed("no model".into());
+    let failure = TurnRecord { outcome: failed, trace: Trace::default(), ..turn(2, "And when?") };
+    vec![TurnRecord { feedback, ..turn(1, "Who did <b>it</b>?") }, failure]
+}
+
+#[test]
+fn a_conversation_in_markdown() {
+    insta::assert_snapshot!(export(&conversation(), &turns(), Format::Markdown).unwrap());
+}
+
+#[test]
+fn a_conversation_in_html() {
+    insta::assert_snapshot!(export(&conversation(), &turns(), Format::Html).unwrap());
+}
+
+#[test]
+fn json_holds_the_whole_trace() {
+    let json = export(&conversation(), &turns(), Format::Json).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let stored: Vec<TurnRecord> = serde_json::from_value(value["turns"].clone()).unwrap();
+    assert_eq!(stored, turns());
+    assert_eq!(value["conversation"]["id"], 3);
+}
+
+#[test]
+fn nothing_in_a_file_acts() {
+    let evil = "<script>alert(1)</script> \u{1b}[31m ``` <img src=x onerror=y>";
+    let mut turn = turn(1, evil);
+    if let Some(retrieved) = &mut turn.trace.retrieved {
+        for hit in &mut retrieved.hits {
+            hit.title = evil.into();
+            hit.content = format!("{evil}\n```\n<script>");
+            hit.url = "javascript:alert(1)".into();
+        }
+    }
+    if let Some(answer) = &mut turn.trace.answer {
+        answer.text = format!("{evil} [Source 1]");
+    }
+    let conversation = ConversationRecord { title: evil.into(), ..conversation() };
+    let html = export(&conversation, std::slice::from_ref(&turn), Format::Html).unwrap();
+    let markdown = export(&conversation, &[turn], Format::Markdown).unwrap();
+    for text in [&html, &markdown] {
+        assert!(!text.contains('\u{1b}') && !text.contains("href=\"javascript"));
+    }
+    assert!(!html.contains("<script") && !html.contains("<img"), "{html}");
+    let outside: String = markdown.split("````").step_by(2).collect();
+    assert!(!outside.replace("\\<", "").contains('<'), "{markdown}");
+}

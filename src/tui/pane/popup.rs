@@ -1,0 +1,137 @@
+//! What lies over the panes, drawn in their middle.
+//!
+//! Not here: what keys do to it (`tui::popup`).
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+use tui_textarea::TextArea;
+
+use super::{Focus, block, help_lines};
+use crate::history::Reason;
+use crate::tui::action::{Action, Place};
+use crate::tui::popup::{Palette, Popup};
+use crate::tui::screen::ScreenState;
+use crate::tui::text::{Indent, cells, fit, pad, paragraphs, width};
+use crate::tui::theme::Theme;
+
+/// Cells of a popup that takes text.
+const WIDE: usize = 64;
+
+/// Rows of the palette's list.
+const ROWS: usize = 16;
+
+pub(in crate::tui) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+    let theme = screen.theme;
+    let room = usize::from(area.width).saturating_sub(4).min(WIDE);
+    let (title, lines, text) = match &mut screen.popup {
+        None => return,
+        Some(Popup::Help(_)) => return draw_help(screen, area, frame),
+        Some(Popup::Palette(palette)) => {
+            let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
+            let lines = palette_lines(palette, &screen.keymap, (room, rows), &theme);
+            ("Actions", lines, Some(&mut palette.line))
+        }
+        Some(Popup::Prompt(prompt)) => (prompt.title(), Vec::new(), Some(&mut prompt.line)),
+        Some(Popup::Reasons(reasons)) => ("What is wrong with the answer", reason_lines(reasons.selected, &theme), None),
+        Some(Popup::Confirm(confirm)) => {
+            let mut lines = paragraphs(&confirm.says, theme.text, room, &Indent::of(1));
+            lines.push(Line::default());
+            lines.push(Line::from(vec![
+                Span::styled(" y", theme.accent),
+                Span::styled(" remove it   ", theme.text),
+                Span::styled("n", theme.accent),
+                Span::styled(" keep it", theme.text),
+            ]));
+            ("Really?", lines, None)
+        }
+    };
+    let wide = if text.is_some() { room } else { lines.iter().map(Line::width).max().unwrap_or(0).max(width(title)) };
+    let at = middle(area, wide + 4, lines.len() + 2 + usize::from(text.is_some()));
+    let frame_block = block(title, Focus::Here, &theme);
+    let inner = frame_block.inner(at);
+    frame.render_widget(Clear, at);
+    frame.render_widget(frame_block, at);
+    let mut rest = inner;
+    if let Some(line) = text {
+        let first = Rect { height: inner.height.min(1), ..inner };
+        draw_text(line, first, frame);
+        rest = Rect { y: inner.y + first.height, height: inner.height - first.height, ..inner };
+    }
+    frame.render_widget(Paragraph::new(lines), rest);
+}
+
+fn middle(area: Rect, columns: usize, rows: usize) -> Rect {
+    let size = (cells(columns).min(area.width), cells(rows).min(area.height));
+    Rect::new(area.x + (area.width - size.0) / 2, area.y + (area.height - size.1) / 2, size.0, size.1)
+}
+
+fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Frame<'_>) {
+    line.set_cursor_line_style(Style::new());
+    line.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
+    frame.render_widget(&*line, area);
+}
+
+fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+    let lines = help_lines(&screen.keymap, &screen.theme);
+    let wide = lines.iter().map(Line::width).max().unwrap_or(0);
+    let at = middle(area, wide + 4, lines.len() + 2);
+    let frame_block = block("Keys", Focus::Here, &screen.theme);
+    let inner = frame_block.inner(at);
+    let Some(Popup::Help(scroll)) = &mut screen.popup else { return };
+    let view = scroll.view(lines.len(), usize::from(inner.height));
+    let frame_block = match scroll.below() {
+        0 => frame_block,
+        below => frame_block.title_bottom(Line::from(format!(" {below} more below ")).right_aligned()),
+    };
+    let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
+    frame.render_widget(Clear, at);
+    frame.render_widget(Paragraph::new(seen).block(frame_block), at);
+}
+
+/// The actions that were found, each with its first key, around the selected one.
+fn palette_lines(
+    palette: &Palette,
+    keymap: &crate::tui::keymap::Keymap,
+    (room, rows): (usize, usize),
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let found = palette.found();
+    if found.is_empty() {
+        return vec![Line::styled(" nothing has all of these words", theme.dim)];
+    }
+    let key = |action: Action| {
+        let anywhere = keymap.key(action, Place::Composer).or_else(|| keymap.key(action, Place::Panes));
+        anywhere.unwrap_or_default()
+    };
+    let top = (palette.selected + 1).saturating_sub(rows);
+    let shown = found.iter().enumerate().skip(top).take(rows);
+    shown
+        .map(|(at, action)| {
+            let here = at == palette.selected;
+            let key = key(*action);
+            let says = fit(action.says(), room.saturating_sub(width(&key) + 4));
+            let style = if here { theme.selected } else { theme.text };
+            let says = pad(&says, room.saturating_sub(width(&key) + 3));
+            Line::from(vec![
+                Span::styled(if here { "›" } else { " " }, theme.accent),
+                Span::styled(says, style),
+                Span::styled(format!(" {key} "), theme.accent),
+            ])
+        })
+        .collect()
+}
+
+fn reason_lines(selected: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let row = |(at, reason): (usize, Reason)| {
+        let here = at == selected;
+        Line::from(vec![
+            Span::styled(if here { "› " } else { "  " }, theme.accent),
+            Span::styled(format!("{} ", at + 1), theme.accent),
+            Span::styled(reason.says(), if here { theme.selected } else { theme.text }),
+        ])
+    };
+    Reason::ALL.into_iter().enumerate().map(row).collect()
+}

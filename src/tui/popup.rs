@@ -1,0 +1,264 @@
+//! What lies over the panes, and the keys while it does.
+//!
+//! Takes keys, gives wishes. Each popup closes with Esc; Ctrl+C and Ctrl+Q mean there what they mean everywhere.
+//! Invariant: while a popup takes text, keys that type a character are text.
+//! Not here: how popups are drawn (`pane::popup`).
+
+use crossterm::event::{KeyCode, KeyEvent};
+use time::OffsetDateTime;
+use tui_textarea::TextArea;
+
+use super::action::{Action, Place};
+use super::find::Find;
+use super::input::{Intent, act, cancel, step_of};
+use super::outline::{Scroll, Step};
+use super::screen::{Pane, ScreenState};
+use crate::app::{App, ConversationChange, Event};
+use crate::base::{ConversationId, clean_line};
+use crate::history::{Feedback, Rating, Reason};
+
+/// What lies over the panes.
+#[derive(Debug, Clone)]
+pub(super) enum Popup {
+    /// All keys.
+    Help(Scroll),
+    /// All actions, found by words.
+    Palette(Palette),
+    /// A line of text is asked for.
+    Prompt(Prompt),
+    /// What is wrong with an answer.
+    Reasons(Reasons),
+    /// Whether something that cannot be undone is really wanted.
+    Confirm(Confirm),
+}
+
+/// All actions, found by words.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Palette {
+    pub(super) line: TextArea<'static>,
+    pub(super) selected: usize,
+}
+
+impl Palette {
+    /// The actions that have all the words that are written, in the order of the help.
+    pub(super) fn found(&self) -> Vec<Action> {
+        let written = text_of(&self.line).to_lowercase();
+        let words: Vec<&str> = written.split_whitespace().collect();
+        let has = |action: &Action| {
+            let said = format!("{} {}", action.name(), action.says()).to_lowercase();
+            words.iter().all(|word| said.contains(word))
+        };
+        Action::all().filter(|action| *action != Action::Palette && has(action)).collect()
+    }
+}
+
+/// What a line of text is for.
+#[derive(Debug, Clone)]
+pub(super) enum Asked {
+    /// A text to look for in the pane.
+    Text,
+    /// Words to look for in all conversations.
+    Words,
+    /// The title of a conversation.
+    Title(ConversationId),
+    /// What is wrong with the answer of this turn, in the user's words; it may stay empty.
+    Note(usize, Reason),
+}
+
+/// A line of text is asked for.
+#[derive(Debug, Clone)]
+pub(super) struct Prompt {
+    pub(super) asked: Asked,
+    pub(super) line: TextArea<'static>,
+}
+
+impl Prompt {
+    fn new(asked: Asked, text: &str) -> Self {
+        let mut line = TextArea::new(vec![text.to_owned()]);
+        line.move_cursor(tui_textarea::CursorMove::End);
+        Self { asked, line }
+    }
+
+    /// What is asked.
+    pub(super) fn title(&self) -> &'static str {
+        match self.asked {
+            Asked::Text => "Look for",
+            Asked::Words => "Look for words in all conversations",
+            Asked::Title(_) => "Title of the conversation",
+            Asked::Note(..) => "What is wrong, in your words (may stay empty)",
+        }
+    }
+}
+
+/// What is wrong with an answer.
+#[derive(Debug, Clone)]
+pub(super) struct Reasons {
+    turn: usize,
+    pub(super) selected: usize,
+}
+
+/// Whether something that cannot be undone is really wanted.
+#[derive(Debug, Clone)]
+pub(super) struct Confirm {
+    /// What will be done.
+    pub(super) says: String,
+    change: ConversationChange,
+}
+
+/// Opens the line for another title.
+pub(super) fn rename(screen: &mut ScreenState, id: ConversationId, title: &str) {
+    screen.popup = Some(Popup::Prompt(Prompt::new(Asked::Title(id), &clean_line(title))));
+}
+
+/// Opens the line for what is looked for.
+pub(super) fn look_for(screen: &mut ScreenState) {
+    let asked = if screen.focus == Pane::Lists { Asked::Words } else { Asked::Text };
+    let before = screen.find.as_ref().map_or("", |find| find.text.as_str()).to_owned();
+    screen.popup = Some(Popup::Prompt(Prompt::new(asked, &before)));
+}
+
+/// Asks what is wrong with the answer of a turn.
+pub(super) fn ask_reason(screen: &mut ScreenState, turn: usize) {
+    screen.popup = Some(Popup::Reasons(Reasons { turn, selected: 0 }));
+}
+
+/// Asks whether a conversation is to be removed for good.
+pub(super) fn confirm_purge(screen: &mut ScreenState, id: ConversationId, title: &str) {
+    let says = format!("Remove “{}” for good? It cannot be brought back.", clean_line(title));
+    screen.popup = Some(Popup::Confirm(Confirm { says, change: ConversationChange::Purge(id) }));
+}
+
+/// A key while a popup is open.
+pub(super) fn on_key(
+    screen: &mut ScreenState,
+    app: &App,
+    key: KeyEvent,
+    action: Option<Action>,
+    now: OffsetDateTime,
+) -> Vec<Intent> {
+    match action {
+        Some(Action::Cancel) => return cancel(screen, app),
+        Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
+        Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
+            return vec![Intent::App(Event::CancelRequested)];
+        }
+        Some(Action::Back) => screen.popup = None,
+        other => return into(screen, app, key, other, now),
+    }
+    vec![Intent::Redraw]
+}
+
+/// Where keys are looked up while this is open.
+pub(super) fn place(popup: &Popup) -> Place {
+    match popup {
+        Popup::Palette(_) | Popup::Prompt(_) => Place::Composer,
+        Popup::Help(_) | Popup::Reasons(_) | Popup::Confirm(_) => Place::Panes,
+    }
+}
+
+fn into(
+    screen: &mut ScreenState,
+    app: &App,
+    key: KeyEvent,
+    action: Option<Action>,
+    now: OffsetDateTime,
+) -> Vec<Intent> {
+    let Some(popup) = &mut screen.popup else { return Vec::new() };
+    match popup {
+        Popup::Help(_) if action == Some(Action::Help) => screen.popup = None,
+        Popup::Help(scroll) => {
+            if let Some(step) = action.and_then(step_of) {
+                scroll.step(step);
+            }
+        }
+        Popup::Palette(palette) => {
+            if let Some(chosen) = in_palette(palette, key) {
+                screen.popup = None;
+                return act(screen, app, chosen, now);
+            }
+        }
+        Popup::Prompt(prompt) => {
+            if key.code == KeyCode::Enter {
+                let wish = answer(prompt, now);
+                if matches!(prompt.asked, Asked::Text) {
+                    screen.find = Find::new(&text_of(&prompt.line));
+                }
+                screen.popup = None;
+                return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
+            }
+            prompt.line.input(key);
+        }
+        Popup::Reasons(reasons) => {
+            if let Some(reason) = in_reasons(reasons, key, action) {
+                let turn = reasons.turn;
+                screen.popup = Some(Popup::Prompt(Prompt::new(Asked::Note(turn, reason), "")));
+            }
+        }
+        Popup::Confirm(confirm) => {
+            let change = confirm.change.clone();
+            match key.code {
+                KeyCode::Char('y' | 'Y') => {
+                    screen.popup = None;
+                    return vec![Intent::App(Event::ConversationChangeWanted(change))];
+                }
+                KeyCode::Char('n' | 'N') => screen.popup = None,
+                _ => {}
+            }
+        }
+    }
+    vec![Intent::Redraw]
+}
+
+/// Gives the action that was chosen.
+fn in_palette(palette: &mut Palette, key: KeyEvent) -> Option<Action> {
+    let found = palette.found();
+    match key.code {
+        KeyCode::Enter => return found.get(palette.selected).copied(),
+        KeyCode::Up => palette.selected = Step::Up.from(palette.selected, 1, found.len()),
+        KeyCode::Down => palette.selected = Step::Down.from(palette.selected, 1, found.len()),
+        KeyCode::PageUp => palette.selected = Step::PageUp.from(palette.selected, 8, found.len()),
+        KeyCode::PageDown => palette.selected = Step::PageDown.from(palette.selected, 8, found.len()),
+        _ => {
+            if palette.line.input(key) {
+                palette.selected = 0;
+            }
+        }
+    }
+    None
+}
+
+/// Gives the reason that was chosen, by its number or with Enter.
+fn in_reasons(reasons: &mut Reasons, key: KeyEvent, action: Option<Action>) -> Option<Reason> {
+    if let KeyCode::Char(digit @ '1'..='5') = key.code {
+        return Reason::ALL.get(digit as usize - '1' as usize).copied();
+    }
+    if key.code == KeyCode::Enter {
+        return Reason::ALL.get(reasons.selected).copied();
+    }
+    if let Some(step) = action.and_then(step_of) {
+        reasons.selected = step.from(reasons.selected, Reason::ALL.len(), Reason::ALL.len());
+    }
+    None
+}
+
+/// What a finished line of text leads to.
+fn answer(prompt: &Prompt, now: OffsetDateTime) -> Option<Event> {
+    let text = text_of(&prompt.line);
+    match prompt.asked {
+        // Without a letter the title stays as it was.
+        Asked::Title(id) if !clean_line(&text).is_empty() => {
+            Some(Event::ConversationChangeWanted(ConversationChange::Rename(id, text)))
+        }
+        Asked::Title(_) | Asked::Text => None,
+        Asked::Words => Some(Event::ConversationsWanted(text)),
+        Asked::Note(turn, reason) => {
+            let note = clean_line(&text);
+            let feedback = Feedback { rating: Rating::Down, reason: Some(reason), note, rated_at: now };
+            Some(Event::TurnRated { turn, feedback: Some(feedback) })
+        }
+    }
+}
+
+fn text_of(line: &TextArea<'_>) -> String {
+    line.lines().join(" ")
+}
