@@ -426,7 +426,8 @@ mod tests {
         let engine = Engine::new(setup, leaving.clone(), events.clone());
         let (encoder, _) = mpsc::channel();
         let translations = HashMap::new();
-        Some((Generator { engine, encoder, leaving, events, model: None, translations }, told))
+        let comparer = Comparer::default();
+        Some((Generator { engine, encoder, leaving, events, model: None, translations, comparer }, told))
     }
 
     /// How often a model was said to be loaded since the last look.

@@ -81,11 +81,6 @@ impl Scroll {
         self.top = self.top.min(lines.start);
     }
 
-    /// The first line that is seen.
-    pub(super) fn top(&self) -> usize {
-        self.top
-    }
-
     /// How many lines are below the view.
     pub(super) fn below(&self) -> usize {
         self.total.saturating_sub(self.top + self.height)

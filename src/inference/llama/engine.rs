@@ -362,11 +362,6 @@ impl Engine {
         self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX))
     }
 
-    /// The logits of all words after the token at `place` of the last call.
-    pub(super) fn logits(&self, place: usize) -> &[f32] {
-        self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX))
-    }
-
     /// The natural logarithm of the probability of `token` after the one at `place` of the last call.
     pub(super) fn log_probability(&self, place: usize, token: LlamaToken) -> f32 {
         let logits = self.logits(place);

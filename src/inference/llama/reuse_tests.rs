@@ -8,7 +8,7 @@ use super::*;
 /// Tokens of the longest beginning that `prompt` shares with what any slot holds; its last token is always read.
 fn longest(generator: &LlamaGenerator, prompt: &[LlamaToken]) -> usize {
     let shared = |held: &Vec<LlamaToken>| held.iter().zip(prompt).take_while(|(a, b)| a == b).count();
-    generator.slots.held().iter().map(shared).max().unwrap().min(prompt.len() - 1)
+    generator.slots.contents().iter().map(shared).max().unwrap().min(prompt.len() - 1)
 }
 
 #[test]

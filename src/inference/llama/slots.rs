@@ -115,7 +115,7 @@ impl Slots {
 
     /// What each slot holds.
     #[cfg(test)]
-    pub(super) fn held(&self) -> &[Vec<LlamaToken>] {
+    pub(super) fn contents(&self) -> &[Vec<LlamaToken>] {
         &self.tokens
     }
 

@@ -15,6 +15,7 @@ use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
 use crate::history::{Feedback, Outcome, TurnTimings};
 use crate::tui::action::{Action, Place};
+use crate::tui::keymap::Keymap;
 use crate::tui::markdown::{Look, render};
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, counted, duration, fit, one_line, paragraphs, sources, thousands, wrap};
@@ -79,7 +80,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         .map(|turn| match (&fresh, screen.settled.get(&turn.key)) {
             (Some((key, lines)), _) if *key == turn.key => Cow::Borrowed(lines.as_slice()),
             (_, Some(settled)) => Cow::Borrowed(settled.lines.as_slice()),
-            _ => Cow::Owned(turn_lines(app, turn, screen, width)),
+            _ => Cow::Owned(turn_lines(app, turn, (&theme, &screen.keymap), width)),
         })
         .collect();
     let total = blocks.iter().map(|lines| lines.len()).sum();
@@ -136,7 +137,7 @@ fn running_lines(
     let turn = app.turn(app.phase().turn()?)?;
     let theme = &screen.theme;
     let answered = matches!(app.phase(), Phase::Explaining(_));
-    let mut lines = if answered { turn_lines(app, turn, screen, width) } else { question_lines(turn, theme, width) };
+    let mut lines = if answered { turn_lines(app, turn, (theme, &screen.keymap), width) } else { question_lines(turn, theme, width) };
     if !answered {
         lines.extend(answer_lines(turn, theme, width));
     }
@@ -163,7 +164,7 @@ fn keep_settled(app: &App, screen: &mut ScreenState, width: usize) {
         if running {
             screen.settled.remove(&turn.key);
         } else if !valid {
-            let lines = turn_lines(app, turn, screen, width);
+            let lines = turn_lines(app, turn, (&screen.theme, &screen.keymap), width);
             let feedback = turn.record.feedback.clone();
             screen.settled.insert(turn.key, Settled { width, timings, feedback, suggestions, lines });
         }
@@ -171,8 +172,8 @@ fn keep_settled(app: &App, screen: &mut ScreenState, width: usize) {
 }
 
 /// A turn that no longer runs.
-fn turn_lines(app: &App, turn: &Turn, screen: &ScreenState, width: usize) -> Vec<Line<'static>> {
-    let theme = &screen.theme;
+fn turn_lines(app: &App, turn: &Turn, look: (&Theme, &Keymap), width: usize) -> Vec<Line<'static>> {
+    let (theme, keymap) = look;
     let mut lines = question_lines(turn, theme, width);
     lines.extend(answer_lines(turn, theme, width));
     if lines.last().is_some_and(|line| line.width() > 0) {
@@ -183,14 +184,18 @@ fn turn_lines(app: &App, turn: &Turn, screen: &ScreenState, width: usize) -> Vec
         let said = Span::styled(format!("rated {}", feedback.says()), theme.dim);
         lines.extend(wrap(&[said], width, &Indent::default()));
     }
-    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, screen, width));
+    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, (theme, keymap), width));
     lines.push(Line::default());
     lines
 }
 
 /// Questions to go on with, each with its key.
-fn suggestion_lines(suggested: Suggested, turn: &Turn, screen: &ScreenState, width: usize) -> Vec<Line<'static>> {
-    let theme = &screen.theme;
+fn suggestion_lines(
+    suggested: Suggested,
+    turn: &Turn,
+    (theme, keymap): (&Theme, &Keymap),
+    width: usize,
+) -> Vec<Line<'static>> {
     match suggested {
         Suggested::Hidden => Vec::new(),
         Suggested::Wanted => vec![Line::default(), Line::styled("looking for questions to go on with…", theme.dim)],
@@ -198,7 +203,7 @@ fn suggestion_lines(suggested: Suggested, turn: &Turn, screen: &ScreenState, wid
             let actions = [Action::AskFirst, Action::AskSecond, Action::AskThird];
             let mut lines = vec![Line::default(), Line::styled("Go on with:", theme.dim)];
             for (action, question) in actions.into_iter().zip(&turn.record.trace.suggestions) {
-                let key = screen.keymap.key(action, Place::Composer).unwrap_or_default();
+                let key = keymap.key(action, Place::Composer).unwrap_or_default();
                 let lead = format!("{key}  ");
                 let rest = " ".repeat(crate::tui::text::width(&lead));
                 let indent = Indent { first: Span::styled(lead, theme.accent), rest: Span::raw(rest) };
