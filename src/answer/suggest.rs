@@ -92,7 +92,8 @@ fn usable(said: &str, input: &SuggestInput<'_>) -> Vec<String> {
     let mut taken: HashSet<String> = input.asked.iter().map(String::as_str).chain([input.question]).map(form).collect();
     let mut questions = Vec::new();
     for line in said.lines() {
-        let line = clean_line(line.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".)- ".contains(letter)));
+        let line =
+            clean_line(line.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".)- ".contains(letter)));
         let sound = line.ends_with('?') && is_grounded(&line, input.answer.language, &known);
         if sound && taken.insert(form(&line)) {
             questions.push(line);
@@ -103,8 +104,7 @@ fn usable(said: &str, input: &SuggestInput<'_>) -> Vec<String> {
 }
 
 fn is_grounded(line: &str, language: Language, known: &HashSet<String>) -> bool {
-    let words: Vec<String> =
-        content_words(line).into_iter().filter(|word| !language.is_function_word(word)).collect();
+    let words: Vec<String> = content_words(line).into_iter().filter(|word| !language.is_function_word(word)).collect();
     let there = words.iter().filter(|word| known.contains(*word)).count();
     !words.is_empty() && there as f64 >= GROUNDED * words.len() as f64
 }

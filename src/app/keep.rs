@@ -39,7 +39,8 @@ impl App {
         };
         turn.record.feedback.clone_from(&feedback);
         let id = turn.record.id;
-        let said = feedback.as_ref().map_or_else(|| "rating taken back".to_owned(), |said| format!("rated {}", said.says()));
+        let said =
+            feedback.as_ref().map_or_else(|| "rating taken back".to_owned(), |said| format!("rated {}", said.says()));
         self.notice = Some(said);
         if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback }] }
     }
@@ -87,7 +88,8 @@ impl App {
     /// Writes the open conversation, or one turn of it, to a file.
     pub(super) fn export(&mut self, index: Option<usize>, format: Format) -> Vec<Effect> {
         let chosen = index.map_or(0..self.turns.len(), |index| index..index + 1);
-        let turns = self.turns.get(chosen).unwrap_or_default().iter().map(|turn| turn.record.clone()).collect::<Vec<_>>();
+        let turns =
+            self.turns.get(chosen).unwrap_or_default().iter().map(|turn| turn.record.clone()).collect::<Vec<_>>();
         let Some(conversation) = self.conversation.clone().filter(|_| !turns.is_empty()) else {
             return self.noting(Some(Problem {
                 what: "there is no stored conversation to write to a file".to_owned(),

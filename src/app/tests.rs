@@ -417,7 +417,11 @@ fn a_chosen_domain_starts_a_new_conversation_once_it_is_open() {
     let mut app = with_one_turn();
     let effects = app.handle(Event::DomainChosen(name("league")));
     assert_eq!(effects, [Effect::OpenDomain(name("league")), Effect::ListConversations(name("league"))]);
-    app.handle(Event::ConversationsListed { domain: name("league"), conversations: vec![conversation(2, "league")], trash: Vec::new() });
+    app.handle(Event::ConversationsListed {
+        domain: name("league"),
+        conversations: vec![conversation(2, "league")],
+        trash: Vec::new(),
+    });
     assert_eq!(app.turns().len(), 1, "the old one stays until the new one is open");
     app.handle(Event::DomainOpened(domain("league")));
     assert!(app.turns().is_empty());

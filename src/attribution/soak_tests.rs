@@ -17,7 +17,7 @@ use crate::inference::{
 use crate::prompt::{Part, Prompt, Segment};
 
 /// Cancellations where nothing else is said.
-const CANCELS: usize = 60;
+const CANCELS: usize = 15;
 
 /// What the resident memory may differ by between the first rounds and the last.
 const FLAT: u64 = 50_000_000;

@@ -127,7 +127,9 @@ impl<'a> Splitter<'a> {
         let names = self.names_of_pictures(at);
         let beside = || {
             let near = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten();
-            near.filter(|near| self.names_of_pictures(*near).is_none()).filter_map(|near| self.pieces.get(near))
+            let near = near.filter(|near| self.names_of_pictures(*near).is_none());
+            // Beside a row stand the caption and the footer of its table, which may leave no room.
+            near.filter_map(|near| self.pieces.get(near)).filter(|near| !matches!(near.body, Body::Table { .. }))
         };
         // What a neighbour does not hold whole stays.
         let is_held = |names| head(names, self.bounds.settings.longest_neighbour, self.bounds.measure) == names;

@@ -188,7 +188,9 @@ impl HistoryError {
             Self::Export { .. } => "Check that the folder can be written and its disk has room.",
             Self::NoTurn { .. } => "`ragonite history show ID` shows its turns.",
             Self::InTrash { .. } => "Take it out with `ragonite history restore ID` first.",
-            Self::NotInTrash { .. } => "`ragonite history list --trash` shows what is; `ragonite history delete ID` puts it there.",
+            Self::NotInTrash { .. } => {
+                "`ragonite history list --trash` shows what is; `ragonite history delete ID` puts it there."
+            }
             Self::NoTitle => "Give it a title of at least one letter.",
             Self::OtherDomain { .. } => "Start a new conversation to ask another domain.",
         }

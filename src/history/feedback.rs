@@ -63,8 +63,7 @@ pub enum Reason {
 
 impl Reason {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 5] =
-        [Self::WrongAnswer, Self::WrongSource, Self::Incomplete, Self::OutOfDate, Self::Other];
+    pub const ALL: [Self; 5] = [Self::WrongAnswer, Self::WrongSource, Self::Incomplete, Self::OutOfDate, Self::Other];
 
     /// As it is stored and typed.
     #[must_use]

@@ -17,7 +17,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Times are UTC text of one length, so that they sort. `change` counts saves over all conversations: it orders them by
 /// their last save even when the clock is set back. `deleted_at` is set for conversations in the trash. `turns_text` and
 /// `titles_text` are the words of what a user may look for; triggers keep them, and what is deleted is gone from them too.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE conversations (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         domain TEXT NOT NULL,
@@ -41,7 +42,8 @@ const MIGRATIONS: &[&str] = &["
         trace TEXT NOT NULL,
         UNIQUE (conversation, number)
     ) STRICT;
-", "
+",
+    "
     ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
     CREATE TABLE feedback (
         turn INTEGER PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
@@ -85,7 +87,8 @@ const MIGRATIONS: &[&str] = &["
     END;
     INSERT INTO titles_text (titles_text) VALUES ('rebuild');
     INSERT INTO titles_text (titles_text, rank) VALUES ('secure-delete', 1);
-"];
+",
+];
 
 /// Sets the connection up and brings the file to the newest version.
 pub(super) fn prepare(connection: &mut Connection, path: &Path) -> Result<(), HistoryError> {

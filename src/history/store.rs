@@ -84,7 +84,10 @@ impl History {
     /// # Errors
     /// When the file cannot be read.
     pub fn conversations(&self, domain: Option<&DomainName>) -> Result<Vec<ConversationRecord>, HistoryError> {
-        self.listed(&format!("{CONVERSATION} WHERE deleted_at IS NULL AND (?1 IS NULL OR domain = ?1) {LISTED}"), domain)
+        self.listed(
+            &format!("{CONVERSATION} WHERE deleted_at IS NULL AND (?1 IS NULL OR domain = ?1) {LISTED}"),
+            domain,
+        )
     }
 
     /// What is in the trash of a domain, or of all, the latest deleted first.
@@ -160,7 +163,11 @@ impl History {
     }
 }
 
-pub(super) fn find(connection: &Connection, path: &Path, id: ConversationId) -> Result<Option<ConversationRecord>, HistoryError> {
+pub(super) fn find(
+    connection: &Connection,
+    path: &Path,
+    id: ConversationId,
+) -> Result<Option<ConversationRecord>, HistoryError> {
     let stored = connection.query_row(&format!("{CONVERSATION} WHERE id = ?1"), [id.0], StoredConversation::read);
     stored
         .optional()

@@ -57,12 +57,8 @@ pub(super) fn copy(text: &str, desktop: Desktop, terminal: &mut impl Write) -> i
 }
 
 fn hand_to(tool: &str, arguments: &[&str], text: &str) -> io::Result<()> {
-    let mut child = Command::new(tool)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
+    let mut child =
+        Command::new(tool).args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     match child.stdin.take() {
         Some(mut input) => input.write_all(text.as_bytes()),
         None => Err(io::ErrorKind::BrokenPipe.into()),

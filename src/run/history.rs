@@ -62,7 +62,8 @@ pub(super) fn run(start: &Start, command: &cli::History, output: &mut Output) ->
     let mut history = History::open(&start.paths.history())?;
     match command {
         cli::History::List { domain, trash } => {
-            let listed = if *trash { history.trash(domain.as_ref())? } else { history.conversations(domain.as_ref())? };
+            let listed =
+                if *trash { history.trash(domain.as_ref())? } else { history.conversations(domain.as_ref())? };
             let none = if *trash { "The trash is empty.\n" } else { "No conversations yet.\n" };
             list(&listed, none, output)?;
         }
@@ -139,12 +140,7 @@ fn show(history: &History, id: ConversationId, output: &mut Output) -> Result<()
     Ok(())
 }
 
-fn search(
-    history: &History,
-    query: &str,
-    domain: Option<&DomainName>,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn search(history: &History, query: &str, domain: Option<&DomainName>, output: &mut Output) -> Result<(), Failure> {
     let found = history.find(query, domain)?;
     match output.form() {
         Form::Json => output.json(&SearchJson { query, found: &found })?,
@@ -236,12 +232,7 @@ fn changed(conversation: &ConversationRecord, output: &mut Output) -> io::Result
     }
 }
 
-fn purge(
-    history: &mut History,
-    ids: &[ConversationId],
-    asking: Asking,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn purge(history: &mut History, ids: &[ConversationId], asking: Asking, output: &mut Output) -> Result<(), Failure> {
     for id in ids {
         if history.conversation(*id)?.deleted_at.is_none() {
             return Err(HistoryError::NotInTrash { id: *id }.into());

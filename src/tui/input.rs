@@ -299,7 +299,8 @@ fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let Some(turn) = screen.turn(app) else { return Vec::new() };
     let copied = match screen.focus {
         Pane::Evidence => turn.hits().get(screen.evidence.selected).map(|hit| {
-            let lines = [clean_line(&hit.title), clean_line(&hit.location), clean_line(&hit.url), clean_text(&hit.content)];
+            let lines =
+                [clean_line(&hit.title), clean_line(&hit.location), clean_line(&hit.url), clean_text(&hit.content)];
             let said: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
             ("the evidence", said.join("\n"))
         }),

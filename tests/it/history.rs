@@ -48,7 +48,10 @@ fn a_conversation_is_found_named_pinned_and_rated() {
     assert_eq!(found["found"][0]["turns"][0]["number"], 1);
     let none = program.run(&["history", "search", "zeppelin"]);
     assert!(none.status.success() && String::from_utf8_lossy(&none.stdout).contains("zeppelin"));
-    assert_eq!(program.json(&["history", "rename", "2", "Northern lights"])["conversation"]["title"], "Northern lights");
+    assert_eq!(
+        program.json(&["history", "rename", "2", "Northern lights"])["conversation"]["title"],
+        "Northern lights"
+    );
     program.json(&["history", "pin", "3"]);
     assert_eq!(ids(&program.json(&["history", "list"])), [3, 1, 2]);
     program.json(&["history", "unpin", "3"]);

@@ -72,11 +72,7 @@ struct Whole<'a> {
 ///
 /// # Errors
 /// When a trace cannot be put into JSON.
-pub fn export(
-    conversation: &ConversationRecord,
-    turns: &[TurnRecord],
-    format: Format,
-) -> Result<String, HistoryError> {
+pub fn export(conversation: &ConversationRecord, turns: &[TurnRecord], format: Format) -> Result<String, HistoryError> {
     match format {
         Format::Markdown => Ok(markdown::write(conversation, turns)),
         Format::Html => Ok(html::write(conversation, turns)),

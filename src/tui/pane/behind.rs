@@ -67,6 +67,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     drops::parts(turn, &look, &mut parts);
     steps::costs(turn, &look, &mut parts);
     let focus = Focus::of(screen, Pane::Behind);
-    let drawn: Paragraph<'static> = draw_outline(parts, &mut screen.behind, (focus, &theme), (screen.find.as_mut(), inner));
+    let drawn: Paragraph<'static> =
+        draw_outline(parts, &mut screen.behind, (focus, &theme), (screen.find.as_mut(), inner));
     frame.render_widget(drawn, inner);
 }

@@ -137,7 +137,11 @@ fn running_lines(
     let turn = app.turn(app.phase().turn()?)?;
     let theme = &screen.theme;
     let answered = matches!(app.phase(), Phase::Explaining(_));
-    let mut lines = if answered { turn_lines(app, turn, (theme, &screen.keymap), width) } else { question_lines(turn, theme, width) };
+    let mut lines = if answered {
+        turn_lines(app, turn, (theme, &screen.keymap), width)
+    } else {
+        question_lines(turn, theme, width)
+    };
     if !answered {
         lines.extend(answer_lines(turn, theme, width));
     }

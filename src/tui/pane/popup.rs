@@ -35,7 +35,9 @@ pub(in crate::tui) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Fra
             ("Actions", lines, Some(&mut palette.line))
         }
         Some(Popup::Prompt(prompt)) => (prompt.title(), Vec::new(), Some(&mut prompt.line)),
-        Some(Popup::Reasons(reasons)) => ("What is wrong with the answer", reason_lines(reasons.selected, &theme), None),
+        Some(Popup::Reasons(reasons)) => {
+            ("What is wrong with the answer", reason_lines(reasons.selected, &theme), None)
+        }
         Some(Popup::Confirm(confirm)) => {
             let mut lines = paragraphs(&confirm.says, theme.text, room, &Indent::of(1));
             lines.push(Line::default());

@@ -53,7 +53,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         return say(&invitation(app, turn, screen), frame, inner, &theme);
     }
     let focus = Focus::of(screen, Pane::Why);
-    let drawn: Paragraph<'static> = draw_outline(parts, &mut screen.why, (focus, &theme), (screen.find.as_mut(), inner));
+    let drawn: Paragraph<'static> =
+        draw_outline(parts, &mut screen.why, (focus, &theme), (screen.find.as_mut(), inner));
     frame.render_widget(drawn, inner);
 }
 
