@@ -69,6 +69,11 @@ pub enum Event {
         /// How.
         method: Method,
     },
+    /// The user wants to know what each sentence of an answer rests on.
+    SentencesWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+    },
     /// The user rated a turn, or took the rating back.
     TurnRated {
         /// Index of the turn in the conversation, from 0.
@@ -269,6 +274,7 @@ impl Event {
             Self::QuestionAsked { .. }
                 | Self::QuestionEdited { .. }
                 | Self::ExplainRequested { .. }
+                | Self::SentencesWanted { .. }
                 | Self::TurnRated { .. }
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }

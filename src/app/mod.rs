@@ -18,4 +18,4 @@ pub use event::{DomainSummary, EngineStatus, Event};
 pub use keep::FoundConversations;
 pub use problem::Problem;
 pub use state::{App, AppSettings, Phase};
-pub use turn::{Explaining, PromptSize, Reading, Turn};
+pub use turn::{Explaining, PromptSize, Purpose, Reading, Turn};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::keep::FoundConversations;
-use super::turn::Stored;
+use super::turn::{Purpose, Stored};
 use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
 use crate::answer::Suggestions;
 use crate::attribution::Method;
@@ -214,7 +214,8 @@ impl App {
         match event {
             Event::QuestionAsked { text, at } => self.ask(&text, Wording::Typed, at),
             Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
-            Event::ExplainRequested { turn, method } => self.explain(turn, method),
+            Event::ExplainRequested { turn, method } => self.explain(turn, method, Purpose::Answer),
+            Event::SentencesWanted { turn } => self.explain(turn, Method::Logprob, Purpose::Sentences),
             Event::TurnRated { turn, feedback } => self.rate(turn, feedback),
             Event::ConversationChangeWanted(change) => self.change_conversation(change),
             Event::ConversationsWanted(text) => self.find(text),

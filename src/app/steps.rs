@@ -6,7 +6,7 @@
 use time::OffsetDateTime;
 
 use super::state::{App, Phase};
-use super::turn::{Explaining, PromptSize, Reading, Stored, Turn};
+use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
 use super::{Effect, Event, Problem, TurnKey, Wording};
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use crate::attribution::{Attribution, Method};
@@ -55,7 +55,7 @@ impl App {
         effects
     }
 
-    pub(super) fn explain(&mut self, index: usize, method: Method) -> Vec<Effect> {
+    pub(super) fn explain(&mut self, index: usize, method: Method, purpose: Purpose) -> Vec<Effect> {
         if self.is_busy() {
             return self.refuse("a turn is still running", "Wait for it, or stop it first");
         }
@@ -74,7 +74,7 @@ impl App {
         let hits = turn.hits_in_prompt();
         let Some(answer) = turn.record.trace.answer.clone() else { return Vec::new() };
         turn.problem = None;
-        turn.explaining = Some(Explaining { method, done: 0, total: 0, clusters: Vec::new() });
+        turn.explaining = Some(Explaining { method, purpose, done: 0, total: 0, clusters: Vec::new() });
         let key = turn.key;
         let question = turn.record.completed_question.clone();
         self.problem = None;
@@ -227,8 +227,12 @@ impl App {
 
     fn explained(&mut self, key: TurnKey, attribution: Attribution) -> Vec<Effect> {
         self.with_turn(key, |turn| {
-            turn.explaining = None;
-            turn.record.trace.attribution = Some(attribution);
+            let purpose = turn.explaining.take().map(|explaining| explaining.purpose).unwrap_or_default();
+            let known = turn.record.trace.attribution.take().filter(|_| purpose == Purpose::Sentences);
+            turn.record.trace.attribution = Some(match known {
+                Some(known) => known.with_sentences_of(attribution),
+                None => attribution,
+            });
         });
         self.settle(key, Outcome::Answered)
     }

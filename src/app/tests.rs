@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
-use crate::attribution::{Attribution, AttributionTimings, Method};
+use crate::attribution::{Attribution, AttributionTimings, Method, Sentence};
 use crate::base::{ConversationId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating};
 use crate::inference::{Completion, Finish, Sampling};
@@ -314,6 +314,30 @@ fn an_explanation_is_saved_over_its_turn() {
     let [Effect::SaveTurn { conversation: Some(_), record, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(record.trace.timings_ms.total, Millis(15.0));
     assert_eq!(app.turns()[0].explaining, None);
+}
+
+#[test]
+fn what_sentences_rest_on_is_added_to_what_is_known_of_the_answer() {
+    let found = |method, sentences: &[&str]| {
+        let of = |text: &&str| Sentence { text: (*text).into(), tokens: 0..1, decisive: false, clusters: vec![] };
+        let attribution = Attribution { sentences: sentences.iter().map(of).collect(), ..Attribution::new(method) };
+        Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(attribution) }
+    };
+    let kept = |app: &App| {
+        let attribution = app.turns()[0].record.trace.attribution.clone().unwrap();
+        (attribution.method, attribution.sentences.len())
+    };
+    let mut app = with_one_turn();
+    app.handle(Event::SentencesWanted { turn: 0 });
+    app.handle(found(Method::Logprob, &["a"]));
+    assert_eq!(kept(&app), (Method::Logprob, 1), "nothing was known");
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    app.handle(found(Method::Counterfactual, &[]));
+    assert_eq!(kept(&app), (Method::Counterfactual, 0));
+    let effects = app.handle(Event::SentencesWanted { turn: 0 });
+    assert!(matches!(effects[0], Effect::Explain { method: Method::Logprob, .. }));
+    app.handle(found(Method::Logprob, &["a", "b"]));
+    assert_eq!(kept(&app), (Method::Counterfactual, 2));
 }
 
 #[test]

@@ -31,11 +31,23 @@ pub struct Reading {
     pub total: usize,
 }
 
+/// What a turn is explained for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// To see what each source mattered for the whole answer.
+    #[default]
+    Answer,
+    /// To see what each sentence rests on; what is known of the whole answer stays as it is.
+    Sentences,
+}
+
 /// How far an explanation has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explaining {
     /// How it is computed.
     pub method: Method,
+    /// What it is for.
+    pub purpose: Purpose,
     /// Clusters settled.
     pub done: usize,
     /// All of them; 0 until they are counted.

@@ -262,4 +262,11 @@ impl Attribution {
             sentences: Vec::new(),
         }
     }
+
+    /// The same for the whole answer, and for its sentences what `other` says. Each sentence names how its values came
+    /// about.
+    #[must_use]
+    pub fn with_sentences_of(self, other: Self) -> Self {
+        Self { sentences: other.sentences, ..self }
+    }
 }

@@ -1,7 +1,7 @@
 //! `ragonite explain`: how much each source mattered for a stored answer, or for one sentence of it.
 //!
-//! Invariant: what is stored with the turn is shown as it is, unless it does not tell what is asked for, or a method is
-//! named; then the turn is explained through the same core and runtime as on the screen, and stored.
+//! Invariants: what is stored with the turn is shown as it is, unless a method is named; then the turn is explained through
+//! the same core and runtime as on the screen, and stored. What is missing of its sentences is added to it.
 
 use super::ask;
 use super::exit::{Exit, Failure};
@@ -11,7 +11,7 @@ use super::output::{Form, Output};
 use super::report;
 use super::start::Start;
 use crate::app::{App, Event, Problem};
-use crate::attribution::{Attribution, Method};
+use crate::attribution::{Attribution, EstimateFirst, Method};
 use crate::base::{CancelSource, ConversationId, DomainName};
 use crate::cli::{Explain, TurnAddress};
 use crate::history::{History, Outcome, TurnRecord};
@@ -32,14 +32,23 @@ pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<
     if let Some(method) = args.method.filter(|method| needs_drops && method.drops().is_none()) {
         return Err(Failure::usage(tells_none(method)));
     }
-    let stored = found.record.trace.attribution.as_ref().filter(|stored| tells(stored, args));
+    let stored = found.record.trace.attribution.as_ref().filter(|_| args.method.is_none());
+    if let Some(stored) = stored.filter(|stored| args.tokens && !has_drops(stored)) {
+        // Another method would take the place of what is known.
+        return Err(Failure::usage(tells_none(stored.method)));
+    }
     let explained = match (args.method, stored) {
-        (None, Some(_)) => None,
-        (method, _) => {
+        (None, Some(stored)) if args.sentence.is_none() || !stored.sentences.is_empty() => None,
+        (method, stored) => {
             check_weights(start)?;
-            let method = method.unwrap_or_else(|| configured(start, args));
+            let wish = |turn| match (method, stored) {
+                (Some(method), _) => Event::ExplainRequested { turn, method },
+                (None, Some(_)) => Event::SentencesWanted { turn },
+                (None, None) => Event::ExplainRequested { turn, method: configured(start, args) },
+            };
+            let wish = wish(found.index);
             let mut session = Headless::start(start.setup(), start.headless_settings())?;
-            let result = explain(&mut session, &found, method, output);
+            let result = explain(&mut session, &found, wish, output);
             session.finish();
             Some(result?)
         }
@@ -72,17 +81,21 @@ fn find(start: &Start, address: TurnAddress) -> Result<Found, Failure> {
     Ok(Found { conversation: id, domain: conversation.domain, index, record })
 }
 
-/// Whether a stored attribution has what is asked for.
-fn tells(stored: &Attribution, args: &Explain) -> bool {
-    let needs_drops = args.sentence.is_some() || args.tokens;
-    !needs_drops || !stored.sentences.is_empty()
+/// Whether a stored attribution tells tokens apart.
+fn has_drops(stored: &Attribution) -> bool {
+    stored.clusters.iter().any(|cluster| !cluster.drops.is_empty())
 }
 
 /// The configured method; one that tells sentences apart where that is asked for.
 fn configured(start: &Start, args: &Explain) -> Method {
-    let method = start.config.attribution.method;
+    let settings = &start.config.attribution;
+    let tells = match settings.method {
+        Method::Similarity => false,
+        Method::Counterfactual => settings.estimate_first == EstimateFirst::On,
+        Method::Preview | Method::Logprob | Method::Jsd => true,
+    };
     let needs_drops = args.sentence.is_some() || args.tokens;
-    if needs_drops && method.drops().is_none() { Method::Logprob } else { method }
+    if needs_drops && !tells { Method::Logprob } else { settings.method }
 }
 
 fn check_weights(start: &Start) -> Result<(), Failure> {
@@ -92,7 +105,7 @@ fn check_weights(start: &Start) -> Result<(), Failure> {
 }
 
 /// Explains a turn and waits until it is stored.
-fn explain(session: &mut Headless, found: &Found, method: Method, output: &mut Output) -> Result<TurnRecord, Failure> {
+fn explain(session: &mut Headless, found: &Found, wish: Event, output: &mut Output) -> Result<TurnRecord, Failure> {
     ask::open_domain(session, &found.domain)?;
     ask::open_conversation(session, found.conversation)?;
     let mut finished = false;
@@ -100,7 +113,7 @@ fn explain(session: &mut Headless, found: &Found, method: Method, output: &mut O
         finished |= matches!(event, Event::AttributionFinished { .. });
         ask::progress(app, output);
     };
-    session.run_until(Event::ExplainRequested { turn: found.index, method }, ask::settled, &mut observe)?;
+    session.run_until(wish, ask::settled, &mut observe)?;
     let turn = session.app.turns().get(found.index);
     match (turn, session.app.problem()) {
         (_, Some(problem)) => Err(Failure::failed(problem.clone())),

@@ -100,8 +100,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::ExplainByPreview => return explain(screen, app, Method::Preview),
         Action::ExplainByLogprob => return explain(screen, app, Method::Logprob),
         Action::ExplainByJsd => return explain(screen, app, Method::Jsd),
-        Action::PreviousSentence => choose_sentence(screen, app, Step::Up),
-        Action::NextSentence => choose_sentence(screen, app, Step::Down),
+        Action::PreviousSentence => return choose_sentence(screen, app, Step::Up),
+        Action::NextSentence => return choose_sentence(screen, app, Step::Down),
         Action::Edit => edit(screen, app),
         Action::AskFirst => return ask_suggested(screen, app, 0, now),
         Action::AskSecond => return ask_suggested(screen, app, 1, now),
@@ -217,9 +217,13 @@ fn explain(screen: &mut ScreenState, app: &App, method: Method) -> Vec<Intent> {
     vec![Intent::App(Event::ExplainRequested { turn, method })]
 }
 
-/// Goes from the whole answer to its sentences and back.
-fn choose_sentence(screen: &mut ScreenState, app: &App, step: Step) {
+/// Goes from the whole answer to its sentences and back; asks for them where they are not known.
+fn choose_sentence(screen: &mut ScreenState, app: &App, step: Step) -> Vec<Intent> {
     screen.set_focus(Pane::Why);
+    let turn = screen.turn_index(app).filter(|at| app.turns()[*at].sentences().is_empty());
+    if let (Some(turn), Step::Down) = (turn, step) {
+        return vec![Intent::App(Event::SentencesWanted { turn })];
+    }
     let sentences = screen.turn(app).map_or(0, |turn| turn.sentences().len());
     screen.sentence = match (screen.sentence, step) {
         (Some(0) | None, Step::Up) => None,
@@ -227,6 +231,7 @@ fn choose_sentence(screen: &mut ScreenState, app: &App, step: Step) {
         (Some(at), step) => Some(step.from(at, 1, sentences)),
     };
     screen.why.rewind_to(0);
+    vec![Intent::Redraw]
 }
 
 fn turn_focus(screen: &mut ScreenState, by: usize) {

@@ -45,7 +45,9 @@ fn what_a_sentence_rests_on(program: &Program, first: &serde_json::Value) {
     let stored = program.json(&["explain", &turn, "--sentence", "1"]);
     assert_eq!(stored["attribution"]["clusters"], first["attribution"]["clusters"], "nothing is explained again");
     assert_eq!((&stored["turn"], &stored["sentence"]["number"]), (&1.into(), &1.into()));
-    assert_eq!(stored["sentence"]["clusters"][0]["how"], "preview");
+    assert_eq!(stored["sentence"]["clusters"][0]["how"], "logprob");
+    let tokens = program.run(&["explain", &turn, "--tokens"]);
+    assert_eq!(tokens.status.code(), Some(2), "an exact explanation is not replaced unasked");
 
     let explained = program.json(&["explain", &turn, "--method", "jsd", "--tokens"]);
     let attribution = &explained["attribution"];

@@ -187,6 +187,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(edit);
         }
         Pane::Lists => {
+            hints.extend(app.found().map(|_| (Action::Back, "all conversations")));
             hints.extend(moves);
             match pane::entry(app, screen.lists) {
                 Some(pane::Entry::Conversation(_)) => {

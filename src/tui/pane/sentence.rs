@@ -14,13 +14,14 @@ use crate::tui::action::{Action, Place};
 use crate::tui::screen::ScreenState;
 use crate::tui::text::{Indent, counted, paragraphs, sources};
 
-/// Says how a sentence is chosen, where there are some to choose from.
+/// Says how a sentence is chosen.
 pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
     let sentences = turn.sentences();
-    if sentences.is_empty() {
-        return Vec::new();
-    }
     let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
+    if sentences.is_empty() {
+        let text = format!("{} shows what each sentence rests on", key(Action::NextSentence));
+        return paragraphs(&text, look.theme.dim, look.width, &Indent::default());
+    }
     let text = format!(
         "{}: {} and {} show what each rests on",
         counted(sentences.len(), "sentence"),
