@@ -422,7 +422,8 @@ fn a_preview_ranks_the_sources_by_what_hiding_them_costs_and_generates_nothing()
 #[test]
 fn sources_that_probably_do_not_matter_are_settled_as_a_group() {
     let (answer, sources) = (answer(&FIVE, "Alice did. [Source 1]"), vectors(&FIVE));
-    let settings = AttributionSettings { estimate_first: EstimateFirst::On, ..AttributionSettings::default() };
+    let (group_test, estimate_first) = (GroupTest::Auto, EstimateFirst::On);
+    let settings = AttributionSettings { group_test, estimate_first, ..AttributionSettings::default() };
     let mut generator = Scripted::hiding(&finds_alice, &[("Alice", 2.0), ("May", 1.0), ("noon", 0.5)]);
     let embedder = Words::new();
     let engines = Engines { generator: &mut generator, embedder: &embedder };
@@ -446,7 +447,8 @@ fn sources_that_probably_do_not_matter_are_settled_as_a_group() {
 #[test]
 fn a_group_that_changes_the_answer_is_settled_one_by_one() {
     let (answer, sources) = (answer(&FIVE, "Alice did. [Source 1]"), vectors(&FIVE));
-    let settings = AttributionSettings { estimate_first: EstimateFirst::On, ..AttributionSettings::default() };
+    let (group_test, estimate_first) = (GroupTest::Auto, EstimateFirst::On);
+    let settings = AttributionSettings { group_test, estimate_first, ..AttributionSettings::default() };
     // Misled by the estimate, the first source but one is taken for one that does not matter.
     let needs_the_pump = |prompt: &str, _: u32| {
         if prompt.contains("pump") { "Alice did. [Source 1]".to_owned() } else { "Nobody.".to_owned() }
