@@ -18,9 +18,9 @@ pub(super) enum Asking {
     Agreed,
 }
 
-impl Asking {
-    /// By the option `--yes`.
-    pub(super) fn of(yes: bool) -> Self {
+impl From<bool> for Asking {
+    /// Whether `--yes` was given.
+    fn from(yes: bool) -> Self {
         if yes { Self::Agreed } else { Self::Needed }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn run(start: &Start, command: &cli::Domain, output: &mut Output) -> 
         cli::Domain::List => list(start, output),
         cli::Domain::Show { name } => show(start, name, output),
         cli::Domain::Set(args) => set(start, args, output),
-        cli::Domain::Remove { name, yes } => remove(start, name, Asking::of(*yes), output),
+        cli::Domain::Remove { name, yes } => remove(start, name, Asking::from(*yes), output),
         cli::Domain::Check { name } => check(start, name, output),
         cli::Domain::Rebuild { name } => rebuild(start, name, output),
     }

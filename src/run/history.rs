@@ -70,7 +70,8 @@ pub(super) fn run(start: &Start, command: &cli::History, output: &mut Output) ->
         cli::History::Show { id } => show(&history, *id, output)?,
         cli::History::Search { domain, words } => search(&history, &words.join(" "), domain.as_ref(), output)?,
         cli::History::Export { id, turn, format, output: file } => {
-            write_export(&history, *id, *turn, *format, file.as_deref(), output)?;
+            let text = exported(&history, *id, *turn, *format)?;
+            hand_out(*id, &text, file.as_deref(), output)?;
         }
         cli::History::Rename { id, title } => changed(&history.rename(*id, title)?, output)?,
         cli::History::Pin { id } => changed(&history.pin(*id, Place::Pinned)?, output)?,
@@ -88,7 +89,7 @@ pub(super) fn run(start: &Start, command: &cli::History, output: &mut Output) ->
         }
         cli::History::Purge { ids, all, yes } => {
             let ids = if *all { history.trash(None)?.iter().map(|record| record.id).collect() } else { ids.clone() };
-            purge(&mut history, &ids, Asking::of(*yes), output)?;
+            purge(&mut history, &ids, Asking::from(*yes), output)?;
         }
     }
     Ok(Exit::Done)
@@ -164,27 +165,25 @@ fn search(history: &History, query: &str, domain: Option<&DomainName>, output: &
     Ok(())
 }
 
-fn write_export(
-    history: &History,
-    id: ConversationId,
-    turn: Option<u32>,
-    format: Format,
-    file: Option<&Path>,
-    output: &mut Output,
-) -> Result<(), Failure> {
+/// A conversation, or one turn of it, as a text for others.
+fn exported(history: &History, id: ConversationId, turn: Option<u32>, format: Format) -> Result<String, HistoryError> {
     let (conversation, mut turns) = (history.conversation(id)?, history.turns(id)?);
     if let Some(number) = turn {
         turns.retain(|turn| turn.number == number);
         if turns.is_empty() {
-            return Err(HistoryError::NoTurn { id, number }.into());
+            return Err(HistoryError::NoTurn { id, number });
         }
     }
-    let text = export(&conversation, &turns, format)?;
+    export(&conversation, &turns, format)
+}
+
+/// Writes it to a new file, or prints it.
+fn hand_out(id: ConversationId, text: &str, file: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
     let Some(file) = file else {
-        output.text(&text)?;
+        output.text(text)?;
         return Ok(());
     };
-    write_new(file, &text).map_err(|source| HistoryError::Export { path: file.to_owned(), source })?;
+    write_new(file, text).map_err(|source| HistoryError::Export { path: file.to_owned(), source })?;
     match output.form() {
         Form::Json => output.json(&ExportedJson { exported: id, output: file })?,
         Form::Text => output.note(&format!("wrote {}", file.display())),

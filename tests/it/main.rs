@@ -8,6 +8,7 @@ mod corpus;
 mod eval;
 #[cfg(test)]
 mod history;
+#[cfg(test)]
 mod keeping;
 #[cfg(test)]
 mod package;

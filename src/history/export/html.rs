@@ -31,7 +31,9 @@ pub(super) fn write(conversation: &ConversationRecord, turns: &[TurnRecord]) -> 
         conversation.id,
         minute(conversation.started_at)
     );
-    turns.iter().for_each(|turn| write_turn(&mut text, turn));
+    for turn in turns {
+        write_turn(&mut text, turn);
+    }
     text.push_str("</body>\n</html>\n");
     text
 }
@@ -57,7 +59,9 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
     }
     if !sources.is_empty() {
         text.push_str("<h3>Sources</h3>\n");
-        sources.iter().for_each(|source| write_source(text, number, source));
+        for source in &sources {
+            write_source(text, number, source);
+        }
     }
     write_prompt(text, turn);
     let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(&circumstances(turn)));

@@ -40,7 +40,9 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
     let sources = sources(turn);
     if !sources.is_empty() {
         text.push_str("### Sources\n");
-        sources.iter().for_each(|source| write_source(text, source));
+        for source in &sources {
+            write_source(text, source);
+        }
     }
     if let (Some(attribution), Some(method)) = (&turn.trace.attribution, method(turn)) {
         write_attribution(text, attribution, method);

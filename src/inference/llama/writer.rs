@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
 
     /// What it probably says next, once its draft has gone wrong: answers to almost the same prompt come back to the
     /// same words.
-    pub(super) fn guess<'s>(&self, others: impl Iterator<Item = &'s [LlamaToken]>, room: usize) -> Vec<LlamaToken> {
+    pub(super) fn guess<'s>(&self, mut others: impl Iterator<Item = &'s [LlamaToken]>, room: usize) -> Vec<LlamaToken> {
         let Some(last) = self.tokens.len().checked_sub(IN_COMMON).filter(|_| self.piece.len() == 1) else {
             return Vec::new();
         };
@@ -165,7 +165,7 @@ impl<'a> Writer<'a> {
             let found = other.windows(IN_COMMON).rposition(|words| *words == self.tokens[last..])?;
             Some(&other[found + IN_COMMON..]).filter(|rest| !rest.is_empty())
         };
-        let rest = others.filter_map(after).next().unwrap_or_default();
+        let rest = others.find_map(after).unwrap_or_default();
         rest[..rest.len().min(most)].to_vec()
     }
 

@@ -55,9 +55,9 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         }
     }
     if let Some(find) = screen.find.as_ref().filter(|_| screen.focus == Pane::Evidence) {
-        lines.iter_mut().for_each(|line| {
+        for line in &mut lines {
             find.mark(line);
-        });
+        }
     }
     let height = usize::from(inner.height);
     let mut view = screen.evidence.scroll.view(lines.len(), height);
