@@ -230,7 +230,7 @@ pub struct Explain {
     #[arg(value_name = "TURN")]
     pub turn: TurnAddress,
     /// How to explain: similarity, preview, logprob, jsd or counterfactual. Without it, what is stored with the turn is
-    /// shown; where that is nothing, or does not tell what is asked for, the turn is explained as configured
+    /// shown, or it is explained as configured where that is nothing; what its sentences rest on is added where it is missing
     #[arg(long)]
     pub method: Option<Method>,
     /// Say what this sentence of the answer rests on, counted from 1

@@ -5,9 +5,9 @@
 //! Not here: doing it (`history`, on the historian's thread).
 
 use super::state::App;
-use super::{ConversationChange, Effect, Problem};
+use super::{ConversationChange, Effect, Problem, Turn};
 use crate::base::{ConversationId, DomainName, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Found};
+use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 
 /// What was looked for in the conversations of the open domain, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,8 +88,10 @@ impl App {
     /// Writes the open conversation, or one turn of it, to a file.
     pub(super) fn export(&mut self, index: Option<usize>, format: Format) -> Vec<Effect> {
         let chosen = index.map_or(0..self.turns.len(), |index| index..index + 1);
-        let turns =
-            self.turns.get(chosen).unwrap_or_default().iter().map(|turn| turn.record.clone()).collect::<Vec<_>>();
+        // A turn that is still being answered has no ending yet; one that is being explained has its answer.
+        let is_over = |turn: &&Turn| self.phase.turn() != Some(turn.key) || turn.answer().is_some();
+        let chosen = self.turns.get(chosen).unwrap_or_default().iter().filter(is_over);
+        let turns: Vec<TurnRecord> = chosen.map(|turn| turn.record.clone()).collect();
         let Some(conversation) = self.conversation.clone().filter(|_| !turns.is_empty()) else {
             return self.noting(Some(Problem {
                 what: "there is no stored conversation to write to a file".to_owned(),
