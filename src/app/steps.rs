@@ -296,7 +296,11 @@ impl App {
             self.list_first(&conversation);
         }
         let Some(turn) = self.turn_mut(key) else {
-            return self.parked_done(key, &conversation.domain, Some(conversation.id));
+            let left = self.parked.iter().find(|turn| turn.key == key && turn.record.id == TurnId(0));
+            let feedback = left.and_then(|turn| turn.record.feedback.clone());
+            let mut effects = self.parked_done(key, &conversation.domain, Some(conversation.id));
+            effects.extend(feedback.map(|feedback| Effect::RateTurn { id, feedback: Some(feedback) }));
+            return effects;
         };
         if !turn.stored.is_on_its_way() {
             return Vec::new();

@@ -512,6 +512,9 @@ fn a_rating_goes_to_the_history_or_waits_until_its_turn_is_there() {
     assert_eq!(early.handle(rated.clone()), []);
     assert_eq!(early.handle(saved(1)), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()) }]);
     assert_eq!(early.turns()[0].record.feedback, Some(up()));
+    let mut left = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), rated.clone()]);
+    left.handle(Event::ConversationStarted);
+    assert_eq!(left.handle(saved(1)), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()) }], "left behind");
     let mut none = opened();
     assert_eq!(none.handle(rated), []);
     assert!(none.problem().is_some());
