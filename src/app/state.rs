@@ -16,7 +16,7 @@ use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId};
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, TurnRecord};
-use crate::prompt::PastTurn;
+use crate::prompt::{PAST_TURNS, PastTurn};
 
 /// How a conversation is led.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct AppSettings {
 
 impl Default for AppSettings {
     fn default() -> Self {
-        Self { top_k: 10, past_turns: 5, method: Method::default(), suggestions: Suggestions::default() }
+        Self { top_k: 10, past_turns: PAST_TURNS, method: Method::default(), suggestions: Suggestions::default() }
     }
 }
 

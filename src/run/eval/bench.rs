@@ -20,8 +20,8 @@ use crate::base::{CancelToken, DomainName, Language};
 use crate::cli::EvalCommon;
 use crate::config::program_stamp;
 use crate::eval::{
-    Ablation, Asking, Benchmark, Comparing, Completion, EvalError, Limit, Pages, Part, Preparation, Remembering,
-    Reranking, Speaking, Unit, Variant, Variation, Wanted, prepare,
+    Ablation, Asking, Benchmark, Comparing, Comparison, Completion, EvalError, Limit, Pages, Papers, Part, Preparation,
+    Remembering, Reranking, Speaking, Unit, Variant, Variation, Wanted, prepare,
 };
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
@@ -154,13 +154,18 @@ impl<'a> Bench<'a> {
     pub(super) fn asking<'b>(&'b self, index: &'b Index, pages: &'b Pages, variation: &'b Variation) -> Asking<'b> {
         let reranker = self.reranker.as_deref().filter(|_| variation.rerank == Reranking::On);
         let engines = Engines { index, embedder: self.embedder.as_ref(), reranker };
-        Asking { engines, settings: &variation.retrieval, completion: variation.completion, pages }
+        let past_turns = self.start.app_settings().past_turns;
+        Asking { engines, settings: &variation.retrieval, completion: variation.completion, past_turns, pages }
+    }
+
+    /// What of the paper stands beside a run; none where the paper asks other questions.
+    pub(super) fn papers(&self, variation: &Variation) -> Option<Papers> {
+        (self.benchmark.comparison() == Comparison::Paper).then(|| Papers::beside(variation))
     }
 
     /// How the model speaks, as on the screen.
     pub(super) fn speaking<'b>(&'b self, prefix: &'b str, sources: usize) -> Speaking<'b> {
-        let past_turns = self.start.app_settings().past_turns;
-        Speaking { prefix, settings: &self.answering, sources, past_turns }
+        Speaking { prefix, settings: &self.answering, sources }
     }
 
     /// The id of the generator in the catalog.
