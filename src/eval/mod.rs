@@ -61,7 +61,7 @@ pub use names::{Name, Ranking, Told};
 pub use pages::Pages;
 pub use paper::{CONTEXTS, Papers};
 pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
-pub use remembering::{Remembering, Used};
+pub use remembering::{Remembering, Used, fingerprint};
 pub use resume::{Memory, Resumed, ask_again};
 pub use retrieval::{
     Asked, Asking, BY_CONTENT_AND_URL, BY_PAGE, Completion, Doing, Found, Posed, Progress, ask, search,
