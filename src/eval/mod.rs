@@ -51,13 +51,13 @@ pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, WITHOUT_
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
 pub use cache::{Cache, key};
 pub use compare::{Run, Runs, Scored};
-pub use domain::{Preparation, prepare};
+pub use domain::{OnPreparing, Preparation, Preparing, prepare};
 pub use error::{EvalError, Flaw};
 pub use figures::{Figure, Figures, Line, Measured};
 pub use judge::{Judged, Verdict, judge};
 pub use markdown::Markdown;
-pub use overlap::Overlap;
 pub use names::{Name, Ranking, Told};
+pub use overlap::Overlap;
 pub use pages::Pages;
 pub use paper::{CONTEXTS, Papers};
 pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};

@@ -38,8 +38,15 @@ fn questions_are_scored_by_number_url_and_text() {
     let evidence = EvidenceSettings::default();
     let never = CancelToken::never();
     let preparation = preparation(documents.path(), &evidence);
-    let (index, made) = prepare(kept.path(), &preparation, &embedder, &never, &mut |_| {}).unwrap();
+    let mut looked = Vec::new();
+    let mut hear = |progress| {
+        if let Preparing::Looking { done, total } = progress {
+            looked.push((done, total));
+        }
+    };
+    let (index, made) = prepare(kept.path(), &preparation, &embedder, &never, &mut hear).unwrap();
     assert_eq!((made.added, made.skipped.len()), (4, 0));
+    assert_eq!(looked, [(0, 4), (1, 4), (2, 4), (3, 4)], "every document is read before the domain is found");
     let questions = [
         question(
             1,
@@ -144,8 +151,9 @@ fn each_choice_of_settings_has_a_domain_of_its_own() {
     let all = preparation(documents.path(), &evidence);
     let longer = EvidenceSettings { longest_neighbour: 10, ..EvidenceSettings::default() };
     let (one, other) = (WordEmbedder::new("f00d"), WordEmbedder::new("beef"));
-    let name =
-        |preparation: &Preparation<'_>, embedder| preparation.folder_name(embedder, &CancelToken::never()).unwrap();
+    let name = |preparation: &Preparation<'_>, embedder| {
+        preparation.folder_name(embedder, &CancelToken::never(), &mut |_| {}).unwrap()
+    };
     assert!(name(&all, &one).starts_with("wiki-"));
     assert_eq!(name(&all, &one), name(&all.clone(), &one));
     let different = [

@@ -10,7 +10,7 @@ use super::super::output::Output;
 use super::super::start::Start;
 use super::bench::Bench;
 use super::models;
-use super::output::{Table, remembered};
+use super::output::{Table, about_paper, remembered};
 use super::pace::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
 use crate::base::{CancelSource, CancelToken};
@@ -215,11 +215,6 @@ impl Reported for ScoredAnswer {
     fn tables(run: &Run<Self>) -> Vec<Table> {
         tables(run)
     }
-}
-
-/// Said above a table with the paper's figures.
-fn about_paper(run: &Run<ScoredAnswer>) -> &'static str {
-    if run.papers.is_some() { " paper: of the run with the same settings; - where there is none." } else { "" }
 }
 
 fn tables(run: &Run<ScoredAnswer>) -> Vec<Table> {

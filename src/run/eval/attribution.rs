@@ -12,7 +12,7 @@ use super::super::start::Start;
 use super::answers::{Sources, spread};
 use super::bench::Bench;
 use super::models;
-use super::output::{Table, remembered};
+use super::output::{Table, about_paper, remembered};
 use super::pace::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
 use crate::attribution::SourceVector;
@@ -172,7 +172,7 @@ impl Reported for Explained {
     }
 
     fn tables(run: &Run<Self>) -> Vec<Table> {
-        let text = format!("{ABOUT}\n\n{}", measured(&run.figures, AS_IN_PAPER, run.papers));
+        let text = format!("{ABOUT}{}\n\n{}", about_paper(run), measured(&run.figures, AS_IN_PAPER, run.papers));
         let others = format!("{OTHERS}\n\n{}", measured(&run.figures, WITHOUT_ANSWERS, None));
         vec![
             Table { heading: "Attribution accuracy", text },

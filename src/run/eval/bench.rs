@@ -13,6 +13,7 @@ use super::super::output::Output;
 use super::super::pace::Pace;
 use super::super::start::Start;
 use super::models;
+use super::output::check_report;
 use super::pace::Step;
 use crate::answer::AnswerSettings;
 use crate::app::Problem;
@@ -21,7 +22,7 @@ use crate::cli::EvalCommon;
 use crate::config::program_stamp;
 use crate::eval::{
     Ablation, Asking, Benchmark, Comparing, Comparison, Completion, EvalError, Limit, Pages, Papers, Part, Preparation,
-    Remembering, Reranking, Speaking, Unit, Variant, Variation, Wanted, prepare,
+    Preparing, Remembering, Reranking, Speaking, Unit, Variant, Variation, Wanted, prepare,
 };
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
@@ -61,6 +62,9 @@ impl<'a> Bench<'a> {
         cancel: CancelToken,
         output: &mut Output,
     ) -> Result<Self, Failure> {
+        if let Some(report) = &args.report {
+            check_report(report)?;
+        }
         let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
         let unit = if by_model { Unit::Conversation } else { Unit::Question };
         let wanted = Wanted { languages: args.languages.clone(), limit, unit };
@@ -248,6 +252,15 @@ impl<'a> Bench<'a> {
         let preparation = Preparation { name, documents, evidence: &variation.evidence, context: variation.context };
         let folder = self.start.paths.benchmarks();
         let embedder = self.embedder.as_ref();
+        let mut hear = |preparing| {
+            let line = match preparing {
+                Preparing::Looking { done, total } => Some(format!("{done} of {total} documents looked at")),
+                Preparing::Ingesting(progress) => pace.hear(&progress, Instant::now()),
+            };
+            if let Some(line) = line {
+                output.progress(&step.line(&line));
+            }
+        };
         let (index, report) = prepare(&folder, &preparation, embedder, &self.cancel, &mut hear)?;
         if report.added + report.updated > 0 || !report.skipped.is_empty() {
             output.note(&step.line(&made(&report, &folder)));

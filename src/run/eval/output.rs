@@ -1,6 +1,6 @@
 //! What a benchmark prints and writes: tables or JSON on stdout, and a report in Markdown.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use serde::Serialize;
@@ -10,7 +10,7 @@ use super::super::output::{Form, Output};
 use super::bench::SettingsJson;
 use crate::app::Problem;
 use crate::config::command_line;
-use crate::eval::{Comparison, Markdown};
+use crate::eval::{Comparison, Markdown, Run};
 
 /// What the report says of the figures of the paper.
 const ABOUT_PAPER: &str = "Columns named `paper` are from RAGonite (Saha Roy et al., WSDM 2025, arXiv 2412.10571), Tables \
@@ -36,20 +36,20 @@ pub(super) struct Given<'a, J> {
 }
 
 impl<J: Serialize> Given<'_, J> {
-    /// Prints it, and writes the report where one is wanted.
+    /// Prints it, and writes the report where one is wanted; neither stops the other.
     pub(super) fn give(&self, report: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
+        let printed = match output.form() {
+            Form::Json => output.json(&self.json),
+            Form::Text => {
+                let texts: Vec<&str> = self.tables.iter().map(|table| table.text.as_str()).collect();
+                output.text(&texts.join("\n"))
+            }
+        };
         if let Some(path) = report {
             fs::write(path, self.report()).map_err(|error| Failure::failed(unwritten(path, &error)))?;
             output.note(&format!("the report is in {}", path.display()));
         }
-        match output.form() {
-            Form::Json => output.json(&self.json)?,
-            Form::Text => {
-                let texts: Vec<&str> = self.tables.iter().map(|table| table.text.as_str()).collect();
-                output.text(&texts.join("\n"))?;
-            }
-        }
-        Ok(())
+        Ok(printed?)
     }
 
     fn report(&self) -> String {
@@ -71,11 +71,28 @@ impl<J: Serialize> Given<'_, J> {
     }
 }
 
+/// Fails where the report could not be written in the end, which may be hours away. Leaves the file as it is.
+pub(super) fn check_report(path: &Path) -> Result<(), Failure> {
+    let is_new = !path.exists();
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    opened.map_err(|error| Failure::usage(unwritten(path, &error)))?;
+    if is_new {
+        // It only was to be seen whether it can be made.
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
 fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
     Problem {
         what: format!("writing the report `{}`: {error}", path.display()),
         next: "Name a file in a folder that exists and can be written with --report.".to_owned(),
     }
+}
+
+/// Said above a table with the paper's figures.
+pub(super) fn about_paper<T>(run: &Run<T>) -> &'static str {
+    if run.papers.is_some() { " paper: of the run with the same settings; - where there is none." } else { "" }
 }
 
 /// Says what makes the figures lower than they are.
