@@ -176,9 +176,9 @@ pub struct Search {
     /// Domain to search
     #[arg(long, value_name = "NAME")]
     pub domain: DomainName,
-    /// How many hits
-    #[arg(short, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub k: u16,
+    /// How many hits [default: `retrieval.top_k` of the configuration, which is 10 where it says nothing]
+    #[arg(short, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub k: Option<u16>,
     /// dense, lexical or hybrid [default: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
@@ -432,8 +432,9 @@ pub struct EvalCommon {
     /// What to find, and how
     #[command(flatten)]
     pub how: EvalSettings,
-    /// Compare the choices of one setting side by side, each with a test against the configured one (McNemar's, for
-    /// ratings a t-test): context, linearizer, index, kinds, mode, fusion, rerank, completion, translation or k
+    /// Compare the choices of one setting side by side, each with a test over conversations against the configured one
+    /// (McNemar's, for ratings a t-test): context, linearizer, index, kinds, mode, fusion, rerank, completion, translation
+    /// or k
     #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
     pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file
@@ -522,9 +523,9 @@ pub struct EvalSettings {
     /// catalog [default: that of the profile]
     #[arg(long, value_name = "MODEL")]
     pub generator: Option<String>,
-    /// Hits per question
-    #[arg(short, long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub k: u16,
+    /// Hits per question [default: `retrieval.top_k` of the configuration, which is 10 where it says nothing]
+    #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub k: Option<u16>,
 }
 
 /// Reads a day.

@@ -26,8 +26,8 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let mut settings = start.config.retrieval.clone();
-    settings.top_k = usize::from(args.k);
-    settings.per_leg = settings.per_leg.max(usize::from(args.k));
+    settings.top_k = args.k.map_or(settings.top_k, usize::from);
+    settings.per_leg = settings.per_leg.max(settings.top_k);
     settings.mode = args.mode.unwrap_or(settings.mode);
     settings.context = args.context.unwrap_or(settings.context);
     if !args.kinds.is_empty() {

@@ -120,7 +120,7 @@ impl<'a> Bench<'a> {
         let (how, config) = (&self.args.how, &self.start.config);
         let context = how.context.unwrap_or(config.index.context);
         let mut retrieval = config.retrieval.clone();
-        retrieval.top_k = usize::from(how.k);
+        retrieval.top_k = how.k.map_or(retrieval.top_k, usize::from);
         retrieval.mode = how.mode.unwrap_or(retrieval.mode);
         retrieval.context = context;
         retrieval.translate = self.translate;
