@@ -41,17 +41,29 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let index = start.open_domain(&args.domain, embedder.identity(), &token, &mut |progress| {
         output.pace(&mut pace, &progress);
     })?;
+    let holds = if index.summary()?.documents == 0 { Holds::Nothing } else { Holds::Documents };
+    if holds == Holds::Nothing {
+        let name = &args.domain;
+        output.note(&format!("the domain `{name}` is empty: fill it with `ragonite ingest --domain {name} PATH`"));
+    }
     let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
     let found = retrieve(engines, &args.query, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::from(&found))?,
-        Form::Text => output.text(&text(&found, args.context))?,
+        Form::Text => output.text(&text(&found, holds, args.context))?,
     }
     Ok(Exit::Done)
 }
 
+/// What there is to search.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Documents,
+    Nothing,
+}
+
 /// The hits; with their whole texts where parts of the context were asked for.
-fn text(found: &Retrieved, context: Option<ContextParts>) -> String {
+fn text(found: &Retrieved, holds: Holds, context: Option<ContextParts>) -> String {
     let mut text = String::new();
     for hit in &found.hits {
         text.push_str(&report::hit_lines(hit, ' '));
@@ -62,7 +74,7 @@ fn text(found: &Retrieved, context: Option<ContextParts>) -> String {
         }
         let _ = writeln!(text, "       {}", crate::base::clean_line(&hit.url));
     }
-    if found.hits.is_empty() {
+    if found.hits.is_empty() && holds == Holds::Documents {
         text.push_str("Nothing was found.\n");
     }
     let hits = if found.hits.len() == 1 { "hit" } else { "hits" };
