@@ -146,10 +146,10 @@ impl<T: Scored> Runs<T> {
     }
 
     fn mcnemar_table(&self, slice: Option<Slice>, name: Name, tests: &[Option<&Tests>]) -> String {
-        let first = tests.iter().flatten().find_map(|tests| (!tests.mcnemar_by_language.is_empty()).then_some(tests));
+        let first = tests.iter().flatten().find(|tests| !tests.mcnemar_by_language.is_empty());
         let languages: Vec<&str> =
             first.map(|tests| tests.mcnemar_by_language.keys().copied().collect()).unwrap_or_default();
-        let mut header = self.header(name);
+        let mut header = Self::header(name);
         header.extend(["only default right", "only this right", "p", "Holm"].map(str::to_owned));
         header.extend(languages.iter().map(|language| format!("p {language}")));
         let row = |place: usize, tests: &Tests| {
@@ -165,7 +165,7 @@ impl<T: Scored> Runs<T> {
     }
 
     fn paired_t_table(&self, slice: Option<Slice>, name: Name, tests: &[Option<&Tests>]) -> String {
-        let mut header = self.header(name);
+        let mut header = Self::header(name);
         header.extend(["conversations", "t", "p", "Holm"].map(str::to_owned));
         let row = |place: usize, tests: &Tests| {
             let mut row = self.row(slice, name, place, tests.differences.get(&name.word()));
@@ -184,7 +184,7 @@ impl<T: Scored> Runs<T> {
         places.filter_map(|place| Some(row(place, tests.get(place).copied().flatten()?))).collect()
     }
 
-    fn header(&self, name: Name) -> Vec<String> {
+    fn header(name: Name) -> Vec<String> {
         let mut header = vec!["choice".to_owned(), "questions".to_owned()];
         header.extend(T::BESIDE_TESTED.iter().filter(|beside| **beside != name).map(|beside| beside.title()));
         header.extend([name.title(), "95 %".to_owned(), "difference".to_owned(), "95 %".to_owned()]);
@@ -338,7 +338,7 @@ fn probability(p: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::test_kit::{as_in_paper, asked, question};
-    use super::super::{Completion, Question, Variation};
+    use super::super::{Comparison, Completion, Question, Variation};
     use super::*;
     use crate::base::Language;
 
@@ -357,32 +357,30 @@ mod tests {
         Run::new(name, ranks.into_iter().zip(0..).map(one).collect(), papers)
     }
 
-    fn runs(ablation: Ablation, choices: [(&str, Completion); 3], beside: bool) -> Runs<Asked> {
+    /// Three runs, with what of the paper stands beside each.
+    fn completions(comparison: Comparison) -> Runs<Asked> {
+        let choices = [("none", Completion::None), ("model", Completion::Model), ("human", Completion::Human)];
         let (first, none) = (Some(1), None);
         let ranks = [
             [first, first, none, Some(2), first, none, none, none],
             [first, first, first, Some(2), first, first, Some(7), Some(3)],
             [first, first, first, first, first, first, first, Some(4)],
         ];
-        let papers = |completion| beside.then(|| Papers::beside(&Variation { completion, ..as_in_paper() }));
+        let beside = |completion| Papers::beside(&Variation { completion, ..as_in_paper() });
+        let papers = |completion| (comparison == Comparison::Paper).then(|| beside(completion));
         let run = |((name, completion), ranks)| run(name, ranks, papers(completion));
-        Runs { ablation, default: 2, runs: choices.into_iter().zip(ranks).map(run).collect() }
-    }
-
-    fn completions(beside: bool) -> Runs<Asked> {
-        let choices = [("none", Completion::None), ("model", Completion::Model), ("human", Completion::Human)];
-        runs(Ablation::Completion, choices, beside)
+        Runs { ablation: Ablation::Completion, default: 2, runs: choices.into_iter().zip(ranks).map(run).collect() }
     }
 
     #[test]
     fn runs_stand_side_by_side_with_the_paper_and_tests_of_all_and_of_follow_ups() {
-        insta::assert_snapshot!(completions(true).text());
-        assert!(!completions(false).text().contains("paper"));
+        insta::assert_snapshot!(completions(Comparison::Paper).text());
+        assert!(!completions(Comparison::Nothing).text().contains("paper"));
     }
 
     #[test]
     fn differences_are_to_the_default_run_and_corrected_for_their_number() {
-        let significance = completions(true).significance();
+        let significance = completions(Comparison::Paper).significance();
         let [none, model, human] = significance.as_slice() else { panic!("{significance:?}") };
         let test = none.all.mcnemar.unwrap();
         // Two questions less in each conversation: two of four ways to exchange them are as far from 0.

@@ -115,9 +115,8 @@ impl Papers {
     pub(super) fn figure(self, name: Name, slice: Option<Slice>, languages: &[Language]) -> Option<f64> {
         // In one language all questions are those of that language, and what the paper has of other slices is of both.
         let slice = match (slice, languages) {
-            (_, [_, _, ..] | []) => slice,
+            (_, [_, _, ..] | []) | (Some(Slice::Language(_)), [_]) => slice,
             (None, [language]) => Some(Slice::Language(*language)),
-            (Some(Slice::Language(_)), [_]) => slice,
             (Some(_), [_]) => return None,
         };
         match self.0? {
