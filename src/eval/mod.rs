@@ -42,7 +42,7 @@ mod turn;
 #[cfg(test)]
 mod turn_tests;
 
-pub use ablation::{Ablation, Comparing, Reranking, Variant, Variation};
+pub use ablation::{Ablation, Comparing, Variant, Variation};
 pub use answers::{ABOUT_TEXT, Judgement, ScoredAnswer, answer_figures};
 pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, Way, attribute, attribution_figures};
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};

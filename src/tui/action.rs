@@ -54,6 +54,8 @@ pub enum Action {
     Export,
     /// Find an action by words.
     Palette,
+    /// See and change the settings of the domain.
+    Settings,
     /// Look for a text in the pane; in the lists, for words in all conversations.
     Search,
     /// Go to the next place that has it.
@@ -166,6 +168,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
     Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
     Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";
+    Settings "settings" Anywhere ["F7", "S"] "settings" "settings of the domain, for the next question on";
     Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
     NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
     PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";

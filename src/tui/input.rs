@@ -15,6 +15,7 @@ use super::outline::{Scroll, Step};
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
 use super::screen::{Composer, Pane, ScreenState};
+use super::settings::SettingsView;
 use crate::app::{App, ConversationChange, Event, Turn};
 use crate::attribution::Method;
 use crate::base::{ConversationId, clean_line, clean_text};
@@ -111,6 +112,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Copy => return copy(screen, app),
         Action::Export => return export(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
+        Action::Settings => screen.popup = Some(Popup::Settings(SettingsView::default())),
         Action::Search => popup::look_for(screen),
         Action::NextMatch => next_match(screen, Way::On),
         Action::PreviousMatch => next_match(screen, Way::Back),

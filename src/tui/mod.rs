@@ -18,6 +18,7 @@ mod outline;
 mod pane;
 mod popup;
 mod screen;
+mod settings;
 mod terminal;
 #[cfg(test)]
 mod tests;

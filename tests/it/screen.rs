@@ -726,6 +726,52 @@ fn a_completed_question_can_be_edited() {
     assert_frames("editing", || Stage::answered().at(Pane::Conversation).key('e'));
 }
 
+/// The settings with three of them changed.
+fn changed_settings() -> Stage {
+    let mut stage = Stage::answered();
+    stage.press(KeyCode::F(7), KeyModifiers::NONE);
+    // Two sources more, searched by meaning, no translation.
+    for code in "lljljjjjjjl".chars() {
+        stage = stage.key(code);
+    }
+    stage
+}
+
+#[test]
+fn the_settings_mark_what_is_the_domains_own() {
+    assert_frames("settings", changed_settings);
+    assert_frames("settings_refused", || {
+        let mut stage = changed_settings().key('j').key('9');
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage
+    });
+    let mut end = changed_settings().key('G');
+    assert!(end.frame((80, 24)).backend().to_string().contains("estimate first"));
+}
+
+#[test]
+fn a_turn_says_what_it_was_answered_with() {
+    let mut stage = changed_settings();
+    stage.press(KeyCode::Esc, KeyModifiers::NONE);
+    let turn = TurnKey(2);
+    stage.play([
+        Event::QuestionAsked { text: "And when?".into(), at: NOW },
+        Event::QuestionCompleted { turn, rewrite: Box::new(rewrite("When?", RewriteHow::Model)) },
+        Event::HitsRetrieved { turn, retrieved: Box::new(retrieved("When?")) },
+    ]);
+    stage.finish(turn, answer(ANSWER, vec![]));
+    let mut stage = stage.at(Pane::Behind).key('G');
+    let seen = stage.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("10 Settings  * sources 12, * search dense"), "{seen}");
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    let mut stage = stage.key('G');
+    let seen = stage.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("  retriever   kinds             all"), "{seen}");
+    let mut before = stage.key('[').key('G');
+    let seen = before.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("as configured"), "{seen}");
+}
+
 #[test]
 fn the_help_lists_every_key() {
     assert_frames("help", || Stage::answered().at(Pane::Conversation).key('?'));
@@ -835,6 +881,7 @@ impl Dice {
             KeyCode::F(4),
             KeyCode::F(5),
             KeyCode::F(6),
+            KeyCode::F(7),
         ];
         let letters: Vec<char> = "xsjkgGhl[]?12345 aé日👩‍👩‍👧\u{301}".chars().collect();
         let modifiers =
