@@ -267,7 +267,8 @@ pub struct Explain {
     #[arg(value_name = "TURN")]
     pub turn: TurnAddress,
     /// How to explain: similarity, preview, logprob, jsd or counterfactual. Without it, what is stored with the turn is
-    /// shown, or it is explained as configured where that is nothing; what its sentences rest on is added where it is missing
+    /// shown, or it is explained as set for its domain, else as configured, where that is nothing; what its sentences rest
+    /// on is added where it is missing
     #[arg(long)]
     pub method: Option<Method>,
     /// Say what this sentence of the answer rests on, counted from 1
@@ -393,6 +394,16 @@ pub enum History {
         /// In your words
         #[arg(long, value_name = "TEXT", default_value = "")]
         note: String,
+    },
+    /// Make a turn that was rated up a question of a question file, which `ragonite eval` asks with --questions: what the
+    /// answer cites is the expected page, what it says the expected answer. Correct both in the file as you like
+    Check {
+        /// The turn: 12.3 is the third of conversation 12, 12 its last one
+        #[arg(value_name = "TURN")]
+        turn: TurnAddress,
+        /// The file; made where it is not there. What is in it stays as it is
+        #[arg(long, value_name = "FILE", default_value = "questions.toml")]
+        file: PathBuf,
     },
     /// Throw conversations into the trash
     Delete {

@@ -173,6 +173,15 @@ pub enum Effect {
         /// What kind of file.
         format: Format,
     },
+    /// Add a turn to the questions that `eval` asks. Answered by `Done`.
+    WriteCheck {
+        /// Its domain.
+        domain: DomainName,
+        /// Its conversation.
+        conversation: ConversationId,
+        /// The turn.
+        turn: Box<TurnRecord>,
+    },
     /// Load the whole table of a row or table evidence. Answered by `TableLoaded`.
     LoadTable {
         /// The domain.

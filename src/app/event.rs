@@ -93,6 +93,11 @@ pub enum Event {
         /// What kind of file.
         format: Format,
     },
+    /// The user wants a turn as a question that `eval` asks.
+    CheckWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+    },
     /// The user changed what the open domain has of its own; it holds from the next question on.
     SettingsChanged(Changes),
     /// The user wants the running work stopped.
@@ -290,6 +295,7 @@ impl Event {
                 | Self::TurnRated { .. }
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }
+                | Self::CheckWanted { .. }
                 | Self::DomainChosen(_)
                 | Self::ConversationChosen(_)
                 | Self::ConversationStarted

@@ -6,9 +6,10 @@
 
 use super::state::App;
 use super::{Effect, Problem};
-use crate::base::DomainName;
+use crate::base::{DomainName, Language};
 use crate::config::Changes;
 use crate::history::TurnSettings;
+use crate::prompt::{AnswerPrompt, PromptShares};
 
 /// What a domain that is being opened changes, until it is open.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,20 @@ impl App {
     /// Id of the profile's reranker, where it has one.
     pub fn reranker(&self) -> Option<&str> {
         self.settings.reranker.as_deref()
+    }
+
+    /// Tokens that prompt and answer may have together.
+    pub fn context_tokens(&self) -> usize {
+        self.settings.context_tokens
+    }
+
+    /// About what the next prompt will hold with this question. What the domain says of itself is not known here, and
+    /// counts as the default.
+    pub fn next_prompt(&self, question: &str) -> Option<PromptShares> {
+        let language = Language::of(question);
+        let (past, settings) = (self.all_past(), self.turn_settings().prompt);
+        let prompt = AnswerPrompt { prefix: "", language, past: &past, question, hits: &[], settings: &settings };
+        PromptShares::about(&prompt, self.settings.context_tokens).ok()
     }
 
     pub(super) fn settings_loaded(&mut self, loaded: (DomainName, Changes, Option<Problem>)) -> Vec<Effect> {

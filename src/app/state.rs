@@ -210,8 +210,16 @@ impl App {
 
     /// The last answered turns before `key`, oldest first, as the model is told about them.
     pub fn past(&self, key: TurnKey) -> Vec<PastTurn> {
-        let before = self.turns.iter().take_while(|turn| turn.key != key);
-        let mut past: Vec<PastTurn> = before.filter_map(Turn::as_past).collect();
+        self.past_of(self.turns.iter().take_while(|turn| turn.key != key))
+    }
+
+    /// As [`App::past`], for a turn that is not there yet.
+    pub(super) fn all_past(&self) -> Vec<PastTurn> {
+        self.past_of(self.turns.iter())
+    }
+
+    fn past_of<'a>(&self, turns: impl Iterator<Item = &'a Turn>) -> Vec<PastTurn> {
+        let mut past: Vec<PastTurn> = turns.filter_map(Turn::as_past).collect();
         past.drain(..past.len().saturating_sub(self.settings.past_turns));
         past
     }
@@ -231,6 +239,7 @@ impl App {
             Event::ConversationsWanted(text) => self.find(text),
             Event::ConversationsFound { domain, text, found } => self.found_conversations(&domain, text, found),
             Event::ExportWanted { turn, format } => self.export(turn, format),
+            Event::CheckWanted { turn } => self.check(turn),
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
             Event::Done(what) => {

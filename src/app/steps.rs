@@ -244,9 +244,7 @@ impl App {
             let explaining = turn.explaining.take();
             let purpose = explaining.as_ref().map(|explaining| explaining.purpose).unwrap_or_default();
             let is_first = purpose == Purpose::Answer || turn.record.trace.attribution.is_none();
-            if let (Some(settings), Some(explaining), true) =
-                (&mut turn.record.trace.settings, explaining, is_first)
-            {
+            if let (Some(settings), Some(explaining), true) = (&mut turn.record.trace.settings, explaining, is_first) {
                 settings.attribution = explaining.settings;
             }
             let known = turn.record.trace.attribution.take().filter(|_| purpose == Purpose::Sentences);

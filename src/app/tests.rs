@@ -750,3 +750,16 @@ fn an_explanation_uses_what_is_set_now_and_reads_as_much_as_the_answer_did() {
     let known = app.turns()[0].record.trace.settings.clone().unwrap().attribution;
     assert_eq!((known.eps, known.method), (0.1, Method::Preview));
 }
+
+#[test]
+fn a_stored_turn_can_be_made_a_check_and_one_that_is_not_is_refused() {
+    let mut app = with_one_turn();
+    let effects = app.handle(Event::CheckWanted { turn: 0 });
+    let [Effect::WriteCheck { conversation: ConversationId(7), turn, .. }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(turn.question, "q");
+    assert!(app.handle(Event::CheckWanted { turn: 5 }).is_empty() && app.problem().is_some());
+    let mut running = after([asked("q")]);
+    assert!(running.handle(Event::CheckWanted { turn: 0 }).is_empty() && running.problem().is_some());
+}

@@ -128,7 +128,7 @@ settings! {
     Copies Retriever "retrieval.copies" "copies" retrieval.copies Takes::OneOf(&["fold", "keep"]),
         "evidences that say the same: one hit that names the others, or each a hit";
     Translate Retriever "retrieval.translate" "translate" retrieval.translate AUTO,
-        "whether a question in another language is searched for in that of the documents too";
+        "a question in another language is searched for in that of the documents";
     Temperature Generator "generation.temperature" "temperature" temperature Takes::Number(0.0, 2.0, 0.1),
         "0 takes the likeliest token always; above 0 tokens are drawn";
     Seed Generator "generation.seed" "seed" seed Takes::Count(0, u32::MAX, 1),
@@ -145,7 +145,7 @@ settings! {
     MinPoints Attribution "attribution.min_points" "min points" attribution.min_points Takes::Count(1, 100, 1),
         "neighbours, itself included, that make a source the core of a cluster";
     Iterations Attribution "attribution.iterations" "iterations" attribution.iterations Takes::Count(1, 100, 1),
-        "counterfactual answers per cluster; more only matter with a temperature above 0";
+        "counterfactual answers per cluster; more matter only above temperature 0";
     ShareTemperature Attribution "attribution.temperature" "share temperature" attribution.temperature
         Takes::Number(0.001, 10.0, 0.01),
         "the lower, the more the largest contribution stands out";

@@ -132,6 +132,9 @@ impl Runtime {
             Effect::Export { conversation, turns, format } => {
                 self.historian.send(HistorianJob::Export { conversation, turns, format });
             }
+            Effect::WriteCheck { domain, conversation, turn } => {
+                self.historian.send(HistorianJob::Check { domain, conversation, turn });
+            }
             Effect::CancelTurn(turn) => self.cancel(turn),
             Effect::Quit => self.works.cancel_all(),
         }

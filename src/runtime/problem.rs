@@ -7,6 +7,7 @@ use crate::app::Problem;
 use crate::attribution::AttributionError;
 use crate::base::Canceled;
 use crate::config::ChangesError;
+use crate::eval::CheckError;
 use crate::history::HistoryError;
 use crate::index::IndexError;
 use crate::inference::InferenceError;
@@ -66,6 +67,9 @@ fn remedy(error: &(dyn StdError + 'static)) -> Option<String> {
         return remedy_of_inference(error);
     }
     if let Some(error) = error.downcast_ref::<HistoryError>() {
+        return Some(error.next_step().to_owned());
+    }
+    if let Some(error) = error.downcast_ref::<CheckError>() {
         return Some(error.next_step().to_owned());
     }
     if let Some(ChangesError::Unknown { .. } | ChangesError::Value { .. } | ChangesError::Parse { .. }) =

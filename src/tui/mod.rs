@@ -14,6 +14,7 @@ mod input;
 mod keymap;
 mod layout;
 mod markdown;
+mod meter;
 mod outline;
 mod pane;
 mod popup;

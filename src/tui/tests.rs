@@ -392,8 +392,8 @@ fn with_settings() -> Desk {
     desk
 }
 
-fn view(desk: &Desk) -> &super::settings::SettingsView {
-    let Some(super::popup::Popup::Settings(view)) = &desk.screen.popup else { panic!("the settings are not open") };
+fn view(desk: &Desk) -> &settings::SettingsView {
+    let Some(popup::Popup::Settings(view)) = &desk.screen.popup else { panic!("the settings are not open") };
     view
 }
 
@@ -445,4 +445,22 @@ fn the_settings_are_found_by_words_too() {
     let mut desk = Desk::open();
     desk.keys(&["Ctrl+P", "s", "e", "t", "t", "i", "n", "g", "s", "Enter"]);
     assert_eq!(view(&desk).selected, 0);
+}
+
+#[test]
+fn a_turn_is_made_a_check_by_key() {
+    let mut desk = kept();
+    assert_eq!(desk.keys(&["F2", "c"]), [Intent::App(Event::CheckWanted { turn: 0 })]);
+}
+
+#[test]
+fn the_meter_says_what_the_next_prompt_holds_and_fits_sixty_columns() {
+    let desk = kept();
+    let line = |room| meter::before(&desk.app, "Who replaces the modem of the station?", room);
+    let wide = line(120).unwrap();
+    assert!(wide.starts_with(" about ") && wide.contains("+2,000 evidence+"), "{wide}");
+    assert!(wide.ends_with("+256 answer of 4,096 "), "{wide}");
+    let narrow = line(58).unwrap();
+    assert!(width(&narrow) <= 58 && narrow.contains("2,000 evid+"), "{narrow}");
+    assert_eq!(line(20), None);
 }

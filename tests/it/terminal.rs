@@ -104,6 +104,7 @@ fn a_changed_setting_answers_the_next_question_and_is_there_again_after_the_prog
     ask(&mut session, QUESTION);
     session.wait_for("the stored turn", |_| turns_stored(&program) == 1);
     session.type_keys(F4);
+    session.wait_for_text("2 Search by meaning");
     session.type_keys("G");
     session.wait_for_text("* sources 2, * search dense");
     session.type_keys(CTRL_Q);
@@ -114,7 +115,7 @@ fn a_changed_setting_answers_the_next_question_and_is_there_again_after_the_prog
     let shown = program.json(&["domain", "show", "league"]);
     assert_eq!(shown["settings"], serde_json::json!({ "sources": "2", "retrieval.mode": "dense" }));
     let mut again = program.open(120, 40, &[]);
-    again.wait_for_text("Which club won");
+    again.wait_for_text("league is open");
     again.type_keys(F7);
     again.wait_for_text("* 2 changed");
     again.type_keys(CTRL_Q);

@@ -12,7 +12,7 @@ use super::popup::{draw_text, middle};
 use super::{Focus, block};
 use crate::app::App;
 use crate::base::clean_line;
-use crate::config::{Group, Setting, Takes};
+use crate::config::{Group, Setting};
 use crate::history::TurnSettings;
 use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
@@ -21,7 +21,7 @@ use crate::tui::text::{Indent, cells, fit, pad, paragraphs, width};
 use crate::tui::theme::Theme;
 
 /// Cells of the names.
-const NAMES: usize = 18;
+const NAMES: usize = 20;
 /// Cells of the values.
 const VALUES: usize = 22;
 /// Widest the whole may be.
@@ -30,7 +30,7 @@ const WIDEST: usize = 84;
 const SAID: u16 = 4;
 
 /// What is settled when documents are read.
-const NEEDS_INGEST: &str = "Embedder, splitting, tables and indexed context need a new ingest and are set in the configuration file.";
+const NEEDS_INGEST: &str = "What needs a new ingest (embedder, splitting, tables) is set in config.toml";
 
 /// What each line is of: a setting by its index, or nothing that can be chosen.
 type Rows = Vec<(Option<usize>, Line<'static>)>;
@@ -70,7 +70,8 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         && let Some(row) = cursor.checked_sub(seen.start).filter(|row| *row < usize::from(list.height))
     {
         let from = cells(4 + NAMES);
-        let value = Rect { x: list.x + from, y: list.y + cells(row), width: list.width.saturating_sub(from + 1), height: 1 };
+        let value =
+            Rect { x: list.x + from, y: list.y + cells(row), width: list.width.saturating_sub(from + 1), height: 1 };
         frame.render_widget(Clear, value);
         draw_text(line, value, frame);
     }
@@ -91,7 +92,9 @@ fn rows(app: &App, view: &SettingsView, room: usize, theme: &Theme) -> Rows {
             rows.push((None, Line::styled(fit(&model, room), theme.dim)));
         }
         let settings = Setting::ALL.iter().copied().enumerate().filter(|(_, setting)| setting.group() == group);
-        rows.extend(settings.map(|(at, setting)| (Some(at), row(app, (setting, at == view.selected), &now, (room, theme)))));
+        rows.extend(
+            settings.map(|(at, setting)| (Some(at), row(app, (setting, at == view.selected), &now, (room, theme)))),
+        );
     }
     rows
 }
@@ -130,12 +133,9 @@ fn said_lines(view: &SettingsView, room: usize, theme: &Theme) -> Vec<Line<'stat
     if let Some(refused) = &view.refused {
         lines.extend(paragraphs(&format!("✗ {refused}"), theme.bad, room, &indent));
     } else {
-        lines.push(Line::styled(fit(&format!(" {}: {}", setting.key(), setting.says()), room), theme.text));
-        let range = match setting.takes() {
-            Takes::OneOf(_) | Takes::SomeOf(..) => setting.needed(),
-            Takes::Count(..) | Takes::Number(..) => format!("type or step: {}", setting.needed()),
-        };
-        lines.push(Line::styled(fit(&format!(" {range}"), room), theme.dim));
+        lines.push(Line::styled(fit(&format!(" {}", setting.says()), room), theme.text));
+        let range = format!(" {}: {}", setting.key(), setting.needed());
+        lines.push(Line::styled(fit(&range, room), theme.dim));
     }
     lines.truncate(usize::from(SAID) - 1);
     lines.push(Line::styled(fit(&format!(" {NEEDS_INGEST}"), room), theme.dim));
