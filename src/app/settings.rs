@@ -5,7 +5,7 @@
 //! Not here: what can be changed (`config`), writing the file (`runtime`).
 
 use super::state::App;
-use super::{Effect, Problem};
+use super::{Effect, Problem, Turn};
 use crate::base::{DomainName, Language};
 use crate::config::Changes;
 use crate::history::TurnSettings;
@@ -51,7 +51,8 @@ impl App {
         let language = Language::of(question);
         let (past, settings) = (self.all_past(), self.turn_settings().prompt);
         let prompt = AnswerPrompt { prefix: "", language, past: &past, question, hits: &[], settings: &settings };
-        PromptShares::about(&prompt, self.settings.context_tokens).ok()
+        let before = self.turns.iter().rev().filter_map(Turn::answer).find(|answer| answer.language == language);
+        PromptShares::about(&prompt, self.settings.context_tokens, before.map(|answer| &answer.prompt)).ok()
     }
 
     pub(super) fn settings_loaded(&mut self, loaded: (DomainName, Changes, Option<Problem>)) -> Vec<Effect> {

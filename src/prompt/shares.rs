@@ -2,7 +2,7 @@
 //!
 //! Takes what a prompt is built from, or a built [`Prompt`], gives [`PromptShares`].
 //! Invariants: the estimate follows the budget of the real prompt step by step, only its counts are guessed, from the
-//! length of the texts; it needs no model.
+//! length of the texts and from what the model counted in the prompt before; it needs no model.
 //! Not here: building (`build`), how it is shown (`tui`).
 
 use super::wording::Task;
@@ -11,6 +11,9 @@ use crate::base::Language;
 
 /// Tokens of a usual chat template.
 const TEMPLATE: usize = 12;
+
+/// Fewest and most letters that a token of any tokenizer has, over a text of some length.
+const LETTERS: (f64, f64) = (1.5, 6.0);
 
 /// Tokens of each part of a prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,19 +48,25 @@ impl PromptShares {
     }
 
     /// About those of a prompt that is yet to be built, within a context of so many tokens. Its hits are not known, so
-    /// that evidence counts with all it may take.
+    /// that evidence counts with all it may take. `before` is the last prompt in the same language, where there was one:
+    /// its instructions are the same.
     ///
     /// # Errors
     /// When a text of the prompt cannot be made.
-    pub fn about(prompt: &AnswerPrompt<'_>, context: usize) -> Result<Self, PromptError> {
+    pub fn about(prompt: &AnswerPrompt<'_>, context: usize, before: Option<&Prompt>) -> Result<Self, PromptError> {
         let AnswerPrompt { prefix, language, past, question, settings, .. } = *prompt;
         let task = Task::answer(language);
-        let system = TEMPLATE + about_tokens(&task.system(prefix, language)?, language);
-        let question = about_tokens(&task.question(question, language)?, language);
+        let letters = before.and_then(letters_of).unwrap_or(usual_letters(language));
+        let about_tokens = |text: &str| (text.chars().count() as f64 / letters).ceil() as usize;
+        let system = match before.map(|before| Self::of(before).system).filter(|tokens| *tokens > 0) {
+            Some(tokens) => tokens,
+            None => TEMPLATE + about_tokens(&task.system(prefix, language)?),
+        };
+        let question = about_tokens(&task.question(question, language)?);
         let room = context.saturating_sub(system + question + settings.answer_tokens);
         let (mut history, mut turns_left_out) = (0, past.len());
         for oldest in past.len().saturating_sub(settings.history_turns)..past.len() {
-            let tokens = about_tokens(&task.history(&past[oldest..])?, language);
+            let tokens = about_tokens(&task.history(&past[oldest..])?);
             if tokens <= room.min(settings.history_tokens) {
                 (history, turns_left_out) = (tokens, oldest);
                 break;
@@ -68,13 +77,20 @@ impl PromptShares {
     }
 }
 
-/// About how many tokens a text has: German words are cut into more of them.
-fn about_tokens(text: &str, language: Language) -> usize {
-    let letters = match language {
-        Language::English => 4,
-        Language::German => 3,
-    };
-    text.chars().count().div_ceil(letters)
+/// Letters of a token where no model has counted any: German words are cut into more of them.
+fn usual_letters(language: Language) -> f64 {
+    match language {
+        Language::English => 4.0,
+        Language::German => 3.0,
+    }
+}
+
+/// Letters of a token in the texts of a prompt.
+fn letters_of(prompt: &Prompt) -> Option<f64> {
+    let texts = prompt.segments.iter().filter(|segment| segment.part != Part::Template);
+    let (letters, tokens) =
+        texts.fold((0, 0), |(letters, tokens), s| (letters + s.text.chars().count(), tokens + s.tokens));
+    (tokens > 0).then(|| (letters as f64 / tokens as f64).clamp(LETTERS.0, LETTERS.1))
 }
 
 #[cfg(test)]
@@ -86,7 +102,7 @@ mod tests {
     fn about(past: &[PastTurn], question: &str, settings: &PromptSettings, context: usize) -> PromptShares {
         let language = Language::English;
         let prompt = AnswerPrompt { prefix: "", language, past, question, hits: &[], settings };
-        PromptShares::about(&prompt, context).unwrap()
+        PromptShares::about(&prompt, context, None).unwrap()
     }
 
     fn past(turns: usize) -> Vec<PastTurn> {
@@ -118,6 +134,23 @@ mod tests {
         assert!(shares.history <= 60 && shares.turns_left_out >= 3, "{shares:?}");
         let longer = about(&past(1), &"When is it due? ".repeat(10), &settings, 8192);
         assert!(longer.question > shares.question);
+    }
+
+    #[test]
+    fn what_the_model_counted_before_makes_the_estimate_better() {
+        let segment = |part, text: &str, tokens| Segment { part, text: text.into(), special: Special::Plain, tokens };
+        let text = "Alice replaces the modem. ".repeat(10);
+        let segments = vec![segment(Part::Template, "<s>", 5), segment(Part::System, &text, text.len() / 2)];
+        let before = Prompt { segments, ..Prompt::default() };
+        let (language, settings) = (Language::English, PromptSettings::default());
+        let prompt =
+            AnswerPrompt { prefix: "", language, past: &past(1), question: "When?", hits: &[], settings: &settings };
+        let without = PromptShares::about(&prompt, 8192, None).unwrap();
+        let with = PromptShares::about(&prompt, 8192, Some(&before)).unwrap();
+        assert_eq!(with.system, 5 + text.len() / 2);
+        assert!(with.history.abs_diff(without.history * 2) <= 2, "{with:?} {without:?}");
+        let empty = PromptShares::about(&prompt, 8192, Some(&Prompt::default())).unwrap();
+        assert_eq!(empty, without);
     }
 
     #[test]
