@@ -12,10 +12,11 @@ use super::{ConfigError, Paths};
 use crate::answer::Suggestions;
 use crate::attribution::AttributionSettings;
 use crate::evidence::EvidenceSettings;
+use crate::history::TurnSettings;
 use crate::index::IndexSettings;
-use crate::inference::{FlashAttention, GeneratorSettings, KvCache, Sampling};
+use crate::inference::{FlashAttention, GeneratorSettings, KvCache, Profile, Sampling};
 use crate::prompt::PromptSettings;
-use crate::retrieval::RetrievalSettings;
+use crate::retrieval::{Reranking, RetrievalSettings};
 
 /// The documented example; every key in it has its default.
 pub const EXAMPLE: &str = include_str!("../../config.toml.example");
@@ -35,6 +36,8 @@ pub struct Config {
     pub models_dir: Option<PathBuf>,
     /// Evidences that go into the prompt; the profile decides when left out.
     pub sources: Option<usize>,
+    /// Whether hits are reranked, where the profile has a reranker.
+    pub rerank: Reranking,
     /// How documents become evidence.
     pub evidence: EvidenceSettings,
     /// How evidence is stored.
@@ -91,8 +94,7 @@ impl Default for Generation {
 impl Generation {
     /// How tokens are chosen.
     pub fn sampling(&self) -> Sampling {
-        let Self { temperature, seed, .. } = *self;
-        if temperature > 0.0 { Sampling::Seeded { temperature, seed } } else { Sampling::Greedy }
+        Sampling::at(self.temperature, self.seed)
     }
 
     /// Time without work after which the model leaves the memory.
@@ -138,6 +140,19 @@ impl Config {
         })?;
         config.check()?;
         Ok(config)
+    }
+
+    /// What a turn is answered with where its domain has no settings of its own.
+    pub fn turn_settings(&self, profile: &Profile) -> TurnSettings {
+        TurnSettings {
+            sources: self.sources.unwrap_or(profile.top_k),
+            retrieval: self.retrieval.clone(),
+            rerank: self.rerank,
+            prompt: self.prompt.clone(),
+            temperature: self.generation.temperature,
+            seed: self.generation.seed,
+            attribution: self.attribution.clone(),
+        }
     }
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -42,6 +42,14 @@ pub enum Sampling {
     },
 }
 
+impl Sampling {
+    /// Greedy at temperature 0, drawn above it.
+    #[must_use]
+    pub fn at(temperature: f32, seed: u32) -> Self {
+        if temperature > 0.0 { Self::Seeded { temperature, seed } } else { Self::Greedy }
+    }
+}
+
 /// What to generate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerateRequest {

@@ -52,8 +52,12 @@ pub enum Action {
     Copy,
     /// Write the selected turn to a file, or with the focus on the lists the whole conversation.
     Export,
+    /// Make the selected turn a question that `eval` asks.
+    Check,
     /// Find an action by words.
     Palette,
+    /// See and change the settings of the domain.
+    Settings,
     /// Look for a text in the pane; in the lists, for words in all conversations.
     Search,
     /// Go to the next place that has it.
@@ -165,7 +169,9 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
     Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
+    Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
     Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";
+    Settings "settings" Anywhere ["F7", "S"] "settings" "settings of the domain";
     Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
     NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
     PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";

@@ -15,6 +15,7 @@ use super::outline::{Scroll, Step};
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
 use super::screen::{Composer, Pane, ScreenState};
+use super::settings::SettingsView;
 use crate::app::{App, ConversationChange, Event, Turn};
 use crate::attribution::Method;
 use crate::base::{ConversationId, clean_line, clean_text};
@@ -110,7 +111,9 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::RateDown => rate_down(screen, app),
         Action::Copy => return copy(screen, app),
         Action::Export => return export(screen, app),
+        Action::Check => return check(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
+        Action::Settings => screen.popup = Some(Popup::Settings(SettingsView::default())),
         Action::Search => popup::look_for(screen),
         Action::NextMatch => next_match(screen, Way::On),
         Action::PreviousMatch => next_match(screen, Way::Back),
@@ -324,6 +327,10 @@ fn whole(turn: &Turn, app: &App) -> Option<String> {
 fn export(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let turn = if screen.focus == Pane::Lists { None } else { screen.turn_index(app) };
     vec![Intent::App(Event::ExportWanted { turn, format: Format::Markdown })]
+}
+
+fn check(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    screen.turn_index(app).map(|turn| Intent::App(Event::CheckWanted { turn })).into_iter().collect()
 }
 
 /// The conversation under the cursor of the lists, else the open one.

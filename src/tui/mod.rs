@@ -14,10 +14,12 @@ mod input;
 mod keymap;
 mod layout;
 mod markdown;
+mod meter;
 mod outline;
 mod pane;
 mod popup;
 mod screen;
+mod settings;
 mod terminal;
 #[cfg(test)]
 mod tests;

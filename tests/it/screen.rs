@@ -726,6 +726,72 @@ fn a_completed_question_can_be_edited() {
     assert_frames("editing", || Stage::answered().at(Pane::Conversation).key('e'));
 }
 
+/// The settings with three of them changed.
+fn changed_settings() -> Stage {
+    let mut stage = Stage::answered();
+    stage.press(KeyCode::F(7), KeyModifiers::NONE);
+    // Two sources more, searched by meaning, no translation.
+    for code in "lljljjjjjjl".chars() {
+        stage = stage.key(code);
+    }
+    stage
+}
+
+#[test]
+fn the_settings_mark_what_is_the_domains_own() {
+    assert_frames("settings", changed_settings);
+    assert_frames("settings_refused", || {
+        let mut stage = changed_settings().key('j').key('9');
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage
+    });
+    let mut end = changed_settings().key('G');
+    assert!(end.frame((80, 24)).backend().to_string().contains("estimate first"));
+}
+
+#[test]
+fn the_composer_says_what_the_next_prompt_will_hold() {
+    assert_frames("meter", || {
+        let mut stage = Stage::answered().at(Pane::Composer);
+        for letter in "And when is it due?".chars() {
+            stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+        }
+        stage
+    });
+    let mut stage = Stage::answered().at(Pane::Composer).key('W');
+    let seen = stage.frame((60, 20)).backend().to_string();
+    assert!(seen.contains(" about ") && seen.contains(" of 4,096 "), "{seen}");
+}
+
+#[test]
+fn a_turn_says_what_it_was_answered_with() {
+    let mut stage = changed_settings();
+    stage.press(KeyCode::Esc, KeyModifiers::NONE);
+    let turn = TurnKey(2);
+    stage.play([
+        Event::QuestionAsked { text: "And when?".into(), at: NOW },
+        Event::QuestionCompleted { turn, rewrite: Box::new(rewrite("When?", RewriteHow::Model)) },
+        Event::HitsRetrieved { turn, retrieved: Box::new(retrieved("When?")) },
+    ]);
+    stage.finish(turn, answer(ANSWER, vec![]));
+    let mut stage = stage.at(Pane::Behind);
+    // Where the end is, is known once it was drawn.
+    stage.frame((160, 45));
+    let mut stage = stage.key('G');
+    let seen = stage.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("10 Settings  * sources 12, * search dense"), "{seen}");
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage.frame((160, 45));
+    let mut stage = stage.key('G');
+    let seen = stage.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("  retriever   kinds             all"), "{seen}");
+    let mut before = stage.key('[');
+    before.frame((160, 45));
+    let mut before = before.key('G');
+    let seen = before.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("as configured"), "{seen}");
+}
+
 #[test]
 fn the_help_lists_every_key() {
     assert_frames("help", || Stage::answered().at(Pane::Conversation).key('?'));
@@ -792,9 +858,15 @@ fn style_map(terminal: &Terminal<TestBackend>) -> String {
 fn no_size_is_too_small_to_draw() {
     for width in (0..60).step_by(3) {
         for height in 0..20 {
-            for mut stage in
-                [Stage::new(), Stage::explained(Verdict::SomeDecide).at(Pane::Behind), Stage::answered().key('?')]
-            {
+            let stages: [fn() -> Stage; 5] = [
+                Stage::new,
+                || Stage::explained(Verdict::SomeDecide).at(Pane::Behind),
+                || Stage::answered().key('?'),
+                changed_settings,
+                || changed_settings().key('j').key('1'),
+            ];
+            for stage in stages {
+                let mut stage = stage();
                 stage.frame((width, height));
             }
         }
@@ -835,6 +907,7 @@ impl Dice {
             KeyCode::F(4),
             KeyCode::F(5),
             KeyCode::F(6),
+            KeyCode::F(7),
         ];
         let letters: Vec<char> = "xsjkgGhl[]?12345 aé日👩‍👩‍👧\u{301}".chars().collect();
         let modifiers =

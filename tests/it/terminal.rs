@@ -8,6 +8,7 @@ const CTRL_E: &str = "\x05";
 const ENTER: &str = "\r";
 const F2: &str = "\x1bOQ";
 const F4: &str = "\x1bOS";
+const F7: &str = "\x1b[18~";
 
 const QUESTION: &str = "Which club won the Harbour League in the season 2025?";
 
@@ -84,6 +85,41 @@ fn a_completed_question_is_edited_and_asked_again() {
     session.wait_for_text("edited by you");
     session.type_keys(CTRL_Q);
     assert_terminal_is_back(&mut session, 0);
+}
+
+#[test]
+fn a_changed_setting_answers_the_next_question_and_is_there_again_after_the_program_was_left() {
+    let Some(program) = with_domain() else { return };
+    let mut session = program.open(120, 40, &[]);
+    session.wait_for_text("league is open");
+    session.type_keys(F7);
+    session.wait_for_text("Settings of league");
+    // Two sources, typed; the next way to search, stepped to.
+    session.type_keys("2\r");
+    session.wait_for_text("* 1 changed");
+    session.type_keys("jl");
+    session.wait_for_text("* 2 changed");
+    session.type_keys(ESCAPE);
+    session.wait_for("the settings being closed", |screen| !screen.contains("Settings of league"));
+    ask(&mut session, QUESTION);
+    session.wait_for("the stored turn", |_| turns_stored(&program) == 1);
+    session.type_keys(F4);
+    session.wait_for_text("2 Search by meaning");
+    session.type_keys("G");
+    session.wait_for_text("* sources 2, * search dense");
+    session.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut session, 0);
+
+    let stored = &program.json(&["history", "show", "1"])["turns"][0]["trace"];
+    assert_eq!((&stored["settings"]["sources"], &stored["retrieved"]["mode"]), (&2.into(), &"dense".into()));
+    let shown = program.json(&["domain", "show", "league"]);
+    assert_eq!(shown["settings"], serde_json::json!({ "sources": "2", "retrieval.mode": "dense" }));
+    let mut again = program.open(120, 40, &[]);
+    again.wait_for_text("league is open");
+    again.type_keys(F7);
+    again.wait_for_text("* 2 changed");
+    again.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut again, 0);
 }
 
 #[test]

@@ -142,12 +142,19 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
 
 fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, action.hint());
-    match screen.popup {
+    match &screen.popup {
         Some(Popup::Help(_)) => return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
         Some(Popup::Palette(_)) => return vec![(Action::Send, "do it"), (Action::Back, "close")],
         Some(Popup::Prompt(_)) => return vec![(Action::Send, "done"), (Action::Back, "leave it")],
         Some(Popup::Reasons(_)) => return vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
         Some(Popup::Confirm(_)) => return vec![(Action::Back, "keep it")],
+        Some(Popup::Settings(view)) if view.typed.is_some() => {
+            return vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")];
+        }
+        Some(Popup::Settings(_)) => {
+            let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
+            return keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect();
+        }
         None => {}
     }
     let mut hints = Vec::new();

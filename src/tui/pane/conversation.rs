@@ -17,6 +17,7 @@ use crate::history::{Feedback, Outcome, TurnTimings};
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
 use crate::tui::markdown::{Look, render};
+use crate::tui::meter;
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, counted, duration, fit, one_line, paragraphs, sources, thousands, wrap};
 use crate::tui::theme::Theme;
@@ -270,7 +271,10 @@ fn outcome_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>>
             let total = duration(record.trace.timings_ms.total);
             let text =
                 format!("{} · {} tokens read · {total}{explained}", counted(prompt, "source"), thousands(tokens));
-            wrap(&[Span::styled(text, theme.dim)], width, &indent)
+            let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
+            let meter = meter::after(turn).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
+            lines.extend(meter.unwrap_or_default());
+            lines
         }
         Outcome::Canceled => {
             let kept = if turn.text().is_empty() { "■ cancelled" } else { "■ cancelled; what was written is kept" };

@@ -12,6 +12,8 @@ mod evidence;
 mod lists;
 mod popup;
 mod sentence;
+mod settings;
+mod settings_used;
 mod steps;
 mod table;
 mod why;

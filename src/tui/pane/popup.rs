@@ -9,7 +9,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use tui_textarea::TextArea;
 
-use super::{Focus, block, help_lines};
+use super::{Focus, block, help_lines, settings};
+use crate::app::App;
 use crate::history::Reason;
 use crate::tui::action::{Action, Place};
 use crate::tui::popup::{Palette, Popup};
@@ -23,12 +24,13 @@ const WIDE: usize = 64;
 /// Rows of the palette's list.
 const ROWS: usize = 16;
 
-pub(in crate::tui) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let theme = screen.theme;
     let room = usize::from(area.width).saturating_sub(4).min(WIDE);
     let (title, lines, text) = match &mut screen.popup {
         None => return,
         Some(Popup::Help(_)) => return draw_help(screen, area, frame),
+        Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
         Some(Popup::Palette(palette)) => {
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
             let lines = palette_lines(palette, &screen.keymap, (room, rows), &theme);
@@ -65,12 +67,12 @@ pub(in crate::tui) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Fra
     frame.render_widget(Paragraph::new(lines), rest);
 }
 
-fn middle(area: Rect, columns: usize, rows: usize) -> Rect {
+pub(super) fn middle(area: Rect, columns: usize, rows: usize) -> Rect {
     let size = (cells(columns).min(area.width), cells(rows).min(area.height));
     Rect::new(area.x + (area.width - size.0) / 2, area.y + (area.height - size.1) / 2, size.0, size.1)
 }
 
-fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Frame<'_>) {
+pub(super) fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Frame<'_>) {
     line.set_cursor_line_style(Style::new());
     line.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_widget(&*line, area);
