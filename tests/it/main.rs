@@ -1,6 +1,8 @@
 //! Integration tests, in one binary: linking the engines once is most of their cost.
 
 #[cfg(test)]
+mod arrange;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod corpus;
@@ -11,6 +13,8 @@ mod history;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
+mod look;
+#[cfg(test)]
 mod package;
 #[cfg(test)]
 mod pages;
@@ -18,6 +22,8 @@ mod pages;
 mod program;
 #[cfg(test)]
 mod screen;
+#[cfg(test)]
+mod states;
 #[cfg(test)]
 mod terminal;
 #[cfg(test)]

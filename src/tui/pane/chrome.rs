@@ -10,24 +10,27 @@ use crate::app::{App, Turn};
 use crate::base::clean_line;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
+use crate::tui::layout::Zoom;
 use crate::tui::popup::Popup;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, fit, one_line, pad, width, wrap};
+use crate::tui::text::{Indent, cells, fit, one_line, pad, width, wrap};
 use crate::tui::theme::Theme;
 
-/// The panes of a narrow terminal with their keys; the one that is seen in brackets.
+/// The panes of a terminal that shows one at a time, as its tabs name them.
+const TABS: [(Pane, &str, Action); 5] = [
+    (Pane::Conversation, "Conversation", Action::ShowConversation),
+    (Pane::Evidence, "Evidence", Action::ShowEvidence),
+    (Pane::Behind, "Behind", Action::ShowBehind),
+    (Pane::Why, "Why", Action::ShowWhy),
+    (Pane::Lists, "Domains", Action::ShowLists),
+];
+
+/// The panes with their keys, where one is seen at a time; that one in brackets.
 pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static> {
-    let tabs = [
-        (Pane::Conversation, "Conversation", Action::ShowConversation),
-        (Pane::Evidence, "Evidence", Action::ShowEvidence),
-        (Pane::Behind, "Behind", Action::ShowBehind),
-        (Pane::Why, "Why", Action::ShowWhy),
-        (Pane::Lists, "Domains", Action::ShowLists),
-    ];
     let theme = &screen.theme;
     let seen = if screen.focus == Pane::Composer { Pane::Conversation } else { screen.focus };
     let mut spans = Vec::new();
-    for (pane, name, action) in tabs {
+    for (pane, name, action) in TABS {
         let key = screen.keymap.key(action, Place::Composer).filter(|_| room >= 72);
         let name = key.map_or_else(|| name.to_owned(), |key| format!("{key} {name}"));
         let (text, style) =
@@ -35,7 +38,34 @@ pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static
         spans.push(Span::styled(text, style));
         spans.push(Span::raw(" "));
     }
+    let used: usize = spans.iter().map(Span::width).sum();
+    let back = screen.keymap.key(Action::Enlarge, Place::Composer).filter(|_| {
+        let enlarged = screen.arrangement.zoom == Zoom::Enlarged;
+        enlarged && room >= ROOM_FOR_ENLARGED
+    });
+    if let Some(back) = back {
+        let text = format!("enlarged, {back} shows all ");
+        spans.push(Span::raw(" ".repeat(room.saturating_sub(used + width(&text)))));
+        spans.push(Span::styled(text, theme.dim));
+    }
     Line::from(spans)
+}
+
+/// From this width on, the tab bar says that a pane is enlarged.
+const ROOM_FOR_ENLARGED: usize = 100;
+
+/// Notes where the tabs are, for the mouse.
+pub(in crate::tui) fn tab_targets(screen: &mut ScreenState, area: Rect) {
+    let bar = tab_bar(screen, usize::from(area.width));
+    let mut x = area.x;
+    // A tab and a space by turns.
+    for (at, span) in bar.spans.iter().enumerate() {
+        let width = cells(span.width()).min(area.right().saturating_sub(x));
+        if let Some((pane, ..)) = TABS.get(at / 2).filter(|_| at % 2 == 0) {
+            screen.targets.pane(*pane, Rect { x, width, ..area });
+        }
+        x += width;
+    }
 }
 
 /// Most rows a problem takes.

@@ -42,6 +42,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     let farthest = table.map_or(0, |grid| table::farthest(grid, width.saturating_sub(4)));
     screen.evidence.left = screen.evidence.left.min(farthest);
     let mut lines = Vec::new();
+    let mut owners = Vec::new();
     let mut selected = 0..0;
     for (at, hit) in turn.hits().iter().enumerate() {
         let start = lines.len();
@@ -50,6 +51,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         if here && !screen.evidence.closed {
             lines.extend(body(app, screen, hit, width));
         }
+        owners.resize(lines.len(), Some(at));
         if here {
             selected = start..lines.len();
         }
@@ -65,6 +67,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         screen.evidence.scroll.reveal(selected);
         view = screen.evidence.scroll.view(lines.len(), height);
     }
+    screen.targets.rows(Pane::Evidence, inner, owners.into_iter().skip(view.start));
     let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
     frame.render_widget(Paragraph::new(seen), inner);
     let below = screen.evidence.scroll.below();
