@@ -13,11 +13,15 @@ mod history;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
+mod keys;
+#[cfg(test)]
 mod look;
 #[cfg(test)]
 mod package;
 #[cfg(test)]
 mod pages;
+#[cfg(test)]
+mod panes;
 #[cfg(test)]
 mod program;
 #[cfg(test)]

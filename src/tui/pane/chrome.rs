@@ -85,7 +85,8 @@ pub(in crate::tui) fn banner_lines(app: &App, screen: &ScreenState, room: usize)
             last.push_span(Span::styled(" …", theme.dim));
         }
     }
-    let dismiss = Span::styled(format!("  ({key} dismisses)"), theme.dim);
+    // A no-break space keeps what is in brackets on one line.
+    let dismiss = Span::styled(format!("  ({key}\u{a0}dismisses)"), theme.dim);
     if problem.next.is_empty() {
         lines.extend(wrap(&[dismiss], room, &Indent::of(1)));
     } else {
@@ -157,15 +158,24 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
         spans.push(Span::styled(format!("“{text}” {at} of {of}  "), theme.strong));
     }
     let mut used: usize = spans.iter().map(Span::width).sum();
-    for (action, hint) in hints(app, screen) {
-        let Some(key) = screen.keymap.key(action, place) else { continue };
-        let length = width(&key) + 1 + width(hint) + 2;
-        if used + length > room {
+    let keyed = hints(app, screen).into_iter();
+    let keyed: Vec<_> = keyed.filter_map(|(action, hint)| Some((action, screen.keymap.key(action, place)?, hint))).collect();
+    let length = |(_, key, hint): &(Action, String, &str)| width(key) + 1 + width(hint) + 2;
+    // However little room there is, the way to all keys is shown.
+    let help = keyed.iter().find(|(action, ..)| *action == Action::Help);
+    let mut reserved = help.map_or(0, length);
+    for hint in &keyed {
+        if hint.0 == Action::Help {
+            reserved = 0;
+        }
+        let fits = used + length(hint) + reserved <= room;
+        let Some((_, key, text)) = (if fits { Some(hint) } else { help.filter(|_| reserved > 0) }) else { break };
+        used += length(hint);
+        spans.push(Span::styled(key.clone(), theme.accent));
+        spans.push(Span::styled(format!(" {text}  "), theme.dim));
+        if !fits {
             break;
         }
-        used += length;
-        spans.push(Span::styled(key, theme.accent));
-        spans.push(Span::styled(format!(" {hint}  "), theme.dim));
     }
     Line::from(spans)
 }
@@ -189,10 +199,12 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
     }
-    let explain = screen.turn(app).is_some_and(Turn::is_answered) && !app.is_busy();
-    let explain = explain.then_some(short(Action::Explain));
+    let answered = screen.turn(app).is_some_and(Turn::is_answered);
+    let explain = (answered && !app.is_busy()).then_some(short(Action::Explain));
     let edit = screen.turn(app).map(|_| short(Action::Edit));
-    let moves = [(Action::Down, "next"), (Action::Up, "previous")];
+    // Keys that would do nothing are not offered.
+    let moves = [(Action::Down, "next"), (Action::Up, "previous")].into_iter().filter(|_| has_rows(app, screen));
+    let open = has_rows(app, screen).then_some(short(Action::Toggle));
     match screen.focus {
         Pane::Composer if screen.composer.edits() => {
             hints.extend([(Action::Send, "ask again"), (Action::Back, "leave it")]);
@@ -204,16 +216,23 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         Pane::Conversation => {
             hints.extend(explain);
             hints.extend(edit);
-            hints.extend(edit.into_iter().flat_map(|_| [Action::Copy, Action::RateUp, Action::RateDown].map(short)));
-            hints.extend([Action::PreviousTurn, Action::NextTurn, Action::PageUp].map(short));
+            let of_answer = [Action::Copy, Action::RateUp, Action::RateDown].map(short);
+            hints.extend(of_answer.into_iter().filter(|_| answered));
+            let several = app.turns().len() > 1;
+            hints.extend([Action::PreviousTurn, Action::NextTurn].map(short).into_iter().filter(|_| several));
+            hints.extend(edit.map(|_| short(Action::PageUp)));
         }
         Pane::Evidence => {
             hints.extend(moves);
-            hints.extend([short(Action::Toggle), (Action::Right, "scroll table"), short(Action::PageDown)]);
+            hints.extend(open);
+            let hit = screen.turn(app).and_then(|turn| turn.hits().get(screen.evidence.selected));
+            let table = hit.and_then(|hit| app.table(hit.evidence)).flatten();
+            hints.extend(table.map(|_| (Action::Right, "scroll table")));
+            hints.extend(open.map(|_| short(Action::PageDown)));
         }
         Pane::Behind => {
             hints.extend(moves);
-            hints.push(short(Action::Toggle));
+            hints.extend(open);
             hints.extend(edit);
         }
         Pane::Lists => {
@@ -226,12 +245,12 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
                 Some(pane::Entry::Trashed(_)) => {
                     hints.extend([(Action::Toggle, "restore"), (Action::Delete, "remove for good")]);
                 }
-                _ => hints.push(short(Action::Toggle)),
+                _ => hints.extend(open),
             }
         }
         Pane::Why => {
             hints.extend(moves);
-            hints.push(short(Action::Toggle));
+            hints.extend(open);
             hints.extend(explain);
             hints.extend(
                 explain.into_iter().flat_map(|_| [short(Action::ExplainByPreview), short(Action::ExplainBySimilarity)]),
@@ -243,6 +262,18 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             .map(short),
     );
     hints
+}
+
+/// Whether the pane with the focus has rows to move among and open.
+fn has_rows(app: &App, screen: &ScreenState) -> bool {
+    let turn = screen.turn(app);
+    match screen.focus {
+        Pane::Composer | Pane::Conversation => false,
+        Pane::Evidence => turn.is_some_and(|turn| !turn.hits().is_empty()),
+        Pane::Behind => turn.is_some(),
+        Pane::Why => turn.is_some_and(|turn| turn.explaining.is_some() || turn.record.trace.attribution.is_some()),
+        Pane::Lists => pane::entries(app) > 0,
+    }
 }
 
 /// Every action with its keys.
