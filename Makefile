@@ -16,7 +16,7 @@ PROFILE = starter
 target := $(or $(CARGO_TARGET_DIR),target)
 ragonite := $(target)/release/ragonite
 
-.PHONY: help demo test build models lint clean tools
+.PHONY: help demo test build models pictures lint clean tools
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -34,6 +34,9 @@ build: tools ## build the program, which has no network code
 	$(CARGO) build --release
 
 models: build fetch-$(PROFILE) ## fetch the models of PROFILE (starter) that are missing
+
+pictures: tools ## draw the pictures of the README from the screen
+	RAGONITE_PICTURES=write $(CARGO) test --release --test it -- pictures::
 
 lint: tools ## check the format and the lints
 	$(CARGO) fmt --check

@@ -23,6 +23,8 @@ mod pages;
 #[cfg(test)]
 mod panes;
 #[cfg(test)]
+mod pictures;
+#[cfg(test)]
 mod program;
 #[cfg(test)]
 mod screen;
