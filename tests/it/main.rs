@@ -17,6 +17,8 @@ mod keys;
 #[cfg(test)]
 mod look;
 #[cfg(test)]
+mod monkey;
+#[cfg(test)]
 mod package;
 #[cfg(test)]
 mod pages;
