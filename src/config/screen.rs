@@ -132,7 +132,8 @@ fn traits(variable: impl Fn(&str) -> Option<String>) -> TerminalTraits {
     // The first of these that is set decides. A machine without any is often a container in a terminal that can.
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).map(|name| name.to_lowercase());
     let is_utf8 = locale.is_none_or(|name| name.contains("utf-8") || name.contains("utf8"));
-    let letters = if is_utf8 && !matches!(terminal.as_str(), "linux" | "dumb") { Letters::Unicode } else { Letters::Ascii };
+    let letters =
+        if is_utf8 && !matches!(terminal.as_str(), "linux" | "dumb") { Letters::Unicode } else { Letters::Ascii };
     TerminalTraits { colours, background, letters }
 }
 

@@ -9,8 +9,7 @@ use ratatui::buffer::Buffer;
 use crate::screen::{Stage, Verdict, attribution};
 use crate::states::long_answer;
 
-const PANES: [Pane; 6] =
-    [Pane::Composer, Pane::Conversation, Pane::Evidence, Pane::Behind, Pane::Why, Pane::Lists];
+const PANES: [Pane; 6] = [Pane::Composer, Pane::Conversation, Pane::Evidence, Pane::Behind, Pane::Why, Pane::Lists];
 
 fn drawn(stage: &mut Stage, size: (u16, u16)) -> Buffer {
     stage.frame(size).backend().buffer().clone()

@@ -37,7 +37,9 @@ impl Seen {
             self.stage.press(KeyCode::Char(key), KeyModifiers::NONE);
         }
         let asked = self.stage.input(&event("Enter"));
-        asked.iter().any(|intent| matches!(intent, Intent::App(Event::QuestionAsked { text: asked, .. }) if asked == text))
+        asked
+            .iter()
+            .any(|intent| matches!(intent, Intent::App(Event::QuestionAsked { text: asked, .. }) if asked == text))
     }
 
     fn column(text: &str, sign: &str) -> Option<usize> {
@@ -161,9 +163,12 @@ const ROWS: &[Row] = &[
     (Action::RateDown, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.appeared("What is wrong with the answer")
     }),
-    (Action::Copy, At::Pane(Pane::Conversation), Stage::answered, |seen| {
-        matches!(&seen.intents[..], [Intent::Copy { what: "the answer", text }] if text.contains("Alice"))
-    }),
+    (
+        Action::Copy,
+        At::Pane(Pane::Conversation),
+        Stage::answered,
+        |seen| matches!(&seen.intents[..], [Intent::Copy { what: "the answer", text }] if text.contains("Alice")),
+    ),
     (Action::Export, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.wished(|event| matches!(event, Event::ExportWanted { turn: Some(0), .. }))
     }),
@@ -191,13 +196,19 @@ const ROWS: &[Row] = &[
         || two_turns().at(Pane::Conversation).key('['),
         |seen| seen.appeared("▌ ? And when"),
     ),
-    (Action::Up, At::Pane(Pane::Evidence), || Stage::answered().at(Pane::Evidence).key('G'), |seen| {
-        seen.appeared("› 4 ")
-    }),
+    (
+        Action::Up,
+        At::Pane(Pane::Evidence),
+        || Stage::answered().at(Pane::Evidence).key('G'),
+        |seen| seen.appeared("› 4 "),
+    ),
     (Action::Down, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("› 2 ")),
-    (Action::First, At::Pane(Pane::Evidence), || Stage::answered().at(Pane::Evidence).key('G'), |seen| {
-        seen.appeared("› 1 ")
-    }),
+    (
+        Action::First,
+        At::Pane(Pane::Evidence),
+        || Stage::answered().at(Pane::Evidence).key('G'),
+        |seen| seen.appeared("› 1 "),
+    ),
     (Action::Last, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("› 5 ")),
     (Action::PageUp, At::Both(Pane::Conversation), long, |seen| seen.scrolled() < -20),
     (Action::PageDown, At::Both(Pane::Conversation), long_at_top, |seen| seen.scrolled() > 20),
@@ -298,7 +309,12 @@ fn each_key_does_what_the_help_says() {
                 let mut seen = press(*stage, pane, key);
                 pressed += 1;
                 if !does(&mut seen) {
-                    wrong.push(format!("{key} in {pane:?} is to `{}`:\n{}\n{}", action.says(), seen.before, seen.after));
+                    wrong.push(format!(
+                        "{key} in {pane:?} is to `{}`:\n{}\n{}",
+                        action.says(),
+                        seen.before,
+                        seen.after
+                    ));
                 }
             }
         }
@@ -340,7 +356,10 @@ fn every_action_is_done_from_the_palette_as_by_its_key() {
         // Several actions may have the words; the one that is meant has its own text.
         for _ in 0..Action::all().count() {
             let seen = stage.frame(SIZE).backend().to_string();
-            if seen.lines().any(|line| line.contains(&format!("┃›{}", action.says().chars().take(40).collect::<String>()))) {
+            if seen
+                .lines()
+                .any(|line| line.contains(&format!("┃›{}", action.says().chars().take(40).collect::<String>())))
+            {
                 break;
             }
             stage.press(KeyCode::Down, KeyModifiers::NONE);

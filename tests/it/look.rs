@@ -11,14 +11,8 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::screen::{Stage, Verdict, explained_by_logprob};
 use crate::states::states;
 
-const NAMES: [ThemeName; 6] = [
-    ThemeName::Auto,
-    ThemeName::Dark,
-    ThemeName::Light,
-    ThemeName::Ansi,
-    ThemeName::HighContrast,
-    ThemeName::Plain,
-];
+const NAMES: [ThemeName; 6] =
+    [ThemeName::Auto, ThemeName::Dark, ThemeName::Light, ThemeName::Ansi, ThemeName::HighContrast, ThemeName::Plain];
 
 /// A theme on a terminal that shows every colour.
 pub(crate) fn theme(name: ThemeName) -> Theme {
@@ -45,11 +39,8 @@ fn is_in(style: Style, cell: (Color, Modifier)) -> bool {
 fn what_warns_or_fails_or_cites_has_its_sign_in_every_theme() {
     for name in NAMES {
         let theme = theme(name);
-        let signs: [(Style, &[&str]); 3] = [
-            (theme.warn, &["!", "■", "∅", "again leaves"]),
-            (theme.bad, &["✗", "[-"]),
-            (theme.invalid, &["?"]),
-        ];
+        let signs: [(Style, &[&str]); 3] =
+            [(theme.warn, &["!", "■", "∅", "again leaves"]), (theme.bad, &["✗", "[-"]), (theme.invalid, &["?"])];
         for (state, make) in states() {
             for size in [(80, 24), (200, 60)] {
                 let mut stage = make(theme);
@@ -58,7 +49,8 @@ fn what_warns_or_fails_or_cites_has_its_sign_in_every_theme() {
                 for (style, signs) in signs {
                     // Without a look of its own a role cannot be told from its cells; the theme's tests see to that.
                     let others = [theme.text, theme.dim, theme.strong, theme.accent, theme.citation, theme.code];
-                    let own = !others.iter().any(|other| (other.fg, other.add_modifier) == (style.fg, style.add_modifier));
+                    let own =
+                        !others.iter().any(|other| (other.fg, other.add_modifier) == (style.fg, style.add_modifier));
                     let with = lines.iter().filter(|(_, cells)| cells.iter().any(|cell| is_in(style, *cell)));
                     let text: String = with.map(|(text, _)| text.as_str()).collect();
                     let said = text.is_empty() || !own || signs.iter().any(|sign| text.contains(sign));
@@ -76,7 +68,10 @@ fn a_citation_stands_in_brackets_and_the_selected_row_has_a_pointer_in_every_the
         let mut stage = Stage::answered().in_theme(theme).at(Pane::Evidence);
         let lines = lines(&stage.frame((120, 40)));
         let cited = |cell: &(Color, Modifier)| is_in(theme.citation, *cell);
-        assert!(lines.iter().any(|(text, cells)| cells.iter().any(cited) && text.contains("[Source\u{a0}1")), "{name:?}");
+        assert!(
+            lines.iter().any(|(text, cells)| cells.iter().any(cited) && text.contains("[Source\u{a0}1")),
+            "{name:?}"
+        );
         let chosen = |cell: &(Color, Modifier)| is_in(theme.selected, *cell);
         for (text, cells) in lines.iter().filter(|(_, cells)| cells.iter().any(chosen)) {
             assert!(text.contains('›') || cells.iter().filter(|cell| chosen(cell)).count() == 1, "{name:?}: {text}");

@@ -26,7 +26,9 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Rect;
 
-use crate::screen::{ANSWER, NOW, Verdict, answer, attribution, conversation, domain, engine, grid, retrieved, rewrite};
+use crate::screen::{
+    ANSWER, NOW, Verdict, answer, attribution, conversation, domain, engine, grid, retrieved, rewrite,
+};
 
 const EVENTS: &str = "RAGONITE_MONKEY_EVENTS";
 const REPLAY: &str = "RAGONITE_MONKEY_REPLAY";
@@ -95,7 +97,9 @@ enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Key(modifiers, KeyCode::Char(letter)) => write!(f, "char {} {}", modifiers.bits(), u32::from(*letter)),
+            Self::Key(modifiers, KeyCode::Char(letter)) => {
+                write!(f, "char {} {}", modifiers.bits(), u32::from(*letter))
+            }
             Self::Key(modifiers, code) => {
                 let name = NAMED.iter().find(|(_, named)| named == code).unwrap().0;
                 write!(f, "key {} {name}", modifiers.bits())
@@ -149,7 +153,8 @@ impl Dice {
 
     fn step(&mut self, (columns, rows): (u16, u16)) -> Step {
         let letters: Vec<char> = (' '..='~').chain("aé日👩‍👩‍👧\u{301}\u{202e}א".chars()).collect();
-        let some = [KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SHIFT];
+        let some =
+            [KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SHIFT];
         match self.roll(100) {
             0 | 1 => Step::Paste(self.roll(PASTES.len())),
             2 => Step::Size(self.cells(2 * columns), self.cells(2 * rows)),
@@ -333,7 +338,8 @@ impl Monkey {
     }
 
     fn list(&self, domain: DomainName) -> Event {
-        let all = self.history.values().rev().map(|(record, _)| record.clone()).filter(|record| record.domain == domain);
+        let all =
+            self.history.values().rev().map(|(record, _)| record.clone()).filter(|record| record.domain == domain);
         let (trash, conversations) = all.partition(|record| record.deleted_at.is_some());
         Event::ConversationsListed { domain, conversations, trash }
     }
@@ -402,7 +408,9 @@ fn run(size: (u16, u16), seed: u64, events: usize, mut tell: impl FnMut(usize, &
 
 fn replay(record: &str) -> Monkey {
     let mut lines = record.lines();
-    let Some(Ok(Step::Size(columns, rows))) = lines.next().map(Step::from_str) else { panic!("a record begins with a size") };
+    let Some(Ok(Step::Size(columns, rows))) = lines.next().map(Step::from_str) else {
+        panic!("a record begins with a size")
+    };
     let mut monkey = Monkey::new((columns, rows));
     for line in lines {
         monkey.take(&line.parse().unwrap());

@@ -71,7 +71,11 @@ impl Legend {
                 assert_eq!(dark.symbol(), light.symbol());
                 assert_eq!(dark.modifier, light.modifier, "dark and light differ in more than colours");
                 let is_plain = dark.fg == Color::Reset && light.fg == Color::Reset && dark.modifier.is_empty();
-                let letter = if is_plain { '.' } else { self.letter(look(dark.fg, dark.modifier), look(light.fg, light.modifier)) };
+                let letter = if is_plain {
+                    '.'
+                } else {
+                    self.letter(look(dark.fg, dark.modifier), look(light.fg, light.modifier))
+                };
                 match runs.last_mut() {
                     Some((last, count)) if *last == letter => *count += 1,
                     _ => runs.push((letter, 1)),

@@ -188,8 +188,12 @@ fn svg(buffer: &Buffer, says: &str) -> String {
             let wide = f64::from(run.cells) * CELL.0;
             if run.look.ground != GROUND {
                 let (x, y, wide, high) = (number(left), number(top), number(wide), number(CELL.1));
-                writeln!(grounds, r#"<rect x="{x}" y="{y}" width="{wide}" height="{high}" fill="{}"/>"#, run.look.ground)
-                    .unwrap();
+                writeln!(
+                    grounds,
+                    r#"<rect x="{x}" y="{y}" width="{wide}" height="{high}" fill="{}"/>"#,
+                    run.look.ground
+                )
+                .unwrap();
             }
             match shape(&run.text) {
                 Some(Shape::Lines(arms, thick)) => {
@@ -245,7 +249,9 @@ fn line_path(path: &mut String, (left, top): (f64, f64), arms: [bool; 4]) {
     // A line to the left that goes on where the last ended is one with it.
     if arms == [true, true, false, false] {
         let from = format!("H{}", number(left));
-        if path.ends_with(&from) && path.rfind(['M', 'V']).is_some_and(|at| path[at..].contains(&format!(" {}", number(y)))) {
+        if path.ends_with(&from)
+            && path.rfind(['M', 'V']).is_some_and(|at| path[at..].contains(&format!(" {}", number(y))))
+        {
             path.truncate(path.len() - from.len());
         } else {
             write!(path, "M{} {}", number(left), number(y)).unwrap();

@@ -116,7 +116,8 @@ pub(crate) fn opened(mut stage: Stage) -> Stage {
 
 /// With a question of several lines and a wide word in it.
 fn written(mut stage: Stage) -> Stage {
-    let text = "Welches Gerät wird ersetzt, und wer führt die Arbeit an der Station Kestrel?\nAnd what does 手順書 say of it?";
+    let text =
+        "Welches Gerät wird ersetzt, und wer führt die Arbeit an der Station Kestrel?\nAnd what does 手順書 say of it?";
     stage.input(&crossterm::event::Event::Paste(text.into()));
     stage
 }

@@ -159,7 +159,8 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     }
     let mut used: usize = spans.iter().map(Span::width).sum();
     let keyed = hints(app, screen).into_iter();
-    let keyed: Vec<_> = keyed.filter_map(|(action, hint)| Some((action, screen.keymap.key(action, place)?, hint))).collect();
+    let keyed: Vec<_> =
+        keyed.filter_map(|(action, hint)| Some((action, screen.keymap.key(action, place)?, hint))).collect();
     let length = |(_, key, hint): &(Action, String, &str)| width(key) + 1 + width(hint) + 2;
     // However little room there is, the way to all keys is shown.
     let help = keyed.iter().find(|(action, ..)| *action == Action::Help);

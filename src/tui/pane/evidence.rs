@@ -95,11 +95,11 @@ fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme)) -> 
     if let Some(score) = hit.rerank_score {
         found = format!("{found} · rerank {score:.3}");
     }
-    let told = told(turn, hit);
+    let told = told(turn, hit, theme);
     let rest = [&found, location.as_str()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     let mut second = vec![Span::raw("    ")];
     if let Some(told) = told {
-        second.push(Span::styled(format!("{told} · "), theme.citation));
+        second.extend([told, Span::styled(" · ", theme.dim)]);
     }
     let used: usize = second.iter().map(Span::width).sum();
     second.push(Span::styled(fit(&rest, width.saturating_sub(used)), theme.dim));
@@ -113,16 +113,18 @@ pub(super) fn origin(hit: &Hit) -> String {
 }
 
 /// What became of a hit in the prompt and the answer.
-fn told(turn: &Turn, hit: &Hit) -> Option<&'static str> {
+fn told(turn: &Turn, hit: &Hit, theme: &Theme) -> Option<Span<'static>> {
     let answer = turn.answer()?;
     let cut = answer.prompt.cut.iter().find(|cut| cut.rank == hit.rank).map(|cut| cut.how);
     if answer.citations.contains(&hit.rank) {
-        return Some("cited");
+        return Some(Span::styled("cited", theme.citation));
     }
     match cut {
-        Some(CutHow::Dropped) => Some("cut, no room"),
-        Some(CutHow::Shortened) => Some("shortened"),
-        None if turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => Some("not in prompt"),
+        Some(CutHow::Dropped) => Some(Span::styled("! cut, no room", theme.warn)),
+        Some(CutHow::Shortened) => Some(Span::styled("! shortened", theme.warn)),
+        None if turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => {
+            Some(Span::styled("not in prompt", theme.dim))
+        }
         None => None,
     }
 }

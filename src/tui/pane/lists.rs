@@ -62,7 +62,11 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             &theme,
         );
     }
-    let look = Row { width: usize::from(inner.width.saturating_sub(1)), cursor: (focus == Focus::Here).then_some(screen.lists), theme };
+    let look = Row {
+        width: usize::from(inner.width.saturating_sub(1)),
+        cursor: (focus == Focus::Here).then_some(screen.lists),
+        theme,
+    };
     let mut lines = vec![Line::styled("Domains", theme.dim)];
     let mut cursor_line = 0;
     let mut owners: Vec<Option<usize>> = Vec::new();
