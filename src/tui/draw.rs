@@ -28,18 +28,15 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
         banner: cells(banner.len()),
         question: cells(pane::composer_rows(screen, composer_width(area, screen.arrangement))),
     };
-    match areas(area, wanted) {
-        Some(areas) => {
-            draw_panes(app, screen, (&areas, now), frame);
-            frame.render_widget(Paragraph::new(banner), areas.banner);
-            frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
-            frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
-            pane::draw_popup(screen, area, frame);
-        }
-        None => {
-            frame.render_widget(Clear, area);
-            frame.render_widget(Paragraph::new("window too small"), area);
-        }
+    if let Some(areas) = areas(area, wanted) {
+        draw_panes(app, screen, (&areas, now), frame);
+        frame.render_widget(Paragraph::new(banner), areas.banner);
+        frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
+        frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
+        pane::draw_popup(screen, area, frame);
+    } else {
+        frame.render_widget(Clear, area);
+        frame.render_widget(Paragraph::new("window too small"), area);
     }
     screen.signs.apply(frame.buffer_mut());
     screen.theme.lay_ground(frame.buffer_mut());

@@ -84,8 +84,8 @@ impl Arrangement {
     }
 
     /// Widths of the lists, the conversation and the pane beside it; 0 for none.
-    fn widths(&self, area: Rect) -> (u16, u16, u16) {
-        let columns = columns(area, *self);
+    fn widths(self, area: Rect) -> (u16, u16, u16) {
+        let columns = columns(area, self);
         if columns == 1 {
             return (0, area.width, 0);
         }

@@ -308,7 +308,7 @@ impl Monkey {
                 vec![Event::QuestionsSuggested { turn, questions }]
             }
             Effect::Explain { turn, .. } => {
-                let verdict = if way % 2 == 0 { Verdict::SomeDecide } else { Verdict::NoneDecides };
+                let verdict = if way.is_multiple_of(2) { Verdict::SomeDecide } else { Verdict::NoneDecides };
                 let attribution = attribution(verdict);
                 vec![if way < 6 {
                     Event::AttributionAdvanced { turn, done: 1, total: 3, clusters: attribution.clusters }
