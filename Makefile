@@ -25,7 +25,8 @@ demo: build fetch-starter ## fetch what is missing, build, and talk to the bundl
 	@"$(ragonite)" demo
 
 # The unit tests with the feature `hub`, so that the room that fetches is among them; no test leaves this machine. The
-# integration tests run the program as it is shipped, without it.
+# integration tests run the program as it is shipped, without it. Random events for the screen are few here;
+# RAGONITE_MONKEY_EVENTS=200000 is the full run.
 test: build fetch-tiny ## run every test, those on real (tiny) models included
 	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --features hub --lib
 	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --test it

@@ -36,7 +36,7 @@ const REPLAY: &str = "RAGONITE_MONKEY_REPLAY";
 const CHILD: &str = "RAGONITE_MONKEY_CHILD";
 
 /// Events of a run of all tests, for each size.
-const USUAL: usize = 2000;
+const USUAL: usize = 4000;
 /// Most that a run may grow in memory once it is warm.
 const GROWTH: u64 = 50 * 1024 * 1024;
 /// A child that says nothing for so long hangs.
