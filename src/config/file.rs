@@ -8,7 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Paths};
+use super::{ConfigError, Paths, ScreenSettings};
 use crate::answer::Suggestions;
 use crate::attribution::AttributionSettings;
 use crate::evidence::EvidenceSettings;
@@ -50,6 +50,8 @@ pub struct Config {
     pub generation: Generation,
     /// How answers are explained.
     pub attribution: AttributionSettings,
+    /// How the screen looks.
+    pub screen: ScreenSettings,
     /// Keys by action; `none` takes a key away.
     pub keys: IndexMap<String, Vec<String>>,
 }
@@ -191,9 +193,10 @@ impl Config {
     }
 }
 
-/// The known key nearest to an unknown one, from serde's message: "unknown field `a`, expected one of `b`, `c`".
+/// The known key or choice nearest to an unknown one, from serde's message: "unknown field `a`, expected one of `b`, `c`".
 fn suggestion(message: &str) -> Option<String> {
-    let message = &message[message.find("unknown field")?..];
+    let start = message.find("unknown field").or_else(|| message.find("unknown variant"))?;
+    let message = &message[start..];
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next()?;
     names
@@ -231,6 +234,11 @@ mod tests {
         let error = Config::parse("[retrieval]\nrff_k = 60\n", Path::new("c.toml")).unwrap_err();
         assert!(error.to_string().contains("did you mean `rrf_k`?"), "{error}");
         assert!(Config::parse("[generation]\ntemperature = 9.0\n", Path::new("c.toml")).is_err());
+        let error = Config::parse("[screen]\ntheme = \"drak\"\n", Path::new("c.toml")).unwrap_err();
+        assert!(error.to_string().contains("did you mean `dark`?"), "{error}");
+        let error = Config::parse("[screen]\ntheme = \"solarized\"\n", Path::new("c.toml")).unwrap_err();
+        let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert!(why.contains("`high-contrast`") && why.contains("line 2"), "{why}");
         let both = "[generation]\nkv_cache = \"q8_0\"\nflash_attention = \"off\"\n";
         let error = Config::parse(both, Path::new("c.toml")).unwrap_err();
         assert!(error.to_string().contains("generation.flash_attention"), "{error}");

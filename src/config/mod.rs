@@ -13,6 +13,7 @@ mod file;
 mod paths;
 mod profile;
 mod program;
+mod screen;
 mod setting;
 mod setting_value;
 
@@ -22,7 +23,10 @@ pub use error::ConfigError;
 pub use file::{Config, EXAMPLE, Generation};
 #[cfg(feature = "hub")]
 pub use paths::variable_text;
-pub use paths::{Desktop, Paths, desktop, terminal_wants_no_color};
+pub use paths::{Desktop, Paths, desktop};
 pub use profile::{ChosenProfile, choose_profile};
 pub use program::{command_line, program_stamp};
+pub use screen::{
+    Background, Borders, Colours, Letters, Mouse, ScreenSettings, TerminalTraits, ThemeName, terminal_traits,
+};
 pub use setting::{Group, Refused, Setting, Takes, Way};

@@ -78,6 +78,14 @@ pub enum Action {
     ShowWhy,
     /// Go to domains and conversations.
     ShowLists,
+    /// Enlarge the pane with the focus, or show the others again.
+    Enlarge,
+    /// Hide the pane beside the conversation, or show it again.
+    Hide,
+    /// Move the border between the panes to the left.
+    BorderLeft,
+    /// Move it to the right.
+    BorderRight,
     /// Select the turn before.
     PreviousTurn,
     /// Select the next turn.
@@ -182,6 +190,10 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     ShowBehind "show-behind" Anywhere ["F4", "3"] "behind the scenes" "go behind the scenes";
     ShowWhy "show-why" Anywhere ["F5", "4"] "why" "go to why the answer came out so";
     ShowLists "show-lists" Anywhere ["F6", "5"] "domains" "go to domains and conversations";
+    Enlarge "enlarge" Anywhere ["Alt+z", "z"] "enlarge" "enlarge the pane, or show the others again";
+    Hide "hide" Anywhere ["Alt+h", "H"] "hide pane" "hide the pane beside, or show it again";
+    BorderLeft "border-left" Anywhere ["Alt+Left", "<"] "border left" "move the border of the panes left";
+    BorderRight "border-right" Anywhere ["Alt+Right", ">"] "border right" "move the border of the panes right";
     PreviousTurn "previous-turn" Panes ["[", "Ctrl+Up"] "turn before" "select the turn before";
     NextTurn "next-turn" Panes ["]", "Ctrl+Down"] "next turn" "select the next turn";
     Up "up" Panes ["Up", "k"] "up" "up";

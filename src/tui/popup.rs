@@ -162,6 +162,16 @@ pub(super) fn place(popup: &Popup) -> Place {
     }
 }
 
+/// The wheel while a popup is open.
+pub(super) fn scroll(popup: &mut Popup, step: Step) {
+    match popup {
+        Popup::Help(scroll) => scroll.step(step),
+        Popup::Palette(palette) => palette.selected = step.from(palette.selected, 1, palette.found().len()),
+        Popup::Reasons(reasons) => reasons.selected = step.from(reasons.selected, 1, Reason::ALL.len()),
+        _ => {}
+    }
+}
+
 fn into(
     screen: &mut ScreenState,
     app: &App,

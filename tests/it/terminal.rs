@@ -145,6 +145,46 @@ fn an_answer_is_explained_on_a_small_screen_and_a_large_one() {
 }
 
 #[test]
+fn the_mouse_is_taken_only_where_it_is_wanted_and_given_back() {
+    let Some(program) = with_domain() else { return };
+    let config = program.data.path().join("mouse.toml");
+    std::fs::write(&config, "[screen]\nmouse = \"on\"\ntheme = \"high-contrast\"\nborders = \"ascii\"\n").unwrap();
+    let config = config.to_str().unwrap().to_owned();
+    let mut session = program.open(120, 40, &["--config", &config]);
+    let screen = session.wait_for_text("league is open");
+    assert!(screen.contains("# Question =") && !screen.contains('━'), "{screen}");
+    assert!(session.has_mouse());
+    // A click on the pane on the right, whose frame is then the thick one.
+    session.type_keys("\x1b[<0;100;10M\x1b[<0;100;10m");
+    session.wait_for_text("# Evidence =");
+    session.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut session, 0);
+    assert!(!session.has_mouse());
+
+    let mut panicked = program.open(120, 40, &["--config", &config, "--panic-in", "ui"]);
+    assert_terminal_is_back(&mut panicked, 101);
+    assert!(!panicked.has_mouse());
+
+    let mut without = program.open(120, 40, &[]);
+    without.wait_for_text("league is open");
+    assert!(!without.has_mouse());
+    without.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut without, 0);
+}
+
+#[test]
+fn a_theme_that_does_not_exist_is_a_clear_error() {
+    let Some(models) = models() else { return };
+    let program = Program::new(models);
+    let config = program.data.path().join("wrong.toml");
+    std::fs::write(&config, "[screen]\ntheme = \"drak\"\n").unwrap();
+    let output = program.run(&["--config", config.to_str().unwrap(), "domain", "list"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("did you mean `dark`?") && told.contains("drak"), "{told}");
+}
+
+#[test]
 fn a_panic_of_the_screen_gives_the_terminal_back() {
     panic_in("ui");
 }

@@ -105,6 +105,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     }
     let all = blocks.iter().enumerate().flat_map(|(turn, lines)| lines.iter().map(move |line| (turn, line)));
     let several = app.turns().len() > 1;
+    let owners = all.clone().map(|(turn, _)| Some(turn));
+    screen.targets.rows(Pane::Conversation, inner, owners.skip(view.start));
     let seen: Vec<Line<'static>> = all
         .skip(view.start)
         .take(view.len())
