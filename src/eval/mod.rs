@@ -2,7 +2,8 @@
 //!
 //! Takes a folder with documents and questions (ConfQuestions, or a `questions.toml` in the demo's form) and an open
 //! domain; gives per question where the gold page came, what the answer is worth and whether attribution points at the
-//! gold page, and from that means with intervals, and tests of the difference of two runs.
+//! gold page, and from that means with intervals, and tests of the difference of two runs. Writes a turn of the history
+//! into a question file.
 //! Invariants: scoring is pure; a page is compared by its number, by its URL string and by its text, each on its own;
 //! a gold page that is in no document counts as not found, and is counted; what is drawn or exchanged to see what chance
 //! can do are whole conversations; a result is taken from the cache only where
@@ -14,6 +15,7 @@ mod answers;
 mod attributed;
 mod benchmark;
 mod cache;
+mod check;
 mod compare;
 mod domain;
 mod error;
@@ -45,11 +47,12 @@ mod turn;
 #[cfg(test)]
 mod turn_tests;
 
-pub use ablation::{Ablation, Comparing, Reranking, Variant, Variation};
+pub use ablation::{Ablation, Comparing, Variant, Variation};
 pub use answers::{ABOUT_SOURCES, ABOUT_TEXT, Judgement, ScoredAnswer};
 pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute};
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
 pub use cache::{Cache, key};
+pub use check::{CheckError, WrittenCheck, write_check};
 pub use compare::{Run, Runs, Scored};
 pub use domain::{OnPreparing, Preparation, Preparing, prepare};
 pub use error::{EvalError, Flaw};

@@ -6,10 +6,10 @@
 
 use super::names::{Name, URL_P_AT_1};
 use super::slices::{Slice, TurnGroup};
-use super::{Completion, QuestionType, Reranking, Variation, Way};
+use super::{Completion, QuestionType, Variation, Way};
 use crate::base::Language;
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
-use crate::retrieval::Mode;
+use crate::retrieval::{Mode, Reranking};
 
 /// The choices of context that the paper compares, in its order.
 pub const CONTEXTS: [(ContextParts, &str); 6] = [

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Asked, Completion, Outcome, Page, Preparation, Question, QuestionType, Reranking, Variation, prepare};
+use super::{Asked, Completion, Outcome, Page, Preparation, Question, QuestionType, Variation, prepare};
 use crate::base::{CancelToken, Language};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind};
 use crate::index::Index;
 use crate::inference::Embed;
-use crate::retrieval::RetrievalSettings;
+use crate::retrieval::{Reranking, RetrievalSettings};
 
 /// An English question at a place in its conversation.
 pub(super) fn question(turn: usize) -> Question {

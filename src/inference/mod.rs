@@ -31,7 +31,7 @@ pub use generate::{
     ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart,
     Sampling, ScoreRequest, Scores, Special,
 };
-pub use llama::{FlashAttention, GeneratorSettings, KvCache, LlamaGenerator};
+pub use llama::{FlashAttention, GeneratorSettings, KvCache, LlamaGenerator, SAME_KERNELS};
 pub use memory::{MemoryNeeds, available_memory, gigabytes, machine_memory};
 pub use revision::ENGINE_REVISION;
 pub use weights::{Checking, FileReport, FileState, ModelFolders};

@@ -32,4 +32,4 @@ pub use hit::{Hit, Leg, Mode, RankedEvidence, RetrievalTimings, Retrieved};
 pub use plan::{Heard, standing, weigh};
 pub use query::{Conversation, LegReason, LegRole, QueryLeg, Standing};
 pub use search::{Engines, retrieve};
-pub use settings::{Copies, RetrievalSettings, Translate};
+pub use settings::{Copies, Reranking, RetrievalSettings, Translate};
