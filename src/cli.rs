@@ -16,7 +16,7 @@ use crate::base::{ConversationId, DomainName, Language};
 use crate::eval::{Ablation, Completion, Reranking};
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
 use crate::history::{Format, Rating, Reason, UnknownRating};
-use crate::retrieval::{Mode, Translate};
+use crate::retrieval::{Fusion, Mode, Translate};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
 ///
@@ -182,6 +182,9 @@ pub struct Search {
     /// dense, lexical or hybrid [default: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
+    /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: blend]
+    #[arg(long, value_parser = word::<Fusion>)]
+    pub fusion: Option<Fusion>,
     /// Context shown with each hit: all, none, or some of title,heading,before,after [default: all]
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
@@ -509,6 +512,9 @@ pub struct EvalSettings {
     /// dense, lexical or hybrid [default: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
+    /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: blend]
+    #[arg(long, value_parser = word::<Fusion>)]
+    pub fusion: Option<Fusion>,
     /// on, or off to leave the profile's reranker out
     #[arg(long, value_parser = word::<Reranking>, default_value = "on")]
     pub rerank: Reranking,

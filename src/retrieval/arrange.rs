@@ -17,8 +17,6 @@ pub(super) struct Placed {
     pub(super) evidence: EvidenceId,
     /// Of the best of its group.
     pub(super) score: f64,
-    /// Place of the best of its group by score, from 1.
-    pub(super) fused_rank: usize,
     pub(super) copies: Vec<Copied>,
 }
 
@@ -56,7 +54,6 @@ pub(super) fn arrange(
         Placed {
             evidence: present[group.shown].1.id,
             score: present[best].0.score,
-            fused_rank: best + 1,
             copies: copies.collect(),
         }
     };

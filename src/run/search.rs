@@ -29,6 +29,7 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     settings.top_k = usize::from(args.k);
     settings.per_leg = settings.per_leg.max(usize::from(args.k));
     settings.mode = args.mode.unwrap_or(settings.mode);
+    settings.fusion = args.fusion.unwrap_or(settings.fusion);
     settings.context = args.context.unwrap_or(settings.context);
     if !args.kinds.is_empty() {
         settings.kinds.clone_from(&args.kinds);

@@ -118,6 +118,7 @@ impl<'a> Bench<'a> {
         let mut retrieval = config.retrieval.clone();
         retrieval.top_k = usize::from(how.k);
         retrieval.mode = how.mode.unwrap_or(retrieval.mode);
+        retrieval.fusion = how.fusion.unwrap_or(retrieval.fusion);
         retrieval.context = context;
         retrieval.translate = self.translate;
         if !how.kinds.is_empty() {
