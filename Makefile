@@ -16,7 +16,7 @@ PROFILE = starter
 target := $(or $(CARGO_TARGET_DIR),target)
 ragonite := $(target)/release/ragonite
 
-.PHONY: help demo test build models lint clean tools
+.PHONY: help demo test build models pictures lint clean tools
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -25,7 +25,8 @@ demo: build fetch-starter ## fetch what is missing, build, and talk to the bundl
 	@"$(ragonite)" demo
 
 # The unit tests with the feature `hub`, so that the room that fetches is among them; no test leaves this machine. The
-# integration tests run the program as it is shipped, without it.
+# integration tests run the program as it is shipped, without it. Random events for the screen are few here;
+# RAGONITE_MONKEY_EVENTS=200000 is the full run.
 test: build fetch-tiny ## run every test, those on real (tiny) models included
 	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --features hub --lib
 	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --test it
@@ -34,6 +35,9 @@ build: tools ## build the program, which has no network code
 	$(CARGO) build --release
 
 models: build fetch-$(PROFILE) ## fetch the models of PROFILE (starter) that are missing
+
+pictures: tools ## draw the pictures of the README from the screen
+	RAGONITE_PICTURES=write $(CARGO) test --release --test it -- pictures::
 
 lint: tools ## check the format and the lints
 	$(CARGO) fmt --check

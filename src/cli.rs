@@ -13,10 +13,11 @@ use time::macros::format_description;
 
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, Language};
-use crate::eval::{Ablation, Completion, Reranking};
+use crate::config::Setting;
+use crate::eval::{Ablation, Completion};
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
 use crate::history::{Format, Rating, Reason, UnknownRating};
-use crate::retrieval::{Fusion, Mode, Translate};
+use crate::retrieval::{Fusion, Mode, Reranking, Translate};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
 ///
@@ -76,9 +77,10 @@ pub enum Command {
     /// List, show, change, check and remove domains
     #[command(subcommand)]
     Domain(Domain),
-    /// Search a domain without asking a model
+    /// Search a domain without asking a model. What is not typed is as set for the domain, else as configured
     Search(Search),
-    /// Ask one question
+    /// Ask one question. What is not typed is as set for the domain, else as configured; what a domain has of its own is
+    /// said on stderr
     Ask(Ask),
     /// Say how much each source mattered for an answer of a past conversation, or for one sentence of it
     Explain(Explain),
@@ -133,7 +135,7 @@ pub enum Domain {
         /// The domain
         name: DomainName,
     },
-    /// Change the title of a domain, or what the model is told about it
+    /// Change the title of a domain, what the model is told about it, or the settings it has of its own
     Set(SetDomain),
     /// Delete a domain with all that was made from its documents. The documents themselves stay where they are
     Remove {
@@ -158,7 +160,7 @@ pub enum Domain {
 /// `ragonite domain set`.
 #[derive(Debug, Args)]
 #[group(skip)]
-#[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["title", "prompt_prefix"])))]
+#[command(group(clap::ArgGroup::new("change").required(true).multiple(true).args(["title", "prompt_prefix", "settings", "restore_settings"])))]
 pub struct SetDomain {
     /// The domain
     pub name: DomainName,
@@ -168,6 +170,41 @@ pub struct SetDomain {
     /// What the model is told about the domain, one or two sentences; an empty text for the default
     #[arg(long, value_name = "TEXT")]
     pub prompt_prefix: Option<String>,
+    /// A setting that the domain has of its own wherever it is asked, such as retrieval.mode=dense; the configured value
+    /// makes it none of its own. It wins over the configuration file, and the command line wins over it. The names are
+    /// those of the settings on the screen: sources, rerank, retrieval.mode, generation.temperature, …
+    #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub settings: Vec<Assignment>,
+    /// Take all settings as configured
+    #[arg(long, conflicts_with = "settings")]
+    pub restore_settings: bool,
+}
+
+/// A setting with the value it is to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// Which.
+    pub setting: Setting,
+    /// Its value as typed.
+    pub text: String,
+}
+
+/// A text that gives no setting a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum NoAssignment {
+    #[error("write it as NAME=VALUE, such as retrieval.mode=dense")]
+    Form,
+    #[error("`{found}` is no setting of a domain; there are: {known}")]
+    Unknown { found: String, known: String },
+}
+
+fn assignment(text: &str) -> Result<Assignment, NoAssignment> {
+    let (key, text) = text.split_once('=').ok_or(NoAssignment::Form)?;
+    let setting = Setting::of_key(key.trim()).ok_or_else(|| {
+        let known: Vec<&str> = Setting::ALL.iter().map(|setting| setting.key()).collect();
+        NoAssignment::Unknown { found: crate::base::clean_line(key), known: known.join(", ") }
+    })?;
+    Ok(Assignment { setting, text: text.to_owned() })
 }
 
 /// `ragonite search`.
@@ -179,16 +216,16 @@ pub struct Search {
     /// How many hits
     #[arg(short, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: u16,
-    /// dense, lexical or hybrid [default: hybrid]
+    /// dense, lexical or hybrid [default: as set for the domain, else as configured: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
-    /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: blend]
+    /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: likewise: blend]
     #[arg(long, value_parser = word::<Fusion>)]
     pub fusion: Option<Fusion>,
-    /// Context shown with each hit: all, none, or some of title,heading,before,after [default: all]
+    /// Context shown with each hit: all, none, or some of title,heading,before,after [default: likewise: all]
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
-    /// Kinds of evidence that are looked for: some of passage,list,table,row [default: all of them]
+    /// Kinds of evidence that are looked for: some of passage,list,table,row [default: likewise: all of them]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = word::<Kind>)]
     pub kinds: Vec<Kind>,
     /// Only documents with this text in their title, address or path
@@ -217,8 +254,8 @@ pub struct Ask {
     /// Also say how much each source mattered
     #[arg(long)]
     pub explain: bool,
-    /// How to explain: similarity, preview, logprob, jsd or counterfactual [default: that of the configuration,
-    /// counterfactual unless it says otherwise]
+    /// How to explain: similarity, preview, logprob, jsd or counterfactual [default: as set for the domain, else as
+    /// configured: counterfactual]
     #[arg(long, requires = "explain")]
     pub method: Option<Method>,
     /// The question
@@ -233,7 +270,8 @@ pub struct Explain {
     #[arg(value_name = "TURN")]
     pub turn: TurnAddress,
     /// How to explain: similarity, preview, logprob, jsd or counterfactual. Without it, what is stored with the turn is
-    /// shown, or it is explained as configured where that is nothing; what its sentences rest on is added where it is missing
+    /// shown, or it is explained as set for its domain, else as configured, where that is nothing; what its sentences rest
+    /// on is added where it is missing
     #[arg(long)]
     pub method: Option<Method>,
     /// Say what this sentence of the answer rests on, counted from 1
@@ -360,6 +398,16 @@ pub enum History {
         #[arg(long, value_name = "TEXT", default_value = "")]
         note: String,
     },
+    /// Make a turn that was rated up a question of a question file, which `ragonite eval` asks with --questions: what the
+    /// answer cites is the expected page, what it says the expected answer. Correct both in the file as you like
+    Check {
+        /// The turn: 12.3 is the third of conversation 12, 12 its last one
+        #[arg(value_name = "TURN")]
+        turn: TurnAddress,
+        /// The file; made where it is not there. What is in it stays as it is
+        #[arg(long, value_name = "FILE", default_value = "questions.toml")]
+        file: PathBuf,
+    },
     /// Throw conversations into the trash
     Delete {
         /// The conversations
@@ -419,7 +467,8 @@ pub struct EvalCommon {
     /// Folder of the benchmark: documents/ with qa-pairs.json as in ConfQuestions, or questions.toml as in the demo
     #[arg(long, value_name = "FOLDER")]
     pub benchmark: PathBuf,
-    /// Score this domain as it is, in place of one made of the benchmark's documents
+    /// Score this domain as it is, in place of one made of the benchmark's documents. Settings it has of its own do not
+    /// count: what is measured is the configuration and what is typed
     #[arg(long, value_name = "NAME")]
     pub domain: Option<DomainName>,
     /// Question file, in place of the benchmark's own

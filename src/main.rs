@@ -1,9 +1,12 @@
-//! Arguments -> configuration -> run; an error becomes an exit code. Nothing else.
+//! Arguments -> configuration -> run; an error becomes an exit code. Nothing else but what must come before all threads.
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
+#[expect(unsafe_code, reason = "the environment may only be changed before there are threads")]
 fn main() -> ExitCode {
+    // SAFETY: nothing has run yet, so there is no other thread.
+    unsafe { ragonite::inference::settle_kernels() };
     ragonite::run::run(ragonite::cli::Cli::parse()).into()
 }

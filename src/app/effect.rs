@@ -3,7 +3,8 @@
 use crate::answer::Answer;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Place, TurnRecord};
+use crate::config::Changes;
+use crate::history::{ConversationRecord, Feedback, Format, Place, TurnRecord, TurnSettings};
 use crate::prompt::PastTurn;
 use crate::retrieval::Hit;
 
@@ -59,6 +60,8 @@ pub enum Effect {
         wording: Wording,
         /// The turns before it.
         past: Vec<PastTurn>,
+        /// What it is answered with.
+        settings: Box<TurnSettings>,
     },
     /// Search. Answered by `HitsRetrieved`.
     Retrieve {
@@ -74,6 +77,8 @@ pub enum Effect {
         translated: Option<String>,
         /// The questions before it as typed, oldest first.
         earlier: Vec<String>,
+        /// What it is answered with.
+        settings: Box<TurnSettings>,
     },
     /// Answer from the hits. Answered by `PromptBuilt`, `PromptRead`, `AnswerGrew` and `AnswerFinished`.
     GenerateAnswer {
@@ -87,6 +92,8 @@ pub enum Effect {
         past: Vec<PastTurn>,
         /// The evidence, best first.
         hits: Vec<Hit>,
+        /// What it is answered with.
+        settings: Box<TurnSettings>,
     },
     /// Look for questions to go on with. Answered by `QuestionsSuggested`.
     Suggest {
@@ -115,6 +122,8 @@ pub enum Effect {
         answer: Box<Answer>,
         /// The hits that were in its prompt.
         hits: Vec<Hit>,
+        /// What it is explained with; the prompt's limits are those of the answer.
+        settings: Box<TurnSettings>,
     },
     /// Store a turn as a whole, over its earlier version where there is one. Answered by `TurnSaved`.
     SaveTurn {
@@ -126,6 +135,13 @@ pub enum Effect {
         conversation: Option<ConversationId>,
         /// What to store.
         record: Box<TurnRecord>,
+    },
+    /// Keep what a domain changes of the configured settings.
+    SaveSettings {
+        /// The domain.
+        domain: DomainName,
+        /// All of it.
+        changes: Changes,
     },
     /// Store what the user thinks of a turn; none takes it back.
     RateTurn {
@@ -156,6 +172,15 @@ pub enum Effect {
         turns: Vec<TurnRecord>,
         /// What kind of file.
         format: Format,
+    },
+    /// Add a turn to the questions that `eval` asks. Answered by `Done`.
+    WriteCheck {
+        /// Its domain.
+        domain: DomainName,
+        /// Its conversation.
+        conversation: ConversationId,
+        /// The turn.
+        turn: Box<TurnRecord>,
     },
     /// Load the whole table of a row or table evidence. Answered by `TableLoaded`.
     LoadTable {

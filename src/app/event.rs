@@ -8,6 +8,7 @@ use super::{ConversationChange, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
+use crate::config::Changes;
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 use crate::prompt::Cut;
@@ -92,6 +93,13 @@ pub enum Event {
         /// What kind of file.
         format: Format,
     },
+    /// The user wants a turn as a question that `eval` asks.
+    CheckWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+    },
+    /// The user changed what the open domain has of its own; it holds from the next question on.
+    SettingsChanged(Changes),
     /// The user wants the running work stopped.
     CancelRequested,
     /// The user chose a domain.
@@ -109,6 +117,15 @@ pub enum Event {
 
     /// Answer to `ListDomains`.
     DomainsListed(Vec<DomainSummary>),
+    /// On the way to the answer to `OpenDomain`: what the domain changes of the configured settings.
+    SettingsLoaded {
+        /// The domain.
+        domain: DomainName,
+        /// What can be used of it.
+        changes: Changes,
+        /// What cannot, and what to do.
+        problem: Option<Problem>,
+    },
     /// Answer to `OpenDomain`.
     DomainOpened(DomainSummary),
     /// Answer to `OpenDomain`.
@@ -278,6 +295,7 @@ impl Event {
                 | Self::TurnRated { .. }
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }
+                | Self::CheckWanted { .. }
                 | Self::DomainChosen(_)
                 | Self::ConversationChosen(_)
                 | Self::ConversationStarted

@@ -102,6 +102,20 @@ impl App {
         vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
     }
 
+    /// Makes a stored turn a question that `eval` asks.
+    pub(super) fn check(&mut self, index: usize) -> Vec<Effect> {
+        let turn = self.turns.get(index).filter(|turn| turn.is_answered()).map(|turn| Box::new(turn.record.clone()));
+        let (Some(turn), Some(conversation)) = (turn, &self.conversation) else {
+            return self.noting(Some(Problem {
+                what: "there is no stored answer to make a question of".to_owned(),
+                next: "Ask a question first, or choose an answered turn".to_owned(),
+            }));
+        };
+        let (domain, conversation) = (conversation.domain.clone(), conversation.id);
+        self.problem = None;
+        vec![Effect::WriteCheck { domain, conversation, turn }]
+    }
+
     pub(super) fn listed(
         &mut self,
         domain: &DomainName,

@@ -7,6 +7,7 @@ mod effect;
 mod event;
 mod keep;
 mod problem;
+mod settings;
 mod state;
 mod steps;
 #[cfg(test)]

@@ -6,35 +6,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::keep::FoundConversations;
+use super::settings::Loaded;
 use super::turn::{Purpose, Stored};
 use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
 use crate::answer::Suggestions;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId};
+use crate::config::Changes;
 use crate::evidence::TableGrid;
-use crate::history::{ConversationRecord, TurnRecord};
+use crate::history::{ConversationRecord, TurnRecord, TurnSettings};
 use crate::prompt::PastTurn;
 
 /// How a conversation is led.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AppSettings {
-    /// How many of the best hits are offered to the answer's prompt; the paper's k.
-    pub top_k: usize,
+    /// What turns are answered with, where their domain changes nothing of it.
+    pub turn: TurnSettings,
     /// How many earlier turns the model is told about.
     pub past_turns: usize,
-    /// How an answer is explained unless the user asks for another method.
-    pub method: Method,
     /// Whether questions to go on with are looked for.
     pub suggestions: Suggestions,
+    /// Id of the reranker; none where the profile has none.
+    pub reranker: Option<String>,
+    /// Tokens that prompt and answer may have together.
+    pub context_tokens: usize,
 }
 
 impl Default for AppSettings {
     fn default() -> Self {
-        Self { top_k: 10, past_turns: 5, method: Method::default(), suggestions: Suggestions::default() }
+        Self {
+            turn: TurnSettings::default(),
+            past_turns: 5,
+            suggestions: Suggestions::default(),
+            reranker: None,
+            context_tokens: 4096,
+        }
     }
 }
 
@@ -78,6 +85,9 @@ pub(super) enum Wish {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct App {
     pub(super) settings: AppSettings,
+    /// What the open domain changes of them.
+    pub(super) changes: Changes,
+    pub(super) loaded: Option<Loaded>,
     pub(super) domains: Option<Vec<DomainSummary>>,
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
@@ -140,7 +150,7 @@ impl App {
 
     /// How an answer is explained unless another method is asked for.
     pub fn method(&self) -> Method {
-        self.settings.method
+        self.turn_settings().attribution.method
     }
 
     /// The turns of the open conversation, in order.
@@ -200,8 +210,16 @@ impl App {
 
     /// The last answered turns before `key`, oldest first, as the model is told about them.
     pub fn past(&self, key: TurnKey) -> Vec<PastTurn> {
-        let before = self.turns.iter().take_while(|turn| turn.key != key);
-        let mut past: Vec<PastTurn> = before.filter_map(Turn::as_past).collect();
+        self.past_of(self.turns.iter().take_while(|turn| turn.key != key))
+    }
+
+    /// As [`App::past`], for a turn that is not there yet.
+    pub(super) fn all_past(&self) -> Vec<PastTurn> {
+        self.past_of(self.turns.iter())
+    }
+
+    fn past_of<'a>(&self, turns: impl Iterator<Item = &'a Turn>) -> Vec<PastTurn> {
+        let mut past: Vec<PastTurn> = turns.filter_map(Turn::as_past).collect();
         past.drain(..past.len().saturating_sub(self.settings.past_turns));
         past
     }
@@ -221,6 +239,9 @@ impl App {
             Event::ConversationsWanted(text) => self.find(text),
             Event::ConversationsFound { domain, text, found } => self.found_conversations(&domain, text, found),
             Event::ExportWanted { turn, format } => self.export(turn, format),
+            Event::CheckWanted { turn } => self.check(turn),
+            Event::SettingsChanged(changes) => self.change_settings(changes),
+            Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
             Event::Done(what) => {
                 self.notice = Some(what);
                 Vec::new()
@@ -329,6 +350,7 @@ impl App {
             return Vec::new();
         }
         self.opening_domain = None;
+        self.use_settings_of(&summary.name);
         self.conversations.retain(|conversation| conversation.domain == summary.name);
         self.trash.retain(|conversation| conversation.domain == summary.name);
         self.domain = Some(summary);

@@ -31,7 +31,10 @@ impl App {
         };
         self.problem = None;
         let key = self.next_key();
+        let settings = self.turn_settings();
         let trace = Trace {
+            settings: Some(settings.clone()),
+            domain_settings: self.changes.keys(),
             profile: self.engine.profile.clone(),
             embedder: self.engine.embedder.clone(),
             generator: self.engine.generator.clone(),
@@ -51,7 +54,8 @@ impl App {
         self.phase = Phase::Rewriting(key);
         let question = question.to_owned();
         let mut effects = self.stop_suggesting();
-        effects.push(Effect::RewriteQuestion { turn: key, domain, question, wording, past: self.past(key) });
+        let (past, settings) = (self.past(key), Box::new(settings));
+        effects.push(Effect::RewriteQuestion { turn: key, domain, question, wording, past, settings });
         effects
     }
 
@@ -63,6 +67,8 @@ impl App {
             return self.refuse("something is still being opened", "Try again in a moment");
         }
         let Some(domain) = self.domain_name() else { return Vec::new() };
+        let mut settings = self.turn_settings();
+        settings.attribution.method = method;
         let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.is_answered()) else {
             return self.refuse("there is no answer to explain", "Ask a question first, or choose an answered turn");
         };
@@ -74,13 +80,19 @@ impl App {
         let hits = turn.hits_in_prompt();
         let Some(answer) = turn.record.trace.answer.clone() else { return Vec::new() };
         turn.problem = None;
-        turn.explaining = Some(Explaining { method, purpose, done: 0, total: 0, clusters: Vec::new() });
+        if let Some(answered_with) = &turn.record.trace.settings {
+            // What is said without a source is as long, and reads as much, as the answer it is compared with.
+            settings.prompt.clone_from(&answered_with.prompt);
+        }
+        let with = settings.attribution.clone();
+        turn.explaining = Some(Explaining { method, purpose, settings: with, done: 0, total: 0, clusters: Vec::new() });
         let key = turn.key;
         let question = turn.record.completed_question.clone();
         self.problem = None;
         self.phase = Phase::Explaining(key);
         let mut effects = self.stop_suggesting();
-        effects.push(Effect::Explain { turn: key, domain, method, question, answer: Box::new(answer), hits });
+        let (answer, settings) = (Box::new(answer), Box::new(settings));
+        effects.push(Effect::Explain { turn: key, domain, method, question, answer, hits, settings });
         effects
     }
 
@@ -186,6 +198,7 @@ impl App {
         let earlier = past.into_iter().map(|past| past.question).collect();
         let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
         let translated = translation.and_then(|translation| translation.text.clone());
+        let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();
         self.with_turn(key, |turn| {
             turn.record.completed_question.clone_from(&query);
             turn.record.trace.rewrite = Some(rewrite);
@@ -194,7 +207,7 @@ impl App {
         match self.domain_name() {
             Some(domain) if !self.is_canceling() => {
                 self.phase = Phase::Retrieving(key);
-                vec![Effect::Retrieve { turn: key, domain, query, question, translated, earlier }]
+                vec![Effect::Retrieve { turn: key, domain, query, question, translated, earlier, settings }]
             }
             // The step was done before it saw that it was to stop; no other answer comes.
             _ => self.settle(key, Outcome::Canceled),
@@ -202,7 +215,8 @@ impl App {
     }
 
     fn retrieved(&mut self, key: TurnKey, retrieved: Retrieved) -> Vec<Effect> {
-        let hits = retrieved.hits.iter().take(self.settings.top_k).cloned().collect();
+        let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();
+        let hits = retrieved.hits.iter().take(settings.sources).cloned().collect();
         let past = self.past(key);
         self.with_turn(key, |turn| {
             turn.record.trace.retrieved = Some(retrieved);
@@ -212,7 +226,7 @@ impl App {
         match self.domain_name() {
             Some(domain) if !self.is_canceling() => {
                 self.phase = Phase::Answering(key);
-                vec![Effect::GenerateAnswer { turn: key, domain, question, past, hits }]
+                vec![Effect::GenerateAnswer { turn: key, domain, question, past, hits, settings }]
             }
             _ => self.settle(key, Outcome::Canceled),
         }
@@ -227,7 +241,12 @@ impl App {
 
     fn explained(&mut self, key: TurnKey, attribution: Attribution) -> Vec<Effect> {
         self.with_turn(key, |turn| {
-            let purpose = turn.explaining.take().map(|explaining| explaining.purpose).unwrap_or_default();
+            let explaining = turn.explaining.take();
+            let purpose = explaining.as_ref().map(|explaining| explaining.purpose).unwrap_or_default();
+            let is_first = purpose == Purpose::Answer || turn.record.trace.attribution.is_none();
+            if let (Some(settings), Some(explaining), true) = (&mut turn.record.trace.settings, explaining, is_first) {
+                settings.attribution = explaining.settings;
+            }
             let known = turn.record.trace.attribution.take().filter(|_| purpose == Purpose::Sentences);
             turn.record.trace.attribution = Some(match known {
                 Some(known) => known.with_sentences_of(attribution),

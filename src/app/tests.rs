@@ -7,10 +7,11 @@ use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
 use crate::attribution::{Attribution, AttributionTimings, Method, Sentence};
 use crate::base::{ConversationId, DomainName, EvidenceId, Language, Millis, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating};
+use crate::config::{Changes, Setting};
+use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating, TurnSettings};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
-use crate::retrieval::Retrieved;
+use crate::retrieval::{Mode, Retrieved};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -190,7 +191,7 @@ fn an_edited_question_is_asked_as_it_stands_and_searched_alone() {
 #[test]
 fn only_the_best_hits_reach_the_prompt() {
     let mut app = opened();
-    app.settings.top_k = 0;
+    app.settings.turn.sources = 0;
     app.handle(asked("q"));
     app.handle(completed(1, "q"));
     assert!(matches!(&app.handle(retrieved(1))[..], [Effect::GenerateAnswer { hits, .. }] if hits.is_empty()));
@@ -677,4 +678,88 @@ proptest! {
             }
         }
     }
+}
+
+/// What the domain changes: each setting with its value.
+fn changes(settings: &[(Setting, &str)]) -> Changes {
+    let mut changes = Changes::default();
+    for (setting, text) in settings {
+        changes.set(*setting, text).unwrap();
+    }
+    changes
+}
+
+fn loaded(domain: &str, changes: Changes, problem: Option<Problem>) -> Event {
+    Event::SettingsLoaded { domain: name(domain), changes, problem }
+}
+
+#[test]
+fn a_changed_setting_is_kept_and_holds_from_the_next_question_on() {
+    let mut app = after([asked("q"), completed(1, "q")]);
+    let dense = changes(&[(Setting::Mode, "dense"), (Setting::Sources, "1"), (Setting::AnswerTokens, "32")]);
+    let effects = app.handle(Event::SettingsChanged(dense.clone()));
+    assert_eq!(effects, [Effect::SaveSettings { domain: name("wiki"), changes: dense.clone() }]);
+    assert!(app.handle(Event::SettingsChanged(dense.clone())).is_empty(), "nothing is new");
+    let effects = app.handle(retrieved(1));
+    let [Effect::GenerateAnswer { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(**settings, TurnSettings::default(), "the running turn goes on as it began");
+    app.handle(answered(1, "a"));
+    app.handle(saved(1));
+    let effects = app.handle(asked("next"));
+    let [Effect::RewriteQuestion { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(**settings, dense.applied_to(&TurnSettings::default()));
+    let effects = app.handle(completed(2, "next"));
+    let [Effect::Retrieve { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(settings.retrieval.mode, Mode::Dense);
+    let known = |app: &App, turn: usize| {
+        let trace = app.turns()[turn].record.trace.clone();
+        (trace.settings.unwrap().sources, trace.domain_settings)
+    };
+    assert_eq!(known(&app, 0), (10, Vec::new()));
+    let own = ["sources", "retrieval.mode", "prompt.answer_tokens"].map(str::to_owned).to_vec();
+    assert_eq!(known(&app, 1), (1, own));
+}
+
+#[test]
+fn each_domain_has_its_own_settings_and_what_is_wrong_with_them_is_said() {
+    let mut app = opened();
+    app.handle(Event::SettingsChanged(changes(&[(Setting::Sources, "3")])));
+    app.handle(Event::DomainChosen(name("lab")));
+    app.handle(loaded("attic", changes(&[(Setting::Sources, "9")]), None));
+    app.handle(loaded("lab", changes(&[(Setting::Sources, "4")]), Some(problem())));
+    assert_eq!(app.turn_settings().sources, 3, "wiki is still open");
+    app.handle(Event::DomainOpened(domain("lab")));
+    assert_eq!((app.turn_settings().sources, app.problem()), (4, Some(&problem())));
+    app.handle(Event::DomainChosen(name("wiki")));
+    app.handle(Event::DomainOpened(domain("wiki")));
+    assert!(app.changes().is_empty());
+    assert!(App::default().handle(Event::SettingsChanged(changes(&[(Setting::Sources, "3")]))).is_empty());
+}
+
+#[test]
+fn an_explanation_uses_what_is_set_now_and_reads_as_much_as_the_answer_did() {
+    let mut app = with_one_turn();
+    app.handle(Event::SettingsChanged(changes(&[(Setting::Eps, "0.1"), (Setting::AnswerTokens, "32")])));
+    assert_eq!(app.method(), Method::Counterfactual);
+    let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Preview });
+    let [Effect::Explain { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert!((settings.attribution.eps - 0.1).abs() < 1e-12);
+    assert_eq!(settings.prompt, TurnSettings::default().prompt);
+    app.handle(Event::SettingsChanged(Changes::default()));
+    app.handle(attributed(1));
+    let known = app.turns()[0].record.trace.settings.clone().unwrap().attribution;
+    assert_eq!((known.eps, known.method), (0.1, Method::Preview));
+}
+
+#[test]
+fn a_stored_turn_can_be_made_a_check_and_one_that_is_not_is_refused() {
+    let mut app = with_one_turn();
+    let effects = app.handle(Event::CheckWanted { turn: 0 });
+    let [Effect::WriteCheck { conversation: ConversationId(7), turn, .. }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(turn.question, "q");
+    assert!(app.handle(Event::CheckWanted { turn: 5 }).is_empty() && app.problem().is_some());
+    let mut running = after([asked("q")]);
+    assert!(running.handle(Event::CheckWanted { turn: 0 }).is_empty() && running.problem().is_some());
 }

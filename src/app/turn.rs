@@ -4,9 +4,9 @@
 
 use super::{Problem, TurnKey};
 use crate::answer::Answer;
-use crate::attribution::{Cluster, Method, Sentence};
+use crate::attribution::{AttributionSettings, Cluster, Method, Sentence};
 use crate::base::{Language, Millis};
-use crate::history::{Outcome, TurnRecord, TurnTimings};
+use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::{Cut, PastTurn, Prompt};
 use crate::retrieval::Hit;
@@ -48,6 +48,8 @@ pub struct Explaining {
     pub method: Method,
     /// What it is for.
     pub purpose: Purpose,
+    /// With these settings.
+    pub settings: AttributionSettings,
     /// Clusters settled.
     pub done: usize,
     /// All of them; 0 until they are counted.
@@ -130,6 +132,11 @@ impl Turn {
     pub fn sentences(&self) -> &[Sentence] {
         let attribution = self.record.trace.attribution.as_ref().filter(|_| self.explaining.is_none());
         attribution.map_or(&[], |attribution| attribution.sentences.as_slice())
+    }
+
+    /// What it is answered with; the defaults where an older program stored it.
+    pub(super) fn settings(&self) -> TurnSettings {
+        self.record.trace.settings.clone().unwrap_or_default()
     }
 
     /// The hits of its search, best first.

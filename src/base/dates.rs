@@ -91,8 +91,8 @@ const DATE_WORDS: &[&str] = &[
 
 /// Words behind which digits are a date or a version: a date where the day is higher than first numbers of versions.
 const WEAK_WORDS: &[&str] = &[
-    "of", "from", "since", "until", "till", "by", "before", "after", "between", "and", "to", "for", "the", "vom", "von",
-    "seit", "bis", "ab", "vor", "nach", "und", "zwischen", "für",
+    "of", "from", "since", "until", "till", "by", "before", "after", "between", "and", "to", "for", "the", "vom",
+    "von", "seit", "bis", "ab", "vor", "nach", "und", "zwischen", "für",
 ];
 
 /// The first day of a month that no version begins with.
@@ -187,8 +187,7 @@ impl DayOrMonth {
                 let day = date.day();
                 let mut all = vec![format!("{year}-{month:02}-{day:02}"), format!("{year}/{month:02}/{day:02}")];
                 let short = year.rem_euclid(100);
-                for (day, month) in
-                    [(day.to_string(), month.to_string()), (format!("{day:02}"), format!("{month:02}"))]
+                for (day, month) in [(day.to_string(), month.to_string()), (format!("{day:02}"), format!("{month:02}"))]
                 {
                     for year in [year.to_string(), format!("{short:02}")] {
                         all.push(format!("{day}.{month}.{year}"));
@@ -512,8 +511,7 @@ mod tests {
 
     fn any_day() -> impl Strategy<Value = Date> {
         let first = date!(1970 - 01 - 01).to_julian_day();
-        (first..date!(2070 - 01 - 01).to_julian_day())
-            .prop_filter_map("a day", |day| Date::from_julian_day(day).ok())
+        (first..date!(2070 - 01 - 01).to_julian_day()).prop_filter_map("a day", |day| Date::from_julian_day(day).ok())
     }
 
     proptest! {

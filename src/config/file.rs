@@ -8,14 +8,15 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Paths};
+use super::{ConfigError, Paths, ScreenSettings};
 use crate::answer::Suggestions;
 use crate::attribution::AttributionSettings;
 use crate::evidence::EvidenceSettings;
+use crate::history::TurnSettings;
 use crate::index::IndexSettings;
-use crate::inference::{FlashAttention, GeneratorSettings, KvCache, Sampling};
+use crate::inference::{FlashAttention, GeneratorSettings, KvCache, Profile, Sampling};
 use crate::prompt::PromptSettings;
-use crate::retrieval::RetrievalSettings;
+use crate::retrieval::{Reranking, RetrievalSettings};
 
 /// The documented example; every key in it has its default.
 pub const EXAMPLE: &str = include_str!("../../config.toml.example");
@@ -35,6 +36,8 @@ pub struct Config {
     pub models_dir: Option<PathBuf>,
     /// Evidences that go into the prompt; the profile decides when left out.
     pub sources: Option<usize>,
+    /// Whether hits are reranked, where the profile has a reranker.
+    pub rerank: Reranking,
     /// How documents become evidence.
     pub evidence: EvidenceSettings,
     /// How evidence is stored.
@@ -47,6 +50,8 @@ pub struct Config {
     pub generation: Generation,
     /// How answers are explained.
     pub attribution: AttributionSettings,
+    /// How the screen looks.
+    pub screen: ScreenSettings,
     /// Keys by action; `none` takes a key away.
     pub keys: IndexMap<String, Vec<String>>,
 }
@@ -91,8 +96,7 @@ impl Default for Generation {
 impl Generation {
     /// How tokens are chosen.
     pub fn sampling(&self) -> Sampling {
-        let Self { temperature, seed, .. } = *self;
-        if temperature > 0.0 { Sampling::Seeded { temperature, seed } } else { Sampling::Greedy }
+        Sampling::at(self.temperature, self.seed)
     }
 
     /// Time without work after which the model leaves the memory.
@@ -140,6 +144,19 @@ impl Config {
         Ok(config)
     }
 
+    /// What a turn is answered with where its domain has no settings of its own.
+    pub fn turn_settings(&self, profile: &Profile) -> TurnSettings {
+        TurnSettings {
+            sources: self.sources.unwrap_or(profile.top_k),
+            retrieval: self.retrieval.clone(),
+            rerank: self.rerank,
+            prompt: self.prompt.clone(),
+            temperature: self.generation.temperature,
+            seed: self.generation.seed,
+            attribution: self.attribution.clone(),
+        }
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         self.attribution.check()?;
         let temperature = self.generation.temperature;
@@ -176,9 +193,10 @@ impl Config {
     }
 }
 
-/// The known key nearest to an unknown one, from serde's message: "unknown field `a`, expected one of `b`, `c`".
+/// The known key or choice nearest to an unknown one, from serde's message: "unknown field `a`, expected one of `b`, `c`".
 fn suggestion(message: &str) -> Option<String> {
-    let message = &message[message.find("unknown field")?..];
+    let start = message.find("unknown field").or_else(|| message.find("unknown variant"))?;
+    let message = &message[start..];
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next()?;
     names
@@ -216,6 +234,11 @@ mod tests {
         let error = Config::parse("[retrieval]\nrff_k = 60\n", Path::new("c.toml")).unwrap_err();
         assert!(error.to_string().contains("did you mean `rrf_k`?"), "{error}");
         assert!(Config::parse("[generation]\ntemperature = 9.0\n", Path::new("c.toml")).is_err());
+        let error = Config::parse("[screen]\ntheme = \"drak\"\n", Path::new("c.toml")).unwrap_err();
+        assert!(error.to_string().contains("did you mean `dark`?"), "{error}");
+        let error = Config::parse("[screen]\ntheme = \"solarized\"\n", Path::new("c.toml")).unwrap_err();
+        let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert!(why.contains("`high-contrast`") && why.contains("line 2"), "{why}");
         let both = "[generation]\nkv_cache = \"q8_0\"\nflash_attention = \"off\"\n";
         let error = Config::parse(both, Path::new("c.toml")).unwrap_err();
         assert!(error.to_string().contains("generation.flash_attention"), "{error}");

@@ -1,20 +1,32 @@
-//! File -> [`Config`]; where things lie; which profile runs.
+//! File -> [`Config`]; what a domain changes of it; where things lie; which profile runs.
 //!
 //! Takes the command line's choices, `config.toml` and the environment; gives settings that are complete and checked.
 //! Invariants: `config.toml.example` equals the defaults; an unknown key is an error that names the nearest known one;
-//! the program never writes a configuration file. This is the only room that reads the environment.
+//! the program never writes a configuration file, only the settings a domain has of its own. This is the only room that
+//! reads the environment.
 //! Not here: what the settings mean (each room documents its own).
 
+mod changes;
+mod changes_file;
 mod error;
 mod file;
 mod paths;
 mod profile;
 mod program;
+mod screen;
+mod setting;
+mod setting_value;
 
+pub use changes::Changes;
+pub use changes_file::{ChangesError, StoredChanges, read_changes, write_changes};
 pub use error::ConfigError;
 pub use file::{Config, EXAMPLE, Generation};
 #[cfg(feature = "hub")]
 pub use paths::variable_text;
-pub use paths::{Desktop, Paths, desktop, terminal_wants_no_color};
+pub use paths::{Desktop, Paths, desktop};
 pub use profile::{ChosenProfile, choose_profile};
 pub use program::{command_line, program_stamp};
+pub use screen::{
+    Background, Borders, Colours, Letters, Mouse, ScreenSettings, TerminalTraits, ThemeName, terminal_traits,
+};
+pub use setting::{Group, Refused, Setting, Takes, Way};

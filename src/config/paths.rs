@@ -98,7 +98,8 @@ impl Paths {
     }
 }
 
-fn variable(name: &str) -> Option<PathBuf> {
+/// A variable that is set and not empty.
+pub(super) fn variable(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "this room is where the environment is read")]
     let value = env::var_os(name);
     value.filter(|value| !value.is_empty()).map(PathBuf::from)
@@ -108,11 +109,6 @@ fn variable(name: &str) -> Option<PathBuf> {
 #[cfg(feature = "hub")]
 pub fn variable_text(name: &str) -> Option<String> {
     variable(name).and_then(|value| value.into_os_string().into_string().ok())
-}
-
-/// Whether the user asked all programs for no colour (<https://no-color.org>).
-pub fn terminal_wants_no_color() -> bool {
-    variable("NO_COLOR").is_some()
 }
 
 /// The desktop this program runs on, as far as copying text is concerned.

@@ -6,18 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CONTEXTS, Completion};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind, Linearizer, TableEvidence};
-use crate::retrieval::{Fusion, Mode, RetrievalSettings, Translate};
-
-/// Whether the profile's reranker is used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Reranking {
-    /// It is, where the profile has one.
-    #[default]
-    On,
-    /// It is not.
-    Off,
-}
+use crate::retrieval::{Fusion, Mode, Reranking, RetrievalSettings, Translate};
 
 /// Everything that may differ between two runs over the same questions.
 #[derive(Debug, Clone, PartialEq, Serialize)]

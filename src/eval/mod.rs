@@ -2,7 +2,8 @@
 //!
 //! Takes a folder with documents and questions (ConfQuestions, or a `questions.toml` in the demo's form) and an open
 //! domain; gives per question where the gold page came, what the answer is worth and whether attribution points at the
-//! gold page, and from that means with intervals, and tests of the difference of two runs.
+//! gold page, and from that means with intervals, and tests of the difference of two runs. Writes a turn of the history
+//! into a question file.
 //! Invariants: scoring is pure; a page is compared by its number, by its URL string and by its text, each on its own;
 //! a gold page that is in no document counts as not found, and is counted; a result is taken from the cache only where
 //! it would come out the same.
@@ -13,6 +14,7 @@ mod answers;
 mod attributed;
 mod benchmark;
 mod cache;
+mod check;
 mod compare;
 mod domain;
 mod error;
@@ -42,11 +44,12 @@ mod turn;
 #[cfg(test)]
 mod turn_tests;
 
-pub use ablation::{Ablation, Comparing, Reranking, Variant, Variation};
+pub use ablation::{Ablation, Comparing, Variant, Variation};
 pub use answers::{ABOUT_TEXT, Judgement, ScoredAnswer, answer_figures};
 pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, Way, attribute, attribution_figures};
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
 pub use cache::{Cache, key};
+pub use check::{CheckError, WrittenCheck, write_check};
 pub use compare::{Run, Runs, Scored, Significance};
 pub use domain::{Preparation, prepare};
 pub use error::{EvalError, Flaw};

@@ -50,14 +50,15 @@ impl Pages {
     }
 
     /// The page that a gold URL or path names, with that name as its URL: by number where it has one, else by the end
-    /// of its path.
+    /// of its path, else by its whole URL.
     #[must_use]
     pub fn gold(&self, name: &str) -> Option<Page> {
         let found = if let Some(number) = page_number(name) {
             self.by_document.values().find(|page| page.number == number)
         } else {
             let named = self.paths.iter().find(|(path, _)| Path::new(path).ends_with(name));
-            named.and_then(|(_, document)| self.page(*document))
+            let by_url = || self.by_document.values().find(|page| page.url == name);
+            named.and_then(|(_, document)| self.page(*document)).or_else(by_url)
         }?;
         let url = if page_number(name).is_some() { name.to_owned() } else { found.url.clone() };
         Some(Page { url, ..found.clone() })

@@ -14,6 +14,7 @@ mod find;
 mod keep;
 mod record;
 mod schema;
+mod settings;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -25,4 +26,5 @@ pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
 pub use find::{Found, FoundTurn};
 pub use keep::Place;
 pub use record::{ConversationRecord, Outcome, Trace, TurnRecord, TurnTimings};
+pub use settings::TurnSettings;
 pub use store::{History, TITLE_WIDTH};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use super::Feedback;
+use super::{Feedback, TurnSettings};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::Attribution;
 use crate::base::{ConversationId, DomainName, Millis, TurnId};
@@ -66,6 +66,10 @@ pub struct Trace {
     pub suggestions: Vec<String>,
     /// Time per stage.
     pub timings_ms: TurnTimings,
+    /// What it was answered with, and explained with where it was; none of a turn that an older program stored.
+    pub settings: Option<TurnSettings>,
+    /// Names of those settings that were the domain's own and not the configuration's.
+    pub domain_settings: Vec<String>,
 }
 
 /// One turn.

@@ -35,6 +35,8 @@ fn by_part(parts: &mut Map<String, Value>) -> Trace {
         attribution: part(parts, "attribution"),
         suggestions: part(parts, "suggestions"),
         timings_ms: part(parts, "timings_ms"),
+        settings: part(parts, "settings"),
+        domain_settings: part(parts, "domain_settings"),
     }
 }
 

@@ -9,8 +9,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use time::macros::format_description;
 use time::Date;
+use time::macros::format_description;
 
 use super::IndexError;
 use super::domain::DomainDb;

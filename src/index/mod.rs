@@ -57,6 +57,6 @@ pub use open::Index;
 pub use paths::{IndexSettings, IngestRequest, split_for};
 pub use progress::{IngestProgress, IngestReport, IngestStage, Kept, KeptReason, OnProgress, Skipped};
 pub use reader::READER_THREAD;
-pub use remove::{find_domain, remove_domain};
+pub use remove::{SETTINGS_FILE, SETTINGS_TEMPORARY, find_domain, remove_domain};
 pub use stored::{KindCounts, Scored, StoredEvidence, Summary};
 pub use survey::Missing;

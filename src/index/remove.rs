@@ -14,6 +14,12 @@ use super::error::file_error;
 use super::repair::{LOCK_FILE, WriteLock};
 use super::{dense, lexical, list};
 
+/// What a domain is asked with where that is not as configured; `config` reads and writes it.
+pub const SETTINGS_FILE: &str = "settings.toml";
+
+/// End of the name it has while it is written.
+pub const SETTINGS_TEMPORARY: &str = ".new";
+
 /// Deletes the domain in `folder` for good, a damaged one as well.
 ///
 /// # Errors
@@ -56,6 +62,7 @@ fn parts(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
         let is_database = name.strip_prefix(FILE).is_some_and(|rest| ["", "-wal", "-shm", "-journal"].contains(&rest));
         let is_ours = is_database
             || [dense::FILE, lexical::FOLDER, LOCK_FILE].contains(&name.as_str())
+            || name.strip_prefix(SETTINGS_FILE).is_some_and(|rest| ["", SETTINGS_TEMPORARY].contains(&rest))
             || name.starts_with(dense::TEMPORARY);
         if !is_ours {
             return Err(IndexError::Foreign { path: folder.to_path_buf(), found: crate::base::clean_line(&name) });

@@ -42,6 +42,14 @@ pub enum Sampling {
     },
 }
 
+impl Sampling {
+    /// Greedy at temperature 0, drawn above it.
+    #[must_use]
+    pub fn at(temperature: f32, seed: u32) -> Self {
+        if temperature > 0.0 { Self::Seeded { temperature, seed } } else { Self::Greedy }
+    }
+}
+
 /// What to generate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerateRequest {
@@ -54,7 +62,7 @@ pub struct GenerateRequest {
     /// Most tokens to generate.
     pub max_tokens: usize,
     /// Tokens the answer probably has, empty where nothing is known. They are read many at a time and checked one by
-    /// one, which is far faster than generating them; the answer is the same as without (near-ties aside, see
+    /// one, which is far faster than generating them; the answer is the same as without (on a GPU near-ties aside, see
     /// [`Completion::narrowest`]).
     pub draft: Vec<i32>,
 }
@@ -100,7 +108,8 @@ pub struct Completion {
     #[serde(default)]
     pub drafted_tokens: usize,
     /// The smallest distance of the two highest logits at any generated token, those of a sampled answer with the noise
-    /// of its seed; none for text held to a grammar. Where it is near 0, rounding decides, and the same prompt read in other pieces may give another answer.
+    /// of its seed; none for text held to a grammar. Where it is near 0, rounding decides: on another machine, or on a GPU
+    /// beside other work, the same prompt may give another answer.
     #[serde(default)]
     pub narrowest: Option<f32>,
     /// Why it ended.

@@ -12,6 +12,7 @@ mod judge;
 mod past;
 mod segment;
 mod settings;
+mod shares;
 mod shorten;
 mod suggest;
 mod translate;
@@ -23,9 +24,10 @@ pub use judge::JudgePrompt;
 pub use past::PastTurn;
 pub use segment::{Cut, CutHow, Part, Prompt, Segment};
 pub use settings::PromptSettings;
+pub use shares::PromptShares;
 pub use suggest::SuggestPrompt;
 pub use translate::TranslatePrompt;
-pub use wording::out_of_scope;
+pub use wording::{out_of_scope, without_marks};
 
 #[cfg(test)]
 mod tests;

@@ -51,11 +51,7 @@ pub(super) fn arrange(
                 location: stored.evidence.location.clone(),
             }
         });
-        Placed {
-            evidence: present[group.shown].1.id,
-            score: present[best].0.score,
-            copies: copies.collect(),
-        }
+        Placed { evidence: present[group.shown].1.id, score: present[best].0.score, copies: copies.collect() }
     };
     spread(&documents, settings.per_document).into_iter().map(placed).collect()
 }

@@ -86,8 +86,7 @@ pub(super) fn by_score(sums: Sums) -> Found {
 /// The lists of all legs by words added up, best first.
 pub(super) fn lexical_sum(legs: &[QueryLeg], pool: usize) -> Vec<(EvidenceId, f64)> {
     let scores = |list: &[RankedEvidence]| list.iter().map(|ranked| (ranked.evidence, ranked.score)).collect();
-    let lists: Vec<(f64, Vec<(EvidenceId, f64)>)> =
-        legs.iter().map(|leg| (leg.weight, scores(&leg.lexical))).collect();
+    let lists: Vec<(f64, Vec<(EvidenceId, f64)>)> = legs.iter().map(|leg| (leg.weight, scores(&leg.lexical))).collect();
     let lists: Vec<(f64, &[(EvidenceId, f64)])> = lists.iter().map(|(weight, list)| (*weight, &list[..])).collect();
     let mut lexical = add_up(&lists);
     lexical.truncate(pool);

@@ -34,4 +34,4 @@ pub use hit::{Hit, Leg, Mode, RankedEvidence, RetrievalTimings, Retrieved};
 pub use plan::{Heard, standing, weigh};
 pub use query::{Conversation, LegReason, LegRole, QueryLeg, Standing};
 pub use search::Engines;
-pub use settings::{Copies, Fusion, RetrievalSettings, Translate};
+pub use settings::{Copies, Fusion, Reranking, RetrievalSettings, Translate};

@@ -96,7 +96,8 @@ impl Candidates {
         let stored: HashMap<_, _> = index.evidences(&pool)?.into_iter().map(|stored| (stored.id, stored)).collect();
         // Another process may have removed one between the search and now.
         fused.retain(|fused| stored.contains_key(&fused.evidence));
-        let searched = (1..).zip(&fused).map(|(rank, one)| (one.evidence, Searched { rank, score: one.score })).collect();
+        let searched =
+            (1..).zip(&fused).map(|(rank, one)| (one.evidence, Searched { rank, score: one.score })).collect();
         Ok(Self { fused, searched, cosines, stored, rerank_scores: HashMap::new() })
     }
 

@@ -57,6 +57,17 @@ pub enum Translate {
     Off,
 }
 
+/// Whether the profile's reranker is used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reranking {
+    /// It is, where the profile has one.
+    #[default]
+    On,
+    /// It is not.
+    Off,
+}
+
 /// What becomes of evidences that say the same.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -10,7 +10,7 @@ use super::report;
 use super::start::Start;
 use crate::app::{App, Event, Phase, Problem};
 use crate::attribution::Method;
-use crate::base::{CancelSource, ConversationId};
+use crate::base::{CancelSource, ConversationId, DomainName};
 use crate::cli::Ask;
 use crate::history::{History, HistoryError};
 use crate::runtime::cancel_on_interrupt;
@@ -58,7 +58,7 @@ fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
 }
 
 fn converse(session: &mut Headless, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
-    open_domain(session, &args.domain)?;
+    open_domain(session, &args.domain, output)?;
     if let Some(id) = args.conversation {
         open_conversation(session, id)?;
     }
@@ -78,10 +78,14 @@ fn converse(session: &mut Headless, args: &Ask, output: &mut Output) -> Result<E
     Ok(Exit::Done)
 }
 
-/// Opens a domain for asking.
-pub(super) fn open_domain(session: &mut Headless, domain: &crate::base::DomainName) -> Result<(), Failure> {
+/// Opens a domain for asking, and says which settings it has of its own.
+pub(super) fn open_domain(session: &mut Headless, domain: &DomainName, output: &mut Output) -> Result<(), Failure> {
     let opened = |app: &App| app.domain().is_some_and(|summary| summary.name == *domain);
-    session.run_until(Event::DomainChosen(domain.clone()), opened, &mut |_, _| {})
+    session.run_until(Event::DomainChosen(domain.clone()), opened, &mut |_, event| {
+        if let Event::SettingsLoaded { changes, problem, .. } = event {
+            output.changes(changes, problem.as_ref());
+        }
+    })
 }
 
 /// Opens a conversation of the open domain.

@@ -101,7 +101,7 @@ fn scripted(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
         return Err(Failure::failed(damaged("questions.toml has no conversation")));
     };
     let mut session = Headless::start(start.setup(), start.headless_settings())?;
-    ask::open_domain(&mut session, &conversation.domain)?;
+    ask::open_domain(&mut session, &conversation.domain, output)?;
     let result = turns(&mut session, conversation, output);
     session.finish();
     result

@@ -1,5 +1,6 @@
 //! `ragonite domain`: the domains on this machine.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -10,12 +11,14 @@ use super::output::{Form, Output};
 use super::pace::Pace;
 use super::start::Start;
 use crate::base::{CancelSource, DomainName, clean_line};
-use crate::cli::{self, SetDomain};
+use crate::cli::{self, Assignment, SetDomain};
+use crate::config::{Changes, Setting, read_changes, write_changes};
+use crate::history::TurnSettings;
 use crate::index::{
     CheckReport, DomainChange, DomainDetails, Fault, Finding, Index, IndexState, ListedDomain, Remedy, Summary,
     check_domain, embedder_of, find_domain, list_domains, remove_domain, set_domain, show_domain,
 };
-use crate::runtime::{cancel_on_escape, cancel_on_interrupt, problem};
+use crate::runtime::{cancel_on_escape, cancel_on_interrupt, damage_of, problem};
 
 #[derive(Serialize)]
 struct ListJson {
@@ -27,6 +30,9 @@ struct DomainJson {
     name: DomainName,
     #[serde(flatten)]
     summary: Option<Summary>,
+    /// What it changes of the configured settings.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    settings: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -36,13 +42,29 @@ struct RemovedJson<'a> {
     removed: &'a DomainName,
 }
 
+/// A domain with what it changes of the configured settings.
+#[derive(Serialize)]
+struct ShownJson<'a> {
+    #[serde(flatten)]
+    details: &'a DomainDetails,
+    settings: BTreeMap<&'static str, String>,
+}
+
 impl From<ListedDomain> for DomainJson {
     fn from(listed: ListedDomain) -> Self {
+        let settings = by_key(&read_changes(&listed.folder).changes);
         match listed.summary {
-            Ok(summary) => Self { name: listed.name, summary: Some(summary), problem: None },
-            Err(error) => Self { name: listed.name, summary: None, problem: Some(problem(&error).to_string()) },
+            Ok(summary) => Self { name: listed.name, summary: Some(summary), settings, problem: None },
+            Err(error) => {
+                let problem = Some(problem(&error).to_string());
+                Self { name: listed.name, summary: None, settings, problem }
+            }
         }
     }
+}
+
+fn by_key(changes: &Changes) -> BTreeMap<&'static str, String> {
+    changes.iter().map(|(setting, text)| (setting.key(), text.to_owned())).collect()
 }
 
 pub(super) fn run(start: &Start, command: &cli::Domain, output: &mut Output) -> Result<Exit, Failure> {
@@ -75,12 +97,13 @@ fn text(json: &ListJson) -> String {
         let _ = match (&domain.summary, &domain.problem) {
             (Some(summary), _) => writeln!(
                 text,
-                "{:<20} {:>6} documents {:>8} evidences  {}  {}",
+                "{:<20} {:>6} documents {:>8} evidences  {}  {}{}",
                 domain.name.as_str(),
                 summary.documents,
                 summary.evidences.total(),
                 clean_line(&summary.embedder.model),
-                clean_line(&summary.title)
+                clean_line(&summary.title),
+                own_settings(domain.settings.len())
             ),
             (None, problem) => {
                 writeln!(text, "{:<20} {}", domain.name.as_str(), clean_line(problem.as_deref().unwrap_or_default()))
@@ -90,18 +113,54 @@ fn text(json: &ListJson) -> String {
     })
 }
 
+fn own_settings(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "  (1 setting of its own)".to_owned(),
+        count => format!("  ({count} settings of its own)"),
+    }
+}
+
 fn show(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
-    let details = show_domain(&start.paths.domain(name))?;
+    let folder = start.paths.domain(name);
+    let details = show_domain(&folder)?;
+    let stored = read_changes(&folder);
+    if let Some(damage) = damage_of(&stored.damage) {
+        output.problem(&damage);
+    }
     match output.form() {
-        Form::Json => output.json(&details)?,
-        Form::Text => output.text(&details_text(&details))?,
+        Form::Json => output.json(&ShownJson { details: &details, settings: by_key(&stored.changes) })?,
+        Form::Text => output.text(&details_text(&details, &settings_lines(&stored.changes, &start.turn_settings())))?,
     }
     Ok(Exit::Done)
 }
 
+/// What a domain changes of the configured settings, a line for each.
+fn settings_lines(changes: &Changes, configured: &TurnSettings) -> Vec<String> {
+    let line = |(setting, text): (Setting, &str)| {
+        format!("{} = {text} (configured: {})", setting.key(), setting.text(configured))
+    };
+    changes.iter().map(line).collect()
+}
+
 fn set(start: &Start, args: &SetDomain, output: &mut Output) -> Result<Exit, Failure> {
-    let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
-    set_domain(&start.paths.domain(&args.name), &change)?;
+    let folder = start.paths.domain(&args.name);
+    find_domain(&folder)?;
+    let mut changes = read_changes(&folder).changes;
+    for assignment in &args.settings {
+        let Assignment { setting, text } = assignment;
+        changes.choose(*setting, text, &start.turn_settings()).map_err(|error| Failure::usage(problem(&error)))?;
+    }
+    if args.restore_settings {
+        changes = Changes::default();
+    }
+    if args.title.is_some() || args.prompt_prefix.is_some() {
+        let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
+        set_domain(&folder, &change)?;
+    }
+    if args.restore_settings || !args.settings.is_empty() {
+        write_changes(&folder, &changes).map_err(|error| Failure::failed(problem(&error)))?;
+    }
     show(start, &args.name, output)
 }
 
@@ -156,7 +215,8 @@ fn rebuild(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit
     let index = Index::rebuild(&folder, embedder.as_ref(), &cancel.token(), &mut |progress| {
         output.pace(&mut pace, &progress);
     })?;
-    let json = DomainJson { name: name.clone(), summary: Some(index.summary()?), problem: None };
+    let settings = by_key(&read_changes(&folder).changes);
+    let json = DomainJson { name: name.clone(), summary: Some(index.summary()?), settings, problem: None };
     match output.form() {
         Form::Json => output.json(&json)?,
         Form::Text => output.text(&text(&ListJson { domains: vec![json] }))?,
@@ -197,7 +257,7 @@ fn remedy(remedy: Remedy, domain: &str) -> String {
     }
 }
 
-fn details_text(details: &DomainDetails) -> String {
+fn details_text(details: &DomainDetails, settings: &[String]) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {
@@ -228,6 +288,9 @@ fn details_text(details: &DomainDetails) -> String {
     line("embedder", &format!("{}, {} dimensions", embedder.model, embedder.dimensions));
     line("context", &details.context.to_string());
     line("splitting", &details.evidence_settings.to_string());
+    for setting in settings {
+        line("own setting", setting);
+    }
     let bytes = details.bytes;
     let sizes = [bytes.database, bytes.dense, bytes.lexical].map(megabytes);
     line("on disk", &format!("database {}, by embedding {}, by words {}", sizes[0], sizes[1], sizes[2]));

@@ -14,6 +14,7 @@ use crate::app::{App, Event, Problem};
 use crate::attribution::{Attribution, EstimateFirst, Method};
 use crate::base::{CancelSource, ConversationId, DomainName};
 use crate::cli::{Explain, TurnAddress};
+use crate::config::read_changes;
 use crate::history::{History, Outcome, TurnRecord};
 use crate::runtime::cancel_on_interrupt;
 
@@ -44,7 +45,7 @@ pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<
             let wish = |turn| match (method, stored) {
                 (Some(method), _) => Event::ExplainRequested { turn, method },
                 (None, Some(_)) => Event::SentencesWanted { turn },
-                (None, None) => Event::ExplainRequested { turn, method: configured(start, args) },
+                (None, None) => Event::ExplainRequested { turn, method: configured(start, &found.domain, args) },
             };
             let wish = wish(found.index);
             let mut session = Headless::start(start.setup(), start.headless_settings())?;
@@ -86,9 +87,11 @@ fn has_drops(stored: &Attribution) -> bool {
     stored.clusters.iter().any(|cluster| !cluster.drops.is_empty())
 }
 
-/// The configured method; one that tells sentences apart where that is asked for.
-fn configured(start: &Start, args: &Explain) -> Method {
-    let settings = &start.config.attribution;
+/// The method set for the domain; one that tells sentences apart where that is asked for.
+fn configured(start: &Start, domain: &DomainName, args: &Explain) -> Method {
+    // What is wrong with them is told when the domain is opened.
+    let changes = read_changes(&start.paths.domain(domain)).changes;
+    let settings = changes.applied_to(&start.turn_settings()).attribution;
     let tells = match settings.method {
         Method::Similarity => false,
         Method::Counterfactual => settings.estimate_first == EstimateFirst::On,
@@ -106,7 +109,7 @@ fn check_weights(start: &Start) -> Result<(), Failure> {
 
 /// Explains a turn and waits until it is stored.
 fn explain(session: &mut Headless, found: &Found, wish: Event, output: &mut Output) -> Result<TurnRecord, Failure> {
-    ask::open_domain(session, &found.domain)?;
+    ask::open_domain(session, &found.domain, output)?;
     ask::open_conversation(session, found.conversation)?;
     let mut finished = false;
     let mut observe = |app: &App, event: &Event| {

@@ -17,11 +17,13 @@ use super::report;
 use super::start::Start;
 use crate::app::Problem;
 use crate::base::{ConversationId, DomainName, clean_line};
-use crate::cli::{self, Rated};
+use crate::cli::{self, Rated, TurnAddress};
+use crate::eval::{CheckError, write_check};
 use crate::history::{
     ConversationRecord, Feedback, Format, Found, History, HistoryError, Place, Rating, Reason, TurnRecord, export,
     write_new,
 };
+use crate::runtime::problem;
 
 #[derive(Serialize)]
 struct ListJson<'a> {
@@ -58,6 +60,15 @@ struct ExportedJson<'a> {
     output: &'a Path,
 }
 
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    file: &'a Path,
+    question: &'a str,
+    page: &'a str,
+    also_cited: &'a [String],
+    questions: usize,
+}
+
 pub(super) fn run(start: &Start, command: &cli::History, output: &mut Output) -> Result<Exit, Failure> {
     let mut history = History::open(&start.paths.history())?;
     match command {
@@ -79,6 +90,7 @@ pub(super) fn run(start: &Start, command: &cli::History, output: &mut Output) ->
         cli::History::Rate { id, turn, rating, reason, note } => {
             rate(&mut history, (*id, *turn), feedback(*rating, *reason, note)?, output)?;
         }
+        cli::History::Check { turn, file } => check(&history, *turn, file, output)?,
         cli::History::Delete { ids } => {
             history.delete(ids)?;
             done("deleted", ids, output)?;
@@ -222,6 +234,34 @@ fn rate(
         }
     }
     Ok(())
+}
+
+/// Adds a turn to a question file.
+fn check(history: &History, address: TurnAddress, file: &Path, output: &mut Output) -> Result<(), Failure> {
+    let TurnAddress { conversation: id, number } = address;
+    let (conversation, turns) = (history.conversation(id)?, history.turns(id)?);
+    let last = turns.last().map_or(1, |turn| turn.number);
+    let number = number.unwrap_or(last);
+    let turn = turns.iter().find(|turn| turn.number == number).ok_or(HistoryError::NoTurn { id, number })?;
+    let written = write_check(file, &conversation.domain, id, turn)?;
+    match output.form() {
+        Form::Json => output.json(&CheckJson {
+            file,
+            question: &written.id,
+            page: &written.page,
+            also_cited: &written.also_cited,
+            questions: written.questions,
+        })?,
+        Form::Text => output.text(&format!("{}\n", written.says()))?,
+    }
+    Ok(())
+}
+
+impl From<CheckError> for Failure {
+    fn from(error: CheckError) -> Self {
+        let exit = if matches!(error, CheckError::File { .. }) { Exit::Failed } else { Exit::Usage };
+        Self { exit, problem: Some(problem(&error)) }
+    }
 }
 
 fn changed(conversation: &ConversationRecord, output: &mut Output) -> io::Result<()> {

@@ -23,11 +23,12 @@ use super::start::Start;
 use crate::app::{App, Effect, Event, Problem};
 use crate::base::DomainName;
 use crate::cli::PanicIn;
-use crate::config::{desktop, terminal_wants_no_color};
+use crate::config::{desktop, terminal_traits};
 use crate::history::History;
 use crate::runtime::{Runtime, forward_interrupts};
 use crate::tui::{
-    Intent, Keymap, KeymapError, ScreenState, TerminalGuard, TerminalMode, Theme, draw, install_panic_hook, on_input,
+    Intent, Keymap, KeymapError, ScreenState, Signs, TerminalGuard, TerminalMode, Theme, draw, install_panic_hook,
+    on_input,
 };
 
 /// Shortest time between two frames: 60 a second.
@@ -41,7 +42,9 @@ const LEAVING: Duration = Duration::from_secs(2);
 pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Failure> {
     start.require_models()?;
     let keymap = Keymap::with_overrides(&start.config.keys)?;
-    let theme = if terminal_wants_no_color() { Theme::plain() } else { Theme::colour() };
+    let (look, terminal) = (start.config.screen, terminal_traits());
+    let theme = Theme::chosen(look.theme, terminal);
+    let signs = Signs::chosen(look.borders, terminal.letters);
     let path = start.paths.log();
     let log = open_log(&path).map_err(|error| {
         let problem = Problem::of(&error, "Choose a folder that can be written with --data-dir.");
@@ -50,7 +53,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
     let domain = domain.or_else(|| last_asked(start));
     let loop_runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
 
-    let mode = TerminalMode::default();
+    let mode = TerminalMode::new(look.mouse);
     let stderr = Arc::new(rustix::io::dup(io::stderr()).map_err(io::Error::from)?);
     install_panic_hook(mode.clone(), start.paths.log());
     give_stderr_back_on_panic(Arc::clone(&stderr));
@@ -64,7 +67,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
     rustix::stdio::dup2_stderr(&log).map_err(io::Error::from)?;
     let main_loop = Loop {
         app: App::new(start.app_settings()),
-        screen: ScreenState::new(theme, keymap),
+        screen: ScreenState::new(theme, keymap).with_signs(signs),
         runtime,
         guard,
         first_domain: domain,

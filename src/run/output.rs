@@ -9,6 +9,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use super::pace::Pace;
 use crate::app::Problem;
 use crate::base::clean_line;
+use crate::config::Changes;
 use crate::index::IngestProgress;
 
 /// How results are printed.
@@ -97,6 +98,17 @@ impl Output {
     fn end_progress(&mut self) {
         if let Some(width) = self.line_open.take() {
             let _ = write!(io::stderr(), "\r{:width$}\r", "");
+        }
+    }
+
+    /// What a domain changes of the settings, where it does, and what of that cannot be used.
+    pub(super) fn changes(&mut self, changes: &Changes, damage: Option<&Problem>) {
+        if let Some(problem) = damage {
+            self.problem(problem);
+        }
+        if !changes.is_empty() {
+            let all: Vec<String> = changes.iter().map(|(setting, text)| format!("{}={text}", setting.key())).collect();
+            self.note(&format!("settings of this domain: {}", all.join(" ")));
         }
     }
 

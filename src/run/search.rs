@@ -13,7 +13,7 @@ use crate::base::{CancelSource, clean_text};
 use crate::cli::Search;
 use crate::evidence::ContextParts;
 use crate::index::Within;
-use crate::retrieval::{Engines, Retrieved, retrieve};
+use crate::retrieval::{Engines, Reranking, RetrievalSettings, Retrieved, retrieve};
 use crate::runtime::cancel_on_interrupt;
 
 pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<Exit, Failure> {
@@ -25,19 +25,11 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     }
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
-    let mut settings = start.config.retrieval.clone();
-    settings.top_k = usize::from(args.k);
-    settings.per_leg = settings.per_leg.max(usize::from(args.k));
-    settings.mode = args.mode.unwrap_or(settings.mode);
-    settings.fusion = args.fusion.unwrap_or(settings.fusion);
-    settings.context = args.context.unwrap_or(settings.context);
-    if !args.kinds.is_empty() {
-        settings.kinds.clone_from(&args.kinds);
-    }
-    settings.within = Within { document: args.document.clone(), since: args.since, until: args.until };
+    let asked = start.settings_of(&args.domain, output);
+    let settings = settings(asked.retrieval, args);
     let token = cancel.token();
     let embedder = start.embedder(&token)?;
-    let reranker = start.reranker(&token)?;
+    let reranker = if asked.rerank == Reranking::On { start.reranker(&token)? } else { None };
     let mut pace = Pace::default();
     let index = start.open_domain(&args.domain, embedder.identity(), &token, &mut |progress| {
         output.pace(&mut pace, &progress);
@@ -49,6 +41,21 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
         Form::Text => output.text(&text(&found, args.context))?,
     }
     Ok(Exit::Done)
+}
+
+/// How to search: as typed, else as the domain has it.
+fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
+    let mut settings = of_domain;
+    settings.top_k = usize::from(args.k);
+    settings.per_leg = settings.per_leg.max(usize::from(args.k));
+    settings.mode = args.mode.unwrap_or(settings.mode);
+    settings.fusion = args.fusion.unwrap_or(settings.fusion);
+    settings.context = args.context.unwrap_or(settings.context);
+    if !args.kinds.is_empty() {
+        settings.kinds.clone_from(&args.kinds);
+    }
+    settings.within = Within { document: args.document.clone(), since: args.since, until: args.until };
+    settings
 }
 
 /// The hits; with their whole texts where parts of the context were asked for.
@@ -69,4 +76,32 @@ fn text(found: &Retrieved, context: Option<ContextParts>) -> String {
     let hits = if found.hits.len() == 1 { "hit" } else { "hits" };
     let _ = writeln!(text, "{} {hits} in {:.1} ms", found.hits.len(), found.timings_ms.total.0);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::config::{Changes, Config, Setting};
+    use crate::evidence::Kind;
+    use crate::inference::Catalog;
+    use crate::retrieval::Mode;
+
+    #[test]
+    fn the_command_line_wins_over_the_domain_and_the_domain_over_the_configuration() {
+        let file = "[retrieval]\nmode = \"lexical\"\nkinds = [\"list\"]\nrrf_k = 7\ncontext = \"none\"\n";
+        let config = Config::parse(file, std::path::Path::new("c.toml")).unwrap();
+        let configured = config.turn_settings(Catalog::builtin().unwrap().profile("tiny").unwrap());
+        let mut changes = Changes::default();
+        changes.set(Setting::Mode, "dense").unwrap();
+        changes.set(Setting::Kinds, "row").unwrap();
+        let of_domain = changes.applied_to(&configured).retrieval;
+        let typed = Cli::try_parse_from(["ragonite", "search", "--domain", "wiki", "--mode", "hybrid", "who?"]);
+        let Some(Command::Search(args)) = typed.unwrap().command else { panic!("no search") };
+        let settings = settings(of_domain, &args);
+        assert_eq!((settings.mode, settings.kinds), (Mode::Hybrid, vec![Kind::Row]));
+        assert_eq!((settings.rrf_k, settings.context), (7, ContextParts::NONE));
+    }
 }

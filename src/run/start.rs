@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
-use crate::answer::{AnswerSettings, Suggestions};
+use super::output::Output;
+use crate::answer::Suggestions;
 use crate::app::{AppSettings, Problem};
 use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
-use crate::config::{ChosenProfile, Config, ConfigError, Paths, choose_profile};
-use crate::history::HistoryError;
+use crate::config::{ChosenProfile, Config, ConfigError, Paths, choose_profile, read_changes};
+use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
     Catalog, CatalogModel, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders, ModelRole, Rerank,
     load_embedder, load_reranker,
 };
-use crate::retrieval::{RetrievalError, RetrievalSettings};
-use crate::runtime::{RuntimeError, Setup, problem};
+use crate::retrieval::RetrievalError;
+use crate::runtime::{RuntimeError, Setup, damage_of, problem};
 
 /// The start of every command.
 pub(super) struct Start {
@@ -119,14 +120,9 @@ impl Start {
             catalog: self.catalog.clone(),
             folders: self.folders(),
             profile: self.profile.clone(),
-            retrieval: RetrievalSettings {
-                top_k: self.config.retrieval.top_k.max(self.sources()),
-                ..self.config.retrieval.clone()
-            },
-            answer: AnswerSettings { sampling: self.config.generation.sampling(), prompt: self.config.prompt.clone() },
             generator: self.generator_settings(),
             unload_after: self.config.generation.unload_after(),
-            attribution: self.config.attribution.clone(),
+            comparer: self.config.attribution.embedder().map(str::to_owned),
         }
     }
 
@@ -137,14 +133,30 @@ impl Start {
 
     /// What the core starts from.
     pub(super) fn app_settings(&self) -> AppSettings {
-        let suggestions = self.config.generation.suggestions;
-        let method = self.config.attribution.method;
-        AppSettings { top_k: self.sources(), method, suggestions, ..AppSettings::default() }
+        AppSettings {
+            turn: self.turn_settings(),
+            suggestions: self.config.generation.suggestions,
+            reranker: self.profile.profile.reranker.clone(),
+            context_tokens: self.generator_settings().context_tokens,
+            ..AppSettings::default()
+        }
     }
 
     /// As [`Start::app_settings`], for a command: nobody is there to go on.
     pub(super) fn headless_settings(&self) -> AppSettings {
         AppSettings { suggestions: Suggestions::Off, ..self.app_settings() }
+    }
+
+    /// What turns are answered with, where their domain changes nothing of it.
+    pub(super) fn turn_settings(&self) -> TurnSettings {
+        self.config.turn_settings(&self.profile.profile)
+    }
+
+    /// What turns of a domain are answered with. What it changes is told, and so is what cannot be used of that.
+    pub(super) fn settings_of(&self, domain: &DomainName, output: &mut Output) -> TurnSettings {
+        let stored = read_changes(&self.paths.domain(domain));
+        output.changes(&stored.changes, damage_of(&stored.damage).as_ref());
+        stored.changes.applied_to(&self.turn_settings())
     }
 
     /// Evidences that go into the prompt.

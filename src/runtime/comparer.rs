@@ -31,7 +31,7 @@ impl Comparer {
     /// What compares; the first call may load it.
     pub(super) fn embedder(&mut self, engine: &Engine) -> Result<Arc<dyn Embed>, InferenceError> {
         let (setup, profile) = (&engine.setup, &engine.setup.profile.profile);
-        let Some(id) = setup.attribution.embedder().filter(|id| *id != profile.embedder) else {
+        let Some(id) = setup.comparer.as_deref().filter(|id| *id != profile.embedder) else {
             return engine.embedder();
         };
         let embedder = match self.own.take() {

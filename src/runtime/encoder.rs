@@ -12,9 +12,11 @@ use super::works::WorkGuard;
 use super::{Events, RuntimeError};
 use crate::app::{DomainSummary, Event, Problem};
 use crate::base::{CancelToken, DomainName, EvidenceId, Language};
+use crate::config::{Changes, ChangesError, read_changes, write_changes};
+use crate::history::TurnSettings;
 use crate::index::{Index, ListedDomain, list_domains};
 use crate::inference::{Embed, Embedding};
-use crate::retrieval::{Conversation, Engines, Retrieved, retrieve_follow_up};
+use crate::retrieval::{Conversation, Engines, Reranking, Retrieved, retrieve_follow_up};
 
 /// What the encoder thread is asked.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub(super) enum EncoderJob {
     ListDomains,
     /// Open a domain for searching.
     OpenDomain(DomainName),
+    /// Keep what a domain changes of the settings.
+    SaveSettings { domain: DomainName, changes: Changes },
     /// Search.
     Retrieve { work: WorkGuard, domain: DomainName, asked: Asked },
     /// The table an evidence belongs to.
@@ -60,6 +64,8 @@ pub(super) struct Asked {
     pub(super) translated: Option<String>,
     /// The questions before it, oldest first.
     pub(super) earlier: Vec<String>,
+    /// What it is answered with.
+    pub(super) settings: Box<TurnSettings>,
 }
 
 /// What the generator thread needs to know of a domain.
@@ -102,7 +108,14 @@ impl Encoder {
                 }
             }
             EncoderJob::ListDomains => self.list(),
+            EncoderJob::SaveSettings { domain, changes } => {
+                let folder = self.engine.setup.paths.domain(&domain);
+                if let Err(error) = write_changes(&folder, &changes) {
+                    self.events.send(Event::Failed(problem(&error)));
+                }
+            }
             EncoderJob::OpenDomain(name) => {
+                self.load_settings(&name);
                 let event = match self.summary(&name) {
                     Ok(summary) => Event::DomainOpened(summary),
                     Err(problem) => Event::DomainFailed { name, problem },
@@ -144,6 +157,14 @@ impl Encoder {
         self.events.send(event);
     }
 
+    /// Tells what a domain changes of the settings, before it is open.
+    fn load_settings(&self, name: &DomainName) {
+        let stored = read_changes(&self.engine.setup.paths.domain(name));
+        let problem = damage_of(&stored.damage);
+        let (domain, changes) = (name.clone(), stored.changes);
+        self.events.send(Event::SettingsLoaded { domain, changes, problem });
+    }
+
     fn summary(&mut self, name: &DomainName) -> Result<DomainSummary, Problem> {
         let summary = self.index(name)?.summary().map_err(|error| problem(&error))?;
         Ok(listed(ListedDomain {
@@ -157,13 +178,13 @@ impl Encoder {
         work.cancel.check().map_err(|_| Stop::Canceled)?;
         let engine = Arc::clone(&self.engine);
         let embedder = engine.embedder()?;
-        let reranker = engine.reranker()?;
+        let reranker = if asked.settings.rerank == Reranking::On { engine.reranker()? } else { None };
         let index = self.index(domain)?;
         let engines = Engines { index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
-        let Asked { question, completed, translated, earlier } = asked;
+        let Asked { question, completed, translated, earlier, settings } = asked;
         let translated = translated.as_deref();
         let conversation = Conversation { question, completed: Some(completed), translated, earlier };
-        Ok(retrieve_follow_up(engines, &conversation, &engine.setup.retrieval, &work.cancel)?)
+        Ok(retrieve_follow_up(engines, &conversation, &settings.searching(), &work.cancel)?)
     }
 
     fn facts(&mut self, domain: &DomainName, wanted: Option<&VectorsWanted>) -> Result<Facts, Stop> {
@@ -190,6 +211,16 @@ impl Encoder {
         };
         Ok(self.open.entry(name.clone()).or_insert(index))
     }
+}
+
+/// What is wrong with the stored settings of a domain, as one problem.
+pub fn damage_of(damage: &[ChangesError]) -> Option<Problem> {
+    let first = damage.first()?;
+    let mut told = problem(first);
+    for more in &damage[1..] {
+        told.what = format!("{}; {}", told.what, problem(more).what);
+    }
+    Some(told)
 }
 
 fn listed(domain: ListedDomain) -> DomainSummary {

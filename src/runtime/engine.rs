@@ -5,16 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Events;
-use crate::answer::AnswerSettings;
 use crate::app::{EngineStatus, Event};
-use crate::attribution::AttributionSettings;
 use crate::base::CancelToken;
 use crate::config::{ChosenProfile, Paths};
 use crate::inference::{
     Catalog, Embed, GeneratorSettings, InferenceError, ModelFolders, Rerank, available_memory, device_summary,
     load_embedder, load_reranker,
 };
-use crate::retrieval::RetrievalSettings;
 
 /// What one run of the program works with.
 #[derive(Debug, Clone)]
@@ -27,16 +24,12 @@ pub struct Setup {
     pub folders: ModelFolders,
     /// Which models.
     pub profile: ChosenProfile,
-    /// How to search.
-    pub retrieval: RetrievalSettings,
-    /// How to build prompts and generate answers.
-    pub answer: AnswerSettings,
     /// How the generator is loaded.
     pub generator: GeneratorSettings,
     /// Time without work after which the generator leaves the memory; none for never.
     pub unload_after: Option<Duration>,
-    /// How to attribute.
-    pub attribution: AttributionSettings,
+    /// Id of the embedder that attribution compares with; none for that of retrieval.
+    pub comparer: Option<String>,
 }
 
 /// Settings and encoders, shared by the worker threads.

@@ -22,9 +22,10 @@ use crate::attribution::{
     self, Attribution, Cluster, Engines, ExplainInput, Method, Reading, SimilarityInput, SourceVector,
 };
 use crate::base::{CancelToken, DomainName, Language};
+use crate::history::TurnSettings;
 use crate::inference::{InferenceError, LlamaGenerator};
 use crate::prompt::PastTurn;
-use crate::retrieval::Hit;
+use crate::retrieval::{Hit, Reranking};
 
 /// What the generator thread is asked.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ pub(super) struct Question {
     pub(super) domain: DomainName,
     pub(super) text: String,
     pub(super) past: Vec<PastTurn>,
+    /// What it is answered with.
+    pub(super) settings: Box<TurnSettings>,
 }
 
 /// An answer to go on from.
@@ -69,6 +72,8 @@ pub(super) struct Explanation {
     pub(super) question: String,
     pub(super) answer: Box<Answer>,
     pub(super) hits: Vec<Hit>,
+    /// What it is explained with.
+    pub(super) settings: Box<TurnSettings>,
 }
 
 /// Starts the thread. `encoder` answers what the generator needs to know of a domain.
@@ -181,22 +186,22 @@ impl Generator {
         } else if question.past.is_empty() {
             answer::first_question(&question.text)
         } else {
-            let engine = Arc::clone(&self.engine);
             let input = RewriteInput {
                 prefix: &facts.prefix,
                 language: Language::of(&question.text),
                 past: &question.past,
                 question: &question.text,
-                settings: &engine.setup.answer.prompt,
+                settings: &question.settings.prompt,
             };
             answer::rewrite(self.load(&work.cancel)?, &input, &work.cancel)?
         };
-        if let Some(translation) = self.translate(work, &rewrite.completed, facts.language)? {
+        if let Some(translation) = self.translate(work, (&rewrite.completed, &question.settings), facts.language)? {
             let translation = Box::new(translation);
             self.events.send(Event::QuestionTranslated { turn: work.turn, translation });
         }
         // Reranking comes next. Where both do not fit, they take turns.
-        if self.model.is_some() && self.engine.reranker_lacks_memory() {
+        let reranks = question.settings.rerank == Reranking::On;
+        if reranks && self.model.is_some() && self.engine.reranker_lacks_memory() {
             self.model = None;
             tracing::info!("the generator left the memory to the reranker");
         }
@@ -207,11 +212,10 @@ impl Generator {
     fn translate(
         &mut self,
         work: &WorkGuard,
-        question: &str,
+        (question, settings): (&str, &TurnSettings),
         documents: Language,
     ) -> Result<Option<Translation>, Stop> {
-        let engine = Arc::clone(&self.engine);
-        let Some((from, to)) = translation_wanted(question, documents, engine.setup.retrieval.translate) else {
+        let Some((from, to)) = translation_wanted(question, documents, settings.retrieval.translate) else {
             return Ok(None);
         };
         let started = Instant::now();
@@ -221,7 +225,7 @@ impl Generator {
             let total_ms = started.elapsed().into();
             return Ok(Some(Translation { text: Some(text), from, to, how, prompt: None, completion: None, total_ms }));
         }
-        let input = TranslateInput { question, from, to, max_tokens: engine.setup.answer.prompt.rewrite_tokens };
+        let input = TranslateInput { question, from, to, max_tokens: settings.prompt.rewrite_tokens };
         let translation = answer::translate(self.load(&work.cancel)?, &input, &work.cancel)?;
         if let Some(text) = &translation.text {
             self.translations.insert(key, text.clone());
@@ -276,7 +280,7 @@ impl Generator {
             Method::Similarity => self.by_similarity(work, asked, &sources)?,
             Method::Preview | Method::Counterfactual | Method::Logprob | Method::Jsd => {
                 let attribution = self.by_leaving_out(work, asked, &sources)?;
-                let settings = &self.engine.setup.attribution;
+                let settings = &asked.settings.attribution;
                 match &self.model {
                     Some(generator) => attribution::by_sentence(attribution, &asked.answer, settings, generator)?,
                     None => attribution,
@@ -306,7 +310,7 @@ impl Generator {
         sources: &[SourceVector],
     ) -> Result<Attribution, Stop> {
         let embedder = self.comparer.embedder(&self.engine)?;
-        let settings = &self.engine.setup.attribution;
+        let settings = &asked.settings.attribution;
         let input = SimilarityInput { answer: &asked.answer, sources, settings };
         Ok(attribution::similarity(input, embedder.as_ref(), &work.cancel)?)
     }
@@ -325,8 +329,8 @@ impl Generator {
             question: &asked.question,
             answer: &asked.answer,
             sources,
-            settings: &engine.setup.attribution,
-            max_tokens: engine.setup.answer.prompt.answer_tokens,
+            settings: &asked.settings.attribution,
+            max_tokens: asked.settings.prompt.answer_tokens,
             present: &present,
         };
         let (events, turn) = (self.events.clone(), work.turn);
@@ -357,14 +361,14 @@ impl Generator {
     fn answer(&mut self, work: &WorkGuard, question: &Question, hits: &[Hit]) -> Result<Event, Stop> {
         work.cancel.check()?;
         let facts = self.facts(&question.domain, None)?;
-        let engine = Arc::clone(&self.engine);
+        let settings = question.settings.answering();
         let input = AnswerInput {
             prefix: &facts.prefix,
             language: Language::of(&question.text),
             past: &question.past,
             question: &question.text,
             hits,
-            settings: &engine.setup.answer,
+            settings: &settings,
         };
         let (events, turn) = (self.events.clone(), work.turn);
         let mut tell = |event: AnswerEvent| {
@@ -387,10 +391,8 @@ mod tests {
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
     use super::*;
-    use crate::answer::AnswerSettings;
     use crate::config::{Paths, choose_profile};
     use crate::inference::{Catalog, GeneratorSettings, ModelFolders};
-    use crate::retrieval::RetrievalSettings;
     use crate::runtime::Setup;
 
     /// A generator of the profile `tiny` that may be idle for so long, and what it tells.
@@ -415,11 +417,9 @@ mod tests {
             catalog,
             folders,
             profile,
-            retrieval: RetrievalSettings::default(),
-            answer: AnswerSettings::default(),
             generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
             unload_after,
-            attribution: attribution::AttributionSettings::default(),
+            comparer: None,
         };
         let (events, told) = unbounded_channel();
         let (events, leaving) = (Events(events), CancelToken::never());

@@ -9,7 +9,11 @@ use super::worker::Worker;
 use super::{Events, RuntimeError, problem};
 use crate::app::{ConversationChange, Event, TurnKey};
 use crate::base::{ConversationId, DomainName, TurnId};
+use crate::eval::write_check;
 use crate::history::{ConversationRecord, Feedback, Format, History, HistoryError, TurnRecord, write_export};
+
+/// Where the screen writes the questions that `eval` asks.
+const QUESTION_FILE: &str = "questions.toml";
 
 /// What the historian is asked.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub(super) enum HistorianJob {
     Find { domain: DomainName, text: String },
     /// Write turns to a file in the folder the program was started in.
     Export { conversation: Box<ConversationRecord>, turns: Vec<TurnRecord>, format: Format },
+    /// Add a turn to the question file in the folder the program was started in.
+    Check { domain: DomainName, conversation: ConversationId, turn: Box<TurnRecord> },
     /// Panic, for the tests of terminal restoration.
     Panic,
 }
@@ -69,6 +75,12 @@ impl Historian {
             let file = write_export(Path::new("."), conversation, turns, *format)?;
             return Ok(Some(Event::Done(format!("wrote {}", file.display()))));
         }
+        if let HistorianJob::Check { domain, conversation, turn } = &job {
+            return Ok(Some(match write_check(Path::new(QUESTION_FILE), domain, *conversation, turn) {
+                Ok(written) => Event::Done(written.says()),
+                Err(error) => Event::Failed(problem(&error)),
+            }));
+        }
         let history = self.history()?;
         Ok(Some(match job {
             HistorianJob::List(domain) => lists(history, domain)?,
@@ -99,7 +111,7 @@ impl Historian {
                     panic!("asked to panic in a worker thread")
                 }
             }
-            HistorianJob::Export { .. } => return Ok(None),
+            HistorianJob::Export { .. } | HistorianJob::Check { .. } => return Ok(None),
         }))
     }
 

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+pub use encoder::damage_of;
 pub use engine::Setup;
 pub use error::RuntimeError;
 pub use keys::{EscapeKey, cancel_on_escape};
@@ -92,19 +93,20 @@ impl Runtime {
             Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
             Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
-            Effect::Retrieve { turn, domain, query, question, translated, earlier } => {
+            Effect::SaveSettings { domain, changes } => self.encoder.send(EncoderJob::SaveSettings { domain, changes }),
+            Effect::Retrieve { turn, domain, query, question, translated, earlier, settings } => {
                 let work = self.works.begin(turn);
-                let asked = Asked { question, completed: query, translated, earlier };
+                let asked = Asked { question, completed: query, translated, earlier, settings };
                 self.encoder.send(EncoderJob::Retrieve { work, domain, asked });
             }
-            Effect::RewriteQuestion { turn, domain, question, wording, past } => {
+            Effect::RewriteQuestion { turn, domain, question, wording, past, settings } => {
                 let work = self.works.begin(turn);
-                let question = Question { domain, text: question, past };
+                let question = Question { domain, text: question, past, settings };
                 self.generator.send(GeneratorJob::Rewrite { work, question, wording });
             }
-            Effect::GenerateAnswer { turn, domain, question, past, hits } => {
+            Effect::GenerateAnswer { turn, domain, question, past, hits, settings } => {
                 let work = self.works.begin(turn);
-                let question = Question { domain, text: question, past };
+                let question = Question { domain, text: question, past, settings };
                 self.generator.send(GeneratorJob::Answer { work, question, hits });
             }
             Effect::Suggest { turn, question, answer, hits, asked } => {
@@ -112,9 +114,9 @@ impl Runtime {
                 let answered = Box::new(Answered { question, answer, hits, asked });
                 self.generator.send(GeneratorJob::Suggest { work, answered });
             }
-            Effect::Explain { turn, domain, method, question, answer, hits } => {
+            Effect::Explain { turn, domain, method, question, answer, hits, settings } => {
                 let work = self.works.begin_anew(turn);
-                let asked = Box::new(Explanation { domain, method, question, answer, hits });
+                let asked = Box::new(Explanation { domain, method, question, answer, hits, settings });
                 self.generator.send(GeneratorJob::Explain { work, asked });
             }
             Effect::ListConversations(domain) => self.historian.send(HistorianJob::List(domain)),
@@ -129,6 +131,9 @@ impl Runtime {
             Effect::FindConversations { domain, text } => self.historian.send(HistorianJob::Find { domain, text }),
             Effect::Export { conversation, turns, format } => {
                 self.historian.send(HistorianJob::Export { conversation, turns, format });
+            }
+            Effect::WriteCheck { domain, conversation, turn } => {
+                self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }
             Effect::CancelTurn(turn) => self.cancel(turn),
             Effect::Quit => self.works.cancel_all(),

@@ -6,6 +6,8 @@ use crate::answer::AnswerError;
 use crate::app::Problem;
 use crate::attribution::AttributionError;
 use crate::base::Canceled;
+use crate::config::ChangesError;
+use crate::eval::CheckError;
 use crate::history::HistoryError;
 use crate::index::IndexError;
 use crate::inference::InferenceError;
@@ -66,6 +68,15 @@ fn remedy(error: &(dyn StdError + 'static)) -> Option<String> {
     }
     if let Some(error) = error.downcast_ref::<HistoryError>() {
         return Some(error.next_step().to_owned());
+    }
+    if let Some(error) = error.downcast_ref::<CheckError>() {
+        return Some(error.next_step().to_owned());
+    }
+    if let Some(ChangesError::Unknown { .. } | ChangesError::Value { .. } | ChangesError::Parse { .. }) =
+        error.downcast_ref::<ChangesError>()
+    {
+        let next = "Change a setting of the domain, which writes the file anew, or correct or delete the file.";
+        return Some(next.to_owned());
     }
     let error = error.downcast_ref::<std::io::Error>()?;
     let next = match error.kind() {

@@ -52,8 +52,12 @@ pub enum Action {
     Copy,
     /// Write the selected turn to a file, or with the focus on the lists the whole conversation.
     Export,
+    /// Make the selected turn a question that `eval` asks.
+    Check,
     /// Find an action by words.
     Palette,
+    /// See and change the settings of the domain.
+    Settings,
     /// Look for a text in the pane; in the lists, for words in all conversations.
     Search,
     /// Go to the next place that has it.
@@ -74,6 +78,14 @@ pub enum Action {
     ShowWhy,
     /// Go to domains and conversations.
     ShowLists,
+    /// Enlarge the pane with the focus, or show the others again.
+    Enlarge,
+    /// Hide the pane beside the conversation, or show it again.
+    Hide,
+    /// Move the border between the panes to the left.
+    BorderLeft,
+    /// Move it to the right.
+    BorderRight,
     /// Select the turn before.
     PreviousTurn,
     /// Select the next turn.
@@ -165,7 +177,9 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
     Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
+    Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
     Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";
+    Settings "settings" Anywhere ["F7", "S"] "settings" "settings of the domain";
     Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
     NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
     PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";
@@ -176,6 +190,10 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     ShowBehind "show-behind" Anywhere ["F4", "3"] "behind the scenes" "go behind the scenes";
     ShowWhy "show-why" Anywhere ["F5", "4"] "why" "go to why the answer came out so";
     ShowLists "show-lists" Anywhere ["F6", "5"] "domains" "go to domains and conversations";
+    Enlarge "enlarge" Anywhere ["Alt+z", "z"] "enlarge" "enlarge the pane, or show the others again";
+    Hide "hide" Anywhere ["Alt+h", "H"] "hide pane" "hide the pane beside, or show it again";
+    BorderLeft "border-left" Anywhere ["Alt+Left", "<"] "border left" "move the border of the panes left";
+    BorderRight "border-right" Anywhere ["Alt+Right", ">"] "border right" "move the border of the panes right";
     PreviousTurn "previous-turn" Panes ["[", "Ctrl+Up"] "turn before" "select the turn before";
     NextTurn "next-turn" Panes ["]", "Ctrl+Down"] "next turn" "select the next turn";
     Up "up" Panes ["Up", "k"] "up" "up";

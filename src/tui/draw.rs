@@ -1,12 +1,14 @@
 //! One frame: the layout, the panes in it, the bars around them, the popup over them.
 //!
-//! Invariant: draws from the app and the screen's own state only; the same state at the same time gives the same frame.
+//! Invariants: draws from the app and the screen's own state only; the same state at the same time gives the same frame;
+//! what is drawn where is noted for the mouse.
 
 use ratatui::Frame;
 use ratatui::widgets::{Clear, Paragraph};
 use time::OffsetDateTime;
 
-use super::layout::{Wanted, areas, columns, composer_width};
+use super::arrange;
+use super::layout::{Areas, Wanted, areas, columns, composer_width};
 use super::pane;
 use super::screen::{Pane, ScreenState};
 use super::text::cells;
@@ -16,42 +18,56 @@ use crate::app::App;
 pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mut Frame<'_>) {
     screen.sync(app, now);
     let area = frame.area();
-    screen.columns = columns(area);
+    screen.columns = columns(area, screen.arrangement);
+    arrange::show_focus(screen);
+    screen.targets.clear();
     let banner = pane::banner_lines(app, screen, usize::from(area.width));
     let wanted = Wanted {
         focus: screen.focus,
+        arrangement: screen.arrangement,
         banner: cells(banner.len()),
-        question: cells(pane::composer_rows(screen, composer_width(area))),
+        question: cells(pane::composer_rows(screen, composer_width(area, screen.arrangement))),
     };
-    let Some(areas) = areas(area, wanted) else {
+    if let Some(areas) = areas(area, wanted) {
+        draw_panes(app, screen, (&areas, now), frame);
+        frame.render_widget(Paragraph::new(banner), areas.banner);
+        frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
+        frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
+        pane::draw_popup(app, screen, area, frame);
+    } else {
         frame.render_widget(Clear, area);
         frame.render_widget(Paragraph::new("window too small"), area);
-        return;
-    };
+    }
+    screen.signs.apply(frame.buffer_mut());
+    screen.theme.lay_ground(frame.buffer_mut());
+}
+
+fn draw_panes(app: &App, screen: &mut ScreenState, at: (&Areas, OffsetDateTime), frame: &mut Frame<'_>) {
+    let (areas, now) = at;
     if let Some(area) = areas.tabs {
         frame.render_widget(pane::tab_bar(screen, usize::from(area.width)), area);
+        pane::tab_targets(screen, area);
     }
     if let Some(area) = areas.lists {
+        screen.targets.pane(Pane::Lists, area);
         pane::draw_lists(app, screen, area, frame);
     }
     if let Some(area) = areas.conversation {
+        screen.targets.pane(Pane::Conversation, area);
         pane::draw_conversation(app, screen, (area, now), frame);
     }
     if let Some(area) = areas.composer {
+        screen.targets.pane(Pane::Composer, area);
         pane::draw_composer(app, screen, area, frame);
     }
-    if let Some(side) = areas.side {
-        // With a column of their own, the lists are never shown on the right.
-        let shown = if screen.side == Pane::Lists && screen.columns == 3 { Pane::Evidence } else { screen.side };
-        match shown {
-            Pane::Behind => pane::draw_behind(app, screen, side, frame),
-            Pane::Why => pane::draw_why(app, screen, (side, now), frame),
-            Pane::Lists => pane::draw_lists(app, screen, side, frame),
-            _ => pane::draw_evidence(app, screen, side, frame),
-        }
+    let Some(side) = areas.side else { return };
+    // With a column of their own, the lists are never shown on the right.
+    let shown = if screen.side == Pane::Lists && screen.columns == 3 { Pane::Evidence } else { screen.side };
+    screen.targets.pane(shown, side);
+    match shown {
+        Pane::Behind => pane::draw_behind(app, screen, side, frame),
+        Pane::Why => pane::draw_why(app, screen, (side, now), frame),
+        Pane::Lists => pane::draw_lists(app, screen, side, frame),
+        _ => pane::draw_evidence(app, screen, side, frame),
     }
-    frame.render_widget(Paragraph::new(banner), areas.banner);
-    frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
-    frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
-    pane::draw_popup(screen, area, frame);
 }

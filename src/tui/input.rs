@@ -1,20 +1,24 @@
-//! Keys and pastes -> changes of the screen and wishes to the app.
+//! Keys, pastes and the mouse -> changes of the screen and wishes to the app.
 //!
 //! Invariants: a paste never sends; Esc stops what runs before it closes anything; a question that the app would refuse
 //! stays in the composer.
-//! Not here: which keys mean what (`keymap`), popups (`popup`), what a wish leads to (`app`).
+//! Not here: which keys mean what (`keymap`), popups (`popup`), where the mouse points (`mouse`), what a wish leads to (`app`).
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use time::OffsetDateTime;
 use tui_textarea::CursorMove;
 
 use super::action::{Action, Place};
+use super::arrange;
 use super::chord::Chord;
 use super::find::Way;
+use super::layout::Aside;
+use super::mouse::on_mouse;
 use super::outline::{Scroll, Step};
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
 use super::screen::{Composer, Pane, ScreenState};
+use super::settings::SettingsView;
 use crate::app::{App, ConversationChange, Event, Turn};
 use crate::attribution::Method;
 use crate::base::{ConversationId, clean_line, clean_text};
@@ -52,6 +56,7 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
             }
             vec![Intent::Redraw]
         }
+        Input::Mouse(event) => on_mouse(screen, app, *event),
         Input::Resize(..) => vec![Intent::Redraw],
         _ => Vec::new(),
     }
@@ -110,7 +115,9 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::RateDown => rate_down(screen, app),
         Action::Copy => return copy(screen, app),
         Action::Export => return export(screen, app),
+        Action::Check => return check(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
+        Action::Settings => screen.popup = Some(Popup::Settings(SettingsView::default())),
         Action::Search => popup::look_for(screen),
         Action::NextMatch => next_match(screen, Way::On),
         Action::PreviousMatch => next_match(screen, Way::Back),
@@ -124,6 +131,10 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::ShowBehind => screen.set_focus(Pane::Behind),
         Action::ShowWhy => screen.set_focus(Pane::Why),
         Action::ShowLists => screen.set_focus(Pane::Lists),
+        Action::Enlarge => arrange::enlarge(screen),
+        Action::Hide => arrange::hide(screen),
+        Action::BorderLeft => arrange::shift(screen, Aside::Left),
+        Action::BorderRight => arrange::shift(screen, Aside::Right),
         Action::PreviousTurn => choose_turn(screen, app, Step::Up),
         Action::NextTurn => choose_turn(screen, app, Step::Down),
         Action::Left => screen.evidence.left = screen.evidence.left.saturating_sub(SIDEWAYS),
@@ -324,6 +335,10 @@ fn whole(turn: &Turn, app: &App) -> Option<String> {
 fn export(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let turn = if screen.focus == Pane::Lists { None } else { screen.turn_index(app) };
     vec![Intent::App(Event::ExportWanted { turn, format: Format::Markdown })]
+}
+
+fn check(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    screen.turn_index(app).map(|turn| Intent::App(Event::CheckWanted { turn })).into_iter().collect()
 }
 
 /// The conversation under the cursor of the lists, else the open one.

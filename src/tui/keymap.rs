@@ -80,10 +80,10 @@ impl Keymap {
         self.0.iter().find(means).map(|(action, _)| *action)
     }
 
-    /// The keys of an action, for the help.
+    /// The keys of an action, for the help. Two spaces part them: a comma is a key itself.
     pub fn keys(&self, action: Action) -> String {
         let chords = self.0.get(&action).map_or(&[][..], Vec::as_slice);
-        chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(", ")
+        chords.iter().map(Chord::to_string).collect::<Vec<_>>().join("  ")
     }
 
     /// The first key of an action that counts in this place, for the footer.

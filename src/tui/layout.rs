@@ -1,7 +1,8 @@
-//! Where the panes are, for every size of the terminal.
+//! Where the panes are, for every size of the terminal and as the user has arranged them.
 //!
-//! Below 100 columns or 30 rows one pane at a time under a tab bar; below 150 columns two columns; else three.
-//! Invariant: the composer is there whenever the conversation is.
+//! Below 100 columns or 30 rows, and while a pane is enlarged, one pane at a time under a tab bar; below 150 columns two
+//! columns; else three.
+//! Invariants: the composer is there whenever the conversation is; the pane with the focus is always there.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
@@ -13,8 +14,91 @@ const SMALLEST: (u16, u16) = (40, 12);
 const TWO: (u16, u16) = (100, 30);
 /// From here on three columns.
 const THREE: u16 = 150;
-/// Width of the lists in three columns.
-const LISTS: u16 = 32;
+/// Fewest cells of a column.
+const NARROWEST: u16 = 30;
+
+/// Whether a pane has a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Shown,
+    Hidden,
+}
+
+/// How many panes are seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Zoom {
+    /// As many as fit.
+    Apart,
+    /// The one with the focus.
+    Enlarged,
+}
+
+/// How the user has arranged the panes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Arrangement {
+    pub(super) zoom: Zoom,
+    /// The column right of the conversation.
+    pub(super) side: Shown,
+    /// The column of the lists, where they have one.
+    pub(super) lists: Shown,
+    /// The conversation's percentage of what it shares with the pane beside it.
+    split: u16,
+    /// Cells of the column of the lists.
+    lists_width: u16,
+}
+
+impl Default for Arrangement {
+    fn default() -> Self {
+        Self { zoom: Zoom::Apart, side: Shown::Shown, lists: Shown::Shown, split: 50, lists_width: 32 }
+    }
+}
+
+/// A border that can be moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Border {
+    /// Between the lists and the conversation.
+    Lists,
+    /// Between the conversation and the pane beside it.
+    Side,
+}
+
+/// Which way a border is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Aside {
+    Left,
+    Right,
+}
+
+impl Arrangement {
+    /// Moves a border by a step, as far as it goes.
+    pub(super) fn shift(&mut self, border: Border, aside: Aside) {
+        let (place, step, range) = match border {
+            Border::Lists => (&mut self.lists_width, 4, 20..=60),
+            Border::Side => (&mut self.split, 5, 25..=75),
+        };
+        let to = match aside {
+            Aside::Left => place.saturating_sub(step),
+            Aside::Right => *place + step,
+        };
+        *place = to.clamp(*range.start(), *range.end());
+    }
+
+    /// Widths of the lists, the conversation and the pane beside it; 0 for none.
+    fn widths(self, area: Rect) -> (u16, u16, u16) {
+        let columns = columns(area, self);
+        if columns == 1 {
+            return (0, area.width, 0);
+        }
+        let lists = if columns == 3 && self.lists == Shown::Shown { self.lists_width } else { 0 };
+        let rest = area.width - lists;
+        if self.side == Shown::Hidden {
+            return (lists, rest, 0);
+        }
+        let side = u32::from(rest) * u32::from(100 - self.split) / 100;
+        let side = u16::try_from(side).unwrap_or(rest).clamp(NARROWEST, rest - NARROWEST);
+        (lists, rest - side, side)
+    }
+}
 
 /// Where everything is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,6 +119,7 @@ pub(super) struct Areas {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) focus: Pane,
+    pub(super) arrangement: Arrangement,
     /// Rows of the problem, 0 for none.
     pub(super) banner: u16,
     /// Rows of text in the composer.
@@ -42,18 +127,13 @@ pub(super) struct Wanted {
 }
 
 /// How wide the text of the composer is, so that its rows can be counted before the layout.
-pub(super) fn composer_width(area: Rect) -> u16 {
-    let whole = match columns(area) {
-        1 => area.width,
-        2 => area.width.div_ceil(2),
-        _ => (area.width - LISTS).div_ceil(2),
-    };
-    whole.saturating_sub(2).max(1)
+pub(super) fn composer_width(area: Rect, arrangement: Arrangement) -> u16 {
+    arrangement.widths(area).1.saturating_sub(2).max(1)
 }
 
-/// How many columns fit.
-pub(super) fn columns(area: Rect) -> u16 {
-    if area.width < TWO.0 || area.height < TWO.1 {
+/// How many columns there are.
+pub(super) fn columns(area: Rect, arrangement: Arrangement) -> u16 {
+    if area.width < TWO.0 || area.height < TWO.1 || arrangement.zoom == Zoom::Enlarged {
         1
     } else if area.width < THREE {
         2
@@ -67,7 +147,7 @@ pub(super) fn areas(area: Rect, wanted: Wanted) -> Option<Areas> {
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         return None;
     }
-    let columns = columns(area);
+    let columns = columns(area, wanted.arrangement);
     let tabs = u16::from(columns == 1);
     let rows = [tabs, 0, wanted.banner.min(area.height / 4), 1, 1];
     let [tab_bar, body, banner, status, hints] = Layout::vertical([
@@ -79,28 +159,20 @@ pub(super) fn areas(area: Rect, wanted: Wanted) -> Option<Areas> {
     ])
     .areas(area);
     let mut areas = Areas { banner, status, hints, ..Areas::default() };
-    match columns {
-        1 => {
-            areas.tabs = Some(tab_bar);
-            match wanted.focus {
-                Pane::Composer | Pane::Conversation => place_conversation(&mut areas, body, wanted),
-                Pane::Lists => areas.lists = Some(body),
-                Pane::Evidence | Pane::Behind | Pane::Why => areas.side = Some(body),
-            }
+    if columns == 1 {
+        areas.tabs = Some(tab_bar);
+        match wanted.focus {
+            Pane::Composer | Pane::Conversation => place_conversation(&mut areas, body, wanted),
+            Pane::Lists => areas.lists = Some(body),
+            Pane::Evidence | Pane::Behind | Pane::Why => areas.side = Some(body),
         }
-        2 => {
-            let [left, right] = Layout::horizontal([Constraint::Ratio(1, 2); 2]).areas(body);
-            place_conversation(&mut areas, left, wanted);
-            areas.side = Some(right);
-        }
-        _ => {
-            let [lists, middle, right] =
-                Layout::horizontal([Constraint::Length(LISTS), Constraint::Fill(1), Constraint::Fill(1)]).areas(body);
-            areas.lists = Some(lists);
-            place_conversation(&mut areas, middle, wanted);
-            areas.side = Some(right);
-        }
+        return Some(areas);
     }
+    let (lists, conversation, side) = wanted.arrangement.widths(area);
+    let column = |from: u16, width: u16| Rect { x: body.x + from, width, ..body };
+    areas.lists = (lists > 0).then(|| column(0, lists));
+    place_conversation(&mut areas, column(lists, conversation), wanted);
+    areas.side = (side > 0).then(|| column(lists + conversation, side));
     Some(areas)
 }
 
@@ -110,4 +182,62 @@ fn place_conversation(areas: &mut Areas, body: Rect, wanted: Wanted) {
     let [conversation, composer] = Layout::vertical([Constraint::Min(0), Constraint::Length(rows)]).areas(body);
     areas.conversation = Some(conversation);
     areas.composer = Some(composer);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn wanted(focus: Pane, arrangement: Arrangement) -> Wanted {
+        Wanted { focus, arrangement, banner: 0, question: 1 }
+    }
+
+    proptest! {
+        #![proptest_config(crate::base::cases(256))]
+        #[test]
+        fn columns_fill_the_width_and_none_is_too_narrow_to_read(
+            width in 40u16..400,
+            height in 12u16..100,
+            moves in proptest::collection::vec((any::<bool>(), any::<bool>()), 0..20),
+            hidden in any::<(bool, bool)>(),
+        ) {
+            let shown = |hidden| if hidden { Shown::Hidden } else { Shown::Shown };
+            let mut arrangement =
+                Arrangement { side: shown(hidden.0), lists: shown(hidden.1), ..Arrangement::default() };
+            for (lists, left) in moves {
+                let border = if lists { Border::Lists } else { Border::Side };
+                arrangement.shift(border, if left { Aside::Left } else { Aside::Right });
+            }
+            let area = Rect::new(0, 0, width, height);
+            let areas = areas(area, wanted(Pane::Composer, arrangement)).unwrap();
+            let columns: Vec<u16> =
+                [areas.lists, areas.conversation, areas.side].into_iter().flatten().map(|area| area.width).collect();
+            prop_assert_eq!(columns.iter().sum::<u16>(), width);
+            prop_assert!(columns.iter().all(|width| *width >= 20));
+            prop_assert_eq!(areas.composer.unwrap().width - 2, composer_width(area, arrangement));
+        }
+    }
+
+    #[test]
+    fn an_enlarged_pane_is_alone_at_every_size() {
+        let arrangement = Arrangement { zoom: Zoom::Enlarged, ..Arrangement::default() };
+        for size in [(80, 24), (120, 40), (200, 60)] {
+            let areas = areas(Rect::new(0, 0, size.0, size.1), wanted(Pane::Why, arrangement)).unwrap();
+            assert_eq!((areas.side.unwrap().width, areas.lists, areas.conversation), (size.0, None, None));
+        }
+    }
+
+    #[test]
+    fn a_border_goes_as_far_as_it_may_and_back() {
+        let mut arrangement = Arrangement::default();
+        for _ in 0..50 {
+            arrangement.shift(Border::Side, Aside::Left);
+            arrangement.shift(Border::Lists, Aside::Right);
+        }
+        assert_eq!((arrangement.split, arrangement.lists_width), (25, 60));
+        arrangement.shift(Border::Side, Aside::Right);
+        assert_eq!(arrangement.split, 30);
+    }
 }

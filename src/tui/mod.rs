@@ -1,4 +1,4 @@
-//! The screen: ratatui panes over [`App`](crate::app::App), keys to wishes.
+//! The screen: ratatui panes over [`App`](crate::app::App), keys and mouse to wishes.
 //!
 //! Takes the app's state and terminal input, gives frames and [`Intent`]s. The loop that owns both is in `run`.
 //! Invariants: no I/O but in [`TerminalMode`]; no clock, time is an argument; text of documents and models is cleaned
@@ -6,6 +6,7 @@
 //! Not here: what a wish leads to (`app`), which keys a user prefers (`config`).
 
 mod action;
+mod arrange;
 mod chord;
 mod difference;
 mod draw;
@@ -14,10 +15,14 @@ mod input;
 mod keymap;
 mod layout;
 mod markdown;
+mod meter;
+mod mouse;
 mod outline;
 mod pane;
 mod popup;
 mod screen;
+mod settings;
+mod signs;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -30,5 +35,6 @@ pub use draw::draw;
 pub use input::{Intent, on_input};
 pub use keymap::{Keymap, KeymapError};
 pub use screen::{Pane, ScreenState};
+pub use signs::Signs;
 pub use terminal::{Screen, TerminalGuard, TerminalMode, install_panic_hook};
 pub use theme::Theme;

@@ -130,6 +130,19 @@ impl<K: Ord + Copy> Outline<K> {
         self.cursor = line;
     }
 
+    /// Puts the cursor on a line of those that are seen, counted from the top.
+    pub(super) fn go_to_seen(&mut self, line: usize) {
+        self.go_to((self.scroll.top + line).min(self.owners.len().saturating_sub(1)));
+    }
+
+    /// Scrolls by a step; the cursor stays where it is for as long as it is seen.
+    pub(super) fn scroll(&mut self, step: Step) {
+        self.goal = None;
+        self.scroll.step(step);
+        let top = self.scroll.top;
+        self.cursor = self.cursor.clamp(top, top + self.scroll.height.saturating_sub(1));
+    }
+
     /// Opens or closes the part under the cursor; the cursor goes to its first line.
     pub(super) fn toggle(&mut self) {
         let Some(part) = self.owners.get(self.cursor).copied() else { return };
@@ -179,6 +192,24 @@ mod tests {
         outline.toggle();
         assert!(!outline.is_open(2));
         assert_eq!(outline.view(vec![1, 2, 3], 10), (0..3, 1));
+    }
+
+    #[test]
+    fn scrolling_moves_the_cursor_only_when_it_would_leave_the_view() {
+        let mut outline = Outline::with_open([]);
+        let owners: Vec<usize> = (0..20).collect();
+        outline.view(owners.clone(), 5);
+        outline.go_to_seen(2);
+        outline.scroll(Step::Down);
+        assert_eq!(outline.view(owners.clone(), 5), (1..6, 2));
+        outline.scroll(Step::Down);
+        outline.scroll(Step::Down);
+        assert_eq!(outline.view(owners.clone(), 5), (3..8, 3));
+        outline.go_to_seen(4);
+        outline.scroll(Step::Up);
+        assert_eq!(outline.view(owners.clone(), 5), (2..7, 6));
+        outline.go_to_seen(90);
+        assert_eq!(outline.view(owners, 5), (15..20, 19));
     }
 
     #[test]

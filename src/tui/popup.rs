@@ -13,6 +13,7 @@ use super::find::Find;
 use super::input::{Intent, act, cancel, step_of};
 use super::outline::{Scroll, Step};
 use super::screen::{Pane, ScreenState};
+use super::settings::{self, SettingsView};
 use crate::app::{App, ConversationChange, Event};
 use crate::base::{ConversationId, clean_line};
 use crate::history::{Feedback, Rating, Reason};
@@ -30,6 +31,8 @@ pub(super) enum Popup {
     Reasons(Reasons),
     /// Whether something that cannot be undone is really wanted.
     Confirm(Confirm),
+    /// The settings of the open domain.
+    Settings(SettingsView),
 }
 
 /// All actions, found by words.
@@ -139,6 +142,8 @@ pub(super) fn on_key(
     match action {
         Some(Action::Cancel) => return cancel(screen, app),
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
+        // They are there for the next question too: closing them leaves the running one alone.
+        _ if matches!(screen.popup, Some(Popup::Settings(_))) => return settings::on_key(screen, app, key, action),
         Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
             return vec![Intent::App(Event::CancelRequested)];
         }
@@ -152,7 +157,18 @@ pub(super) fn on_key(
 pub(super) fn place(popup: &Popup) -> Place {
     match popup {
         Popup::Palette(_) | Popup::Prompt(_) => Place::Composer,
-        Popup::Help(_) | Popup::Reasons(_) | Popup::Confirm(_) => Place::Panes,
+        Popup::Settings(view) if view.typed.is_some() => Place::Composer,
+        Popup::Help(_) | Popup::Reasons(_) | Popup::Confirm(_) | Popup::Settings(_) => Place::Panes,
+    }
+}
+
+/// The wheel while a popup is open.
+pub(super) fn scroll(popup: &mut Popup, step: Step) {
+    match popup {
+        Popup::Help(scroll) => scroll.step(step),
+        Popup::Palette(palette) => palette.selected = step.from(palette.selected, 1, palette.found().len()),
+        Popup::Reasons(reasons) => reasons.selected = step.from(reasons.selected, 1, Reason::ALL.len()),
+        _ => {}
     }
 }
 
@@ -205,6 +221,7 @@ fn into(
                 _ => {}
             }
         }
+        Popup::Settings(_) => {}
     }
     vec![Intent::Redraw]
 }

@@ -10,9 +10,12 @@ use tui_textarea::{TextArea, WrapMode};
 
 use super::find::Find;
 use super::keymap::Keymap;
+use super::layout::Arrangement;
+use super::mouse::Targets;
 use super::outline::{Outline, Scroll};
 use super::pane::{Section, Settled};
 use super::popup::Popup;
+use super::signs::Signs;
 use super::theme::Theme;
 use crate::app::{App, Event, Phase, Turn, TurnKey};
 use crate::evidence::Kind;
@@ -132,6 +135,7 @@ impl Composer {
 #[derive(Debug, Clone)]
 pub struct ScreenState {
     pub(super) theme: Theme,
+    pub(super) signs: Signs,
     pub(super) keymap: Keymap,
     pub(super) focus: Pane,
     /// What the pane on the right shows where there is one.
@@ -151,6 +155,10 @@ pub struct ScreenState {
     pub(super) composer: Composer,
     /// How many columns the last frame had.
     pub(super) columns: u16,
+    /// How the panes are arranged.
+    pub(super) arrangement: Arrangement,
+    /// What the last frame had where.
+    pub(super) targets: Targets,
     /// What is looked for in the panes.
     pub(super) find: Option<Find>,
     /// Ctrl+C was pressed: once more leaves.
@@ -168,6 +176,7 @@ impl ScreenState {
     pub fn new(theme: Theme, keymap: Keymap) -> Self {
         Self {
             theme,
+            signs: Signs::default(),
             keymap,
             focus: Pane::Composer,
             side: Pane::Evidence,
@@ -182,12 +191,20 @@ impl ScreenState {
             lists: 0,
             composer: Composer::default(),
             columns: 1,
+            arrangement: Arrangement::default(),
+            targets: Targets::default(),
             find: None,
             leaving: false,
             stage: (Phase::Idle, OffsetDateTime::UNIX_EPOCH),
             settled: BTreeMap::new(),
             shown: (None, None),
         }
+    }
+
+    /// Draws with these signs.
+    #[must_use]
+    pub fn with_signs(self, signs: Signs) -> Self {
+        Self { signs, ..self }
     }
 
     /// Which pane has the focus.

@@ -1,9 +1,10 @@
-//! The terminal's modes: entered by a guard, given back on drop, on a signal and on a panic of any thread.
+//! The terminal's modes, the mouse's among them: entered by a guard, given back on drop, on a signal and on a panic of any thread.
 //!
 //! Invariants: giving back is done at most once per entering, from whichever thread is first; a program that never
 //! entered (the headless commands) never writes a mode change to its output.
 //! Not here: when to draw (`run`).
 
+use std::fmt;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,10 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
-use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::{Command, execute};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+
+use crate::config::Mouse;
 
 /// What is drawn on.
 pub type Screen = Terminal<CrosstermBackend<io::Stdout>>;
@@ -22,21 +25,48 @@ pub type Screen = Terminal<CrosstermBackend<io::Stdout>>;
 /// Exit code of a program that panicked, as the Rust runtime gives it.
 const PANICKED: i32 = 101;
 
+/// Asks for buttons and the wheel only: reports of every motion would wake the program for nothing.
+struct TakeMouse;
+
+impl Command for TakeMouse {
+    fn write_ansi(&self, f: &mut impl fmt::Write) -> fmt::Result {
+        f.write_str("\u{1b}[?1000h\u{1b}[?1006h")
+    }
+}
+
+/// Leaves the mouse to the terminal again.
+struct GiveMouseBack;
+
+impl Command for GiveMouseBack {
+    fn write_ansi(&self, f: &mut impl fmt::Write) -> fmt::Result {
+        f.write_str("\u{1b}[?1006l\u{1b}[?1000l")
+    }
+}
+
 /// Whether the terminal is in our hands; clones share the answer.
-#[derive(Debug, Clone, Default)]
-pub struct TerminalMode(Arc<AtomicBool>);
+#[derive(Debug, Clone)]
+pub struct TerminalMode {
+    taken: Arc<AtomicBool>,
+    mouse: Mouse,
+}
 
 impl TerminalMode {
-    /// Takes the terminal: raw mode, alternate screen, bracketed paste.
+    /// Takes nothing yet.
+    pub fn new(mouse: Mouse) -> Self {
+        Self { taken: Arc::default(), mouse }
+    }
+
+    /// Takes the terminal: raw mode, alternate screen, bracketed paste, and the mouse where that is wanted.
     ///
     /// # Errors
     /// When the terminal refuses; it is as before then.
     pub fn enter(&self) -> io::Result<TerminalGuard> {
         enable_raw_mode()?;
-        self.0.store(true, Ordering::SeqCst);
+        self.taken.store(true, Ordering::SeqCst);
         // From here on the guard gives everything back, on the error paths too.
         let guard = |screen| TerminalGuard { mode: self.clone(), screen };
         let entered = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+            .and_then(|()| if self.mouse == Mouse::On { execute!(io::stdout(), TakeMouse) } else { Ok(()) })
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
         match entered {
             Ok(screen) => Ok(guard(screen)),
@@ -49,7 +79,10 @@ impl TerminalMode {
 
     /// Gives the terminal back, if it is in our hands. Never fails: there is nobody left to tell.
     pub fn restore(&self) {
-        if self.0.swap(false, Ordering::SeqCst) {
+        if self.taken.swap(false, Ordering::SeqCst) {
+            if self.mouse == Mouse::On {
+                let _ = execute!(io::stdout(), GiveMouseBack);
+            }
             let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
             let _ = disable_raw_mode();
         }

@@ -34,6 +34,7 @@ fn key(chord: &str) -> Input {
         "F3" => (KeyModifiers::NONE, KeyCode::F(3)),
         "F4" => (KeyModifiers::NONE, KeyCode::F(4)),
         "F6" => (KeyModifiers::NONE, KeyCode::F(6)),
+        "F7" => (KeyModifiers::NONE, KeyCode::F(7)),
         "Ctrl+N" => (KeyModifiers::CONTROL, KeyCode::Char('n')),
         one => (KeyModifiers::NONE, KeyCode::Char(one.chars().next().unwrap())),
     };
@@ -382,4 +383,84 @@ fn what_markdown_would_leave_out_is_drawn_as_it_was_written() {
     assert!(drawn.contains("beyond") && drawn.contains("After"), "{drawn}");
     let drawn = plain(&markdown("```rust\nfn main() {}\n```", 40));
     assert!(drawn.contains("rust") && drawn.contains("fn main() {}") && !drawn.contains("```"), "{drawn}");
+}
+
+/// The settings of the domain, opened by key with the cursor on the first one.
+fn with_settings() -> Desk {
+    let mut desk = Desk::open();
+    desk.keys(&["F7"]);
+    desk
+}
+
+fn view(desk: &Desk) -> &settings::SettingsView {
+    let Some(popup::Popup::Settings(view)) = &desk.screen.popup else { panic!("the settings are not open") };
+    view
+}
+
+#[test]
+fn choices_are_cycled_and_numbers_stepped_in_the_settings() {
+    let mut desk = with_settings();
+    desk.keys(&["l", "l", "j", "l"]);
+    let settings = desk.app.turn_settings();
+    assert_eq!((settings.sources, settings.retrieval.mode), (12, crate::retrieval::Mode::Dense));
+    assert_eq!(desk.app.changes().keys(), ["sources", "retrieval.mode"]);
+    desk.keys(&["h"]);
+    assert_eq!(desk.app.changes().keys(), ["sources"], "back at the configured value");
+    desk.keys(&["k", "D"]);
+    assert!(desk.app.changes().is_empty());
+    desk.keys(&["Esc"]);
+    assert!(desk.screen.popup.is_none());
+}
+
+#[test]
+fn a_value_can_be_typed_and_a_bad_one_is_refused_in_place() {
+    let mut desk = with_settings();
+    desk.keys(&["7", "Enter"]);
+    assert_eq!(desk.app.turn_settings().sources, 7);
+    desk.keys(&["0", "Enter"]);
+    assert_eq!(desk.app.turn_settings().sources, 7);
+    assert!(view(&desk).refused.as_ref().unwrap().to_string().contains("from 1 to 100"));
+    assert!(view(&desk).typed.is_some(), "the line stays to be corrected");
+    desk.keys(&["Esc"]);
+    assert!(view(&desk).typed.is_none() && view(&desk).refused.is_none());
+    assert!(desk.app.problem().is_none());
+    desk.keys(&["g", "j", "j", "j", "j", "j", "Enter"]);
+    assert_eq!(view(&desk).setting(), crate::config::Setting::Kinds);
+    let typed = view(&desk).typed.as_ref().unwrap().lines().join("");
+    assert_eq!(typed, "all");
+}
+
+#[test]
+fn closing_the_settings_leaves_the_running_turn_alone() {
+    let mut desk = Desk::open();
+    desk.keys(&["a", "Enter", "F7", "l"]);
+    assert!(desk.keys(&["Esc"]).is_empty());
+    assert!(desk.app.is_busy() && !desk.app.is_canceling());
+    let asked = desk.app.turns()[0].record.trace.settings.clone().unwrap();
+    assert_eq!((asked.sources, desk.app.turn_settings().sources), (10, 11));
+}
+
+#[test]
+fn the_settings_are_found_by_words_too() {
+    let mut desk = Desk::open();
+    desk.keys(&["Ctrl+P", "s", "e", "t", "t", "i", "n", "g", "s", "Enter"]);
+    assert_eq!(view(&desk).selected, 0);
+}
+
+#[test]
+fn a_turn_is_made_a_check_by_key() {
+    let mut desk = kept();
+    assert_eq!(desk.keys(&["F2", "c"]), [Intent::App(Event::CheckWanted { turn: 0 })]);
+}
+
+#[test]
+fn the_meter_says_what_the_next_prompt_holds_and_fits_sixty_columns() {
+    let desk = kept();
+    let line = |room| meter::before(&desk.app, "Who replaces the modem of the station?", room);
+    let wide = line(120).unwrap();
+    assert!(wide.starts_with(" about ") && wide.contains("+2,000 evidence+"), "{wide}");
+    assert!(wide.ends_with("+256 answer of 4,096 "), "{wide}");
+    let narrow = line(58).unwrap();
+    assert!(width(&narrow) <= 58 && narrow.contains("2,000 evid+"), "{narrow}");
+    assert_eq!(line(20), None);
 }

@@ -1,9 +1,14 @@
-//! Roles of text, and how they look.
+//! Roles of text, and how they look in each theme.
 //!
-//! Invariants: the sixteen ANSI colours only, so that the user's palette decides; the default foreground for text; every
-//! role but the plain ones also differs in something other than colour, or the text says it.
+//! Takes the name of a theme and what the terminal can; gives a style per role.
+//! Invariants: no role is told by its colour alone: it has an attribute of its own, or the text has a sign that says the
+//! same; the default foreground for running text wherever the background is the terminal's; NO_COLOR wins.
+//! Not here: which signs are drawn (`signs`).
 
+use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
+
+use crate::config::{Background, Colours, TerminalTraits, ThemeName};
 
 /// How each role looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,10 +33,81 @@ pub struct Theme {
     pub selected: Style,
     /// Code and table cells of the hit's row.
     pub code: Style,
+    /// What everything stands on; without colours, the terminal's own.
+    pub ground: Style,
 }
 
+/// The colours of a theme, in the order of the roles that have one.
+struct Palette {
+    dim: Color,
+    accent: Color,
+    citation: Color,
+    wrong: Color,
+    warn: Color,
+    code: Color,
+}
+
+const DARK: Palette = Palette {
+    dim: Color::Rgb(0xd0, 0xd7, 0xde),
+    accent: Color::Rgb(0x56, 0xc8, 0xd8),
+    citation: Color::Rgb(0x79, 0xc0, 0xff),
+    wrong: Color::Rgb(0xff, 0x8a, 0x80),
+    warn: Color::Rgb(0xe3, 0xb3, 0x41),
+    code: Color::Rgb(0x7e, 0xe7, 0x87),
+};
+
+const LIGHT: Palette = Palette {
+    dim: Color::Rgb(0x4b, 0x53, 0x5c),
+    accent: Color::Rgb(0x05, 0x50, 0xae),
+    citation: Color::Rgb(0x0a, 0x5f, 0x8a),
+    wrong: Color::Rgb(0xb3, 0x20, 0x1f),
+    warn: Color::Rgb(0x7d, 0x4e, 0x00),
+    code: Color::Rgb(0x11, 0x63, 0x29),
+};
+
+const DARK_SIXTEEN: Palette = Palette {
+    dim: Color::Reset,
+    accent: Color::LightCyan,
+    citation: Color::LightBlue,
+    wrong: Color::LightRed,
+    warn: Color::LightYellow,
+    code: Color::LightGreen,
+};
+
+// Yellow and cyan cannot be read on white.
+const LIGHT_SIXTEEN: Palette = Palette {
+    dim: Color::Reset,
+    accent: Color::Blue,
+    citation: Color::Blue,
+    wrong: Color::Red,
+    warn: Color::Magenta,
+    code: Color::Green,
+};
+
 impl Theme {
-    /// With colours.
+    /// The theme of a name on a terminal.
+    pub fn chosen(name: ThemeName, terminal: TerminalTraits) -> Self {
+        let suited = |background| match (background, terminal.colours) {
+            (Background::Dark, Colours::Rgb) => Self::of(&DARK),
+            (Background::Dark, _) => Self::of(&DARK_SIXTEEN),
+            (Background::Light, Colours::Rgb) => Self::of(&LIGHT),
+            (Background::Light, _) => Self::of(&LIGHT_SIXTEEN),
+            (Background::Unknown, _) => Self::colour(),
+        };
+        if terminal.colours == Colours::None {
+            return Self::plain();
+        }
+        match name {
+            ThemeName::Plain => Self::plain(),
+            ThemeName::Ansi => Self::colour(),
+            ThemeName::HighContrast => Self::high_contrast(),
+            ThemeName::Dark => suited(Background::Dark),
+            ThemeName::Light => suited(Background::Light),
+            ThemeName::Auto => suited(terminal.background),
+        }
+    }
+
+    /// In the terminal's sixteen colours, so that the user's palette decides.
     pub fn colour() -> Self {
         let plain = Style::new();
         Self {
@@ -44,7 +120,8 @@ impl Theme {
             warn: plain.fg(Color::Yellow),
             bad: plain.fg(Color::Red).add_modifier(Modifier::BOLD),
             selected: plain.add_modifier(Modifier::REVERSED),
-            code: plain.fg(Color::Green),
+            code: plain.fg(Color::Green).add_modifier(Modifier::ITALIC),
+            ground: plain,
         }
     }
 
@@ -59,6 +136,174 @@ impl Theme {
             bad: plain.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
             code: plain.add_modifier(Modifier::ITALIC),
             ..Self::colour()
+        }
+    }
+
+    /// White and bright colours on black; nothing is dim.
+    fn high_contrast() -> Self {
+        let plain = Style::new();
+        Self {
+            text: plain,
+            dim: plain.add_modifier(Modifier::ITALIC),
+            strong: plain.add_modifier(Modifier::BOLD),
+            accent: plain.fg(Color::LightYellow).add_modifier(Modifier::BOLD),
+            citation: plain.fg(Color::LightCyan).add_modifier(Modifier::UNDERLINED),
+            invalid: plain.fg(Color::LightRed).add_modifier(Modifier::CROSSED_OUT),
+            warn: plain.fg(Color::LightYellow).add_modifier(Modifier::UNDERLINED),
+            bad: plain.fg(Color::LightRed).add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
+            selected: plain.add_modifier(Modifier::REVERSED | Modifier::BOLD),
+            code: plain.fg(Color::LightGreen).add_modifier(Modifier::BOLD | Modifier::ITALIC),
+            ground: plain.fg(Color::White).bg(Color::Black),
+        }
+    }
+
+    fn of(palette: &Palette) -> Self {
+        let plain = Style::new();
+        // Some terminals take a colour that is none for another one than the default.
+        let dim = if palette.dim == Color::Reset { plain } else { plain.fg(palette.dim) };
+        Self {
+            dim: dim.add_modifier(Modifier::DIM),
+            accent: plain.fg(palette.accent).add_modifier(Modifier::BOLD),
+            citation: plain.fg(palette.citation).add_modifier(Modifier::UNDERLINED),
+            invalid: plain.fg(palette.wrong).add_modifier(Modifier::CROSSED_OUT),
+            warn: plain.fg(palette.warn),
+            bad: plain.fg(palette.wrong).add_modifier(Modifier::BOLD),
+            code: plain.fg(palette.code).add_modifier(Modifier::ITALIC),
+            ..Self::colour()
+        }
+    }
+
+    /// Gives every cell that has no colour of its own the ground's.
+    pub(super) fn lay_ground(&self, buffer: &mut Buffer) {
+        let (Some(fg), Some(bg)) = (self.ground.fg, self.ground.bg) else { return };
+        for cell in &mut buffer.content {
+            if cell.fg == Color::Reset {
+                cell.fg = fg;
+            }
+            if cell.bg == Color::Reset {
+                cell.bg = bg;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Letters;
+
+    const NAMES: [ThemeName; 6] = [
+        ThemeName::Auto,
+        ThemeName::Dark,
+        ThemeName::Light,
+        ThemeName::Ansi,
+        ThemeName::HighContrast,
+        ThemeName::Plain,
+    ];
+
+    fn terminal(colours: Colours, background: Background) -> TerminalTraits {
+        TerminalTraits { colours, background, letters: Letters::Unicode }
+    }
+
+    /// Every theme there is, on every terminal.
+    fn all() -> Vec<(String, Theme)> {
+        let mut all = Vec::new();
+        for name in NAMES {
+            for colours in [Colours::None, Colours::Sixteen, Colours::Rgb] {
+                for background in [Background::Dark, Background::Light, Background::Unknown] {
+                    let theme = Theme::chosen(name, terminal(colours, background));
+                    all.push((format!("{name:?} {colours:?} {background:?}"), theme));
+                }
+            }
+        }
+        all
+    }
+
+    fn roles(theme: &Theme) -> [(&'static str, Style); 10] {
+        [
+            ("text", theme.text),
+            ("dim", theme.dim),
+            ("strong", theme.strong),
+            ("accent", theme.accent),
+            ("citation", theme.citation),
+            ("invalid", theme.invalid),
+            ("warn", theme.warn),
+            ("bad", theme.bad),
+            ("selected", theme.selected),
+            ("code", theme.code),
+        ]
+    }
+
+    /// Roles that stand only with a sign or in brackets; frames of whole screens are held to that elsewhere.
+    const WITH_SIGNS: [&str; 4] = ["accent", "citation", "warn", "bad"];
+
+    #[test]
+    fn no_role_differs_from_another_in_colour_alone() {
+        for (name, theme) in all() {
+            let roles = roles(&theme);
+            for (at, (one, style)) in roles.iter().enumerate() {
+                for (other, other_style) in &roles[at + 1..] {
+                    let signs = WITH_SIGNS.contains(one) || WITH_SIGNS.contains(other);
+                    let differ = style.add_modifier != other_style.add_modifier;
+                    assert!(differ || signs, "{name}: {one} and {other} differ in colour only");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_color_wins_over_every_name_and_plain_has_no_colour() {
+        for name in NAMES {
+            assert_eq!(Theme::chosen(name, terminal(Colours::None, Background::Light)), Theme::plain());
+        }
+        for (role, style) in roles(&Theme::plain()) {
+            assert_eq!((style.fg, style.bg), (None, None), "{role}");
+        }
+    }
+
+    #[test]
+    fn other_colours_than_the_sixteen_need_a_terminal_that_shows_them() {
+        for name in NAMES {
+            for background in [Background::Dark, Background::Light, Background::Unknown] {
+                let theme = Theme::chosen(name, terminal(Colours::Sixteen, background));
+                for (role, style) in roles(&theme) {
+                    assert!(!matches!(style.fg, Some(Color::Rgb(..) | Color::Indexed(_))), "{name:?}: {role}");
+                }
+            }
+        }
+        let auto = |background| Theme::chosen(ThemeName::Auto, terminal(Colours::Rgb, background));
+        assert_eq!(auto(Background::Unknown), Theme::colour());
+        assert_eq!(auto(Background::Dark), Theme::of(&DARK));
+        assert_eq!(auto(Background::Light), Theme::of(&LIGHT));
+    }
+
+    fn luminance(rgb: (f64, f64, f64)) -> f64 {
+        let linear = |part: f64| if part <= 0.039_28 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
+        0.2126 * linear(rgb.0) + 0.7152 * linear(rgb.1) + 0.0722 * linear(rgb.2)
+    }
+
+    /// The contrast of WCAG 2; 4.5 and more is its level AA. Dim text is drawn in two thirds of its light.
+    fn contrast(style: Style, ground: (u8, u8, u8)) -> f64 {
+        let of = |r: u8, g: u8, b: u8| (f64::from(r) / 255.0, f64::from(g) / 255.0, f64::from(b) / 255.0);
+        let Some(Color::Rgb(r, g, b)) = style.fg else { return f64::INFINITY };
+        let (r, g, b) = of(r, g, b);
+        let share = if style.add_modifier.contains(Modifier::DIM) { 2.0 / 3.0 } else { 1.0 };
+        let text = luminance((r * share, g * share, b * share));
+        let ground = luminance(of(ground.0, ground.1, ground.2));
+        (text.max(ground) + 0.05) / (text.min(ground) + 0.05)
+    }
+
+    #[test]
+    fn every_colour_can_be_read_on_its_background() {
+        let dark = [(0, 0, 0), (0x0d, 0x11, 0x17), (0x1e, 0x1e, 0x1e)];
+        let light = [(0xff, 0xff, 0xff), (0xfd, 0xf6, 0xe3), (0xf0, 0xf0, 0xf0)];
+        for (palette, grounds) in [(&DARK, dark), (&LIGHT, light)] {
+            for (role, style) in roles(&Theme::of(palette)) {
+                for ground in grounds {
+                    let contrast = contrast(style, ground);
+                    assert!(contrast >= 4.5, "{role} on {ground:?}: {contrast:.2}");
+                }
+            }
         }
     }
 }

@@ -304,3 +304,37 @@ fn a_damaged_history_is_named_and_left_as_it_is() {
     assert!(errors.contains("history.db"), "{errors}");
     assert_eq!(fs::read_to_string(&path).unwrap(), damaged);
 }
+
+#[test]
+fn a_setting_of_a_domain_holds_wherever_it_is_asked_and_the_command_line_wins() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let search = ["search", "--domain", "league", "Which club won?"];
+    assert_eq!(program.json(&search)["mode"], "hybrid");
+    let set = ["domain", "set", "league", "--setting", "retrieval.mode=lexical", "--setting", "sources=2"];
+    assert_eq!(program.json(&set)["settings"], serde_json::json!({ "sources": "2", "retrieval.mode": "lexical" }));
+    assert_eq!(program.json(&["domain", "list"])["domains"][0]["settings"]["sources"], "2");
+
+    let output = program.run(&search);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("settings of this domain: sources=2 retrieval.mode=lexical"), "{told}");
+    assert_eq!(program.json(&search)["mode"], "lexical");
+    assert_eq!(program.json(&["search", "--domain", "league", "--mode", "dense", "Which club won?"])["mode"], "dense");
+
+    let output = program.run(&["domain", "set", "league", "--setting", "retrieval.mode=sparse"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("use hybrid, dense or lexical"), "{told}");
+    let output = program.run(&["domain", "set", "league", "--setting", "colour=red"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`colour` is no setting of a domain"));
+    assert_eq!(program.json(&["domain", "show", "league"])["settings"]["retrieval.mode"], "lexical");
+
+    let file = program.data.path().join("domains/league/settings.toml");
+    fs::write(&file, "sources = 0\nretrieval.mode = \"dense\"\n").unwrap();
+    let output = program.run(&search);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("sources cannot be `0`: use a whole number"), "{told}");
+    assert_eq!(program.json(&search)["mode"], "dense", "what can be used of the file holds");
+    assert_eq!(program.json(&["domain", "set", "league", "--restore-settings"])["settings"], serde_json::json!({}));
+    assert!(!file.exists());
+}

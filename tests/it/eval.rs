@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use ragonite::base::ConversationId;
+use ragonite::eval::write_check;
+use ragonite::history::History;
 use serde_json::Value;
 
 use crate::program::{Program, models};
@@ -213,4 +216,39 @@ fn questions_whose_gold_pages_are_not_in_the_domain_are_counted() {
     ]);
     assert_eq!((json["questions"].as_u64(), json["without_gold"].as_u64()), (Some(20), Some(20)));
     assert!(figure(&json, "/page/hit_at_10").abs() < 1e-12);
+}
+
+#[test]
+fn a_turn_that_was_rated_up_becomes_a_question_that_is_asked() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let asked = program.json(&["ask", "--domain", "league", "Which club won the Harbour League in the season 2025?"]);
+    let id = asked["conversation"].to_string();
+    let (turn, file) = (format!("{id}.1"), program.data.path().join("mine.toml"));
+    let check = ["history", "check", &turn, "--file", file.to_str().unwrap()];
+    let refused = program.run(&check);
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && told.contains("not rated up") && !file.exists(), "{told}");
+    program.json(&["history", "rate", &id, "1", "up"]);
+    let cited = asked["citations"][0].as_u64();
+    if let Some(cited) = cited {
+        let written = program.json(&check);
+        let hit = asked["hits"].as_array().unwrap().iter().find(|hit| hit["rank"] == cited).unwrap();
+        assert_eq!((&written["questions"], &written["page"]), (&1.into(), &hit["url"]));
+        assert_eq!(program.run(&check).status.code(), Some(2), "it stands there already");
+    } else {
+        let told = program.run(&check);
+        assert!(String::from_utf8_lossy(&told.stderr).contains("cites no source"));
+        // A model as small as this one does not always cite; what it would have written is asked all the same.
+        let history = History::open(&program.data.path().join("history.db")).unwrap();
+        let id = ConversationId(asked["conversation"].as_i64().unwrap());
+        let mut turn = history.turns(id).unwrap().remove(0);
+        turn.trace.answer.as_mut().unwrap().citations = vec![1];
+        write_check(&file, &"league".parse().unwrap(), id, &turn).unwrap();
+    }
+    let folder = program.data.path().to_str().unwrap();
+    let file = file.to_str().unwrap();
+    let scored = program.json(&["eval", "retrieval", "--benchmark", folder, "--domain", "league", "--questions", file]);
+    assert_eq!((&scored["questions"], &scored["without_gold"]), (&1.into(), &0.into()), "{scored}");
+    assert!(figure(&scored, "/page/hit_at_10") > 0.99, "{scored}");
 }

@@ -1,6 +1,8 @@
 //! Integration tests, in one binary: linking the engines once is most of their cost.
 
 #[cfg(test)]
+mod arrange;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod corpus;
@@ -11,13 +13,25 @@ mod history;
 #[cfg(test)]
 mod keeping;
 #[cfg(test)]
+mod keys;
+#[cfg(test)]
+mod look;
+#[cfg(test)]
+mod monkey;
+#[cfg(test)]
 mod package;
 #[cfg(test)]
 mod pages;
 #[cfg(test)]
+mod panes;
+#[cfg(test)]
+mod pictures;
+#[cfg(test)]
 mod program;
 #[cfg(test)]
 mod screen;
+#[cfg(test)]
+mod states;
 #[cfg(test)]
 mod terminal;
 #[cfg(test)]

@@ -101,6 +101,7 @@ impl Program {
         command.args(self.arguments());
         command.args(more);
         command.env("TERM", "xterm-256color");
+        command.env("LC_ALL", "C.UTF-8");
         command.env("HOME", self.data.path());
         command.env_remove("NO_COLOR");
         let child = pair.slave.spawn_command(command).unwrap();
@@ -184,6 +185,11 @@ impl Session {
             assert!(!waited.timed_out(), "{what} never came:\n{text}");
             guard = next;
         }
+    }
+
+    /// Whether the program has taken the mouse.
+    pub(crate) fn has_mouse(&self) -> bool {
+        self.screen.0.lock().unwrap().parser.screen().mouse_protocol_mode() != vt100::MouseProtocolMode::None
     }
 
     /// Waits until the screen shows a text.

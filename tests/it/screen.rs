@@ -23,14 +23,14 @@ use ratatui::style::Color;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
 
-const NOW: OffsetDateTime = datetime!(2025-05-05 10:32 UTC);
+pub(crate) const NOW: OffsetDateTime = datetime!(2025-05-05 10:32 UTC);
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (160, 45)];
 
-fn domain_name() -> DomainName {
+pub(crate) fn domain_name() -> DomainName {
     "wiki".parse().unwrap()
 }
 
-fn domain() -> DomainSummary {
+pub(crate) fn domain() -> DomainSummary {
     DomainSummary { name: domain_name(), documents: 15, evidences: 412, changed_at: String::new(), problem: None }
 }
 
@@ -42,7 +42,7 @@ fn broken() -> DomainSummary {
     DomainSummary { name: "old".parse().unwrap(), problem: Some(problem), ..domain() }
 }
 
-fn conversation(id: i64, title: &str) -> ConversationRecord {
+pub(crate) fn conversation(id: i64, title: &str) -> ConversationRecord {
     ConversationRecord {
         id: ConversationId(id),
         domain: domain_name(),
@@ -55,7 +55,7 @@ fn conversation(id: i64, title: &str) -> ConversationRecord {
     }
 }
 
-fn engine() -> EngineStatus {
+pub(crate) fn engine() -> EngineStatus {
     EngineStatus {
         profile: "starter".into(),
         profile_reason: "no GPU".into(),
@@ -105,7 +105,7 @@ fn hit(rank: usize, kind: Kind, origin: (&str, &str), content: &str) -> Hit {
     }
 }
 
-fn hits() -> Vec<Hit> {
+pub(crate) fn hits() -> Vec<Hit> {
     let meeting = ("Field meeting 2025-02-19", "Action items");
     vec![
         hit(
@@ -131,7 +131,7 @@ fn hits() -> Vec<Hit> {
     ]
 }
 
-fn grid() -> TableGrid {
+pub(crate) fn grid() -> TableGrid {
     let row = |cells: [&str; 5]| cells.map(String::from).to_vec();
     TableGrid {
         number: 1,
@@ -152,7 +152,7 @@ fn grid() -> TableGrid {
     }
 }
 
-fn retrieved(query: &str) -> Retrieved {
+pub(crate) fn retrieved(query: &str) -> Retrieved {
     let ranked = |rank: usize, evidence: i64, score| RankedEvidence { rank, evidence: EvidenceId(evidence), score };
     Retrieved {
         query: query.into(),
@@ -206,10 +206,10 @@ fn completion(text: &str) -> Completion {
     }
 }
 
-const ANSWER: &str = "**Alice** replaces the satellite modem of station *Kestrel* [Source 1, Source 2]:\n\n\
+pub(crate) const ANSWER: &str = "**Alice** replaces the satellite modem of station *Kestrel* [Source 1, Source 2]:\n\n\
     - it is due on `2025-03-14` [Source 1]\n- the low-power variant was chosen [Source 2, Source 9]";
 
-fn answer(text: &str, invalid: Vec<usize>) -> Answer {
+pub(crate) fn answer(text: &str, invalid: Vec<usize>) -> Answer {
     Answer {
         text: text.into(),
         answered: true,
@@ -222,7 +222,7 @@ fn answer(text: &str, invalid: Vec<usize>) -> Answer {
     }
 }
 
-fn rewrite(completed: &str, how: RewriteHow) -> Rewrite {
+pub(crate) fn rewrite(completed: &str, how: RewriteHow) -> Rewrite {
     let prompt = (how != RewriteHow::First).then(|| Prompt {
         segments: vec![segment(Part::Question, "Make the question self-contained: And when is it due?", 14)],
         ..Prompt::default()
@@ -248,12 +248,12 @@ fn cluster(hits: &[usize], how: How, values: (f64, Option<f64>), text: &str) -> 
 
 /// How an explanation comes out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+pub(crate) enum Verdict {
     SomeDecide,
     NoneDecides,
 }
 
-fn attribution(verdict: Verdict) -> Attribution {
+pub(crate) fn attribution(verdict: Verdict) -> Attribution {
     let decisive = verdict == Verdict::SomeDecide;
     let clusters = if decisive {
         vec![
@@ -274,7 +274,7 @@ fn attribution(verdict: Verdict) -> Attribution {
 }
 
 /// An explanation by log-probability, of two sentences that rest on different sources.
-fn by_logprob() -> Attribution {
+pub(crate) fn by_logprob() -> Attribution {
     let by = |hits: &[usize], contribution: f64, share: f64, drops: &[f32]| Cluster {
         hits: hits.to_vec(),
         how: How::Logprob,
@@ -314,28 +314,28 @@ fn by_logprob() -> Attribution {
 }
 
 /// An app and its screen, driven by events and keys.
-struct Stage {
-    app: App,
-    screen: ScreenState,
+pub(crate) struct Stage {
+    pub(crate) app: App,
+    pub(crate) screen: ScreenState,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(Suggestions::Off)
     }
 
-    fn with(suggestions: Suggestions) -> Self {
+    pub(crate) fn with(suggestions: Suggestions) -> Self {
         let app = App::new(AppSettings { suggestions, ..AppSettings::default() });
         let mut stage = Self { app, screen: ScreenState::new(Theme::colour(), Keymap::default()) };
         stage.play([Event::EngineChanged(engine())]);
         stage
     }
 
-    fn open() -> Self {
+    pub(crate) fn open() -> Self {
         Self::new().opened()
     }
 
-    fn opened(mut self) -> Self {
+    pub(crate) fn opened(mut self) -> Self {
         let conversations =
             vec![conversation(2, "Who replaces the modem?"), conversation(1, "Was ist ein Gateway und wozu dient es?")];
         self.play([
@@ -351,20 +351,20 @@ impl Stage {
         self
     }
 
-    fn asked(text: &str) -> Self {
+    pub(crate) fn asked(text: &str) -> Self {
         Self::open().ask(text)
     }
 
-    fn ask(mut self, text: &str) -> Self {
+    pub(crate) fn ask(mut self, text: &str) -> Self {
         self.play([Event::QuestionAsked { text: text.into(), at: NOW }]);
         self
     }
 
-    fn searched(text: &str) -> Self {
+    pub(crate) fn searched(text: &str) -> Self {
         Self::asked(text).search(text)
     }
 
-    fn search(mut self, text: &str) -> Self {
+    pub(crate) fn search(mut self, text: &str) -> Self {
         let turn = TurnKey(1);
         self.play([
             Event::QuestionCompleted { turn, rewrite: Box::new(rewrite(text, RewriteHow::First)) },
@@ -373,21 +373,21 @@ impl Stage {
         self
     }
 
-    fn answered() -> Self {
+    pub(crate) fn answered() -> Self {
         Self::searched("Who replaces the modem?").answer()
     }
 
-    fn answer(mut self) -> Self {
+    pub(crate) fn answer(mut self) -> Self {
         self.finish(TurnKey(1), answer(ANSWER, vec![9]));
         self
     }
 
-    fn suggesting() -> Self {
+    pub(crate) fn suggesting() -> Self {
         let question = "Who replaces the modem?";
         Self::with(Suggestions::Auto).opened().ask(question).search(question).answer()
     }
 
-    fn explained(verdict: Verdict) -> Self {
+    pub(crate) fn explained(verdict: Verdict) -> Self {
         let mut stage = Self::answered();
         let turn = TurnKey(1);
         stage.play([
@@ -397,7 +397,7 @@ impl Stage {
         stage
     }
 
-    fn finish(&mut self, turn: TurnKey, answer: Answer) {
+    pub(crate) fn finish(&mut self, turn: TurnKey, answer: Answer) {
         let conversation = conversation(2, "Who replaces the modem?");
         self.play([
             Event::AnswerFinished { turn, answer: Box::new(answer) },
@@ -405,7 +405,7 @@ impl Stage {
         ]);
     }
 
-    fn play(&mut self, events: impl IntoIterator<Item = Event>) {
+    pub(crate) fn play(&mut self, events: impl IntoIterator<Item = Event>) {
         for event in events {
             let effects = self.app.handle(event);
             self.serve(effects);
@@ -413,7 +413,7 @@ impl Stage {
     }
 
     /// The part of the runtime that the screen itself asks for.
-    fn serve(&mut self, effects: Vec<Effect>) {
+    pub(crate) fn serve(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             if let Effect::LoadTable { evidence, .. } = effect {
                 self.app.handle(Event::TableLoaded { evidence, table: Some(Arc::new(grid())) });
@@ -421,30 +421,39 @@ impl Stage {
         }
     }
 
-    fn press(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+    pub(crate) fn press(&mut self, code: KeyCode, modifiers: KeyModifiers) {
         self.input(&Input::Key(KeyEvent::new(code, modifiers)));
     }
 
-    fn input(&mut self, input: &Input) {
-        for intent in on_input(&mut self.screen, &self.app, input, NOW) {
+    /// Hands an input to the screen and what it wishes to the app; gives the wishes.
+    pub(crate) fn input(&mut self, input: &Input) -> Vec<Intent> {
+        let intents = on_input(&mut self.screen, &self.app, input, NOW);
+        for intent in &intents {
             if let Intent::App(event) = intent {
-                self.play([event]);
+                self.play([event.clone()]);
             }
         }
+        intents
     }
 
-    fn key(mut self, c: char) -> Self {
+    /// Looks like this.
+    pub(crate) fn in_theme(mut self, theme: Theme) -> Self {
+        self.screen = ScreenState::new(theme, Keymap::default());
+        self
+    }
+
+    pub(crate) fn key(mut self, c: char) -> Self {
         self.press(KeyCode::Char(c), KeyModifiers::NONE);
         self
     }
 
-    fn at(mut self, pane: Pane) -> Self {
+    pub(crate) fn at(mut self, pane: Pane) -> Self {
         self.screen.set_focus(pane);
         self
     }
 
     /// Draws at a size, twice: first what is there, then with what the screen asked for.
-    fn frame(&mut self, size: (u16, u16)) -> Terminal<TestBackend> {
+    pub(crate) fn frame(&mut self, size: (u16, u16)) -> Terminal<TestBackend> {
         let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         terminal.draw(|frame| draw(&self.app, &mut self.screen, NOW, frame)).unwrap();
         if let Some(wanted) = self.screen.wants(&self.app) {
@@ -648,7 +657,7 @@ fn shares_are_bars_that_open_to_the_other_answer() {
 }
 
 /// An answer explained by log-probability.
-fn explained_by_logprob() -> Stage {
+pub(crate) fn explained_by_logprob() -> Stage {
     let mut stage = Stage::answered();
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Logprob },
@@ -726,6 +735,72 @@ fn a_completed_question_can_be_edited() {
     assert_frames("editing", || Stage::answered().at(Pane::Conversation).key('e'));
 }
 
+/// The settings with three of them changed.
+fn changed_settings() -> Stage {
+    let mut stage = Stage::answered();
+    stage.press(KeyCode::F(7), KeyModifiers::NONE);
+    // Two sources more, searched by meaning, no translation.
+    for code in "lljljjjjjjl".chars() {
+        stage = stage.key(code);
+    }
+    stage
+}
+
+#[test]
+fn the_settings_mark_what_is_the_domains_own() {
+    assert_frames("settings", changed_settings);
+    assert_frames("settings_refused", || {
+        let mut stage = changed_settings().key('j').key('9');
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+        stage
+    });
+    let mut end = changed_settings().key('G');
+    assert!(end.frame((80, 24)).backend().to_string().contains("estimate first"));
+}
+
+#[test]
+fn the_composer_says_what_the_next_prompt_will_hold() {
+    assert_frames("meter", || {
+        let mut stage = Stage::answered().at(Pane::Composer);
+        for letter in "And when is it due?".chars() {
+            stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+        }
+        stage
+    });
+    let mut stage = Stage::answered().at(Pane::Composer).key('W');
+    let seen = stage.frame((60, 20)).backend().to_string();
+    assert!(seen.contains(" about ") && seen.contains(" of 4,096 "), "{seen}");
+}
+
+#[test]
+fn a_turn_says_what_it_was_answered_with() {
+    let mut stage = changed_settings();
+    stage.press(KeyCode::Esc, KeyModifiers::NONE);
+    let turn = TurnKey(2);
+    stage.play([
+        Event::QuestionAsked { text: "And when?".into(), at: NOW },
+        Event::QuestionCompleted { turn, rewrite: Box::new(rewrite("When?", RewriteHow::Model)) },
+        Event::HitsRetrieved { turn, retrieved: Box::new(retrieved("When?")) },
+    ]);
+    stage.finish(turn, answer(ANSWER, vec![]));
+    let mut stage = stage.at(Pane::Behind);
+    // Where the end is, is known once it was drawn.
+    stage.frame((160, 45));
+    let mut stage = stage.key('G');
+    let seen = stage.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("10 Settings  * sources 12, * search dense"), "{seen}");
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage.frame((160, 45));
+    let mut stage = stage.key('G');
+    let seen = stage.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("  retriever   kinds             all"), "{seen}");
+    let mut before = stage.key('[');
+    before.frame((160, 45));
+    let mut before = before.key('G');
+    let seen = before.frame((160, 45)).backend().to_string();
+    assert!(seen.contains("as configured"), "{seen}");
+}
+
 #[test]
 fn the_help_lists_every_key() {
     assert_frames("help", || Stage::answered().at(Pane::Conversation).key('?'));
@@ -792,105 +867,19 @@ fn style_map(terminal: &Terminal<TestBackend>) -> String {
 fn no_size_is_too_small_to_draw() {
     for width in (0..60).step_by(3) {
         for height in 0..20 {
-            for mut stage in
-                [Stage::new(), Stage::explained(Verdict::SomeDecide).at(Pane::Behind), Stage::answered().key('?')]
-            {
+            let stages: [fn() -> Stage; 5] = [
+                Stage::new,
+                || Stage::explained(Verdict::SomeDecide).at(Pane::Behind),
+                || Stage::answered().key('?'),
+                changed_settings,
+                || changed_settings().key('j').key('1'),
+            ];
+            for stage in stages {
+                let mut stage = stage();
                 stage.frame((width, height));
             }
         }
     }
     let tiny = Stage::answered().frame((20, 5));
     assert!(tiny.backend().to_string().contains("window too small"));
-}
-
-/// A small generator of numbers, so that a failure can be repeated.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        // Constants of Knuth's MMIX; the low bits are weak and left out.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-
-    fn input(&mut self) -> Input {
-        let codes = [
-            KeyCode::Enter,
-            KeyCode::Esc,
-            KeyCode::Tab,
-            KeyCode::BackTab,
-            KeyCode::Up,
-            KeyCode::Down,
-            KeyCode::Left,
-            KeyCode::Right,
-            KeyCode::PageUp,
-            KeyCode::PageDown,
-            KeyCode::Home,
-            KeyCode::End,
-            KeyCode::Backspace,
-            KeyCode::Delete,
-            KeyCode::F(1),
-            KeyCode::F(2),
-            KeyCode::F(3),
-            KeyCode::F(4),
-            KeyCode::F(5),
-            KeyCode::F(6),
-        ];
-        let letters: Vec<char> = "xsjkgGhl[]?12345 aé日👩‍👩‍👧\u{301}".chars().collect();
-        let modifiers =
-            [KeyModifiers::NONE, KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SHIFT];
-        match self.roll(10) {
-            0 => Input::Paste("pasted\r\nline [Source 1] \u{1b}[31m日本".into()),
-            1..=4 => Input::Key(KeyEvent::new(codes[self.roll(codes.len())], modifiers[self.roll(5)])),
-            5 => {
-                let letter = char::from(b'a' + u8::try_from(self.roll(26)).unwrap());
-                Input::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL))
-            }
-            _ => Input::Key(KeyEvent::new(KeyCode::Char(letters[self.roll(letters.len())]), KeyModifiers::NONE)),
-        }
-    }
-
-    /// What the runtime might say of the running turn.
-    fn answer(&mut self, app: &App) -> Option<Event> {
-        let turn = app.phase().turn()?;
-        Some(match self.roll(12) {
-            0 | 1 => Event::QuestionCompleted { turn, rewrite: Box::new(rewrite("and then?", RewriteHow::Model)) },
-            2 | 3 => Event::HitsRetrieved { turn, retrieved: Box::new(retrieved("and then?")) },
-            4 => Event::AnswerGrew { turn, text: "a **bold [Source 3] word\n- ".into() },
-            5 | 6 => Event::AnswerFinished { turn, answer: Box::new(answer(ANSWER, vec![9])) },
-            7 => Event::AttributionAdvanced {
-                turn,
-                done: 1,
-                total: 3,
-                clusters: attribution(Verdict::SomeDecide).clusters,
-            },
-            8 => Event::AttributionFinished {
-                turn,
-                attribution: Box::new(attribution([Verdict::SomeDecide, Verdict::NoneDecides][self.roll(2)])),
-            },
-            9 => Event::TurnCanceled { turn },
-            10 => Event::TurnFailed { turn, problem: Problem { what: "it broke ".repeat(40), next: "mend it".into() } },
-            _ => Event::PromptRead { turn, done: 3, total: 0 },
-        })
-    }
-}
-
-#[test]
-fn random_keys_never_make_it_fail() {
-    for (seed, size) in [(1, (80, 24)), (2, (160, 45)), (3, (104, 31)), (4, (44, 12))] {
-        let mut dice = Dice(seed);
-        let mut stage = Stage::open();
-        let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
-        for _ in 0..1500 {
-            let input = dice.input();
-            stage.input(&input);
-            if let Some(event) = dice.answer(&stage.app).filter(|_| dice.roll(2) == 0) {
-                stage.play([event]);
-            }
-            if let Some(wanted) = stage.screen.wants(&stage.app) {
-                stage.play([wanted]);
-            }
-            terminal.draw(|frame| draw(&stage.app, &mut stage.screen, NOW, frame)).unwrap();
-        }
-    }
 }

@@ -8,6 +8,7 @@ const CTRL_E: &str = "\x05";
 const ENTER: &str = "\r";
 const F2: &str = "\x1bOQ";
 const F4: &str = "\x1bOS";
+const F7: &str = "\x1b[18~";
 
 const QUESTION: &str = "Which club won the Harbour League in the season 2025?";
 
@@ -87,6 +88,41 @@ fn a_completed_question_is_edited_and_asked_again() {
 }
 
 #[test]
+fn a_changed_setting_answers_the_next_question_and_is_there_again_after_the_program_was_left() {
+    let Some(program) = with_domain() else { return };
+    let mut session = program.open(120, 40, &[]);
+    session.wait_for_text("league is open");
+    session.type_keys(F7);
+    session.wait_for_text("Settings of league");
+    // Two sources, typed; the next way to search, stepped to.
+    session.type_keys("2\r");
+    session.wait_for_text("* 1 changed");
+    session.type_keys("jl");
+    session.wait_for_text("* 2 changed");
+    session.type_keys(ESCAPE);
+    session.wait_for("the settings being closed", |screen| !screen.contains("Settings of league"));
+    ask(&mut session, QUESTION);
+    session.wait_for("the stored turn", |_| turns_stored(&program) == 1);
+    session.type_keys(F4);
+    session.wait_for_text("2 Search by meaning");
+    session.type_keys("G");
+    session.wait_for_text("* sources 2, * search dense");
+    session.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut session, 0);
+
+    let stored = &program.json(&["history", "show", "1"])["turns"][0]["trace"];
+    assert_eq!((&stored["settings"]["sources"], &stored["retrieved"]["mode"]), (&2.into(), &"dense".into()));
+    let shown = program.json(&["domain", "show", "league"]);
+    assert_eq!(shown["settings"], serde_json::json!({ "sources": "2", "retrieval.mode": "dense" }));
+    let mut again = program.open(120, 40, &[]);
+    again.wait_for_text("league is open");
+    again.type_keys(F7);
+    again.wait_for_text("* 2 changed");
+    again.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut again, 0);
+}
+
+#[test]
 fn an_answer_is_explained_on_a_small_screen_and_a_large_one() {
     let Some(program) = with_domain() else { return };
     let mut session = program.open(160, 45, &[]);
@@ -106,6 +142,46 @@ fn an_answer_is_explained_on_a_small_screen_and_a_large_one() {
     session.wait_for_text("league");
     session.type_keys(CTRL_Q);
     assert_terminal_is_back(&mut session, 0);
+}
+
+#[test]
+fn the_mouse_is_taken_only_where_it_is_wanted_and_given_back() {
+    let Some(program) = with_domain() else { return };
+    let config = program.data.path().join("mouse.toml");
+    std::fs::write(&config, "[screen]\nmouse = \"on\"\ntheme = \"high-contrast\"\nborders = \"ascii\"\n").unwrap();
+    let config = config.to_str().unwrap().to_owned();
+    let mut session = program.open(120, 40, &["--config", &config]);
+    let screen = session.wait_for_text("league is open");
+    assert!(screen.contains("# Question =") && !screen.contains('━'), "{screen}");
+    assert!(session.has_mouse());
+    // A click on the pane on the right, whose frame is then the thick one.
+    session.type_keys("\x1b[<0;100;10M\x1b[<0;100;10m");
+    session.wait_for_text("# Evidence =");
+    session.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut session, 0);
+    assert!(!session.has_mouse());
+
+    let mut panicked = program.open(120, 40, &["--config", &config, "--panic-in", "ui"]);
+    assert_terminal_is_back(&mut panicked, 101);
+    assert!(!panicked.has_mouse());
+
+    let mut without = program.open(120, 40, &[]);
+    without.wait_for_text("league is open");
+    assert!(!without.has_mouse());
+    without.type_keys(CTRL_Q);
+    assert_terminal_is_back(&mut without, 0);
+}
+
+#[test]
+fn a_theme_that_does_not_exist_is_a_clear_error() {
+    let Some(models) = models() else { return };
+    let program = Program::new(models);
+    let config = program.data.path().join("wrong.toml");
+    std::fs::write(&config, "[screen]\ntheme = \"drak\"\n").unwrap();
+    let output = program.run(&["--config", config.to_str().unwrap(), "domain", "list"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("did you mean `dark`?") && told.contains("drak"), "{told}");
 }
 
 #[test]

@@ -171,6 +171,8 @@ fn trace(text: &str, score: u16) -> Trace {
             sentences: Vec::new(),
         }),
         timings_ms: TurnTimings { total: Millis(210.5), ..TurnTimings::default() },
+        settings: Some(TurnSettings { sources: 3, temperature: 0.5, ..TurnSettings::default() }),
+        domain_settings: vec!["sources".to_owned()],
     }
 }
 
@@ -452,9 +454,11 @@ fn two_programs_share_one_history() {
 /// A trace as the first version of the program wrote it. Never change the file: histories like it exist.
 const FIRST_TRACE: &str = include_str!("../testdata/trace-1.json");
 
-/// What that trace says; the first version translated nothing.
+/// What that trace says; the first version translated nothing and kept no settings.
 fn first_trace() -> Trace {
-    Trace { translation: None, suggestions: Vec::new(), ..trace("Alice did. [Source 1]", 512) }
+    let (suggestions, domain_settings) = (Vec::new(), Vec::new());
+    let whole = trace("Alice did. [Source 1]", 512);
+    Trace { translation: None, suggestions, settings: None, domain_settings, ..whole }
 }
 
 #[test]

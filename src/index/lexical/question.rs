@@ -106,11 +106,7 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
 }
 
 /// What the dates of a question look for.
-fn dates(
-    question: &str,
-    mentions: &[DateMention],
-    vocabulary: &dyn Vocabulary,
-) -> Result<Vec<DateTerm>, IndexError> {
+fn dates(question: &str, mentions: &[DateMention], vocabulary: &dyn Vocabulary) -> Result<Vec<DateTerm>, IndexError> {
     let read = mentions.iter().map(|mention| dated::date_term(&question[mention.span.clone()], mention, vocabulary));
     Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }

@@ -275,6 +275,7 @@ fn a_damaged_database_is_said_to_be_damaged() {
     fs::write(wiki.join("domain.db"), bytes).unwrap();
     let error = check_domain(&wiki, &CancelToken::never(), &mut |_| {}).unwrap_err();
     assert!(matches!(error, IndexError::Damaged { .. }), "{error:?}");
+    fs::write(wiki.join(super::super::SETTINGS_FILE), "sources = 3\n").unwrap();
     remove_domain(&wiki).unwrap();
     assert!(!wiki.exists());
 }

@@ -1,17 +1,23 @@
-//! A guess at the answer, which is read many tokens at a time.
+//! Guesses at an answer, which are read many tokens at a time.
 //!
-//! Takes the guessed tokens, tells which of them held and which pieces to read.
-//! Invariant: a piece is only given once everything before it held, so that at most one piece is read in vain.
+//! Takes the draft of an answer, and where there is none or it went wrong what was said before; tells which piece to read,
+//! and which of its tokens held.
+//! Invariants: a piece begins with the token that was chosen last; of the draft a piece is only given once everything before
+//! it held, so that at most one piece of it is read in vain.
 //! Not here: reading (`Engine`), choosing the tokens that are compared (`Choice`).
-
-use std::ops::Range;
 
 use llama_cpp_2::token::LlamaToken;
 
-use super::engine::Engine;
+use super::engine::{Engine, ROWS};
 
-/// Tokens read at a time: few enough to cancel between, and to lose little when the draft goes wrong.
+/// Tokens of a draft that are read at a time: few enough to cancel between, and to lose little when it goes wrong.
 const PIECE: usize = 32;
+
+/// Tokens that are read on the first guess after a wrong one: with the certain one as many as cost little more than one.
+pub(super) const FIRST_GUESSES: usize = ROWS - 1;
+
+/// Tokens that are read on a guess behind a certain one, at most: with it as many as llama.cpp's kernels take at a time.
+pub(super) const GUESSES: usize = 15;
 
 /// What an answer is compared with on the way.
 pub(super) struct Draft {
@@ -21,9 +27,13 @@ pub(super) struct Draft {
     /// Tokens from the first on that were chosen.
     pub(super) matched: usize,
     /// The piece that was read last.
-    pub(super) read: Range<usize>,
+    piece: Vec<LlamaToken>,
+    /// The place of its first token in the answer.
+    start: usize,
     /// Place in the engine's last call whose logits choose the next token.
     pub(super) place: usize,
+    /// Tokens that are read on the next guess.
+    reach: usize,
 }
 
 /// How many of the guessed tokens come before the first that cannot be read, because it is none or ends the turn.
@@ -32,11 +42,28 @@ pub(super) fn readable(tokens: &[LlamaToken], engine: &Engine) -> usize {
     tokens.iter().position(is_last).unwrap_or(tokens.len())
 }
 
+/// What followed `last` where it was last said in `before`; nothing where it was not, or nothing came after.
+pub(super) fn went_on<'t>(before: &'t [LlamaToken], last: &[LlamaToken]) -> Option<&'t [LlamaToken]> {
+    let earlier = before.get(..before.len().checked_sub(1)?)?;
+    let found = earlier.windows(last.len()).rposition(|words| words == last)?;
+    Some(&before[found + last.len()..])
+}
+
+/// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where not.
+pub(super) fn reach_after(reach: usize, read: usize, kept: usize) -> usize {
+    match read {
+        0 | 1 => reach,
+        _ if read == kept => GUESSES.min(2 * reach + 1),
+        _ => FIRST_GUESSES,
+    }
+}
+
 impl Draft {
     pub(super) fn new(tokens: &[i32], engine: &Engine) -> Self {
         let tokens: Vec<LlamaToken> = tokens.iter().copied().map(LlamaToken::new).collect();
         let readable = readable(&tokens, engine);
-        Self { tokens, readable, matched: 0, read: 0..0, place: engine.last_place() }
+        let place = engine.last_place();
+        Self { tokens, readable, matched: 0, piece: Vec::new(), start: 0, place, reach: FIRST_GUESSES }
     }
 
     /// Takes note that `token` was chosen as the one at `at`.
@@ -46,23 +73,41 @@ impl Draft {
         }
     }
 
-    /// Whether the answer is the draft up to and with `at`.
-    pub(super) fn holds_at(&self, at: usize) -> bool {
-        self.matched > at
+    /// Whether `token` was read as the one at `at`, and with it what comes after it.
+    pub(super) fn has_read(&self, at: usize, token: LlamaToken) -> bool {
+        at.checked_sub(self.start).is_some_and(|place| self.piece.get(place) == Some(&token))
     }
 
-    /// Whether the token at `at` was read, and with it its logits.
-    pub(super) fn has_read(&self, at: usize) -> bool {
-        self.read.contains(&at)
+    /// Goes to the logits after the token at `at`, which was read.
+    pub(super) fn go_to(&mut self, at: usize) {
+        self.place = at - self.start;
     }
 
-    /// The piece that begins at `at`, at most `room` tokens; nothing where the draft does not hold or ends.
-    pub(super) fn next_piece(&mut self, at: usize, room: usize) -> Option<Vec<LlamaToken>> {
+    /// What is read next: `token`, the one at `at`, and at most `room - 1` more. `before` is what was read before it.
+    pub(super) fn next_piece(
+        &mut self,
+        (at, token): (usize, LlamaToken),
+        before: &[LlamaToken],
+        room: usize,
+        engine: &Engine,
+    ) -> &[LlamaToken] {
+        self.reach = reach_after(self.reach, self.piece.len(), at - self.start);
         let end = self.readable.min(at + PIECE.min(room));
-        if !self.holds_at(at) || at >= end {
-            return None;
-        }
-        self.read = at..end;
-        Some(self.tokens[at..end].to_vec())
+        self.piece = if self.matched > at && at < end {
+            self.tokens[at..end].to_vec()
+        } else {
+            let guessed = if engine.can_forget_a_part() { self.guess(token, before) } else { &[] };
+            let guessed = &guessed[..guessed.len().min(room.saturating_sub(1))];
+            [&[token], &guessed[..readable(guessed, engine)]].concat()
+        };
+        (self.start, self.place) = (at, 0);
+        &self.piece
+    }
+
+    /// What may come after `token`: what did where it was said last, after the same token if it was.
+    fn guess<'t>(&self, token: LlamaToken, before: &'t [LlamaToken]) -> &'t [LlamaToken] {
+        let pair = before.last().and_then(|last| went_on(before, &[*last, token]));
+        let followed = pair.or_else(|| went_on(before, &[token])).unwrap_or_default();
+        &followed[..followed.len().min(self.reach)]
     }
 }

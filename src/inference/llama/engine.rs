@@ -1,17 +1,21 @@
 //! The only place that talks to llama.cpp.
 //!
 //! Takes token slices, gives logits. Owns the weights and the context that points into them.
-//! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never exceeds its capacity, a position never the
-//! context, a sequence never [`SEQUENCES`].
+//! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
+//! exceeds its capacity, a position never the context, a sequence never [`SEQUENCES`]; without a GPU the logits after a
+//! token depend, to the last bit, on it and on those before it in its sequence only, not on what else a call reads, on
+//! the pieces in which they were read or on where in the context they lie.
 //! Not here: which tokens are in which sequence (`Slots`), when to stop.
 
 use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::context::params::{KvCacheType, LlamaContextParams};
+use llama_cpp_2::context::session::LlamaStateSeqFlags;
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
@@ -19,8 +23,10 @@ use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 
+use super::cells::Cells;
 use super::gguf::{GgufError, Shape};
 use super::log::{self, Errors};
+use super::pace::Pace;
 use super::slots::SLOTS;
 use super::together::TOGETHER;
 use super::{FlashAttention, GeneratorSettings, KvCache, needs};
@@ -32,17 +38,20 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// Most tokens llama.cpp takes in one call; more would end the process.
 const BATCH_TOKENS: usize = 512;
 
-/// Tokens read between two looks at the cancel token without a GPU: under a second for 1.5 billion parameters on two
-/// cores. From 64 on llama.cpp computes attention in tiles, which rounds otherwise, for a fifth more speed; and the step
-/// depends on nothing but the processor's being one, so that answers do not depend on what else the machine does.
-const CPU_STEP: usize = 32;
+/// Tokens that llama.cpp's matrix kernels take together on a processor. Those that are left over at the end of a call
+/// go through other kernels, and a single token through another attention, which round otherwise: every call is filled
+/// up to a multiple of it, and so are the tokens whose logits are wanted. Logits of 1.5 billion parameters with 4 bits
+/// were seen to move by 0.7.
+pub(super) const ROWS: usize = 4;
 
-/// Tokens of answers beside those of a prompt in one call.
-const BESIDE: usize = 15;
+/// Most tokens of a prompt that are read in one call without a GPU, and with those of answers beside them: from 64 on
+/// llama.cpp computes attention in tiles, which rounds otherwise, for a fifth more speed.
+const CPU_STEP: usize = 48;
+const CPU_CALL: usize = 60;
 
-/// Sequences whose states are told apart: the slots, one to try things out, and those of answers that are written at the
-/// same time, with the prompt that is read meanwhile.
-pub(super) const SEQUENCES: usize = SLOTS + 1 + TOGETHER + 1;
+/// Sequences whose states are told apart: the slots, one to try things out, those of answers that are written at the
+/// same time, with the prompt that is read meanwhile, what nobody needs any more and what fills up a call.
+pub(super) const SEQUENCES: usize = SLOTS + 1 + TOGETHER + 1 + 2;
 
 /// Cells of the state beyond the longest prompt, so that a second, shorter one can stay beside it.
 const SPARE_CELLS: usize = 1024;
@@ -72,9 +81,15 @@ impl Sequence {
     /// The one that no slot uses.
     pub(super) const TRIAL: Self = Self(SLOTS);
 
+    /// What fills up a call; empty between calls.
+    const FILLER: Self = Self(SEQUENCES - 1);
+
+    /// What nobody needs any more, and stays where it is for the order of the others.
+    const WASTE: Self = Self(SEQUENCES - 2);
+
     /// Those of answers that are written at the same time.
     pub(super) fn of_together() -> Vec<Self> {
-        (SLOTS + 1..SEQUENCES).map(Self).collect()
+        (SLOTS + 1..SEQUENCES - 2).map(Self).collect()
     }
 
     fn id(self) -> i32 {
@@ -89,6 +104,8 @@ impl Sequence {
 /// Whose logits a call of llama.cpp gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Logits {
+    /// Nobody's.
+    None,
     /// The last token's.
     Last,
     /// Those of this place in the call and of every one after it.
@@ -108,6 +125,26 @@ pub(super) struct Piece<'a> {
     pub(super) logits: Logits,
 }
 
+/// A token of a call.
+struct Row {
+    token: LlamaToken,
+    position: usize,
+    sequence: Sequence,
+    wants_logits: bool,
+}
+
+/// Adds tokens up to a multiple of [`ROWS`] and gives how many; more tokens want logits until they are a multiple too.
+fn fill_up(rows: &mut Vec<Row>) -> usize {
+    let missing = rows.len().next_multiple_of(ROWS) - rows.len();
+    let filler =
+        |position| Row { token: LlamaToken::new(0), position, sequence: Sequence::FILLER, wants_logits: false };
+    rows.extend((0..missing).map(filler));
+    let wanted = rows.iter().filter(|row| row.wants_logits).count();
+    let more = wanted.next_multiple_of(ROWS) - wanted;
+    rows.iter_mut().rev().filter(|row| !row.wants_logits).take(more).for_each(|row| row.wants_logits = true);
+    missing
+}
+
 /// The token with the highest logit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Likeliest {
@@ -125,8 +162,22 @@ pub(super) struct Engine {
     batch: LlamaBatch<'static>,
     model: Box<LlamaModel>,
     context_tokens: usize,
-    cells: usize,
-    read_step: usize,
+    cells: Cells,
+    /// Cells that may be used.
+    usable: usize,
+    kind: Kind,
+    pace: Pace,
+    /// Tokens of the last call, without what filled it up.
+    read: usize,
+}
+
+/// What computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Processor,
+    /// An architecture that cannot forget a part of what it has read: what fills up a call would stay.
+    ProcessorUnforgetting,
+    Gpu,
 }
 
 /// The process's llama.cpp back end; llama.cpp allows one, and it stays until the process ends.
@@ -139,6 +190,21 @@ fn backend() -> Result<&'static LlamaBackend, EngineError> {
         })
         .as_ref()
         .ok_or(EngineError::Backend)
+}
+
+/// The environment variable with which llama.cpp uses the same kernels for 4-bit and 6-bit weights however few tokens a
+/// call has; else those of fewer than eight tokens round otherwise. It costs a sixth of the speed of such calls.
+const SAME_KERNELS: &str = "GGML_CPU_TILED_MM_FORCE";
+
+/// Makes llama.cpp round alike in short and in long calls, for the whole process; before that, answers may depend on what
+/// else is read beside them. A program calls it first of all.
+///
+/// # Safety
+/// No other thread may run: it changes the environment.
+#[expect(unsafe_code, reason = "llama.cpp takes this setting from the environment only")]
+pub unsafe fn settle_kernels() {
+    // SAFETY: the caller's.
+    unsafe { std::env::set_var(SAME_KERNELS, "1") }
 }
 
 /// Physical cores this process may use: more threads slow llama.cpp down.
@@ -188,13 +254,21 @@ impl Engine {
         let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
         let context = context.map_err(|error| failed(&errors, error.into()))?;
         let held = usize::try_from(context.n_ctx()).unwrap_or(0);
+        let kind = match (backend.supports_gpu_offload(), can_forget_a_part(&model)) {
+            (true, _) => Kind::Gpu,
+            (false, true) => Kind::Processor,
+            (false, false) => Kind::ProcessorUnforgetting,
+        };
         Ok(Self {
             context,
             batch: LlamaBatch::new(BATCH_TOKENS, 1),
             model,
             context_tokens: context_tokens.min(held),
-            cells: held,
-            read_step: if backend.supports_gpu_offload() { BATCH_TOKENS } else { CPU_STEP },
+            cells: Cells::new(held),
+            usable: held.saturating_sub(ROWS - 1),
+            kind,
+            pace: Pace::new(if kind == Kind::Gpu { BATCH_TOKENS } else { CPU_STEP }),
+            read: 0,
         })
     }
 
@@ -214,15 +288,15 @@ impl Engine {
         self.context_tokens
     }
 
-    /// Tokens to read in one call.
+    /// Tokens to read in one call: fewer where they take long, so that work can be ended in time.
     pub(super) fn read_step(&self) -> usize {
-        self.read_step
+        self.pace.step()
     }
 
     /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the answers'
     /// own, or less.
     pub(super) fn call_limit(&self) -> usize {
-        BATCH_TOKENS.min(self.read_step + BESIDE)
+        BATCH_TOKENS.min(self.read_step() + CPU_CALL - CPU_STEP)
     }
 
     /// The template in the weights, its source empty where they have none. `bos` is empty where neither the vocabulary
@@ -264,18 +338,23 @@ impl Engine {
 
     /// Whether the architecture can forget the end of what it has read and keep the rest.
     pub(super) fn can_forget_a_part(&self) -> bool {
-        !self.model.is_recurrent() && !self.model.is_hybrid()
+        can_forget_a_part(&self.model)
     }
 
     /// Tokens that all sequences may have together.
     pub(super) fn cells(&self) -> usize {
-        self.cells
+        self.usable
+    }
+
+    /// Tokens that all sequences may have more than they have, copies counted once.
+    pub(super) fn free_cells(&self) -> usize {
+        (self.usable + self.cells.free()).saturating_sub(self.cells.all())
     }
 
     /// Plans as if all sequences together had no more than this.
     #[cfg(test)]
     pub(super) fn pretend_cells(&mut self, cells: usize) {
-        self.cells = cells;
+        self.usable = cells;
     }
 
     /// Forgets the state of `sequence` from position `keep` on. False where the architecture cannot forget a part, in
@@ -285,8 +364,10 @@ impl Engine {
             let from = (keep > 0).then_some(keep);
             matches!(self.context.clear_kv_cache_seq(sequence.source(), from, None), Ok(true))
         });
-        if !removed {
-            self.context.clear_kv_cache();
+        if removed {
+            self.cells.forget(sequence, keep..usize::MAX);
+        } else {
+            self.forget_all();
         }
         removed
     }
@@ -294,6 +375,23 @@ impl Engine {
     /// Forgets everything in every sequence.
     pub(super) fn forget_all(&mut self) {
         self.context.clear_kv_cache();
+        self.cells.clear();
+    }
+
+    /// As [`forget_from`](Self::forget_from), without making room: what is read into other sequences next would come to
+    /// lie in front of what they have. The room is there after [`forget_waste`](Self::forget_waste).
+    pub(super) fn give_up_from(&mut self, sequence: Sequence, keep: usize) -> bool {
+        let source = u32::try_from(keep).ok();
+        let (from, waste) = (sequence.id(), Sequence::WASTE);
+        if self.kind == Kind::Processor && self.context.copy_kv_cache_seq(from, waste.id(), source, None).is_ok() {
+            self.cells.copy(sequence, waste, keep..usize::MAX);
+        }
+        self.forget_from(sequence, keep)
+    }
+
+    /// Makes room of what was given up.
+    pub(super) fn forget_waste(&mut self) -> bool {
+        self.forget_from(Sequence::WASTE, 0)
     }
 
     /// Makes `to` begin with the first `tokens` of `from`, and forgets what it had.
@@ -303,6 +401,32 @@ impl Engine {
         }
         if tokens > 0 {
             self.context.copy_kv_cache_seq(from.id(), to.id(), None, Some(u32::try_from(tokens)?))?;
+            self.cells.copy(from, to, 0..tokens);
+        }
+        Ok(())
+    }
+
+    /// Closes the gaps that forgetting left.
+    pub(super) fn close_gaps(&mut self) -> Result<(), Cause> {
+        if self.kind == Kind::Processor && self.cells.have_gaps() { self.move_together(&[]) } else { Ok(()) }
+    }
+
+    /// Moves the states of all sequences to the front, those of `last` behind the others. What they share is there for
+    /// each of them afterwards; where that is too much, everything stays where it is.
+    fn move_together(&mut self, last: &[Sequence]) -> Result<(), Cause> {
+        let all = (0..SEQUENCES - 2).map(Sequence).map(|sequence| (sequence, self.cells.positions(sequence)));
+        let mut all: Vec<(Sequence, Vec<usize>)> = all.filter(|(_, positions)| !positions.is_empty()).collect();
+        if all.iter().map(|(_, positions)| positions.len()).sum::<usize>() > self.cells.all() {
+            return Ok(());
+        }
+        all.sort_by_key(|(sequence, _)| last.contains(sequence));
+        let state =
+            |(sequence, _): &(Sequence, _)| self.context.state_seq_get(sequence.id(), LlamaStateSeqFlags::empty());
+        let states = all.iter().map(state).collect::<Result<Vec<_>, _>>()?;
+        self.forget_all();
+        for ((sequence, positions), state) in all.iter().zip(&states) {
+            self.context.state_seq_set(state, sequence.id())?;
+            positions.iter().for_each(|position| self.cells.read(*sequence, 1, *position));
         }
         Ok(())
     }
@@ -314,6 +438,7 @@ impl Engine {
         if !self.context.clear_kv_cache_seq(sequence.source(), Some(start), Some(end))? {
             return Err(EngineError::Unforgetting.into());
         }
+        self.cells.forget(sequence, range.clone());
         let last = self.context.kv_cache_seq_pos_max(sequence.id());
         Ok(usize::try_from(last + 1)?)
     }
@@ -332,23 +457,45 @@ impl Engine {
 
     /// Adds each piece to the state of its sequence, in one call.
     pub(super) fn decode_pieces(&mut self, pieces: &[Piece<'_>]) -> Result<(), Cause> {
+        let started = Instant::now();
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        self.batch.clear();
+        let mut rows = Vec::with_capacity(all + ROWS);
         for piece in pieces {
             let Piece { sequence, tokens, position, logits } = *piece;
             if tokens.is_empty() || all > BATCH_TOKENS || position + tokens.len() > self.context_tokens {
                 let (batch, context) = (BATCH_TOKENS, self.context_tokens);
                 return Err(EngineError::BatchTooLong { tokens: all, position, batch, context }.into());
             }
-            for (place, token) in tokens.iter().enumerate() {
-                let wanted = match logits {
+            rows.extend(tokens.iter().enumerate().map(|(place, token)| Row {
+                token: *token,
+                position: position + place,
+                sequence,
+                wants_logits: match logits {
+                    Logits::None => false,
                     Logits::Last => place + 1 == tokens.len(),
                     Logits::From(first) => place >= first,
-                };
-                self.batch.add(*token, i32::try_from(position + place)?, &[sequence.id()], wanted)?;
-            }
+                },
+            }));
+        }
+        let filled = if self.kind == Kind::Processor { fill_up(&mut rows) } else { 0 };
+        self.batch.clear();
+        for Row { token, position, sequence, wants_logits } in rows {
+            self.batch.add(token, i32::try_from(position)?, &[sequence.id()], wants_logits)?;
+        }
+        let lengths = pieces.iter().map(|piece| (piece.sequence, piece.tokens.len()));
+        if self.kind == Kind::Processor && !self.cells.stay_in_order(lengths) {
+            self.move_together(&pieces.iter().map(|piece| piece.sequence).collect::<Vec<_>>())?;
         }
         self.context.decode(&mut self.batch)?;
+        for Piece { sequence, tokens, position, .. } in pieces {
+            self.cells.read(*sequence, tokens.len(), *position);
+        }
+        self.cells.read(Sequence::FILLER, filled, 0);
+        if filled > 0 && !self.forget_from(Sequence::FILLER, 0) {
+            return Err(EngineError::Unforgetting.into());
+        }
+        self.read = all;
+        self.pace.hear(all, started.elapsed());
         Ok(())
     }
 
@@ -385,13 +532,17 @@ impl Engine {
 
     /// The place of the last token of the last call.
     pub(super) fn last_place(&self) -> usize {
-        usize::try_from(self.batch.n_tokens()).unwrap_or(0).saturating_sub(1)
+        self.read.saturating_sub(1)
     }
 
     /// Whether the vocabulary has `token`.
     pub(super) fn knows(&self, token: LlamaToken) -> bool {
         (0..self.model.vocab().n_tokens()).contains(&token.0)
     }
+}
+
+fn can_forget_a_part(model: &LlamaModel) -> bool {
+    !model.is_recurrent() && !model.is_hybrid()
 }
 
 /// The token with the highest of these logits; of equals the one with the lowest id.

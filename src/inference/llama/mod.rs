@@ -6,6 +6,7 @@
 //! `slots` names exactly the tokens whose state is in the context, also after a cancellation or a failure.
 //! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
 
+mod cells;
 mod choice;
 mod compare;
 mod draft;
@@ -13,6 +14,7 @@ mod engine;
 mod gguf;
 mod log;
 mod needs;
+mod pace;
 mod score;
 mod slots;
 mod stream;
@@ -28,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use self::choice::Choice;
 use self::draft::Draft;
+pub use self::engine::settle_kernels;
 use self::engine::{Engine, Logits, Sequence};
 use self::slots::Slots;
 use self::stream::TextStream;
@@ -220,15 +223,13 @@ impl LlamaGenerator {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<(), InferenceError> {
-        let step = self.engine.read_step();
         on_event(GenerateEvent::PromptRead { done: self.slots.current().len(), total: prompt.len() });
         while self.slots.current().len() < prompt.len() {
             cancel.check()?;
             let start = self.slots.current().len();
-            // Pieces end at multiples of the step, so that a reused prompt is read in the same pieces as a fresh one
-            // and rounds alike.
-            let end = prompt.len().min((start / step + 1) * step);
-            self.decode(&prompt[start..end], Logits::Last, "reading the prompt")?;
+            let end = prompt.len().min(start + self.engine.read_step());
+            let logits = if end == prompt.len() { Logits::Last } else { Logits::None };
+            self.decode(&prompt[start..end], logits, "reading the prompt")?;
             on_event(GenerateEvent::PromptRead { done: end, total: prompt.len() });
         }
         Ok(())
@@ -326,36 +327,34 @@ impl LlamaGenerator {
             if prompt + tokens.len() > self.identity.context_tokens {
                 break Finish::Length;
             }
-            self.advance(token, tokens.len() - 1, prompt, &mut draft)?;
+            let at = tokens.len() - 1;
+            self.advance((at, token), prompt, request.max_tokens - at, &mut draft)?;
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
         let (drafted, narrowest) = (draft.matched, choice.narrowest);
         Ok(Generated { text, tokens, finish, first_token_at, drafted, narrowest })
     }
 
-    /// Takes `token`, the one at `at` in the answer, into the state, where a draft has not brought it there yet.
-    /// Then the logits of `draft.place` choose the next one. `prompt` is the length of the prompt.
+    /// Takes `token`, the one at `at` in the answer, into the state, where a guess has not brought it there yet.
+    /// Then the logits of `draft.place` choose the next one. `prompt` is the length of the prompt, `wanted` how many
+    /// tokens of the answer may come from this one on.
     fn advance(
         &mut self,
-        token: LlamaToken,
-        at: usize,
+        (at, token): (usize, LlamaToken),
         prompt: usize,
+        wanted: usize,
         draft: &mut Draft,
     ) -> Result<(), InferenceError> {
-        if draft.holds_at(at) && draft.has_read(at) {
-            draft.place = at - draft.read.start;
+        if draft.has_read(at, token) {
+            draft.go_to(at);
             return Ok(());
         }
         if self.slots.current().len() > prompt + at {
             self.rewind(prompt + at)?;
         }
-        let room = self.identity.context_tokens - self.slots.current().len();
-        match draft.next_piece(at, room) {
-            Some(piece) => self.decode(&piece, Logits::From(0), "generating")?,
-            None => self.decode(&[token], Logits::Last, "generating")?,
-        }
-        draft.place = 0;
-        Ok(())
+        let room = wanted.min(self.identity.context_tokens - self.slots.current().len());
+        let piece = draft.next_piece((at, token), self.slots.current(), room, &self.engine);
+        self.decode(piece, Logits::From(0), "generating")
     }
 }
 

@@ -3,8 +3,9 @@
 //! Takes requests whose prompts share their beginnings. The prompts are read one after the other, each in a sequence of
 //! its own that begins as a copy of what is shared; the answers to those that are read already are written in the same
 //! calls of llama.cpp, where a token costs little more than one of a prompt. Drafts are checked on the way.
-//! Invariants: an answer is what its request alone gives (near-ties aside); a prompt is read only when there are cells
-//! for it and its answer; nothing of these sequences stays in the context.
+//! Invariants: an answer is what its request alone gives; a prompt is read only when there are cells for it and its answer;
+//! cells are given up, not freed, while others write, so that each answer's lie in order; nothing of these sequences stays in
+//! the context.
 //! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
 
 use std::collections::VecDeque;
@@ -16,15 +17,15 @@ use llama_cpp_2::token::LlamaToken;
 use super::LlamaGenerator;
 use super::draft::readable;
 use super::engine::{Logits, Piece, Sequence};
-use super::writer::{GUESSES, Start, Writer};
+use super::writer::{Start, Writer};
 use crate::base::CancelToken;
 use crate::inference::{Completion, GenerateRequest, InferenceError};
 
 /// Answers that are written at the same time.
 pub(super) const TOGETHER: usize = 8;
 
-/// Tokens that llama.cpp's kernels take at a time.
-const ROWS: usize = 16;
+/// Tokens that llama.cpp's kernels take at a time when they are quickest.
+const QUICK: usize = 16;
 
 const DOING: &str = "generating several answers";
 
@@ -65,31 +66,31 @@ struct Work<'a> {
     free: Vec<Sequence>,
     /// Tokens that the context has for a prompt and its answer.
     context: usize,
+    /// Tokens of the longest answer that is asked for.
+    longest: usize,
 }
 
 impl Work<'_> {
-    /// Cells that these sequences have or may need, beside the first `base` tokens that they share.
-    fn cells(&self, base: usize) -> usize {
-        let read = self.reader.as_ref().map(|reader| reader.group);
-        let is_live = |group: &usize| Some(*group) == read || self.writers.iter().any(|one| one.group == *group);
-        let live: Vec<&Group> = (0..self.groups.len()).filter(is_live).map(|group| &self.groups[group]).collect();
-        let shared = live.iter().map(|group| group.shared).max().unwrap_or(0);
-        let prompts: usize = live.iter().map(|group| group.prompt.len() - group.shared).sum();
-        let answers: usize = self.writers.iter().map(|one| self.answer_cells(one.group, one.at)).sum();
-        shared.saturating_sub(base) + prompts + answers
+    /// Cells that what has begun may still need: the rest of the prompt and its first answer, and of every other answer
+    /// what it may yet say.
+    fn owed(&self) -> usize {
+        let rest = |reader: &Reader| self.groups[reader.group].prompt.len() - reader.read;
+        let first = |reader: &Reader| self.answer_cells(reader.group);
+        let reader = self.reader.as_ref().map_or(0, |reader| rest(reader) + first(reader));
+        let left = |one: &Writer<'_>| self.answer_cells(one.group).saturating_sub(one.said().len());
+        reader + self.writers.iter().map(left).sum::<usize>()
     }
 
-    /// Cells that an answer may need.
-    fn answer_cells(&self, group: usize, request: usize) -> usize {
-        let room = self.context - self.groups[group].prompt.len();
-        self.requests[request].max_tokens.min(room) + GUESSES + 1
+    /// Cells that the next answer to the prompt of `group` may need.
+    fn answer_cells(&self, group: usize) -> usize {
+        let Group { prompt, .. } = &self.groups[group];
+        self.longest.min(self.context - prompt.len()) + 1
     }
 
     /// Cells that the next group needs for itself and its first answer.
     fn next_cells(&self) -> usize {
-        let group = &self.groups[self.next];
-        let answer = group.waiting.front().map_or(0, |request| self.answer_cells(self.next, *request));
-        group.prompt.len() - group.shared + answer
+        let Group { prompt, shared, .. } = &self.groups[self.next];
+        prompt.len() - shared + self.answer_cells(self.next)
     }
 
     /// Tokens that groups which are still to be read share with the slot.
@@ -103,7 +104,7 @@ impl Work<'_> {
         let guesses: Vec<Vec<LlamaToken>> = (self.writers.iter().enumerate())
             .map(|(at, writer)| {
                 let others = self.writers.iter().enumerate().filter(|(other, _)| *other != at);
-                let others = others.map(|(_, other)| other.said());
+                let others = others.map(|(_, other)| other.said()).chain([self.groups[writer.group].prompt.as_slice()]);
                 let mut guessed = writer.guess(self.said.iter().rev().map(Vec::as_slice).chain(others), self.context);
                 guessed.truncate(readable(&guessed));
                 guessed
@@ -114,17 +115,18 @@ impl Work<'_> {
         }
     }
 
-    /// What the next call reads: as much of a prompt as goes into `most` tokens beside the answers.
-    fn pieces(&mut self, most: usize) -> Vec<Piece<'_>> {
+    /// What the next call reads: as much of a prompt as goes into `most` tokens beside the answers, with no more guesses
+    /// than cells can be `wasted`.
+    fn pieces(&mut self, most: usize, wasted: usize) -> Vec<Piece<'_>> {
         // Wrong guesses are worth less than the tokens of a prompt.
-        let mut guesses = most.saturating_sub(ROWS + self.writers.len());
+        let mut guesses = most.saturating_sub(QUICK + self.writers.len()).min(wasted);
         for writer in &mut self.writers {
             let read = writer.piece.len().min(guesses + 1);
             writer.piece.truncate(read);
             guesses -= read - 1;
         }
         let written: usize = self.writers.iter().map(|writer| writer.piece.len()).sum();
-        let budget = most.saturating_sub(written) / ROWS * ROWS;
+        let budget = most.saturating_sub(written) / QUICK * QUICK;
         let reader = self.reader.as_ref().and_then(|reader| {
             let prompt = &self.groups[reader.group].prompt;
             let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + budget)];
@@ -190,12 +192,13 @@ impl LlamaGenerator {
         let (free, context) = (Sequence::of_together(), self.identity.context_tokens);
         let said = requests.first().map(|request| request.draft.iter().copied().map(LlamaToken::new).collect());
         let said = said.into_iter().collect();
-        let mut work = Work { requests, groups, next: 0, reader: None, writers: Vec::new(), said, free, context };
+        let longest = requests.iter().map(|request| request.max_tokens).max().unwrap_or(0);
+        let mut work =
+            Work { requests, groups, next: 0, reader: None, writers: Vec::new(), said, free, context, longest };
         let done = self.work_off(&mut work, cancel, on_done);
-        for sequence in Sequence::of_together() {
-            if !self.engine.forget_from(sequence, 0) {
-                self.slots.empty_all();
-            }
+        let all_forgot = Sequence::of_together().into_iter().all(|sequence| self.engine.forget_from(sequence, 0));
+        if !all_forgot || !self.engine.forget_waste() {
+            self.slots.empty_all();
         }
         done
     }
@@ -271,25 +274,39 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// Whether there are cells for the next prompt and its answer, after forgetting what nobody needs any more.
+    /// Whether there are cells for the next prompt and its answer. What was given up, or nobody needs any more, is only
+    /// forgotten between answers.
     fn has_room(&mut self, work: &mut Work<'_>) -> Result<bool, InferenceError> {
-        let more = |this: &Self, work: &Work<'_>| work.cells(this.slots.current().len()) + work.next_cells();
-        let wanted = more(self, work);
-        if !self.make_room(wanted) {
+        let is_idle = work.reader.is_none() && work.writers.is_empty();
+        let fits = |this: &Self, work: &Work<'_>| work.owed() + work.next_cells() <= this.engine.free_cells();
+        if is_idle {
+            self.clear_up()?;
+        }
+        if !is_idle || fits(self, work) {
+            return Ok(fits(self, work));
+        }
+        if !self.make_room(self.engine.cells()) {
             return Err(self.unforgetting());
         }
-        let fits = |this: &Self, work: &Work<'_>| this.slots.held() + more(this, work) <= this.engine.cells();
         if !fits(self, work) {
             self.shorten(work.still_shared())?;
         }
-        if !fits(self, work) && work.writers.is_empty() {
+        if !fits(self, work) {
             // Alone with what it shares, a prompt and its answer always fit.
             let shared = work.groups[work.next].shared;
             self.shorten(shared)?;
             work.groups[work.next..].iter_mut().for_each(|group| group.shared = group.shared.min(shared));
-            return Ok(true);
         }
-        Ok(fits(self, work))
+        self.clear_up()?;
+        Ok(true)
+    }
+
+    /// Forgets what was given up, and closes the gaps.
+    fn clear_up(&mut self) -> Result<(), InferenceError> {
+        if !self.engine.forget_waste() {
+            return Err(self.unforgetting());
+        }
+        self.engine.close_gaps().map_err(|source| self.lost(DOING, source))
     }
 
     /// Keeps at most the first `keep` tokens of what is shared.
@@ -306,11 +323,14 @@ impl LlamaGenerator {
         while let Some(Reader { group, sequence, read, started }) = work.reader {
             let is_read = read + 1 >= work.groups[group].prompt.len();
             let Some(at) = work.groups[group].waiting.front().copied().filter(|_| is_read) else { return Ok(()) };
-            let needed = work.cells(self.slots.current().len()) + work.answer_cells(group, at);
-            let fits = self.slots.held() + needed <= self.engine.cells();
+            // The first was counted when the prompt was begun.
+            let fits = work.owed() <= self.engine.free_cells();
             let is_last = work.groups[group].waiting.len() == 1;
+            if !fits && !work.writers.is_empty() {
+                return Ok(());
+            }
             let own = if is_last { Some(sequence) } else { work.free.pop() };
-            let Some(own) = own.filter(|_| fits || work.writers.is_empty()) else { return Ok(()) };
+            let Some(own) = own else { return Ok(()) };
             if is_last {
                 work.reader = None;
             } else {
@@ -327,7 +347,8 @@ impl LlamaGenerator {
     /// One call of llama.cpp, and what it says about each answer.
     fn step(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
         work.guess(|tokens| readable(tokens, &self.engine));
-        let pieces = work.pieces(self.engine.call_limit());
+        let wasted = self.engine.free_cells().saturating_sub(work.owed());
+        let pieces = work.pieces(self.engine.call_limit(), wasted);
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
         if let Err(source) = self.engine.decode_pieces(&pieces) {
             return Err(self.lost(DOING, source));
@@ -341,7 +362,7 @@ impl LlamaGenerator {
             let read = writer.piece.len();
             let kept = writer.hear(&self.engine, offset, work.context);
             offset += read;
-            if kept < read && !self.engine.forget_from(writer.sequence, writer.position) {
+            if kept < read && !self.engine.give_up_from(writer.sequence, writer.position) {
                 return Err(self.unforgetting());
             }
         }
@@ -354,7 +375,7 @@ impl LlamaGenerator {
             std::mem::take(&mut work.writers).into_iter().partition(|writer| writer.finish.is_some());
         work.writers = going;
         for writer in done {
-            if !self.engine.forget_from(writer.sequence, 0) {
+            if !self.engine.give_up_from(writer.sequence, 0) {
                 return Err(self.unforgetting());
             }
             work.free.push(writer.sequence);

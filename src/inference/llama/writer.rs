@@ -10,17 +10,11 @@ use std::time::Instant;
 use llama_cpp_2::token::LlamaToken;
 
 use super::choice::Choice;
-use super::draft::readable;
+use super::draft::{FIRST_GUESSES, GUESSES, reach_after, readable, went_on};
 use super::engine::{Engine, Sequence};
 use super::stream::TextStream;
 use crate::base::Millis;
 use crate::inference::{Completion, Finish, GenerateRequest};
-
-/// Tokens that are read on a guess behind a certain one, at most: with it as many as llama.cpp's kernels take at a time.
-pub(super) const GUESSES: usize = 15;
-
-/// Tokens that are read on the first guess after a wrong one: with the certain one as many as cost little more than one.
-const FIRST_GUESSES: usize = 3;
 
 /// Tokens in a row that an answer has in common with what was said elsewhere, to be believed to go on like that.
 const IN_COMMON: usize = 2;
@@ -112,11 +106,7 @@ impl<'a> Writer<'a> {
             if self.finish.is_some() || self.piece.get(place + 1) != Some(&token) {
                 let kept = place + 1;
                 self.position += kept;
-                self.reach = match self.piece.len() {
-                    1 => self.reach,
-                    read if read == kept => GUESSES.min(2 * self.reach + 1),
-                    _ => FIRST_GUESSES,
-                };
+                self.reach = reach_after(self.reach, self.piece.len(), kept);
                 self.go_on_with(token, room);
                 return kept;
             }
@@ -161,11 +151,7 @@ impl<'a> Writer<'a> {
             return Vec::new();
         };
         let most = self.reach.min(room.saturating_sub(self.position + 1));
-        let after = |other: &'s [LlamaToken]| {
-            let found = other.windows(IN_COMMON).rposition(|words| *words == self.tokens[last..])?;
-            Some(&other[found + IN_COMMON..]).filter(|rest| !rest.is_empty())
-        };
-        let rest = others.find_map(after).unwrap_or_default();
+        let rest = others.find_map(|other| went_on(other, &self.tokens[last..])).unwrap_or_default();
         rest[..rest.len().min(most)].to_vec()
     }
 

@@ -21,12 +21,12 @@ use crate::cli::EvalCommon;
 use crate::config::program_stamp;
 use crate::eval::{
     Ablation, Asking, Benchmark, Comparing, Completion, EvalError, Limit, Pages, Part, Preparation, Remembering,
-    Reranking, Speaking, Unit, Variant, Variation, Wanted, prepare,
+    Speaking, Unit, Variant, Variation, Wanted, prepare,
 };
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
 use crate::inference::{Embed, EncoderIdentity, Rerank};
-use crate::retrieval::{Engines, Translate};
+use crate::retrieval::{Engines, Reranking, Translate};
 
 /// What every run of the benchmark shares.
 pub(super) struct Bench<'a> {

@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::Paragraph;
 
-use super::{Focus, GUTTER, Parts, draw_outline, drops, say, side_block, steps};
+use super::{Focus, GUTTER, Parts, draw_outline, drops, say, settings_used, side_block, steps};
 use crate::app::App;
 use crate::tui::screen::{Pane, ScreenState};
 
@@ -35,6 +35,8 @@ pub(in crate::tui) enum Section {
     Drops(usize),
     /// Time and tokens.
     Costs,
+    /// What it was answered with.
+    Settings,
 }
 
 impl Section {
@@ -66,6 +68,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     steps::counterfactuals(turn, &look, &mut parts);
     drops::parts(turn, &look, &mut parts);
     steps::costs(turn, &look, &mut parts);
+    settings_used::parts(turn, &look, &mut parts);
     let focus = Focus::of(screen, Pane::Behind);
     let drawn: Paragraph<'static> =
         draw_outline(parts, &mut screen.behind, (focus, &theme), (screen.find.as_mut(), inner));

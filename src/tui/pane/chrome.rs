@@ -10,24 +10,27 @@ use crate::app::{App, Turn};
 use crate::base::clean_line;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
+use crate::tui::layout::Zoom;
 use crate::tui::popup::Popup;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, fit, one_line, pad, width, wrap};
+use crate::tui::text::{Indent, cells, fit, one_line, pad, width, wrap};
 use crate::tui::theme::Theme;
 
-/// The panes of a narrow terminal with their keys; the one that is seen in brackets.
+/// The panes of a terminal that shows one at a time, as its tabs name them.
+const TABS: [(Pane, &str, Action); 5] = [
+    (Pane::Conversation, "Conversation", Action::ShowConversation),
+    (Pane::Evidence, "Evidence", Action::ShowEvidence),
+    (Pane::Behind, "Behind", Action::ShowBehind),
+    (Pane::Why, "Why", Action::ShowWhy),
+    (Pane::Lists, "Domains", Action::ShowLists),
+];
+
+/// The panes with their keys, where one is seen at a time; that one in brackets.
 pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static> {
-    let tabs = [
-        (Pane::Conversation, "Conversation", Action::ShowConversation),
-        (Pane::Evidence, "Evidence", Action::ShowEvidence),
-        (Pane::Behind, "Behind", Action::ShowBehind),
-        (Pane::Why, "Why", Action::ShowWhy),
-        (Pane::Lists, "Domains", Action::ShowLists),
-    ];
     let theme = &screen.theme;
     let seen = if screen.focus == Pane::Composer { Pane::Conversation } else { screen.focus };
     let mut spans = Vec::new();
-    for (pane, name, action) in tabs {
+    for (pane, name, action) in TABS {
         let key = screen.keymap.key(action, Place::Composer).filter(|_| room >= 72);
         let name = key.map_or_else(|| name.to_owned(), |key| format!("{key} {name}"));
         let (text, style) =
@@ -35,7 +38,34 @@ pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static
         spans.push(Span::styled(text, style));
         spans.push(Span::raw(" "));
     }
+    let used: usize = spans.iter().map(Span::width).sum();
+    let back = screen.keymap.key(Action::Enlarge, Place::Composer).filter(|_| {
+        let enlarged = screen.arrangement.zoom == Zoom::Enlarged;
+        enlarged && room >= ROOM_FOR_ENLARGED
+    });
+    if let Some(back) = back {
+        let text = format!("enlarged, {back} shows all ");
+        spans.push(Span::raw(" ".repeat(room.saturating_sub(used + width(&text)))));
+        spans.push(Span::styled(text, theme.dim));
+    }
     Line::from(spans)
+}
+
+/// From this width on, the tab bar says that a pane is enlarged.
+const ROOM_FOR_ENLARGED: usize = 100;
+
+/// Notes where the tabs are, for the mouse.
+pub(in crate::tui) fn tab_targets(screen: &mut ScreenState, area: Rect) {
+    let bar = tab_bar(screen, usize::from(area.width));
+    let mut x = area.x;
+    // A tab and a space by turns.
+    for (at, span) in bar.spans.iter().enumerate() {
+        let width = cells(span.width()).min(area.right().saturating_sub(x));
+        if let Some((pane, ..)) = TABS.get(at / 2).filter(|_| at % 2 == 0) {
+            screen.targets.pane(*pane, Rect { x, width, ..area });
+        }
+        x += width;
+    }
 }
 
 /// Most rows a problem takes.
@@ -55,7 +85,8 @@ pub(in crate::tui) fn banner_lines(app: &App, screen: &ScreenState, room: usize)
             last.push_span(Span::styled(" …", theme.dim));
         }
     }
-    let dismiss = Span::styled(format!("  ({key} dismisses)"), theme.dim);
+    // A no-break space keeps what is in brackets on one line.
+    let dismiss = Span::styled(format!("  ({key}\u{a0}dismisses)"), theme.dim);
     if problem.next.is_empty() {
         lines.extend(wrap(&[dismiss], room, &Indent::of(1)));
     } else {
@@ -127,27 +158,44 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
         spans.push(Span::styled(format!("“{text}” {at} of {of}  "), theme.strong));
     }
     let mut used: usize = spans.iter().map(Span::width).sum();
-    for (action, hint) in hints(app, screen) {
-        let Some(key) = screen.keymap.key(action, place) else { continue };
-        let length = width(&key) + 1 + width(hint) + 2;
-        if used + length > room {
+    let keyed = hints(app, screen).into_iter();
+    let keyed: Vec<_> =
+        keyed.filter_map(|(action, hint)| Some((action, screen.keymap.key(action, place)?, hint))).collect();
+    let length = |(_, key, hint): &(Action, String, &str)| width(key) + 1 + width(hint) + 2;
+    // However little room there is, the way to all keys is shown.
+    let help = keyed.iter().find(|(action, ..)| *action == Action::Help);
+    let mut reserved = help.map_or(0, length);
+    for hint in &keyed {
+        if hint.0 == Action::Help {
+            reserved = 0;
+        }
+        let fits = used + length(hint) + reserved <= room;
+        let Some((_, key, text)) = (if fits { Some(hint) } else { help.filter(|_| reserved > 0) }) else { break };
+        used += length(hint);
+        spans.push(Span::styled(key.clone(), theme.accent));
+        spans.push(Span::styled(format!(" {text}  "), theme.dim));
+        if !fits {
             break;
         }
-        used += length;
-        spans.push(Span::styled(key, theme.accent));
-        spans.push(Span::styled(format!(" {hint}  "), theme.dim));
     }
     Line::from(spans)
 }
 
 fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, action.hint());
-    match screen.popup {
+    match &screen.popup {
         Some(Popup::Help(_)) => return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
         Some(Popup::Palette(_)) => return vec![(Action::Send, "do it"), (Action::Back, "close")],
         Some(Popup::Prompt(_)) => return vec![(Action::Send, "done"), (Action::Back, "leave it")],
         Some(Popup::Reasons(_)) => return vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
         Some(Popup::Confirm(_)) => return vec![(Action::Back, "keep it")],
+        Some(Popup::Settings(view)) if view.typed.is_some() => {
+            return vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")];
+        }
+        Some(Popup::Settings(_)) => {
+            let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
+            return keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect();
+        }
         None => {}
     }
     let mut hints = Vec::new();
@@ -159,10 +207,12 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
     }
-    let explain = screen.turn(app).is_some_and(Turn::is_answered) && !app.is_busy();
-    let explain = explain.then_some(short(Action::Explain));
+    let answered = screen.turn(app).is_some_and(Turn::is_answered);
+    let explain = (answered && !app.is_busy()).then_some(short(Action::Explain));
     let edit = screen.turn(app).map(|_| short(Action::Edit));
-    let moves = [(Action::Down, "next"), (Action::Up, "previous")];
+    // Keys that would do nothing are not offered.
+    let moves = [(Action::Down, "next"), (Action::Up, "previous")].into_iter().filter(|_| has_rows(app, screen));
+    let open = has_rows(app, screen).then_some(short(Action::Toggle));
     match screen.focus {
         Pane::Composer if screen.composer.edits() => {
             hints.extend([(Action::Send, "ask again"), (Action::Back, "leave it")]);
@@ -174,16 +224,23 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         Pane::Conversation => {
             hints.extend(explain);
             hints.extend(edit);
-            hints.extend(edit.into_iter().flat_map(|_| [Action::Copy, Action::RateUp, Action::RateDown].map(short)));
-            hints.extend([Action::PreviousTurn, Action::NextTurn, Action::PageUp].map(short));
+            let of_answer = [Action::Copy, Action::RateUp, Action::RateDown].map(short);
+            hints.extend(of_answer.into_iter().filter(|_| answered));
+            let several = app.turns().len() > 1;
+            hints.extend([Action::PreviousTurn, Action::NextTurn].map(short).into_iter().filter(|_| several));
+            hints.extend(edit.map(|_| short(Action::PageUp)));
         }
         Pane::Evidence => {
             hints.extend(moves);
-            hints.extend([short(Action::Toggle), (Action::Right, "scroll table"), short(Action::PageDown)]);
+            hints.extend(open);
+            let hit = screen.turn(app).and_then(|turn| turn.hits().get(screen.evidence.selected));
+            let table = hit.and_then(|hit| app.table(hit.evidence)).flatten();
+            hints.extend(table.map(|_| (Action::Right, "scroll table")));
+            hints.extend(open.map(|_| short(Action::PageDown)));
         }
         Pane::Behind => {
             hints.extend(moves);
-            hints.push(short(Action::Toggle));
+            hints.extend(open);
             hints.extend(edit);
         }
         Pane::Lists => {
@@ -196,12 +253,12 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
                 Some(pane::Entry::Trashed(_)) => {
                     hints.extend([(Action::Toggle, "restore"), (Action::Delete, "remove for good")]);
                 }
-                _ => hints.push(short(Action::Toggle)),
+                _ => hints.extend(open),
             }
         }
         Pane::Why => {
             hints.extend(moves);
-            hints.push(short(Action::Toggle));
+            hints.extend(open);
             hints.extend(explain);
             hints.extend(
                 explain.into_iter().flat_map(|_| [short(Action::ExplainByPreview), short(Action::ExplainBySimilarity)]),
@@ -213,6 +270,18 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             .map(short),
     );
     hints
+}
+
+/// Whether the pane with the focus has rows to move among and open.
+fn has_rows(app: &App, screen: &ScreenState) -> bool {
+    let turn = screen.turn(app);
+    match screen.focus {
+        Pane::Composer | Pane::Conversation => false,
+        Pane::Evidence => turn.is_some_and(|turn| !turn.hits().is_empty()),
+        Pane::Behind => turn.is_some(),
+        Pane::Why => turn.is_some_and(|turn| turn.explaining.is_some() || turn.record.trace.attribution.is_some()),
+        Pane::Lists => pane::entries(app) > 0,
+    }
 }
 
 /// Every action with its keys.

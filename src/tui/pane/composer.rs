@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use super::{Focus, block};
 use crate::app::App;
 use crate::tui::action::{Action, Place};
+use crate::tui::meter;
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, wrap};
 
@@ -33,6 +34,11 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     let mut frame_block = block(title, focus, &theme);
     if area.width > 60 {
         frame_block = frame_block.title(Line::styled(hint, theme.dim).right_aligned());
+    }
+    if !screen.composer.is_empty() && app.domain().is_some() {
+        let room = usize::from(area.width.saturating_sub(2));
+        let meter = meter::before(app, &screen.composer.text(), room).unwrap_or_default();
+        frame_block = frame_block.title_bottom(Line::styled(meter, theme.dim).right_aligned());
     }
     let stop = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
     let placeholder = match app.domain() {

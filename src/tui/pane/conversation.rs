@@ -17,6 +17,7 @@ use crate::history::{Feedback, Outcome, TurnTimings};
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
 use crate::tui::markdown::{Look, render};
+use crate::tui::meter;
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, counted, duration, fit, one_line, paragraphs, sources, thousands, wrap};
 use crate::tui::theme::Theme;
@@ -104,6 +105,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     }
     let all = blocks.iter().enumerate().flat_map(|(turn, lines)| lines.iter().map(move |line| (turn, line)));
     let several = app.turns().len() > 1;
+    let owners = all.clone().map(|(turn, _)| Some(turn));
+    screen.targets.rows(Pane::Conversation, inner, owners.skip(view.start));
     let seen: Vec<Line<'static>> = all
         .skip(view.start)
         .take(view.len())
@@ -270,7 +273,10 @@ fn outcome_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>>
             let total = duration(record.trace.timings_ms.total);
             let text =
                 format!("{} · {} tokens read · {total}{explained}", counted(prompt, "source"), thousands(tokens));
-            wrap(&[Span::styled(text, theme.dim)], width, &indent)
+            let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
+            let meter = meter::after(turn).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
+            lines.extend(meter.unwrap_or_default());
+            lines
         }
         Outcome::Canceled => {
             let kept = if turn.text().is_empty() { "■ cancelled" } else { "■ cancelled; what was written is kept" };

@@ -42,6 +42,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     let farthest = table.map_or(0, |grid| table::farthest(grid, width.saturating_sub(4)));
     screen.evidence.left = screen.evidence.left.min(farthest);
     let mut lines = Vec::new();
+    let mut owners = Vec::new();
     let mut selected = 0..0;
     for (at, hit) in turn.hits().iter().enumerate() {
         let start = lines.len();
@@ -50,6 +51,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         if here && !screen.evidence.closed {
             lines.extend(body(app, screen, hit, width));
         }
+        owners.resize(lines.len(), Some(at));
         if here {
             selected = start..lines.len();
         }
@@ -65,6 +67,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         screen.evidence.scroll.reveal(selected);
         view = screen.evidence.scroll.view(lines.len(), height);
     }
+    screen.targets.rows(Pane::Evidence, inner, owners.into_iter().skip(view.start));
     let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
     frame.render_widget(Paragraph::new(seen), inner);
     let below = screen.evidence.scroll.below();
@@ -92,11 +95,11 @@ fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme)) -> 
     if let Some(score) = hit.rerank_score {
         found = format!("{found} · rerank {score:.3}");
     }
-    let told = told(turn, hit);
+    let told = told(turn, hit, theme);
     let rest = [&found, location.as_str()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     let mut second = vec![Span::raw("    ")];
     if let Some(told) = told {
-        second.push(Span::styled(format!("{told} · "), theme.citation));
+        second.extend([told, Span::styled(" · ", theme.dim)]);
     }
     let used: usize = second.iter().map(Span::width).sum();
     second.push(Span::styled(fit(&rest, width.saturating_sub(used)), theme.dim));
@@ -110,16 +113,18 @@ pub(super) fn origin(hit: &Hit) -> String {
 }
 
 /// What became of a hit in the prompt and the answer.
-fn told(turn: &Turn, hit: &Hit) -> Option<&'static str> {
+fn told(turn: &Turn, hit: &Hit, theme: &Theme) -> Option<Span<'static>> {
     let answer = turn.answer()?;
     let cut = answer.prompt.cut.iter().find(|cut| cut.rank == hit.rank).map(|cut| cut.how);
     if answer.citations.contains(&hit.rank) {
-        return Some("cited");
+        return Some(Span::styled("cited", theme.citation));
     }
     match cut {
-        Some(CutHow::Dropped) => Some("cut, no room"),
-        Some(CutHow::Shortened) => Some("shortened"),
-        None if turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => Some("not in prompt"),
+        Some(CutHow::Dropped) => Some(Span::styled("! cut, no room", theme.warn)),
+        Some(CutHow::Shortened) => Some(Span::styled("! shortened", theme.warn)),
+        None if turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => {
+            Some(Span::styled("not in prompt", theme.dim))
+        }
         None => None,
     }
 }

@@ -10,7 +10,7 @@ use super::{Focus, block, say};
 use crate::app::{App, FoundConversations};
 use crate::base::{ConversationId, DomainName, clean_line};
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, counted, fit, pad, paragraphs, width};
+use crate::tui::text::{Indent, counted, fit, one_line, pad, paragraphs, width, wrap};
 
 /// Something that can be opened.
 pub(in crate::tui) enum Entry {
@@ -62,9 +62,14 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             &theme,
         );
     }
-    let look = Row { width: usize::from(inner.width), cursor: (focus == Focus::Here).then_some(screen.lists), theme };
+    let look = Row {
+        width: usize::from(inner.width.saturating_sub(1)),
+        cursor: (focus == Focus::Here).then_some(screen.lists),
+        theme,
+    };
     let mut lines = vec![Line::styled("Domains", theme.dim)];
     let mut cursor_line = 0;
+    let mut owners: Vec<Option<usize>> = Vec::new();
     for (at, domain) in domains.iter().enumerate() {
         if at == screen.lists {
             cursor_line = lines.len();
@@ -76,16 +81,20 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             Some(_) => "! cannot be opened".to_owned(),
             None => counted(domain.documents, "document"),
         };
+        owners.resize(lines.len(), None);
+        owners.push(Some(at));
         lines.push(look.line(at, open.then_some('●'), (domain.name.as_str(), &about)));
         if let Some(problem) = domain.problem.as_ref().filter(|_| look.cursor == Some(at)) {
-            lines.extend(paragraphs(&problem.to_string(), theme.warn, look.width, &Indent::of(3)));
+            let indent = Indent { first: Span::styled(" ! ", theme.warn), rest: Span::raw("   ") };
+            lines.extend(wrap(&[one_line(&problem.to_string(), theme.warn)], look.width, &indent));
             cursor_line = lines.len() - 1;
         }
     }
     lines.push(Line::default());
     if let Some(found) = app.found() {
-        cursor_line = found_lines(app, found, (&look, screen.lists), &mut lines).unwrap_or(cursor_line);
-        return draw_from(lines, cursor_line, inner, frame);
+        let here = (screen.lists, &mut owners);
+        cursor_line = found_lines(app, found, (&look, here), &mut lines).unwrap_or(cursor_line);
+        return draw_from((lines, owners), cursor_line, (screen, inner), frame);
     }
     lines.push(Line::styled("Conversations", theme.dim));
     if app.conversations().is_empty() {
@@ -98,6 +107,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         }
         let open = app.conversation().is_some_and(|open| open.id == conversation.id);
         let about = if conversation.pinned { "pinned".to_owned() } else { day(conversation.changed_at) };
+        owners.resize(lines.len(), None);
+        owners.push(Some(at));
         lines.push(look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about)));
     }
     let before = domains.len() + app.conversations().len();
@@ -110,14 +121,21 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             cursor_line = lines.len();
         }
         let about = trashed.deleted_at.map(day).unwrap_or_default();
+        owners.resize(lines.len(), None);
+        owners.push(Some(at + before));
         lines.push(look.line(at + before, None, (&clean_line(&trashed.title), &about)));
     }
-    draw_from(lines, cursor_line, inner, frame);
+    draw_from((lines, owners), cursor_line, (screen, inner), frame);
 }
 
+/// Lines, and the entry each belongs to.
+type Owned = (Vec<Line<'static>>, Vec<Option<usize>>);
+
 /// Draws lines so that the cursor's is seen.
-fn draw_from(lines: Vec<Line<'static>>, cursor_line: usize, inner: Rect, frame: &mut Frame<'_>) {
+fn draw_from(owned: Owned, cursor_line: usize, at: (&mut ScreenState, Rect), frame: &mut Frame<'_>) {
+    let ((lines, owners), (screen, inner)) = (owned, at);
     let top = (cursor_line + 1).saturating_sub(usize::from(inner.height));
+    screen.targets.rows(Pane::Lists, inner, owners.into_iter().skip(top));
     let seen: Vec<Line<'static>> = lines.into_iter().skip(top).collect();
     frame.render_widget(Paragraph::new(seen), inner);
 }
@@ -126,7 +144,7 @@ fn draw_from(lines: Vec<Line<'static>>, cursor_line: usize, inner: Rect, frame: 
 fn found_lines(
     app: &App,
     found: &FoundConversations,
-    (look, selected): (&Row, usize),
+    (look, (selected, owners)): (&Row, (usize, &mut Vec<Option<usize>>)),
     lines: &mut Vec<Line<'static>>,
 ) -> Option<usize> {
     let theme = look.theme;
@@ -142,6 +160,8 @@ fn found_lines(
         let trashed = one.conversation.deleted_at.is_some();
         let about = if trashed { "in the trash".to_owned() } else { day(one.conversation.changed_at) };
         let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
+        owners.resize(lines.len(), None);
+        owners.push(Some(at + before));
         lines.push(look.line(at + before, open.then_some('●'), (&clean_line(&one.conversation.title), &about)));
         if here {
             for turn in &one.turns {

@@ -12,6 +12,8 @@ mod evidence;
 mod lists;
 mod popup;
 mod sentence;
+mod settings;
+mod settings_used;
 mod steps;
 mod table;
 mod why;
@@ -30,7 +32,7 @@ use super::theme::Theme;
 
 pub(super) use behind::{Section, draw as draw_behind};
 use chrome::help_lines;
-pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar};
+pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar, tab_targets};
 pub(super) use composer::{draw as draw_composer, rows as composer_rows};
 pub(super) use conversation::{Settled, draw as draw_conversation};
 pub(super) use evidence::draw as draw_evidence;

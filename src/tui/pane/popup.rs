@@ -9,7 +9,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use tui_textarea::TextArea;
 
-use super::{Focus, block, help_lines};
+use super::{Focus, block, help_lines, settings};
+use crate::app::App;
 use crate::history::Reason;
 use crate::tui::action::{Action, Place};
 use crate::tui::popup::{Palette, Popup};
@@ -20,18 +21,27 @@ use crate::tui::theme::Theme;
 /// Cells of a popup that takes text.
 const WIDE: usize = 64;
 
+/// Rows below the panes: status and hints.
+const FOOTER: u16 = 2;
+
 /// Rows of the palette's list.
 const ROWS: usize = 16;
 
-pub(in crate::tui) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let theme = screen.theme;
     let room = usize::from(area.width).saturating_sub(4).min(WIDE);
+    let mut below = Line::default();
     let (title, lines, text) = match &mut screen.popup {
         None => return,
         Some(Popup::Help(_)) => return draw_help(screen, area, frame),
+        Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
         Some(Popup::Palette(palette)) => {
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
             let lines = palette_lines(palette, &screen.keymap, (room, rows), &theme);
+            let found = palette.found().len();
+            if found > rows {
+                below = Line::styled(format!(" {} of {found} ", palette.selected + 1), theme.dim).right_aligned();
+            }
             ("Actions", lines, Some(&mut palette.line))
         }
         Some(Popup::Prompt(prompt)) => (prompt.title(), Vec::new(), Some(&mut prompt.line)),
@@ -52,7 +62,7 @@ pub(in crate::tui) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Fra
     };
     let wide = if text.is_some() { room } else { lines.iter().map(Line::width).max().unwrap_or(0).max(width(title)) };
     let at = middle(area, wide + 4, lines.len() + 2 + usize::from(text.is_some()));
-    let frame_block = block(title, Focus::Here, &theme);
+    let frame_block = block(title, Focus::Here, &theme).title_bottom(below);
     let inner = frame_block.inner(at);
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
@@ -65,12 +75,12 @@ pub(in crate::tui) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Fra
     frame.render_widget(Paragraph::new(lines), rest);
 }
 
-fn middle(area: Rect, columns: usize, rows: usize) -> Rect {
+pub(super) fn middle(area: Rect, columns: usize, rows: usize) -> Rect {
     let size = (cells(columns).min(area.width), cells(rows).min(area.height));
     Rect::new(area.x + (area.width - size.0) / 2, area.y + (area.height - size.1) / 2, size.0, size.1)
 }
 
-fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Frame<'_>) {
+pub(super) fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Frame<'_>) {
     line.set_cursor_line_style(Style::new());
     line.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_widget(&*line, area);
@@ -79,7 +89,9 @@ fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Frame<'_>) {
 fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let lines = help_lines(&screen.keymap, &screen.theme);
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
-    let at = middle(area, wide + 4, lines.len() + 2);
+    // The footer stays in sight: it says how to scroll and to close this.
+    let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
+    let at = middle(above, wide + 4, lines.len() + 2);
     let frame_block = block("Keys", Focus::Here, &screen.theme);
     let inner = frame_block.inner(at);
     let Some(Popup::Help(scroll)) = &mut screen.popup else { return };

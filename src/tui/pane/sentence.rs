@@ -38,7 +38,8 @@ pub(super) fn parts(turn: &Turn, at: usize, look: (&ScreenState, &Look<'_>), par
     let tokens = counted(sentence.tokens.len(), "token");
     let place = format!("Sentence {} of {}, {tokens}", at + 1, turn.sentences().len());
     parts.push(INTRODUCTION, Line::styled(place, look.theme.dim));
-    let text = clean_text(&sentence.text);
+    // A no-break space keeps word and number of a citation on one line.
+    let text = clean_text(&sentence.text).replace("ource ", "ource\u{a0}");
     parts.extend(INTRODUCTION, paragraphs(&text, look.theme.text, look.width, &Indent::of(2)));
     parts.extend(INTRODUCTION, verdict(sentence, look));
     parts.push(INTRODUCTION, Line::default());

@@ -366,7 +366,8 @@ mod tests {
             lexical: Vec::new(),
         };
         let legs = [LegRole::Raw, LegRole::Rewrite, LegRole::History, LegRole::History].map(leg);
-        let vote = |query: usize, how| Vote { leg: how, query, role: legs[query].role, rank: 2, score: 0.5, points: 0.1 };
+        let vote =
+            |query: usize, how| Vote { leg: how, query, role: legs[query].role, rank: 2, score: 0.5, points: 0.1 };
         assert_eq!(found_by(&vote(0, Leg::Dense), &legs), "as typed by meaning 2 (0.50)");
         assert_eq!(found_by(&vote(1, Leg::Lexical), &legs), "completed by words 2 (0.50)");
         assert_eq!(found_by(&vote(3, Leg::Lexical), &legs), "asked before 2 by words 2 (0.50)");

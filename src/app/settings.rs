@@ -1,0 +1,88 @@
+//! What turns are answered with: the configured settings and what the open domain changes of them.
+//!
+//! Invariants: a turn is answered with what held when it was asked, whatever changes while it runs; a change is kept for
+//! its domain as soon as it is made.
+//! Not here: what can be changed (`config`), writing the file (`runtime`).
+
+use super::state::App;
+use super::{Effect, Problem, Turn};
+use crate::base::{DomainName, Language};
+use crate::config::Changes;
+use crate::history::TurnSettings;
+use crate::prompt::{AnswerPrompt, PromptShares};
+
+/// What a domain that is being opened changes, until it is open.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Loaded {
+    domain: DomainName,
+    changes: Changes,
+    problem: Option<Problem>,
+}
+
+impl App {
+    /// The settings where no domain changes them.
+    pub fn configured(&self) -> &TurnSettings {
+        &self.settings.turn
+    }
+
+    /// What the open domain changes of them.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// What the next question is answered with.
+    pub fn turn_settings(&self) -> TurnSettings {
+        self.changes.applied_to(&self.settings.turn)
+    }
+
+    /// Id of the profile's reranker, where it has one.
+    pub fn reranker(&self) -> Option<&str> {
+        self.settings.reranker.as_deref()
+    }
+
+    /// Tokens that prompt and answer may have together.
+    pub fn context_tokens(&self) -> usize {
+        self.settings.context_tokens
+    }
+
+    /// About what the next prompt will hold with this question. What the domain says of itself is not known here, and
+    /// counts as the default.
+    pub fn next_prompt(&self, question: &str) -> Option<PromptShares> {
+        let language = Language::of(question);
+        let (past, settings) = (self.all_past(), self.turn_settings().prompt);
+        let prompt = AnswerPrompt { prefix: "", language, past: &past, question, hits: &[], settings: &settings };
+        let before = self.turns.iter().rev().filter_map(Turn::answer).find(|answer| answer.language == language);
+        PromptShares::about(&prompt, self.settings.context_tokens, before.map(|answer| &answer.prompt)).ok()
+    }
+
+    pub(super) fn settings_loaded(&mut self, loaded: (DomainName, Changes, Option<Problem>)) -> Vec<Effect> {
+        let (domain, changes, problem) = loaded;
+        if self.opening_domain.as_ref() == Some(&domain) {
+            self.loaded = Some(Loaded { domain, changes, problem });
+        }
+        Vec::new()
+    }
+
+    /// The domain is open: its settings hold from now on.
+    pub(super) fn use_settings_of(&mut self, domain: &DomainName) {
+        self.changes = Changes::default();
+        if let Some(loaded) = self.loaded.take().filter(|loaded| loaded.domain == *domain) {
+            self.changes = loaded.changes;
+            self.problem = loaded.problem.or(self.problem.take());
+        }
+    }
+
+    pub(super) fn change_settings(&mut self, changes: Changes) -> Vec<Effect> {
+        let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else {
+            return self.noting(Some(Problem {
+                what: "settings belong to a domain, and none is open".to_owned(),
+                next: "Open one first; what holds for all of them stands in the configuration file".to_owned(),
+            }));
+        };
+        if changes == self.changes {
+            return Vec::new();
+        }
+        self.changes.clone_from(&changes);
+        vec![Effect::SaveSettings { domain, changes }]
+    }
+}

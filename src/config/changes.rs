@@ -1,0 +1,106 @@
+//! What a domain changes of the configured settings.
+//!
+//! Invariants: every value is one its setting takes; what a domain does not change is as configured, whatever that is.
+//! Not here: the file (`changes_file`).
+
+use std::collections::BTreeMap;
+
+use super::{Refused, Setting};
+use crate::history::TurnSettings;
+
+/// The settings a domain has of its own, in the order of the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes(BTreeMap<Setting, String>);
+
+impl Changes {
+    /// Whether everything is as configured.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this setting is the domain's own.
+    pub fn has(&self, setting: Setting) -> bool {
+        self.0.contains_key(&setting)
+    }
+
+    /// The settings with their values.
+    pub fn iter(&self) -> impl Iterator<Item = (Setting, &str)> {
+        self.0.iter().map(|(setting, text)| (*setting, text.as_str()))
+    }
+
+    /// Their names.
+    pub fn keys(&self) -> Vec<String> {
+        self.0.keys().map(|setting| setting.key().to_owned()).collect()
+    }
+
+    /// Makes a setting the domain's own.
+    ///
+    /// # Errors
+    /// Where it cannot have that value; nothing is changed then.
+    pub fn set(&mut self, setting: Setting, text: &str) -> Result<(), Refused> {
+        let mut tried = TurnSettings::default();
+        setting.write(&mut tried, text)?;
+        self.0.insert(setting, setting.text(&tried));
+        Ok(())
+    }
+
+    /// As [`Changes::set`]; a value that is the configured one is no change.
+    ///
+    /// # Errors
+    /// Where it cannot have that value; nothing is changed then.
+    pub fn choose(&mut self, setting: Setting, text: &str, configured: &TurnSettings) -> Result<(), Refused> {
+        self.set(setting, text)?;
+        if self.0.get(&setting).is_some_and(|text| *text == setting.text(configured)) {
+            self.restore(setting);
+        }
+        Ok(())
+    }
+
+    /// Takes a setting as it is configured.
+    pub fn restore(&mut self, setting: Setting) {
+        self.0.remove(&setting);
+    }
+
+    /// The configured settings with these in place of theirs.
+    #[must_use]
+    pub fn applied_to(&self, configured: &TurnSettings) -> TurnSettings {
+        let mut settings = configured.clone();
+        for (setting, text) in self.iter() {
+            // Each value was taken once already.
+            if let Err(error) = setting.write(&mut settings, text) {
+                tracing::warn!(%error, "a setting of the domain is left out");
+            }
+        }
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::Mode;
+
+    #[test]
+    fn what_a_domain_changes_wins_and_all_else_is_as_configured() {
+        let configured = TurnSettings { sources: 7, ..TurnSettings::default() };
+        let mut changes = Changes::default();
+        changes.set(Setting::Mode, "dense").unwrap();
+        let settings = changes.applied_to(&configured);
+        assert_eq!((settings.retrieval.mode, settings.sources), (Mode::Dense, 7));
+        assert_eq!(changes.keys(), ["retrieval.mode"]);
+        changes.restore(Setting::Mode);
+        assert_eq!(changes.applied_to(&configured), configured);
+    }
+
+    #[test]
+    fn choosing_the_configured_value_is_no_change() {
+        let configured = TurnSettings { sources: 7, ..TurnSettings::default() };
+        let mut changes = Changes::default();
+        changes.choose(Setting::Sources, "3", &configured).unwrap();
+        assert!(changes.has(Setting::Sources));
+        changes.choose(Setting::Sources, " 7 ", &configured).unwrap();
+        assert!(changes.is_empty());
+        assert!(changes.choose(Setting::Sources, "seven", &configured).is_err());
+        assert!(changes.is_empty());
+    }
+}

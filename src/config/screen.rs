@@ -1,0 +1,175 @@
+//! How the screen looks and whether it listens to the mouse, as the user says; and what the environment says of the
+//! terminal.
+//!
+//! Invariant: what a variable says is read once, here, and given on as a value.
+//! Not here: the colours of a theme and the signs of a frame (`tui`).
+
+use serde::{Deserialize, Serialize};
+
+use super::paths::variable;
+
+/// The section `[screen]`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScreenSettings {
+    /// The colours.
+    pub theme: ThemeName,
+    /// The signs of frames, bars and marks.
+    pub borders: Borders,
+    /// Whether the program takes the mouse.
+    pub mouse: Mouse,
+}
+
+/// The name of a theme.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThemeName {
+    /// As the terminal's background is, where it says so; else `ansi`.
+    #[default]
+    Auto,
+    /// For a dark background.
+    Dark,
+    /// For a light background.
+    Light,
+    /// The terminal's own sixteen colours.
+    Ansi,
+    /// White and bright colours on black.
+    HighContrast,
+    /// No colour.
+    Plain,
+}
+
+/// What frames, bars and marks are made of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Borders {
+    /// As the terminal can.
+    #[default]
+    Auto,
+    /// Lines and blocks.
+    Unicode,
+    /// Signs of ASCII.
+    Ascii,
+}
+
+/// Whether the program takes the mouse.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mouse {
+    /// The wheel scrolls, a click selects; the terminal selects text with Shift.
+    On,
+    /// The mouse is the terminal's.
+    #[default]
+    Off,
+}
+
+/// Which colours a terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colours {
+    /// None, or the user wants none.
+    None,
+    /// The sixteen of its palette.
+    Sixteen,
+    /// Any.
+    Rgb,
+}
+
+/// How light the background of a terminal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Background {
+    /// Dark.
+    Dark,
+    /// Light.
+    Light,
+    /// The terminal does not say.
+    Unknown,
+}
+
+/// Which signs a terminal shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Letters {
+    /// All.
+    Unicode,
+    /// ASCII is all that is certain.
+    Ascii,
+}
+
+/// What the environment says of the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalTraits {
+    /// Its colours.
+    pub colours: Colours,
+    /// Its background.
+    pub background: Background,
+    /// Its signs.
+    pub letters: Letters,
+}
+
+/// What the environment of this run says of the terminal.
+pub fn terminal_traits() -> TerminalTraits {
+    traits(|name| variable(name).map(|value| value.to_string_lossy().into_owned()))
+}
+
+/// Variables are those that are set and not empty.
+fn traits(variable: impl Fn(&str) -> Option<String>) -> TerminalTraits {
+    let terminal = variable("TERM").unwrap_or_default();
+    let says = |name: &str, texts: &[&str]| variable(name).is_some_and(|value| texts.contains(&value.as_str()));
+    // See <https://no-color.org>.
+    let colours = if variable("NO_COLOR").is_some() || terminal == "dumb" {
+        Colours::None
+    } else if says("COLORTERM", &["truecolor", "24bit"]) {
+        Colours::Rgb
+    } else {
+        Colours::Sixteen
+    };
+    // `15;0`: the colour of the text and, last, that of the background, as numbers of the palette.
+    let ground = variable("COLORFGBG").and_then(|both| both.rsplit(';').next()?.parse::<u8>().ok());
+    let background = match ground {
+        Some(0..=6 | 8) => Background::Dark,
+        Some(7 | 9..=15) => Background::Light,
+        _ => Background::Unknown,
+    };
+    // The first of these that is set decides. A machine without any is often a container in a terminal that can.
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable).map(|name| name.to_lowercase());
+    let is_utf8 = locale.is_none_or(|name| name.contains("utf-8") || name.contains("utf8"));
+    let letters =
+        if is_utf8 && !matches!(terminal.as_str(), "linux" | "dumb") { Letters::Unicode } else { Letters::Ascii };
+    TerminalTraits { colours, background, letters }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(set: &[(&str, &str)]) -> TerminalTraits {
+        traits(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn no_color_and_a_dumb_terminal_mean_no_colour() {
+        assert_eq!(with(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]).colours, Colours::None);
+        assert_eq!(with(&[("TERM", "dumb")]).colours, Colours::None);
+        assert_eq!(with(&[("COLORTERM", "24bit")]).colours, Colours::Rgb);
+        assert_eq!(with(&[("TERM", "xterm-256color")]).colours, Colours::Sixteen);
+    }
+
+    #[test]
+    fn the_background_is_what_the_terminal_says() {
+        assert_eq!(with(&[("COLORFGBG", "15;0")]).background, Background::Dark);
+        assert_eq!(with(&[("COLORFGBG", "0;default;15")]).background, Background::Light);
+        for text in ["", "default", "15;default", "0;99"] {
+            assert_eq!(with(&[("COLORFGBG", text)]).background, Background::Unknown, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_locale_or_terminal_that_cannot_is_given_ascii() {
+        let letters = |set: &[(&str, &str)]| with(set).letters;
+        assert_eq!(letters(&[]), Letters::Unicode);
+        assert_eq!(letters(&[("LANG", "de_DE.UTF-8")]), Letters::Unicode);
+        assert_eq!(letters(&[("LC_ALL", "C.utf8"), ("LANG", "C")]), Letters::Unicode);
+        assert_eq!(letters(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8")]), Letters::Ascii);
+        assert_eq!(letters(&[("LC_CTYPE", "de_DE")]), Letters::Ascii);
+        assert_eq!(letters(&[("LANG", "en_GB.UTF-8"), ("TERM", "linux")]), Letters::Ascii);
+    }
+}

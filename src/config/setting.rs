@@ -1,0 +1,326 @@
+//! The settings that a domain may have of its own: their names, what they may be, how they are read and written.
+//!
+//! Takes and gives [`TurnSettings`], one value at a time as text.
+//! Invariants: every one of them is read anew for each question, so that nothing needs to be indexed again; a value that
+//! is refused changes nothing; the order of the settings is the order on the screen.
+//! Not here: keeping them (`kept`), the configuration's own values (`file`).
+
+use super::setting_value::Value;
+use crate::history::TurnSettings;
+
+/// What a setting is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Which evidence an answer is made from.
+    Retriever,
+    /// How it is written.
+    Generator,
+    /// How it is explained.
+    Attribution,
+}
+
+/// What a setting may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Takes {
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// Some of the words of the first list, separated by commas; the second list is offered.
+    SomeOf(&'static [&'static str], &'static [&'static str]),
+    /// A whole number within these, in steps of the third.
+    Count(u32, u32, u32),
+    /// A number within these, in steps of the third.
+    Number(f64, f64, f64),
+}
+
+/// Which way a value is stepped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// To the next choice or the larger number.
+    On,
+    /// To the choice before or the smaller number.
+    Back,
+}
+
+/// A value that a setting cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key} cannot be `{found}`: {needed}")]
+pub struct Refused {
+    /// Name of the setting.
+    pub key: &'static str,
+    /// What was wanted.
+    pub found: String,
+    /// What would do.
+    pub needed: String,
+}
+
+macro_rules! settings {
+    ($($setting:ident $group:ident $key:literal $label:literal $($field:ident).+ $takes:expr, $says:literal;)*) => {
+        /// A setting that a domain may have of its own.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Setting {
+            $(#[doc = $says] $setting,)*
+        }
+
+        impl Setting {
+            /// Every one of them, by group.
+            pub const ALL: &[Self] = &[$(Self::$setting),*];
+
+            /// Its name in a configuration.
+            pub fn key(self) -> &'static str {
+                match self { $(Self::$setting => $key,)* }
+            }
+
+            /// Its name on the screen.
+            pub fn label(self) -> &'static str {
+                match self { $(Self::$setting => $label,)* }
+            }
+
+            /// What it does, in a line.
+            pub fn says(self) -> &'static str {
+                match self { $(Self::$setting => $says,)* }
+            }
+
+            /// What it is about.
+            pub fn group(self) -> Group {
+                match self { $(Self::$setting => Group::$group,)* }
+            }
+
+            /// What it may be.
+            pub fn takes(self) -> Takes {
+                match self { $(Self::$setting => $takes,)* }
+            }
+
+            /// Its value as text.
+            pub fn text(self, of: &TurnSettings) -> String {
+                match self { $(Self::$setting => of.$($field).+.text(),)* }
+            }
+
+            fn assign(self, to: &mut TurnSettings, text: &str) -> Option<()> {
+                match self { $(Self::$setting => to.$($field).+ = Value::read(text)?,)* }
+                Some(())
+            }
+        }
+    };
+}
+
+const SWITCH: Takes = Takes::OneOf(&["on", "off"]);
+const AUTO: Takes = Takes::OneOf(&["auto", "off"]);
+const KINDS: &[&str] = &["all", "passage", "list", "table", "row"];
+const SOME_KINDS: &[&str] =
+    &["all", "passage", "list", "table", "row", "table,row", "passage,list", "passage,list,table", "passage,list,row"];
+const PARTS: &[&str] = &["all", "none", "title", "heading", "before", "after"];
+const SOME_PARTS: &[&str] = &["all", "none", "title", "heading", "title,heading", "before,after"];
+const METHODS: &[&str] = &["counterfactual", "logprob", "jsd", "preview", "similarity"];
+
+settings! {
+    Sources Retriever "sources" "sources" sources Takes::Count(1, 100, 1),
+        "how many of the best hits are offered to the prompt (k)";
+    Mode Retriever "retrieval.mode" "search" retrieval.mode Takes::OneOf(&["hybrid", "dense", "lexical"]),
+        "by meaning (dense), by words (lexical), or both";
+    Fusion Retriever "retrieval.fusion" "fusion" retrieval.fusion Takes::OneOf(&["blend", "rrf"]),
+        "how the lists of the searches become one: by their scores, or by their ranks (rrf)";
+    RrfK Retriever "retrieval.rrf_k" "fusion k" retrieval.rrf_k Takes::Count(1, 1000, 10),
+        "k of rrf, the reciprocal rank fusion: the lower, the more the first ranks count";
+    Rerank Retriever "rerank" "rerank" rerank SWITCH,
+        "whether the profile's reranker, where it has one, puts the hits in order";
+    Context Retriever "retrieval.context" "context" retrieval.context Takes::SomeOf(PARTS, SOME_PARTS),
+        "context parts the model reads with each source";
+    Kinds Retriever "retrieval.kinds" "kinds" retrieval.kinds Takes::SomeOf(KINDS, SOME_KINDS),
+        "kinds of evidence that are looked for";
+    Copies Retriever "retrieval.copies" "copies" retrieval.copies Takes::OneOf(&["fold", "keep"]),
+        "evidences that say the same: one hit that names the others, or each a hit";
+    Translate Retriever "retrieval.translate" "translate" retrieval.translate AUTO,
+        "a question in another language is searched for in that of the documents";
+    Temperature Generator "generation.temperature" "temperature" temperature Takes::Number(0.0, 2.0, 0.1),
+        "0 takes the likeliest token always; above 0 tokens are drawn";
+    Seed Generator "generation.seed" "seed" seed Takes::Count(0, u32::MAX, 1),
+        "makes drawn tokens the same again";
+    AnswerTokens Generator "prompt.answer_tokens" "answer length" prompt.answer_tokens Takes::Count(16, 8192, 32),
+        "most tokens of an answer; they are kept free in the prompt";
+    EvidenceTokens Generator "prompt.evidence_tokens" "evidence length" prompt.evidence_tokens
+        Takes::Count(50, 100_000, 250),
+        "most tokens of all evidences in the prompt together";
+    Method Attribution "attribution.method" "method" attribution.method Takes::OneOf(METHODS),
+        "how an answer is explained unless a key says otherwise";
+    Eps Attribution "attribution.eps" "eps" attribution.eps Takes::Number(0.0, 2.0, 0.005),
+        "sources closer than this cosine distance are one cluster";
+    MinPoints Attribution "attribution.min_points" "min points" attribution.min_points Takes::Count(1, 100, 1),
+        "neighbours, itself included, that make a source the core of a cluster";
+    Iterations Attribution "attribution.iterations" "iterations" attribution.iterations Takes::Count(1, 100, 1),
+        "counterfactual answers per cluster; more matter only above temperature 0";
+    ShareTemperature Attribution "attribution.temperature" "share temperature" attribution.temperature
+        Takes::Number(0.001, 10.0, 0.01),
+        "the lower, the more the largest contribution stands out";
+    GroupTest Attribution "attribution.group_test" "group test" attribution.group_test AUTO,
+        "auto leaves sources that hardly matter out together first";
+    EstimateFirst Attribution "attribution.estimate_first" "estimate first" attribution.estimate_first SWITCH,
+        "shows an estimate of every cluster before the exact values";
+}
+
+impl Setting {
+    /// The setting of this name.
+    pub fn of_key(key: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|setting| setting.key() == key)
+    }
+
+    /// Gives it the value of a text.
+    ///
+    /// # Errors
+    /// Where it cannot have that value; nothing is changed then.
+    pub fn write(self, to: &mut TurnSettings, text: &str) -> Result<(), Refused> {
+        let text = text.trim();
+        let refused = || Refused { key: self.key(), found: crate::base::clean_line(text), needed: self.needed() };
+        if !self.takes().allow(text) {
+            return Err(refused());
+        }
+        self.assign(to, text).ok_or_else(refused)
+    }
+
+    /// What would do, in words.
+    pub fn needed(self) -> String {
+        match self.takes() {
+            Takes::OneOf(words) => format!("use {}", listed(words)),
+            Takes::SomeOf(words, _) => format!("use {}, several with commas between", listed(words)),
+            Takes::Count(least, most, _) => format!("use a whole number from {least} to {most}"),
+            Takes::Number(least, most, _) => format!("use a number from {least} to {most}, such as {}", least.max(0.5)),
+        }
+    }
+
+    /// The value before or behind that of `of`: choices begin again at their end, numbers stay within their bounds.
+    pub fn stepped(self, of: &TurnSettings, way: Way) -> String {
+        let now = self.text(of);
+        match self.takes() {
+            Takes::OneOf(words) | Takes::SomeOf(_, words) => {
+                let at = words.iter().position(|word| *word == now);
+                let to = match (at, way) {
+                    (None, _) => 0,
+                    (Some(at), Way::On) => (at + 1) % words.len(),
+                    (Some(at), Way::Back) => (at + words.len() - 1) % words.len(),
+                };
+                words[to].to_owned()
+            }
+            Takes::Count(least, most, step) => {
+                let now = now.parse::<u64>().unwrap_or_default();
+                let to = if way == Way::On { now + u64::from(step) } else { now.saturating_sub(u64::from(step)) };
+                to.clamp(u64::from(least), u64::from(most)).to_string()
+            }
+            Takes::Number(least, most, step) => {
+                let now = now.parse::<f64>().unwrap_or_default();
+                let to = if way == Way::On { now + step } else { now - step };
+                // Steps of a tenth must not add up to 0.30000000000000004.
+                ((to.clamp(least, most) * 1e6).round() / 1e6).to_string()
+            }
+        }
+    }
+}
+
+impl Takes {
+    /// Whether a text is within what is allowed.
+    fn allow(self, text: &str) -> bool {
+        match self {
+            Self::OneOf(words) => words.contains(&text),
+            Self::SomeOf(words, _) => text.split(',').all(|word| words.contains(&word.trim())),
+            Self::Count(least, most, _) => text.parse().is_ok_and(|count: u32| (least..=most).contains(&count)),
+            Self::Number(least, most, _) => text.parse().is_ok_and(|number: f64| (least..=most).contains(&number)),
+        }
+    }
+}
+
+/// `a, b or c`.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn each_setting_has_a_name_of_its_own_and_is_read_as_it_is_written() {
+        for setting in Setting::ALL.iter().copied() {
+            assert_eq!(Setting::of_key(setting.key()), Some(setting));
+            let mut settings = TurnSettings::default();
+            setting.write(&mut settings, &setting.text(&TurnSettings::default())).unwrap();
+            assert_eq!(settings, TurnSettings::default(), "{setting:?}");
+        }
+    }
+
+    #[test]
+    fn each_name_is_that_of_the_configuration() {
+        let mut known = toml::Table::try_from(Config::default()).unwrap();
+        known.insert("sources".into(), toml::Value::Integer(5));
+        for setting in Setting::ALL {
+            let path: Vec<&str> = setting.key().split('.').collect();
+            let found = match path[..] {
+                [key] => known.get(key),
+                [table, key] => known[table].get(key),
+                _ => None,
+            };
+            assert!(found.is_some(), "{} is no key of the configuration", setting.key());
+        }
+    }
+
+    #[test]
+    fn each_choice_that_is_offered_can_be_chosen() {
+        for setting in Setting::ALL.iter().copied() {
+            if let Takes::OneOf(words) | Takes::SomeOf(_, words) = setting.takes() {
+                for word in words {
+                    let mut settings = TurnSettings::default();
+                    setting.write(&mut settings, word).unwrap();
+                    assert_eq!(setting.text(&settings), *word, "{setting:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_setting_cannot_be_is_refused_with_what_would_do() {
+        let bad = [
+            (Setting::Sources, "0", "use a whole number from 1 to 100"),
+            (Setting::Sources, "many", "use a whole number from 1 to 100"),
+            (Setting::Temperature, "0,5", "use a number from 0 to 2, such as 0.5"),
+            (Setting::Temperature, "NaN", "use a number from 0 to 2, such as 0.5"),
+            (Setting::Mode, "sparse", "use hybrid, dense or lexical"),
+            (Setting::Kinds, "row,chunk", "use all, passage, list, table or row, several with commas between"),
+            (Setting::Seed, "-1", "use a whole number from 0 to 4294967295"),
+        ];
+        for (setting, text, needed) in bad {
+            let mut settings = TurnSettings::default();
+            let refused = setting.write(&mut settings, text).unwrap_err();
+            assert_eq!((refused.found.as_str(), refused.needed.as_str()), (text, needed));
+            assert_eq!(settings, TurnSettings::default());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(crate::base::cases(200))]
+        #[test]
+        fn stepping_never_leaves_what_is_allowed(
+            at in 0..Setting::ALL.len(),
+            ways in proptest::collection::vec(any::<bool>(), 1..40),
+        ) {
+            let setting = Setting::ALL[at];
+            let mut settings = TurnSettings::default();
+            for on in ways {
+                let text = setting.stepped(&settings, if on { Way::On } else { Way::Back });
+                prop_assert!(setting.write(&mut settings, &text).is_ok(), "{} {text}", setting.key());
+                prop_assert!(text.len() < 20, "{text}");
+            }
+        }
+
+        #[test]
+        fn any_text_is_taken_or_refused(at in 0..Setting::ALL.len(), text in any::<String>()) {
+            let mut settings = TurnSettings::default();
+            if Setting::ALL[at].write(&mut settings, &text).is_err() {
+                prop_assert_eq!(settings, TurnSettings::default());
+            }
+        }
+    }
+}

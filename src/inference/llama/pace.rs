@@ -1,0 +1,71 @@
+//! How many tokens of a prompt are read in one call.
+//!
+//! Takes how long calls took, gives a number of tokens that is read in well under a second, since work is ended between
+//! calls only.
+//! Invariant: at least [`FEWEST`], and no more than there may be.
+//! Not here: what a call may hold at most (`engine`).
+
+use std::time::Duration;
+
+/// Tokens of the shortest step; fewer would make reading slow, since every call goes through all weights.
+const FEWEST: usize = 16;
+
+/// What a call may take: with a little for what else there is to do, work ends within a second.
+const CALL: Duration = Duration::from_millis(700);
+
+/// Tokens of a step, as the machine has proved to manage them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pace {
+    step: usize,
+    most: usize,
+}
+
+impl Pace {
+    /// `most` tokens until calls have been heard of.
+    pub(super) fn new(most: usize) -> Self {
+        Self { step: most, most }
+    }
+
+    /// Tokens to read in one call.
+    pub(super) fn step(self) -> usize {
+        self.step
+    }
+
+    /// Takes note that a call of `tokens` took so long. Shorter calls than [`FEWEST`] say nothing: they take as long as
+    /// going through all weights does.
+    pub(super) fn hear(&mut self, tokens: usize, took: Duration) {
+        if tokens < FEWEST {
+            return;
+        }
+        let steps = CALL.as_micros() * tokens as u128 / took.as_micros().max(1) / FEWEST as u128;
+        self.step = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(FEWEST).max(FEWEST).min(self.most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_as_long_as_the_machine_manages_in_time() {
+        let mut pace = Pace::new(48);
+        assert_eq!(pace.step(), 48);
+        pace.hear(48, CALL);
+        assert_eq!(pace.step(), 48);
+        pace.hear(48, CALL * 5 / 4);
+        assert_eq!(pace.step(), 32);
+        pace.hear(32, CALL * 9);
+        assert_eq!(pace.step(), 16, "not shorter");
+        pace.hear(16, CALL / 2);
+        assert_eq!(pace.step(), 32, "quicker again");
+        pace.hear(32, CALL / 100);
+        assert_eq!(pace.step(), 48, "not longer");
+    }
+
+    #[test]
+    fn calls_of_a_few_tokens_say_nothing() {
+        let mut pace = Pace::new(48);
+        pace.hear(4, CALL * 9);
+        assert_eq!(pace.step(), 48);
+    }
+}

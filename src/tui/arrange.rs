@@ -1,0 +1,60 @@
+//! What the user does to the arrangement of the panes: enlarge one, hide one, move a border.
+//!
+//! Invariant: the pane with the focus is never a hidden one.
+//! Not here: where the panes are then (`layout`).
+
+use super::layout::{Aside, Border, Shown, Zoom};
+use super::screen::{Pane, ScreenState};
+
+/// Enlarges the pane with the focus, or shows the others again.
+pub(super) fn enlarge(screen: &mut ScreenState) {
+    screen.arrangement.zoom = match screen.arrangement.zoom {
+        Zoom::Apart => Zoom::Enlarged,
+        Zoom::Enlarged => Zoom::Apart,
+    };
+}
+
+/// Hides the pane beside the conversation that has the focus, else the one on the right; or shows that again. Where only
+/// one pane is seen there is none beside it.
+pub(super) fn hide(screen: &mut ScreenState) {
+    let on_lists = screen.focus == Pane::Lists;
+    match screen.columns {
+        0 | 1 => {}
+        3.. if on_lists => {
+            screen.arrangement.lists = Shown::Hidden;
+            screen.set_focus(Pane::Conversation);
+        }
+        _ if is_side(screen.focus) || screen.arrangement.side == Shown::Shown => {
+            screen.arrangement.side = Shown::Hidden;
+            if is_side(screen.focus) {
+                screen.set_focus(Pane::Conversation);
+            }
+        }
+        _ => screen.arrangement.side = Shown::Shown,
+    }
+}
+
+/// Moves the border of the lists where they have the focus and a column, else the one right of the conversation.
+pub(super) fn shift(screen: &mut ScreenState, aside: Aside) {
+    let border = if screen.focus == Pane::Lists && screen.columns > 2 { Border::Lists } else { Border::Side };
+    if screen.columns > 1 && (border == Border::Lists || screen.arrangement.side == Shown::Shown) {
+        screen.arrangement.shift(border, aside);
+    }
+}
+
+/// Shows the pane with the focus, whatever was hidden before and however many columns there are now.
+pub(super) fn show_focus(screen: &mut ScreenState) {
+    if screen.focus == Pane::Lists && screen.columns > 2 {
+        screen.arrangement.lists = Shown::Shown;
+    } else if is_side(screen.focus) {
+        screen.side = screen.focus;
+        screen.arrangement.side = Shown::Shown;
+    }
+}
+
+fn is_side(pane: Pane) -> bool {
+    match pane {
+        Pane::Evidence | Pane::Behind | Pane::Why | Pane::Lists => true,
+        Pane::Composer | Pane::Conversation => false,
+    }
+}

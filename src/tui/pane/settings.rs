@@ -1,0 +1,143 @@
+//! The settings of the open domain, drawn over the panes.
+//!
+//! Invariant: what is the domain's own is marked with `*`, and its configured value stands beside it.
+//! Not here: what keys do (`tui::settings`).
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Clear, Paragraph};
+
+use super::popup::{draw_text, middle};
+use super::{Focus, block};
+use crate::app::App;
+use crate::base::clean_line;
+use crate::config::{Group, Setting};
+use crate::history::TurnSettings;
+use crate::tui::popup::Popup;
+use crate::tui::screen::ScreenState;
+use crate::tui::settings::SettingsView;
+use crate::tui::text::{Indent, cells, fit, pad, paragraphs, width};
+use crate::tui::theme::Theme;
+
+/// Cells of the names.
+const NAMES: usize = 20;
+/// Cells of the values.
+const VALUES: usize = 22;
+/// Widest the whole may be.
+const WIDEST: usize = 84;
+/// Rows below the settings, for what is said of the one under the cursor.
+const SAID: u16 = 4;
+
+/// What is settled when documents are read.
+const NEEDS_INGEST: &str = "What needs a new ingest (embedder, splitting, tables) is set in config.toml";
+
+/// What each line is of: a setting by its index, or nothing that can be chosen.
+type Rows = Vec<(Option<usize>, Line<'static>)>;
+
+pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+    let theme = screen.theme;
+    let Some(Popup::Settings(view)) = &mut screen.popup else { return };
+    let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
+    let rows = rows(app, view, room, &theme);
+    let at = middle(area, room + 2, rows.len() + 2 + usize::from(SAID));
+    let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
+    let changed = app.changes().iter().count();
+    let mut frame_block = block(format!("Settings of {domain}"), Focus::Here, &theme);
+    if changed > 0 {
+        let note = format!(" * {changed} changed ");
+        frame_block = frame_block.title(Line::styled(note, theme.accent).right_aligned());
+    }
+    let inner = frame_block.inner(at);
+    let below = SAID.min(inner.height / 2);
+    let list = Rect { height: inner.height - below, ..inner };
+    let said = Rect { y: list.bottom(), height: below, ..inner };
+    let cursor = rows.iter().position(|(setting, _)| *setting == Some(view.selected)).unwrap_or(0);
+    view.scroll.view(rows.len(), usize::from(list.height));
+    // With the first setting its heading is seen too.
+    view.scroll.reveal(if cursor <= 2 { 0..cursor + 1 } else { cursor..cursor + 1 });
+    let seen = view.scroll.view(rows.len(), usize::from(list.height));
+    if view.scroll.below() > 0 {
+        let more = format!(" {} more below ", view.scroll.below());
+        frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
+    }
+    let lines: Vec<Line<'static>> = rows.into_iter().map(|(_, line)| line).skip(seen.start).take(seen.len()).collect();
+    frame.render_widget(Clear, at);
+    frame.render_widget(frame_block, at);
+    frame.render_widget(Paragraph::new(lines), list);
+    frame.render_widget(Paragraph::new(said_lines(view, room, &theme)), said);
+    if let Some(line) = &mut view.typed
+        && let Some(row) = cursor.checked_sub(seen.start).filter(|row| *row < usize::from(list.height))
+    {
+        let from = cells(4 + NAMES);
+        let value =
+            Rect { x: list.x + from, y: list.y + cells(row), width: list.width.saturating_sub(from + 1), height: 1 };
+        frame.render_widget(Clear, value);
+        draw_text(line, value, frame);
+    }
+}
+
+fn rows(app: &App, view: &SettingsView, room: usize, theme: &Theme) -> Rows {
+    let now = app.turn_settings();
+    let mut rows = Rows::new();
+    for (group, title) in
+        [(Group::Retriever, "Retriever"), (Group::Generator, "Generator"), (Group::Attribution, "Attribution")]
+    {
+        if !rows.is_empty() {
+            rows.push((None, Line::default()));
+        }
+        rows.push((None, Line::styled(format!(" {title}"), theme.strong)));
+        if group == Group::Generator {
+            let model = format!("    {}{}", pad("model", NAMES), clean_line(&app.engine().generator));
+            rows.push((None, Line::styled(fit(&model, room), theme.dim)));
+        }
+        let settings = Setting::ALL.iter().copied().enumerate().filter(|(_, setting)| setting.group() == group);
+        rows.extend(
+            settings.map(|(at, setting)| (Some(at), row(app, (setting, at == view.selected), &now, (room, theme)))),
+        );
+    }
+    rows
+}
+
+fn row(
+    app: &App,
+    (setting, here): (Setting, bool),
+    now: &TurnSettings,
+    (room, theme): (usize, &Theme),
+) -> Line<'static> {
+    let own = app.changes().has(setting);
+    let text = setting.text(now);
+    let value = if here { format!("‹ {text} ›") } else { format!("  {text}") };
+    let style = if here { theme.selected } else { theme.text };
+    let beside = match setting {
+        Setting::Rerank if app.reranker().is_none() => "the profile has no reranker".to_owned(),
+        _ if own => format!("configured: {}", setting.text(app.configured())),
+        _ => String::new(),
+    };
+    let used = 4 + NAMES.saturating_sub(2) + VALUES;
+    Line::from(vec![
+        Span::styled(if here { " ›" } else { "  " }, theme.accent),
+        Span::styled(if own { "* " } else { "  " }, theme.accent),
+        Span::styled(pad(setting.label(), NAMES - 2), if own { theme.strong } else { theme.text }),
+        Span::styled(value.clone(), style),
+        Span::raw(" ".repeat(VALUES.saturating_sub(width(&value)))),
+        Span::styled(fit(&beside, room.saturating_sub(used)), theme.dim),
+    ])
+}
+
+/// What the setting under the cursor does and may be, or why a value was refused.
+fn said_lines(view: &SettingsView, room: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let setting = view.setting();
+    let indent = Indent::of(1);
+    let mut lines = vec![Line::default()];
+    if let Some(refused) = &view.refused {
+        lines.extend(paragraphs(&format!("✗ {refused}"), theme.bad, room, &indent));
+    } else {
+        lines.push(Line::styled(fit(&format!(" {}", setting.says()), room), theme.text));
+        let range = format!(" {}: {}", setting.key(), setting.needed());
+        lines.push(Line::styled(fit(&range, room), theme.dim));
+    }
+    lines.truncate(usize::from(SAID) - 1);
+    lines.push(Line::styled(fit(&format!(" {NEEDS_INGEST}"), room), theme.dim));
+    lines
+}

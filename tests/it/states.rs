@@ -1,0 +1,166 @@
+//! Every pane in every state it can be in, as stages to draw: nothing there yet, at work, full, failed.
+//!
+//! Not here: what is checked of them (`look`, `panes`).
+
+use crossterm::event::{KeyCode, KeyModifiers};
+use ragonite::answer::{Answer, RewriteHow};
+use ragonite::app::{DomainSummary, Event, Problem, TurnKey};
+use ragonite::attribution::Method;
+use ragonite::history::ConversationRecord;
+use ragonite::tui::{Pane, Theme};
+
+use crate::screen::{
+    ANSWER, NOW, Stage, Verdict, answer, attribution, conversation, domain, domain_name, retrieved, rewrite,
+};
+
+/// A name, and how such a stage comes to be in a theme.
+pub(crate) type State = (&'static str, fn(Theme) -> Stage);
+
+/// All of them: pane, then state.
+pub(crate) fn states() -> Vec<State> {
+    vec![
+        ("conversation empty", |theme| Stage::open().in_theme(theme).at(Pane::Conversation)),
+        ("conversation loading", |theme| reading().in_theme(theme).at(Pane::Conversation)),
+        ("conversation full", |theme| two_turns().in_theme(theme).at(Pane::Conversation)),
+        ("conversation error", |theme| failed().in_theme(theme).at(Pane::Conversation)),
+        ("composer empty", |theme| Stage::open().in_theme(theme)),
+        ("composer loading", |theme| reading().in_theme(theme)),
+        ("composer full", |theme| written(Stage::answered().in_theme(theme))),
+        ("composer error", |theme| failed().in_theme(theme)),
+        ("evidence empty", |theme| Stage::open().in_theme(theme).at(Pane::Evidence)),
+        ("evidence loading", |theme| Stage::asked(QUESTION).in_theme(theme).at(Pane::Evidence)),
+        ("evidence full", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence)),
+        ("evidence error", |theme| nothing_found().in_theme(theme).at(Pane::Evidence)),
+        ("behind empty", |theme| Stage::open().in_theme(theme).at(Pane::Behind)),
+        ("behind loading", |theme| reading().in_theme(theme).at(Pane::Behind)),
+        ("behind full", |theme| Stage::explained(Verdict::SomeDecide).in_theme(theme).at(Pane::Behind)),
+        ("behind error", |theme| failed().in_theme(theme).at(Pane::Behind)),
+        ("why empty", |theme| Stage::open().in_theme(theme).at(Pane::Why)),
+        ("why loading", |theme| explaining().in_theme(theme).at(Pane::Why)),
+        ("why full", |theme| opened(Stage::explained(Verdict::SomeDecide).in_theme(theme).at(Pane::Why))),
+        ("why error", |theme| failed().in_theme(theme).at(Pane::Why)),
+        ("lists empty", |theme| no_domain().in_theme(theme).at(Pane::Lists)),
+        ("lists loading", |theme| Stage::new().in_theme(theme).at(Pane::Lists)),
+        ("lists full", |theme| with_trash().in_theme(theme).at(Pane::Lists)),
+        ("lists error", |theme| broken_domain(theme)),
+        ("help full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('?')),
+        ("palette full", |theme| palette(theme)),
+    ]
+}
+
+const QUESTION: &str = "Who replaces the modem?";
+const FIRST: TurnKey = TurnKey(1);
+
+fn reading() -> Stage {
+    let mut stage = Stage::searched(QUESTION);
+    stage.play([
+        Event::PromptBuilt { turn: FIRST, tokens: 1240, sources: 4, cut: vec![] },
+        Event::PromptRead { turn: FIRST, done: 558, total: 1240 },
+    ]);
+    stage
+}
+
+/// A follow-up that is out of scope, below an answer.
+pub(crate) fn two_turns() -> Stage {
+    let mut stage = Stage::answered();
+    let turn = TurnKey(2);
+    let completed = "When is the replacement of the satellite modem of station Kestrel due?";
+    stage.play([
+        Event::QuestionAsked { text: "And when is it due?".into(), at: NOW },
+        Event::QuestionCompleted { turn, rewrite: Box::new(rewrite(completed, RewriteHow::Model)) },
+        Event::HitsRetrieved { turn, retrieved: Box::new(retrieved(completed)) },
+    ]);
+    let text = "The information is not in the sources.";
+    stage.finish(turn, Answer { answered: false, citations: vec![], ..answer(text, vec![]) });
+    stage
+}
+
+fn failed() -> Stage {
+    let mut stage = Stage::searched(QUESTION);
+    let problem = Problem {
+        what: "loading the generator: opening qwen2.5-coder-1.5b-instruct-q4_k_m.gguf: no such file".into(),
+        next: "Fetch it with `ragonite models pull`, or choose another profile".into(),
+    };
+    stage.play([Event::TurnFailed { turn: FIRST, problem }]);
+    stage
+}
+
+fn nothing_found() -> Stage {
+    let mut stage = Stage::asked(QUESTION);
+    let found = ragonite::retrieval::Retrieved { hits: Vec::new(), ..retrieved(QUESTION) };
+    stage.play([
+        Event::QuestionCompleted { turn: FIRST, rewrite: Box::new(rewrite(QUESTION, RewriteHow::First)) },
+        Event::HitsRetrieved { turn: FIRST, retrieved: Box::new(found) },
+    ]);
+    let text = "The information is not in the sources.";
+    stage.finish(FIRST, Answer { answered: false, citations: vec![], ..answer(text, vec![]) });
+    stage
+}
+
+fn explaining() -> Stage {
+    let mut stage = Stage::answered();
+    let clusters = attribution(Verdict::SomeDecide).clusters[..1].to_vec();
+    stage.play([
+        Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
+        Event::AttributionAdvanced { turn: FIRST, done: 2, total: 5, clusters },
+    ]);
+    stage
+}
+
+/// With the first cluster opened to the answer without it.
+pub(crate) fn opened(mut stage: Stage) -> Stage {
+    stage.frame((120, 40));
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage
+}
+
+/// With a question of several lines and a wide word in it.
+fn written(mut stage: Stage) -> Stage {
+    let text =
+        "Welches Gerät wird ersetzt, und wer führt die Arbeit an der Station Kestrel?\nAnd what does 手順書 say of it?";
+    stage.input(&crossterm::event::Event::Paste(text.into()));
+    stage
+}
+
+fn no_domain() -> Stage {
+    let mut stage = Stage::new();
+    stage.play([Event::DomainsListed(vec![])]);
+    stage
+}
+
+fn with_trash() -> Stage {
+    let mut stage = Stage::answered();
+    let trash = vec![ConversationRecord { deleted_at: Some(NOW), ..conversation(9, "Ist das Modem alt?") }];
+    let pinned = ConversationRecord { pinned: true, ..conversation(2, QUESTION) };
+    let others = (3..30).map(|id| conversation(id, &format!("Question number {id} about the stations in the north")));
+    let conversations = std::iter::once(pinned).chain(others).collect();
+    stage.play([Event::ConversationsListed { domain: domain_name(), conversations, trash }]);
+    stage
+}
+
+fn broken_domain(theme: Theme) -> Stage {
+    let mut stage = Stage::new().in_theme(theme);
+    let problem = Problem {
+        what: "it was made with the embedder bge-m3".into(),
+        next: "Re-embed it with `ragonite domain rebuild old`".into(),
+    };
+    let broken = DomainSummary { name: "old".parse().unwrap(), problem: Some(problem.clone()), ..domain() };
+    let name = broken.name.clone();
+    stage.play([
+        Event::DomainsListed(vec![broken]),
+        Event::DomainChosen(name.clone()),
+        Event::DomainFailed { name, problem },
+    ]);
+    stage.at(Pane::Lists)
+}
+
+fn palette(theme: Theme) -> Stage {
+    let mut stage = Stage::answered().in_theme(theme);
+    stage.press(KeyCode::Char('p'), KeyModifiers::CONTROL);
+    stage
+}
+
+/// An answer as long as answers get, for what must fit or be cut.
+pub(crate) fn long_answer() -> Answer {
+    answer(&[ANSWER; 12].join("\n\n"), vec![9])
+}
