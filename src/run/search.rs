@@ -87,7 +87,7 @@ mod tests {
     use crate::config::{Changes, Config, Setting};
     use crate::evidence::Kind;
     use crate::inference::Catalog;
-    use crate::retrieval::Mode;
+    use crate::retrieval::{Fusion, Mode};
 
     #[test]
     fn the_command_line_wins_over_the_domain_and_the_domain_over_the_configuration() {
@@ -98,10 +98,13 @@ mod tests {
         changes.set(Setting::Mode, "dense").unwrap();
         changes.set(Setting::Kinds, "row").unwrap();
         let of_domain = changes.applied_to(&configured).retrieval;
-        let typed = Cli::try_parse_from(["ragonite", "search", "--domain", "wiki", "--mode", "hybrid", "who?"]);
+        let typed = Cli::try_parse_from([
+            "ragonite", "search", "--domain", "wiki", "--mode", "hybrid", "--fusion", "rrf", "who?",
+        ]);
         let Some(Command::Search(args)) = typed.unwrap().command else { panic!("no search") };
         let settings = settings(of_domain, &args);
-        assert_eq!((settings.mode, settings.kinds), (Mode::Hybrid, vec![Kind::Row]));
+        assert_eq!((settings.mode, settings.fusion), (Mode::Hybrid, Fusion::Rrf));
+        assert_eq!(settings.kinds, [Kind::Row]);
         assert_eq!((settings.rrf_k, settings.context), (7, ContextParts::NONE));
     }
 }
