@@ -7,6 +7,6 @@ use clap::Parser;
 #[expect(unsafe_code, reason = "the environment may only be changed before there are threads")]
 fn main() -> ExitCode {
     // SAFETY: nothing has run yet, so there is no other thread.
-    unsafe { ragonite::inference::settle_kernels() };
+    unsafe { ragonite::config::set_variable(ragonite::inference::SAME_KERNELS) };
     ragonite::run::run(ragonite::cli::Cli::parse()).into()
 }

@@ -173,6 +173,10 @@ const ROWS: &[Row] = &[
         seen.wished(|event| matches!(event, Event::ExportWanted { turn: Some(0), .. }))
     }),
     (Action::Palette, At::Both(Pane::Why), Stage::open, |seen| seen.appeared("┏ Actions ")),
+    (Action::Settings, At::Both(Pane::Why), Stage::answered, |seen| seen.appeared("┏ Settings of wiki ")),
+    (Action::Check, At::Pane(Pane::Conversation), Stage::answered, |seen| {
+        seen.wished(|event| matches!(event, Event::CheckWanted { turn: 0 }))
+    }),
     (Action::Search, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("┏ Look for ")),
     (Action::NextMatch, At::Pane(Pane::Evidence), looked_for, |seen| seen.appeared("“modem” 2 of 2")),
     (Action::PreviousMatch, At::Pane(Pane::Evidence), looked_for, |seen| seen.appeared("“modem” 2 of 2")),

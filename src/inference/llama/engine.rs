@@ -192,20 +192,10 @@ fn backend() -> Result<&'static LlamaBackend, EngineError> {
         .ok_or(EngineError::Backend)
 }
 
-/// The environment variable with which llama.cpp uses the same kernels for 4-bit and 6-bit weights however few tokens a
-/// call has; else those of fewer than eight tokens round otherwise. It costs a sixth of the speed of such calls.
-const SAME_KERNELS: &str = "GGML_CPU_TILED_MM_FORCE";
-
-/// Makes llama.cpp round alike in short and in long calls, for the whole process; before that, answers may depend on what
-/// else is read beside them. A program calls it first of all.
-///
-/// # Safety
-/// No other thread may run: it changes the environment.
-#[expect(unsafe_code, reason = "llama.cpp takes this setting from the environment only")]
-pub unsafe fn settle_kernels() {
-    // SAFETY: the caller's.
-    unsafe { std::env::set_var(SAME_KERNELS, "1") }
-}
+/// The environment variable and the value with which llama.cpp uses the same kernels for 4-bit and 6-bit weights however
+/// few tokens a call has; else those of fewer than eight tokens round otherwise, and answers may depend on what is read
+/// beside them. It costs a sixth of the speed of such calls. A program sets it before it starts threads.
+pub const SAME_KERNELS: (&str, &str) = ("GGML_CPU_TILED_MM_FORCE", "1");
 
 /// Physical cores this process may use: more threads slow llama.cpp down.
 fn physical_cores() -> usize {

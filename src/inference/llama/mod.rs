@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use self::choice::Choice;
 use self::draft::Draft;
-pub use self::engine::settle_kernels;
+pub use self::engine::SAME_KERNELS;
 use self::engine::{Engine, Logits, Sequence};
 use self::slots::Slots;
 use self::stream::TextStream;
