@@ -118,6 +118,9 @@ pub struct Asked {
     pub outcome: Outcome,
 }
 
+/// What a score is kept to.
+const DIGITS: f64 = 1e12;
+
 /// Of searches, in the order of the tables.
 const MEASURES: &[Measure<Asked>] = &[
     measure("page.p_at_1", "P@1", |one| Some(within(one.outcome.page, 1))),
@@ -257,5 +260,7 @@ pub(super) fn outcome(gold: &[Page], hits: &[Found]) -> Outcome {
 fn found(pages: &Pages, hit: Hit) -> Option<Found> {
     let page = pages.of_hit(&hit)?;
     let Hit { title, kind, location, fused, dense_rank, lexical_rank, .. } = hit;
+    // So many digits come back from the memory of results as they were written.
+    let fused = (fused * DIGITS).round() / DIGITS;
     Some(Found { page, title, kind, location, fused, dense_rank, lexical_rank })
 }

@@ -4,7 +4,6 @@ use super::*;
 use crate::base::{CancelSource, CancelToken};
 use crate::index::Index;
 use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
-use crate::retrieval::Leg;
 use crate::retrieval::tests::{added_up, close};
 
 fn wiki(embedder: &WordEmbedder) -> (tempfile::TempDir, Index) {
