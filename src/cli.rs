@@ -17,7 +17,7 @@ use crate::config::Setting;
 use crate::eval::{Ablation, Completion};
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
 use crate::history::{Format, Rating, Reason, UnknownRating};
-use crate::retrieval::{Mode, Reranking, Translate};
+use crate::retrieval::{Fusion, Mode, Reranking, Translate};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
 ///
@@ -219,6 +219,9 @@ pub struct Search {
     /// dense, lexical or hybrid [default: as set for the domain, else as configured: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
+    /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: likewise: blend]
+    #[arg(long, value_parser = word::<Fusion>)]
+    pub fusion: Option<Fusion>,
     /// Context shown with each hit: all, none, or some of title,heading,before,after [default: likewise: all]
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
@@ -559,6 +562,9 @@ pub struct EvalSettings {
     /// dense, lexical or hybrid [default: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
+    /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: blend]
+    #[arg(long, value_parser = word::<Fusion>)]
+    pub fusion: Option<Fusion>,
     /// on, or off to leave the profile's reranker out
     #[arg(long, value_parser = word::<Reranking>, default_value = "on")]
     pub rerank: Reranking,

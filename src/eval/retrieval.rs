@@ -128,6 +128,9 @@ pub struct Asked {
     pub outcome: Outcome,
 }
 
+/// What a score is kept to.
+const DIGITS: f64 = 1e12;
+
 /// By page number.
 pub const BY_PAGE: &[Name] = &[
     P_AT_1,
@@ -312,5 +315,7 @@ fn outcome(gold: &[Page], hits: &[Found]) -> Outcome {
 fn found(pages: &Pages, hit: Hit) -> Option<Found> {
     let page = pages.of_hit(&hit)?;
     let Hit { title, kind, location, fused, dense_rank, lexical_rank, .. } = hit;
+    // So many digits come back from the memory of results as they were written.
+    let fused = (fused * DIGITS).round() / DIGITS;
     Some(Found { page, title, kind, location, fused, dense_rank, lexical_rank })
 }

@@ -61,6 +61,7 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     settings.top_k = args.k.map_or(settings.top_k, usize::from);
     settings.per_leg = settings.per_leg.max(settings.top_k);
     settings.mode = args.mode.unwrap_or(settings.mode);
+    settings.fusion = args.fusion.unwrap_or(settings.fusion);
     settings.context = args.context.unwrap_or(settings.context);
     if !args.kinds.is_empty() {
         settings.kinds.clone_from(&args.kinds);
@@ -98,7 +99,7 @@ mod tests {
     use crate::config::{Changes, Config, Setting};
     use crate::evidence::Kind;
     use crate::inference::Catalog;
-    use crate::retrieval::Mode;
+    use crate::retrieval::{Fusion, Mode};
 
     #[test]
     fn the_command_line_wins_over_the_domain_and_the_domain_over_the_configuration() {
@@ -109,10 +110,13 @@ mod tests {
         changes.set(Setting::Mode, "dense").unwrap();
         changes.set(Setting::Kinds, "row").unwrap();
         let of_domain = changes.applied_to(&configured).retrieval;
-        let typed = Cli::try_parse_from(["ragonite", "search", "--domain", "wiki", "--mode", "hybrid", "who?"]);
+        let typed = Cli::try_parse_from([
+            "ragonite", "search", "--domain", "wiki", "--mode", "hybrid", "--fusion", "rrf", "who?",
+        ]);
         let Some(Command::Search(args)) = typed.unwrap().command else { panic!("no search") };
         let settings = settings(of_domain, &args);
-        assert_eq!((settings.mode, settings.kinds), (Mode::Hybrid, vec![Kind::Row]));
+        assert_eq!((settings.mode, settings.fusion), (Mode::Hybrid, Fusion::Rrf));
+        assert_eq!(settings.kinds, [Kind::Row]);
         assert_eq!((settings.rrf_k, settings.context), (7, ContextParts::NONE));
     }
 }

@@ -122,6 +122,7 @@ impl<'a> Bench<'a> {
         let mut retrieval = config.retrieval.clone();
         retrieval.top_k = how.k.map_or(retrieval.top_k, usize::from);
         retrieval.mode = how.mode.unwrap_or(retrieval.mode);
+        retrieval.fusion = how.fusion.unwrap_or(retrieval.fusion);
         retrieval.context = context;
         retrieval.translate = self.translate;
         if !how.kinds.is_empty() {
