@@ -67,7 +67,7 @@ pub(super) fn brings_a_name<'a>(text: &str, heard: impl IntoIterator<Item = &'a 
     words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens).any(|run| {
         let mut names = run.iter().filter(|word| word.may_be_name());
         match language {
-            Language::English => names.any(|word| !(word.begins && run.len() == 1) && !is_heard(word)),
+            Language::English => names.any(|word| !(is_heard(word) || word.begins && run.len() == 1)),
             // A noun of its own is no name; several side by side are, as in `mit Felix Brandt`.
             Language::German => {
                 names.clone().any(|word| is_identifier(word.text) && !is_heard(word))

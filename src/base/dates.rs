@@ -157,11 +157,10 @@ impl DayOrMonth {
     pub fn day_words(self) -> Vec<String> {
         let Self::Day(date) = self else { return Vec::new() };
         let day = date.day();
-        let ending = match (day % 10, day / 10) {
-            (_, 1) => "th",
-            (1, _) => "st",
-            (2, _) => "nd",
-            (3, _) => "rd",
+        let ending = match day {
+            1 | 21 | 31 => "st",
+            2 | 22 => "nd",
+            3 | 23 => "rd",
             _ => "th",
         };
         let mut words = vec![day.to_string(), format!("{day}{ending}")];

@@ -75,7 +75,7 @@ pub fn retrieve_follow_up(
     let mut timings = search.timings;
     let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines))?;
     (retrieved.dense, retrieved.lexical) = (dense, lexical);
-    finish(engines, &mut retrieved, candidates, (&legs, worths), (settings, &mut timings), cancel)?;
+    finish(engines, &mut retrieved, (candidates, (&legs, worths)), (settings, &mut timings), cancel)?;
     if !is_alone {
         retrieved.legs = legs;
     }

@@ -34,8 +34,7 @@ pub struct Engines<'a> {
 pub(super) fn finish(
     engines: Engines<'_>,
     retrieved: &mut Retrieved,
-    mut candidates: Candidates,
-    searched: (&[QueryLeg], Worths),
+    (mut candidates, searched): (Candidates, (&[QueryLeg], Worths)),
     (settings, timings): (&RetrievalSettings, &mut RetrievalTimings),
     cancel: &CancelToken,
 ) -> Result<(), RetrievalError> {
