@@ -181,23 +181,32 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     Line::from(spans)
 }
 
-fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+fn hints_of(popup: &Popup) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, action.hint());
-    match &screen.popup {
-        Some(Popup::Help(_)) => return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
-        Some(Popup::Palette(_)) => return vec![(Action::Send, "do it"), (Action::Back, "close")],
-        Some(Popup::Prompt(_)) => return vec![(Action::Send, "done"), (Action::Back, "leave it")],
-        Some(Popup::Reasons(_)) => return vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
-        Some(Popup::Confirm(_)) => return vec![(Action::Back, "keep it")],
-        Some(Popup::Settings(view)) if view.typed.is_some() => {
-            return vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")];
+    match popup {
+        Popup::Help(_) => vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
+        Popup::Palette(_) => vec![(Action::Send, "do it"), (Action::Back, "close")],
+        Popup::Prompt(_) => vec![(Action::Send, "done"), (Action::Back, "leave it")],
+        Popup::Reasons(_) => vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
+        Popup::Confirm(_) => vec![(Action::Back, "keep it")],
+        Popup::Settings(view) if view.typed.is_some() => {
+            vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")]
         }
-        Some(Popup::Settings(_)) => {
-            let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
-            return keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect();
-        }
-        None => {}
+        Popup::Settings(_) => vec![
+            (Action::Left, "less, before"),
+            (Action::Right, "more, next"),
+            (Action::Toggle, "type it"),
+            (Action::Delete, "as configured"),
+            (Action::Back, "close"),
+        ],
     }
+}
+
+fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+    if let Some(popup) = &screen.popup {
+        return hints_of(popup);
+    }
+    let short = |action: Action| (action, action.hint());
     let mut hints = Vec::new();
     if app.is_busy() {
         hints.push((Action::Back, "stop"));
