@@ -21,6 +21,7 @@ mod settings;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use blend::{add_up, blend};
 pub use copies::{Copied, Relation};
@@ -33,3 +34,4 @@ pub use plan::{Heard, standing, weigh};
 pub use query::{Conversation, LegReason, LegRole, QueryLeg, Standing};
 pub use search::{Engines, retrieve};
 pub use settings::{Copies, Reranking, RetrievalSettings, Translate};
+pub use trial::{Placed, Tried, try_context};

@@ -196,6 +196,20 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
             return keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect();
         }
+        Some(Popup::Context(view)) => {
+            let back = if view.is_trying(app) { "stop" } else { "close" };
+            let others = [(Action::Left, "source before"), (Action::Right, "next source")];
+            let more = [short(Action::OpenDocument)].into_iter().chain(others).chain([short(Action::PageDown)]);
+            return [(Action::Back, back)].into_iter().chain(more).collect();
+        }
+        Some(Popup::Document(view)) if view.typed.is_some() => {
+            return vec![(Action::Send, "look for it"), (Action::Back, "leave it")];
+        }
+        Some(Popup::Document(view)) => {
+            let back = if view.find.is_some() { "end" } else { "close" };
+            let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
+            return [(Action::Back, back)].into_iter().chain(more.map(short)).collect();
+        }
         None => {}
     }
     let mut hints = Vec::new();
@@ -235,6 +249,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(open);
             let hit = screen.turn(app).and_then(|turn| turn.hits().get(screen.evidence.selected));
             let table = hit.and_then(|hit| app.table(hit.evidence)).flatten();
+            hints.extend(open.into_iter().flat_map(|_| [Action::Context, Action::OpenDocument].map(short)));
             hints.extend(table.map(|_| (Action::Right, "scroll table")));
             hints.extend(open.map(|_| short(Action::PageDown)));
         }
