@@ -181,36 +181,43 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     Line::from(spans)
 }
 
-fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+/// The keys that count while a popup is open.
+fn hints_of_popup(app: &App, popup: &Popup) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, action.hint());
-    match &screen.popup {
-        Some(Popup::Help(_)) => return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
-        Some(Popup::Palette(_)) => return vec![(Action::Send, "do it"), (Action::Back, "close")],
-        Some(Popup::Prompt(_)) => return vec![(Action::Send, "done"), (Action::Back, "leave it")],
-        Some(Popup::Reasons(_)) => return vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
-        Some(Popup::Confirm(_)) => return vec![(Action::Back, "keep it")],
-        Some(Popup::Settings(view)) if view.typed.is_some() => {
-            return vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")];
+    match popup {
+        Popup::Help(_) => vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
+        Popup::Palette(_) => vec![(Action::Send, "do it"), (Action::Back, "close")],
+        Popup::Prompt(_) => vec![(Action::Send, "done"), (Action::Back, "leave it")],
+        Popup::Reasons(_) => vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
+        Popup::Confirm(_) => vec![(Action::Back, "keep it")],
+        Popup::Settings(view) if view.typed.is_some() => {
+            vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")]
         }
-        Some(Popup::Settings(_)) => {
+        Popup::Settings(_) => {
             let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
-            return keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect();
+            keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect()
         }
-        Some(Popup::Context(view)) => {
+        Popup::Context(view) => {
             let back = if view.is_trying(app) { "stop" } else { "close" };
             let others = [(Action::Left, "source before"), (Action::Right, "next source")];
             let more = [short(Action::OpenDocument)].into_iter().chain(others).chain([short(Action::PageDown)]);
-            return [(Action::Back, back)].into_iter().chain(more).collect();
+            [(Action::Back, back)].into_iter().chain(more).collect()
         }
-        Some(Popup::Document(view)) if view.typed.is_some() => {
-            return vec![(Action::Send, "look for it"), (Action::Back, "leave it")];
+        Popup::Document(view) if view.typed.is_some() => {
+            vec![(Action::Send, "look for it"), (Action::Back, "leave it")]
         }
-        Some(Popup::Document(view)) => {
+        Popup::Document(view) => {
             let back = if view.find.is_some() { "end" } else { "close" };
             let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
-            return [(Action::Back, back)].into_iter().chain(more.map(short)).collect();
+            [(Action::Back, back)].into_iter().chain(more.map(short)).collect()
         }
-        None => {}
+    }
+}
+
+fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+    let short = |action: Action| (action, action.hint());
+    if let Some(popup) = &screen.popup {
+        return hints_of_popup(app, popup);
     }
     let mut hints = Vec::new();
     if app.is_busy() {
