@@ -2,8 +2,9 @@
 
 use crate::answer::Answer;
 use crate::attribution::Method;
-use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
+use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
 use crate::config::Changes;
+use crate::evidence::ContextParts;
 use crate::history::{ConversationRecord, Feedback, Format, Place, TurnRecord, TurnSettings};
 use crate::prompt::PastTurn;
 use crate::retrieval::Hit;
@@ -188,6 +189,28 @@ pub enum Effect {
         domain: DomainName,
         /// The evidence.
         evidence: EvidenceId,
+    },
+    /// Rank evidences by meaning with only some parts of their context. Answered by `ContextTried`.
+    TryContext {
+        /// The job.
+        turn: TurnKey,
+        /// The domain.
+        domain: DomainName,
+        /// What they are ranked for.
+        query: String,
+        /// The evidences.
+        evidences: Vec<EvidenceId>,
+        /// The parts that stay.
+        parts: ContextParts,
+    },
+    /// Load the text of a document. Answered by `DocumentLoaded`.
+    LoadDocument {
+        /// The domain.
+        domain: DomainName,
+        /// The document.
+        document: DocumentId,
+        /// The evidence that is looked for in it, which is not left out.
+        hit: EvidenceId,
     },
     /// Stop all work for a turn. Answered by `TurnCanceled` once it has stopped.
     CancelTurn(TurnKey),

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, Problem, TurnKey};
+use super::{ConversationChange, DocumentPart, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
-use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
+use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
 use crate::config::Changes;
-use crate::evidence::TableGrid;
+use crate::evidence::{ContextParts, TableGrid};
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 use crate::prompt::Cut;
-use crate::retrieval::Retrieved;
+use crate::retrieval::{Retrieved, Tried};
 
 /// A domain in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +110,21 @@ pub enum Event {
     ConversationStarted,
     /// The screen needs the table of an evidence.
     TableWanted(EvidenceId),
+    /// The user wants to see how the sources of a turn would rank by meaning with only these parts of their context. All
+    /// parts end that.
+    ContextWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+        /// The parts that stay.
+        parts: ContextParts,
+    },
+    /// The user wants to read the whole document of a hit.
+    DocumentWanted {
+        /// The document.
+        document: DocumentId,
+        /// The hit.
+        hit: EvidenceId,
+    },
     /// The user has read the problem on screen.
     ProblemDismissed,
     /// The user wants to leave.
@@ -256,6 +271,20 @@ pub enum Event {
         /// Its table; none where it has none.
         table: Option<Arc<TableGrid>>,
     },
+    /// Answer to `TryContext`.
+    ContextTried {
+        /// The job.
+        turn: TurnKey,
+        /// The sources that are still there, in their order.
+        tried: Vec<Tried>,
+    },
+    /// Answer to `LoadDocument`.
+    DocumentLoaded {
+        /// The document.
+        document: DocumentId,
+        /// Its text in order; empty where it is gone.
+        parts: Result<Arc<[DocumentPart]>, Problem>,
+    },
     /// A stage of a turn failed.
     TurnFailed {
         /// The turn.
@@ -296,6 +325,8 @@ impl Event {
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }
                 | Self::CheckWanted { .. }
+                | Self::ContextWanted { .. }
+                | Self::DocumentWanted { .. }
                 | Self::DomainChosen(_)
                 | Self::ConversationChosen(_)
                 | Self::ConversationStarted

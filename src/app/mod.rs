@@ -3,6 +3,7 @@
 //! Invariants: no I/O, no clock, no thread, no ratatui; an event of a finished or cancelled turn changes nothing.
 //! Not here: carrying out effects (`runtime`), scroll and focus (`tui`).
 
+mod context;
 mod effect;
 mod event;
 mod keep;
@@ -14,6 +15,7 @@ mod steps;
 mod tests;
 mod turn;
 
+pub use context::{ContextTrial, DocumentPart, Fetched, OpenDocument, Piece};
 pub use effect::{ConversationChange, Effect, TurnKey, Wording};
 pub use event::{DomainSummary, EngineStatus, Event};
 pub use keep::FoundConversations;

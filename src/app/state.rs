@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::context::{ContextTrial, Fetched, OpenDocument};
 use super::keep::FoundConversations;
 use super::settings::Loaded;
 use super::turn::{Purpose, Stored};
@@ -108,6 +109,10 @@ pub struct App {
     pub(super) wish: Option<Wish>,
     /// The job that looks for questions to go on with, and its turn.
     pub(super) suggesting: Option<(TurnKey, TurnKey)>,
+    /// What became of the ranks of a turn's sources without some of their context.
+    pub(super) trial: Option<ContextTrial>,
+    /// The document that is read.
+    pub(super) document: Option<OpenDocument>,
     pub(super) canceling: Option<TurnKey>,
     pub(super) last_key: u64,
 }
@@ -251,6 +256,10 @@ impl App {
             Event::ConversationChosen(id) => self.grant_or_wait(Wish::Conversation(id)),
             Event::ConversationStarted => self.grant_or_wait(Wish::NewConversation),
             Event::TableWanted(evidence) => self.want_table(evidence),
+            Event::ContextWanted { turn, parts } => self.try_context(turn, parts),
+            Event::ContextTried { turn, tried } => self.tried(turn, Some(Fetched::Here(tried))),
+            Event::DocumentWanted { document, hit } => self.want_document(document, hit),
+            Event::DocumentLoaded { document, parts } => self.document_loaded(document, parts),
             Event::ProblemDismissed => self.noting(None),
             Event::QuitRequested => {
                 let mut effects = self.cancel();
@@ -336,6 +345,7 @@ impl App {
     /// Puts a conversation on screen in place of the open one.
     pub(super) fn show(&mut self, conversation: Option<ConversationRecord>, records: Vec<TurnRecord>) {
         self.conversation = conversation;
+        self.leave_evidence();
         let in_flight = |turn: &Turn| !matches!(turn.stored, Stored::Settled | Stored::Unsaved);
         let unsaved = self.turns.drain(..).filter(in_flight);
         self.parked.extend(unsaved);

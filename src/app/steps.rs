@@ -5,6 +5,7 @@
 
 use time::OffsetDateTime;
 
+use super::context::Fetched;
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
 use super::{Effect, Event, Problem, TurnKey, Wording};
@@ -178,6 +179,10 @@ impl App {
                 // Nobody asked for it, so nobody misses it.
                 self.suggesting = None;
                 Vec::new()
+            }
+            (_, Event::TurnCanceled { turn }) if self.is_trying(turn) => self.tried(turn, None),
+            (_, Event::TurnFailed { turn, problem }) if self.is_trying(turn) => {
+                self.tried(turn, Some(Fetched::Failed(problem)))
             }
             (phase, Event::TurnCanceled { turn }) if phase.turn() == Some(turn) => self.settle(turn, Outcome::Canceled),
             (phase, Event::TurnFailed { turn, problem }) if phase.turn() == Some(turn) => {

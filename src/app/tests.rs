@@ -6,8 +6,9 @@ use time::OffsetDateTime;
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
 use crate::attribution::{Attribution, AttributionTimings, Method, Sentence};
-use crate::base::{ConversationId, DomainName, EvidenceId, Language, Millis, TurnId};
+use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::config::{Changes, Setting};
+use crate::evidence::ContextParts;
 use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating, TurnSettings};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
@@ -488,6 +489,48 @@ fn a_table_is_loaded_once() {
     app.handle(Event::TableLoaded { evidence: EvidenceId(4), table: None });
     assert_eq!(app.table(EvidenceId(4)), Some(None));
     assert!(app.handle(wanted).is_empty());
+}
+
+#[test]
+fn one_trial_of_a_context_runs_at_a_time_and_beside_a_turn() {
+    let without = |part| ContextParts::ALL.without(part);
+    let wanted = |parts| Event::ContextWanted { turn: 0, parts };
+    let mut app = with_one_turn();
+    app.handle(asked("and then?"));
+    let title = without(ContextParts::TITLE);
+    let job = |app: &App| TurnKey(app.last_key);
+    let effects = app.handle(wanted(title));
+    assert!(matches!(&effects[..], [Effect::TryContext { turn, parts, .. }] if *turn == job(&app) && *parts == title));
+    let first = job(&app);
+    let effects = app.handle(wanted(without(ContextParts::AFTER)));
+    assert!(matches!(&effects[..], [Effect::CancelTurn(stopped), Effect::TryContext { .. }] if *stopped == first));
+    app.handle(Event::ContextTried { turn: first, tried: vec![] });
+    app.handle(Event::TurnCanceled { turn: first });
+    assert_eq!(app.trial().unwrap().ranks, Fetched::Coming, "what comes late changes nothing");
+    let problem = Problem { what: "no".into(), next: String::new() };
+    app.handle(Event::TurnFailed { turn: job(&app), problem: problem.clone() });
+    assert_eq!(app.trial().unwrap().ranks, Fetched::Failed(problem));
+    assert!(app.problem().is_none() && app.is_busy(), "the turn goes on");
+    app.handle(wanted(title));
+    app.handle(Event::ContextTried { turn: job(&app), tried: vec![] });
+    assert_eq!(app.trial().unwrap().ranks, Fetched::Here(vec![]));
+    assert!(app.handle(wanted(ContextParts::ALL)).is_empty(), "nothing runs that could be stopped");
+    assert!(app.trial().is_none());
+}
+
+#[test]
+fn only_the_document_that_was_wanted_last_is_shown() {
+    let mut app = opened();
+    let wanted = |id| Event::DocumentWanted { document: DocumentId(id), hit: EvidenceId(1) };
+    let loaded = |id| Event::DocumentLoaded { document: DocumentId(id), parts: Ok([].into()) };
+    assert_eq!(app.handle(wanted(1)).len(), 1);
+    app.handle(wanted(2));
+    app.handle(loaded(1));
+    assert_eq!(app.document().unwrap().parts, Fetched::Coming);
+    app.handle(loaded(2));
+    assert_eq!(app.document().unwrap().parts, Fetched::Here([].into()));
+    app.handle(Event::ConversationStarted);
+    assert!(app.document().is_none(), "it belonged to the conversation that is left");
 }
 
 #[test]

@@ -62,6 +62,24 @@ impl ContextParts {
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
+
+    /// What of this choice is in the other too.
+    #[must_use]
+    pub fn among(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// This choice without the other.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// With these parts where they were out, without them where they were in.
+    #[must_use]
+    pub fn switched(self, parts: Self) -> Self {
+        if self.contains(parts) { self.without(parts) } else { self.with(parts) }
+    }
 }
 
 impl Default for ContextParts {
@@ -124,5 +142,14 @@ mod tests {
             assert_eq!(text.parse::<ContextParts>().unwrap().to_string(), text);
         }
         assert!("title,footer".parse::<ContextParts>().is_err());
+    }
+
+    #[test]
+    fn a_part_is_switched_off_and_on_again() {
+        let without = ContextParts::ALL.switched(ContextParts::BEFORE);
+        assert_eq!(without.to_string(), "title,heading,after");
+        assert_eq!(without.switched(ContextParts::BEFORE), ContextParts::ALL);
+        assert_eq!(ContextParts::TITLE.with(ContextParts::AFTER).among(without), "title,after".parse().unwrap());
+        assert_eq!(ContextParts::TITLE.without(ContextParts::ALL), ContextParts::NONE);
     }
 }

@@ -1,4 +1,4 @@
-//! The vectors that another embedder than the domain's own gives to some of its evidences.
+//! The vectors that some evidences of a domain would have: with another embedder, or with less of their context.
 //!
 //! Takes ids and an embedder, gives vectors, made as an ingest makes them. Nothing is stored.
 //! Not here: making the vectors of all evidences (`rebuild`).
@@ -9,6 +9,7 @@ use super::batch::{Batch, Unit, embed_call};
 use super::domain::TextHash;
 use super::{Index, IndexError, windows};
 use crate::base::{CancelToken, EvidenceId};
+use crate::evidence::ContextParts;
 use crate::inference::{Embed, Embedding};
 
 impl Index {
@@ -29,13 +30,50 @@ impl Index {
             let found = ids.iter().copied().zip(self.vectors(ids)?);
             return Ok(found.filter(|(_, vector)| is_there(vector)).collect());
         }
+        self.embedded(ids, |indexed| indexed, (embedder, cancel))
+    }
+
+    /// The vectors that these evidences would have if of their context only `parts` had been embedded; those that are gone
+    /// are left out. Where that changes no text, the domain's own vectors are read.
+    ///
+    /// # Errors
+    /// [`IndexError::EmbedderMismatch`]; when the database cannot be read, the embedder fails, or with
+    /// [`IndexError::Canceled`].
+    pub fn vectors_with(
+        &self,
+        ids: &[EvidenceId],
+        parts: ContextParts,
+        embedder: &dyn Embed,
+        cancel: &CancelToken,
+    ) -> Result<HashMap<EvidenceId, Embedding>, IndexError> {
+        self.check_embedder(embedder.identity())?;
+        let (mut same, mut other) = (Vec::new(), Vec::new());
+        for stored in self.evidences(ids)? {
+            let evidence = &stored.evidence;
+            let hash = |parts| TextHash::of(evidence, parts);
+            let to = if hash(stored.indexed) == hash(stored.indexed.among(parts)) { &mut same } else { &mut other };
+            to.push(stored.id);
+        }
+        let mut vectors = self.embedded(&other, |indexed| indexed.among(parts), (embedder, cancel))?;
+        vectors.extend(same.iter().copied().zip(self.vectors(&same)?));
+        Ok(vectors)
+    }
+
+    /// Embeds evidences with some of the context parts that they are indexed with.
+    fn embedded(
+        &self,
+        ids: &[EvidenceId],
+        parts: impl Fn(ContextParts) -> ContextParts,
+        (embedder, cancel): (&dyn Embed, &CancelToken),
+    ) -> Result<HashMap<EvidenceId, Embedding>, IndexError> {
         let mut batch = Batch::default();
         let mut hashes = Vec::with_capacity(ids.len());
         for stored in self.evidences(ids)? {
             cancel.check()?;
-            let hash = TextHash::of(&stored.evidence, stored.indexed);
+            let parts = parts(stored.indexed);
+            let hash = TextHash::of(&stored.evidence, parts);
             if !batch.has(&hash) {
-                let pieces = windows::texts(&stored.evidence, stored.indexed, embedder)?;
+                let pieces = windows::texts(&stored.evidence, parts, embedder)?;
                 batch.add(Unit { hash: hash.clone(), pieces });
             }
             hashes.push((stored.id, hash));

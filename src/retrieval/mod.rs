@@ -23,6 +23,7 @@ mod settings;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use blend::{add_up, blend};
 pub use copies::{Copied, Relation};
@@ -35,3 +36,4 @@ pub use plan::{Heard, standing, weigh};
 pub use query::{Conversation, LegReason, LegRole, QueryLeg, Standing};
 pub use search::Engines;
 pub use settings::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
+pub use trial::{Placed, Tried, try_context};

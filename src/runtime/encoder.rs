@@ -5,18 +5,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 
+use super::document::parts_of;
 use super::engine::Engine;
 use super::problem::{Stop, problem};
 use super::worker::Worker;
 use super::works::WorkGuard;
 use super::{Events, RuntimeError};
 use crate::app::{DomainSummary, Event, Problem};
-use crate::base::{CancelToken, DomainName, EvidenceId, Language};
+use crate::base::{CancelToken, DocumentId, DomainName, EvidenceId, Language};
 use crate::config::{Changes, ChangesError, read_changes, write_changes};
+use crate::evidence::ContextParts;
 use crate::history::TurnSettings;
 use crate::index::{Index, ListedDomain, list_domains};
 use crate::inference::{Embed, Embedding};
-use crate::retrieval::{Conversation, Engines, Reranking, Retrieved, retrieve_follow_up};
+use crate::retrieval::{Conversation, Engines, Reranking, Retrieved, Tried, retrieve_follow_up, try_context};
 
 /// What the encoder thread is asked.
 #[derive(Debug)]
@@ -33,6 +35,10 @@ pub(super) enum EncoderJob {
     Retrieve { work: WorkGuard, domain: DomainName, asked: Asked },
     /// The table an evidence belongs to.
     LoadTable { domain: DomainName, evidence: EvidenceId },
+    /// Rank evidences with less of their context.
+    TryContext { work: WorkGuard, domain: DomainName, query: String, evidences: Vec<EvidenceId>, parts: ContextParts },
+    /// The text of a document.
+    LoadDocument { domain: DomainName, document: DocumentId, hit: EvidenceId },
     /// What the generator thread needs to know of a domain.
     Facts { domain: DomainName, vectors: Option<VectorsWanted>, reply: SyncSender<Result<Facts, Stop>> },
 }
@@ -142,6 +148,22 @@ impl Encoder {
                     }
                 });
             }
+            EncoderJob::TryContext { work, domain, query, evidences, parts } => {
+                let turn = work.turn;
+                let event = match self.try_context(&work, &domain, (&query, &evidences), parts) {
+                    Ok(tried) => Event::ContextTried { turn, tried },
+                    Err(Stop::Canceled) => Event::TurnCanceled { turn },
+                    Err(Stop::Failed(problem)) => Event::TurnFailed { turn, problem },
+                };
+                drop(work);
+                self.events.send(event);
+            }
+            EncoderJob::LoadDocument { domain, document, hit } => {
+                let stored =
+                    self.index(&domain).and_then(|index| index.evidences_of(document).map_err(|error| problem(&error)));
+                let parts = stored.map(|stored| parts_of(stored, hit).into());
+                self.events.send(Event::DocumentLoaded { document, parts });
+            }
             EncoderJob::Facts { domain, vectors, reply } => {
                 // The generator thread waits for this; when it has gone, nobody needs it.
                 let _ = reply.send(self.facts(&domain, vectors.as_ref()));
@@ -185,6 +207,21 @@ impl Encoder {
         let translated = translated.as_deref();
         let conversation = Conversation { question, completed: Some(completed), translated, earlier };
         Ok(retrieve_follow_up(engines, &conversation, &settings.searching(), &work.cancel)?)
+    }
+
+    fn try_context(
+        &mut self,
+        work: &WorkGuard,
+        domain: &DomainName,
+        (query, evidences): (&str, &[EvidenceId]),
+        parts: ContextParts,
+    ) -> Result<Vec<Tried>, Stop> {
+        work.cancel.check()?;
+        let engine = Arc::clone(&self.engine);
+        let embedder = engine.embedder()?;
+        let index = self.index(domain)?;
+        let engines = Engines { index, embedder: embedder.as_ref(), reranker: None };
+        Ok(try_context(engines, query, evidences, parts, &work.cancel)?)
     }
 
     fn facts(&mut self, domain: &DomainName, wanted: Option<&VectorsWanted>) -> Result<Facts, Stop> {

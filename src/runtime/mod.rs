@@ -6,6 +6,7 @@
 //! Not here: what follows from an event (`app`), drawing (`tui`).
 
 mod comparer;
+mod document;
 mod encoder;
 mod engine;
 mod error;
@@ -118,6 +119,13 @@ impl Runtime {
                 let work = self.works.begin_anew(turn);
                 let asked = Box::new(Explanation { domain, method, question, answer, hits, settings });
                 self.generator.send(GeneratorJob::Explain { work, asked });
+            }
+            Effect::TryContext { turn, domain, query, evidences, parts } => {
+                let work = self.works.begin(turn);
+                self.encoder.send(EncoderJob::TryContext { work, domain, query, evidences, parts });
+            }
+            Effect::LoadDocument { domain, document, hit } => {
+                self.encoder.send(EncoderJob::LoadDocument { domain, document, hit });
             }
             Effect::ListConversations(domain) => self.historian.send(HistorianJob::List(domain)),
             Effect::OpenConversation(id) => self.historian.send(HistorianJob::Open(id)),

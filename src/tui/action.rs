@@ -54,6 +54,10 @@ pub enum Action {
     Export,
     /// Make the selected turn a question that `eval` asks.
     Check,
+    /// See the selected evidence in its context, and how it would rank without parts of it.
+    Context,
+    /// Read the whole document of the selected evidence.
+    OpenDocument,
     /// Find an action by words.
     Palette,
     /// See and change the settings of the domain.
@@ -178,6 +182,8 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
     Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
     Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
+    Context "context" Panes ["a"] "in context" "the evidence in its context; ranks without parts of it";
+    OpenDocument "open-document" Panes ["o"] "document" "read the whole document of the evidence";
     Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";
     Settings "settings" Anywhere ["F7", "S"] "settings" "settings of the domain";
     Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";

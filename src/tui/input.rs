@@ -11,6 +11,8 @@ use tui_textarea::CursorMove;
 use super::action::{Action, Place};
 use super::arrange;
 use super::chord::Chord;
+use super::context;
+use super::document;
 use super::find::Way;
 use super::layout::Aside;
 use super::mouse::on_mouse;
@@ -116,6 +118,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Copy => return copy(screen, app),
         Action::Export => return export(screen, app),
         Action::Check => return check(screen, app),
+        Action::Context => context::open(screen, app),
+        Action::OpenDocument => return document::open(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
         Action::Settings => screen.popup = Some(Popup::Settings(SettingsView::default())),
         Action::Search => popup::look_for(screen),

@@ -8,7 +8,9 @@
 mod action;
 mod arrange;
 mod chord;
+mod context;
 mod difference;
+mod document;
 mod draw;
 mod find;
 mod input;

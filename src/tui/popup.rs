@@ -9,6 +9,8 @@ use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
 use super::action::{Action, Place};
+use super::context::{self, ContextView};
+use super::document::{self, DocumentView};
 use super::find::Find;
 use super::input::{Intent, act, cancel, step_of};
 use super::outline::{Scroll, Step};
@@ -33,6 +35,10 @@ pub(super) enum Popup {
     Confirm(Confirm),
     /// The settings of the open domain.
     Settings(SettingsView),
+    /// An evidence in its context.
+    Context(ContextView),
+    /// The whole document of an evidence.
+    Document(DocumentView),
 }
 
 /// All actions, found by words.
@@ -144,6 +150,8 @@ pub(super) fn on_key(
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
         // They are there for the next question too: closing them leaves the running one alone.
         _ if matches!(screen.popup, Some(Popup::Settings(_))) => return settings::on_key(screen, app, key, action),
+        _ if matches!(screen.popup, Some(Popup::Context(_))) => return context::on_key(screen, app, key, action),
+        _ if matches!(screen.popup, Some(Popup::Document(_))) => return document::on_key(screen, app, key, action),
         Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
             return vec![Intent::App(Event::CancelRequested)];
         }
@@ -158,7 +166,13 @@ pub(super) fn place(popup: &Popup) -> Place {
     match popup {
         Popup::Palette(_) | Popup::Prompt(_) => Place::Composer,
         Popup::Settings(view) if view.typed.is_some() => Place::Composer,
-        Popup::Help(_) | Popup::Reasons(_) | Popup::Confirm(_) | Popup::Settings(_) => Place::Panes,
+        Popup::Document(view) if view.typed.is_some() => Place::Composer,
+        Popup::Help(_)
+        | Popup::Reasons(_)
+        | Popup::Confirm(_)
+        | Popup::Settings(_)
+        | Popup::Context(_)
+        | Popup::Document(_) => Place::Panes,
     }
 }
 
@@ -166,6 +180,8 @@ pub(super) fn place(popup: &Popup) -> Place {
 pub(super) fn scroll(popup: &mut Popup, step: Step) {
     match popup {
         Popup::Help(scroll) => scroll.step(step),
+        Popup::Context(view) => view.scroll.step(step),
+        Popup::Document(view) => view.step(step),
         Popup::Palette(palette) => palette.selected = step.from(palette.selected, 1, palette.found().len()),
         Popup::Reasons(reasons) => reasons.selected = step.from(reasons.selected, 1, Reason::ALL.len()),
         _ => {}
@@ -221,7 +237,7 @@ fn into(
                 _ => {}
             }
         }
-        Popup::Settings(_) => {}
+        Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}
     }
     vec![Intent::Redraw]
 }

@@ -177,6 +177,10 @@ const ROWS: &[Row] = &[
     (Action::Check, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.wished(|event| matches!(event, Event::CheckWanted { turn: 0 }))
     }),
+    (Action::Context, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("┏ Source 1 in its context ")),
+    (Action::OpenDocument, At::Pane(Pane::Evidence), Stage::answered, |seen| {
+        seen.wished(|event| matches!(event, Event::DocumentWanted { .. })) && seen.appeared("▌ found here · row")
+    }),
     (Action::Search, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("┏ Look for ")),
     (Action::NextMatch, At::Pane(Pane::Evidence), looked_for, |seen| seen.appeared("“modem” 2 of 2")),
     (Action::PreviousMatch, At::Pane(Pane::Evidence), looked_for, |seen| seen.appeared("“modem” 2 of 2")),

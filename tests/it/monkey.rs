@@ -26,8 +26,9 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Rect;
 
+use crate::context::tried;
 use crate::screen::{
-    ANSWER, NOW, Verdict, answer, attribution, conversation, domain, engine, grid, retrieved, rewrite,
+    ANSWER, NOW, Verdict, answer, attribution, conversation, document_parts, domain, engine, grid, retrieved, rewrite,
 };
 
 const EVENTS: &str = "RAGONITE_MONKEY_EVENTS";
@@ -332,6 +333,14 @@ impl Monkey {
             Effect::LoadTable { evidence, .. } => {
                 vec![Event::TableLoaded { evidence, table: (way > 0).then(|| Arc::new(grid())) }]
             }
+            Effect::TryContext { turn, .. } => vec![match way {
+                0 => Event::TurnFailed { turn, problem: problem() },
+                _ => Event::ContextTried { turn, tried: tried().into_iter().take(way).collect() },
+            }],
+            Effect::LoadDocument { document, .. } => {
+                let parts = if way == 0 { Err(problem()) } else { Ok(document_parts()) };
+                vec![Event::DocumentLoaded { document, parts }]
+            }
             Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
             _ => Vec::new(),
         }
@@ -388,6 +397,7 @@ fn turn_of(effect: &Effect) -> Option<TurnKey> {
         | Effect::GenerateAnswer { turn, .. }
         | Effect::Suggest { turn, .. }
         | Effect::Explain { turn, .. }
+        | Effect::TryContext { turn, .. }
         | Effect::SaveTurn { turn, .. }
         | Effect::CancelTurn(turn) => Some(*turn),
         _ => None,

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::answer::{Answer, Rewrite, RewriteHow, Suggestions};
-use ragonite::app::{App, AppSettings, DomainSummary, Effect, EngineStatus, Event, Problem, TurnKey};
+use ragonite::app::{
+    App, AppSettings, DocumentPart, DomainSummary, Effect, EngineStatus, Event, Piece, Problem, TurnKey,
+};
 use ragonite::attribution::{
     Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
 };
@@ -22,6 +24,8 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
+
+use crate::context::without_before;
 
 pub(crate) const NOW: OffsetDateTime = datetime!(2025-05-05 10:32 UTC);
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (160, 45)];
@@ -150,6 +154,30 @@ pub(crate) fn grid() -> TableGrid {
             row(["Dana", "Order spare antennas", "2025-03-20", "Depot", ""]),
         ],
     }
+}
+
+/// The document of the first and the third hit; the row that was found stands behind its table.
+pub(crate) fn document_parts() -> Arc<[DocumentPart]> {
+    let hits = hits();
+    let part = |evidence: i64, kind, heading: &str, location: &str, text: &str| DocumentPart {
+        evidence: EvidenceId(evidence),
+        kind,
+        piece: Piece::First,
+        heading_path: vec![heading.into()],
+        location: location.into(),
+        text: text.into(),
+    };
+    let mut parts = vec![part(201, Kind::Passage, "Agenda", "Agenda, text 1", "The field team met in the depot.")];
+    let minutes = "The modem of station Kestrel was discussed at length, and so was the weather of the coming weeks. ";
+    parts.extend((1..=12).map(|number| {
+        part(210 + number, Kind::Passage, "Minutes", &format!("Minutes, text {number}"), &minutes.repeat(2))
+    }));
+    let table = "Table 1: Action items\nBob | Check the batteries\nAlice | Replace the satellite modem";
+    parts.push(part(230, Kind::Table, "Action items", "Action items, Table 1", table));
+    parts.push(part(101, Kind::Row, "Action items", "Table 1, row 3", &hits[0].content));
+    parts.push(part(103, Kind::List, "Action items", "Action items, list 1", &hits[2].content));
+    parts.push(part(240, Kind::Passage, "Close", "Close, text 1", "Next meeting in two weeks."));
+    parts.into()
 }
 
 pub(crate) fn retrieved(query: &str) -> Retrieved {
@@ -417,6 +445,8 @@ impl Stage {
         for effect in effects {
             if let Effect::LoadTable { evidence, .. } = effect {
                 self.app.handle(Event::TableLoaded { evidence, table: Some(Arc::new(grid())) });
+            } else if let Effect::LoadDocument { document, .. } = effect {
+                self.app.handle(Event::DocumentLoaded { document, parts: Ok(document_parts()) });
             }
         }
     }
@@ -465,7 +495,7 @@ impl Stage {
 }
 
 /// A snapshot per size.
-fn assert_frames(name: &str, stage: impl Fn() -> Stage) {
+pub(crate) fn assert_frames(name: &str, stage: impl Fn() -> Stage) {
     for size in SIZES {
         let terminal = stage().frame(size);
         insta::assert_snapshot!(format!("{name}_{}x{}", size.0, size.1), terminal.backend().to_string());
@@ -867,7 +897,10 @@ fn style_map(terminal: &Terminal<TestBackend>) -> String {
 fn no_size_is_too_small_to_draw() {
     for width in (0..60).step_by(3) {
         for height in 0..20 {
-            let stages: [fn() -> Stage; 5] = [
+            let stages: [fn() -> Stage; 8] = [
+                || without_before(Stage::answered()),
+                || Stage::answered().at(Pane::Evidence).key('o'),
+                || Stage::answered().at(Pane::Evidence).key('o').key('G').key('/'),
                 Stage::new,
                 || Stage::explained(Verdict::SomeDecide).at(Pane::Behind),
                 || Stage::answered().key('?'),

@@ -9,6 +9,7 @@ use ragonite::attribution::Method;
 use ragonite::history::ConversationRecord;
 use ragonite::tui::{Pane, Theme};
 
+use crate::context::{document_gone, not_tried, without_before};
 use crate::screen::{
     ANSWER, NOW, Stage, Verdict, answer, attribution, conversation, domain, domain_name, retrieved, rewrite,
 };
@@ -43,6 +44,11 @@ pub(crate) fn states() -> Vec<State> {
         ("lists loading", |theme| Stage::new().in_theme(theme).at(Pane::Lists)),
         ("lists full", |theme| with_trash().in_theme(theme).at(Pane::Lists)),
         ("lists error", |theme| broken_domain(theme)),
+        ("context empty", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence).key('j').key('a')),
+        ("context full", |theme| without_before(Stage::answered().in_theme(theme))),
+        ("context error", |theme| not_tried(Stage::answered().in_theme(theme))),
+        ("document full", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence).key('o')),
+        ("document error", |theme| document_gone(Stage::answered().in_theme(theme))),
         ("help full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('?')),
         ("palette full", |theme| palette(theme)),
     ]

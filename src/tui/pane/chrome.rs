@@ -181,7 +181,8 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     Line::from(spans)
 }
 
-fn hints_of(popup: &Popup) -> Vec<(Action, &'static str)> {
+/// The keys that count while a popup is open.
+fn hints_of_popup(app: &App, popup: &Popup) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, action.hint());
     match popup {
         Popup::Help(_) => vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
@@ -192,21 +193,32 @@ fn hints_of(popup: &Popup) -> Vec<(Action, &'static str)> {
         Popup::Settings(view) if view.typed.is_some() => {
             vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")]
         }
-        Popup::Settings(_) => vec![
-            (Action::Left, "less, before"),
-            (Action::Right, "more, next"),
-            (Action::Toggle, "type it"),
-            (Action::Delete, "as configured"),
-            (Action::Back, "close"),
-        ],
+        Popup::Settings(_) => {
+            let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
+            keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect()
+        }
+        Popup::Context(view) => {
+            let back = if view.is_trying(app) { "stop" } else { "close" };
+            let others = [(Action::Left, "source before"), (Action::Right, "next source")];
+            let more = [short(Action::OpenDocument)].into_iter().chain(others).chain([short(Action::PageDown)]);
+            [(Action::Back, back)].into_iter().chain(more).collect()
+        }
+        Popup::Document(view) if view.typed.is_some() => {
+            vec![(Action::Send, "look for it"), (Action::Back, "leave it")]
+        }
+        Popup::Document(view) => {
+            let back = if view.find.is_some() { "end" } else { "close" };
+            let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
+            [(Action::Back, back)].into_iter().chain(more.map(short)).collect()
+        }
     }
 }
 
 fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
-    if let Some(popup) = &screen.popup {
-        return hints_of(popup);
-    }
     let short = |action: Action| (action, action.hint());
+    if let Some(popup) = &screen.popup {
+        return hints_of_popup(app, popup);
+    }
     let mut hints = Vec::new();
     if app.is_busy() {
         hints.push((Action::Back, "stop"));
@@ -244,6 +256,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(open);
             let hit = screen.turn(app).and_then(|turn| turn.hits().get(screen.evidence.selected));
             let table = hit.and_then(|hit| app.table(hit.evidence)).flatten();
+            hints.extend(open.into_iter().flat_map(|_| [Action::Context, Action::OpenDocument].map(short)));
             hints.extend(table.map(|_| (Action::Right, "scroll table")));
             hints.extend(open.map(|_| short(Action::PageDown)));
         }

@@ -6,7 +6,9 @@
 mod behind;
 mod chrome;
 mod composer;
+mod context;
 mod conversation;
+mod document;
 mod drops;
 mod evidence;
 mod lists;

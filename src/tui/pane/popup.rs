@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use tui_textarea::TextArea;
 
-use super::{Focus, block, help_lines, settings};
+use super::{Focus, block, context, document, help_lines, settings};
 use crate::app::App;
 use crate::history::Reason;
 use crate::tui::action::{Action, Place};
@@ -22,7 +22,7 @@ use crate::tui::theme::Theme;
 const WIDE: usize = 64;
 
 /// Rows below the panes: status and hints.
-const FOOTER: u16 = 2;
+pub(super) const FOOTER: u16 = 2;
 
 /// Rows of the palette's list.
 const ROWS: usize = 16;
@@ -35,6 +35,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         None => return,
         Some(Popup::Help(_)) => return draw_help(screen, area, frame),
         Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
+        Some(Popup::Context(_)) => return context::draw(app, screen, area, frame),
+        Some(Popup::Document(_)) => return document::draw(app, screen, area, frame),
         Some(Popup::Palette(palette)) => {
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
             let lines = palette_lines(palette, &screen.keymap, (room, rows), &theme);

@@ -1,0 +1,108 @@
+//! An evidence in its context, over the panes: its parts can be switched off to see how the ranks move.
+//!
+//! Invariant: Esc first stops what is being worked out, then closes.
+//! Not here: the ranks (`retrieval`), drawing (`pane::context`), the whole document (`document`).
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::action::Action;
+use super::document;
+use super::input::{Intent, step_of};
+use super::outline::{Scroll, Step};
+use super::popup::Popup;
+use super::screen::ScreenState;
+use crate::app::{App, ContextTrial, Event, Fetched, TurnKey};
+use crate::base::EvidenceId;
+use crate::evidence::ContextParts;
+use crate::retrieval::Hit;
+
+/// The parts of a context in the order of the text, each with its name and the key that switches it.
+pub(super) const PARTS: [(char, ContextParts, &str); 4] = [
+    ('1', ContextParts::TITLE, "Title"),
+    ('2', ContextParts::HEADING, "Heading"),
+    ('3', ContextParts::BEFORE, "Before"),
+    ('4', ContextParts::AFTER, "After"),
+];
+
+/// An evidence in its context.
+#[derive(Debug, Clone)]
+pub(super) struct ContextView {
+    pub(super) turn: TurnKey,
+    pub(super) evidence: EvidenceId,
+    /// The parts that are not switched off.
+    pub(super) parts: ContextParts,
+    pub(super) scroll: Scroll,
+}
+
+impl ContextView {
+    /// The hit that is looked at; none where it is no longer on screen.
+    pub(super) fn hit<'a>(&self, app: &'a App) -> Option<&'a Hit> {
+        app.turn(self.turn)?.hits().iter().find(|hit| hit.evidence == self.evidence)
+    }
+
+    /// What is known of the ranks with the parts that are on.
+    pub(super) fn trial<'a>(&self, app: &'a App) -> Option<&'a ContextTrial> {
+        app.trial().filter(|trial| trial.turn == self.turn && trial.parts == self.parts)
+    }
+
+    /// Whether the ranks are being worked out.
+    pub(super) fn is_trying(&self, app: &App) -> bool {
+        self.trial(app).is_some_and(|trial| trial.ranks == Fetched::Coming)
+    }
+
+    fn leave_only(&mut self, app: &App, parts: ContextParts) -> Vec<Intent> {
+        self.parts = parts;
+        let turn = app.turns().iter().position(|turn| turn.key == self.turn);
+        let wanted = turn.map(|turn| Intent::App(Event::ContextWanted { turn, parts }));
+        wanted.into_iter().chain([Intent::Redraw]).collect()
+    }
+}
+
+/// Opens the selected evidence in its context.
+pub(super) fn open(screen: &mut ScreenState, app: &App) {
+    let Some(turn) = screen.turn(app) else { return };
+    let Some(hit) = turn.hits().get(screen.evidence.selected) else { return };
+    let (turn, evidence) = (turn.key, hit.evidence);
+    let view = ContextView { turn, evidence, parts: ContextParts::ALL, scroll: Scroll::default() };
+    screen.popup = Some(Popup::Context(view));
+}
+
+/// A key while an evidence is looked at.
+pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
+    let Some(Popup::Context(view)) = &mut screen.popup else { return Vec::new() };
+    let switched = PARTS.iter().find(|(sign, ..)| key.code == KeyCode::Char(*sign));
+    if let Some((_, part, _)) = switched.filter(|_| key.modifiers == KeyModifiers::NONE) {
+        let parts = view.parts.switched(*part);
+        return view.leave_only(app, parts);
+    }
+    match action {
+        Some(Action::Back) if view.is_trying(app) => return view.leave_only(app, ContextParts::ALL),
+        Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
+            return vec![Intent::App(Event::CancelRequested)];
+        }
+        Some(Action::Back | Action::Context) => screen.popup = None,
+        Some(Action::OpenDocument) => return document::open(screen, app),
+        Some(Action::Left) => choose(screen, app, Step::Up),
+        Some(Action::Right) => choose(screen, app, Step::Down),
+        action => {
+            if let Some(step) = action.and_then(step_of) {
+                view.scroll.step(step);
+            }
+        }
+    }
+    vec![Intent::Redraw]
+}
+
+/// Goes to the evidence before or behind; the selection goes along.
+fn choose(screen: &mut ScreenState, app: &App, step: Step) {
+    let selected = screen.turn(app).map(|turn| turn.key);
+    let Some(Popup::Context(view)) = &mut screen.popup else { return };
+    let Some(turn) = app.turn(view.turn) else { return };
+    let Some(at) = turn.hits().iter().position(|hit| hit.evidence == view.evidence) else { return };
+    let to = step.from(at, 1, turn.hits().len());
+    view.evidence = turn.hits()[to].evidence;
+    view.scroll = Scroll::default();
+    if selected == Some(turn.key) {
+        (screen.evidence.selected, screen.evidence.left, screen.evidence.reveal) = (to, 0, true);
+    }
+}

@@ -1,0 +1,170 @@
+//! The whole document of a hit, over the panes: where it is scrolled to, and what is looked for in it.
+//!
+//! Invariant: a document is laid out only where it is seen, so that its length costs nothing; moves are noted here and
+//! made when the width is known.
+//! Not here: laying it out (`pane::document`), reading it from the domain (`runtime`).
+
+use crossterm::event::{KeyCode, KeyEvent};
+use tui_textarea::TextArea;
+
+use super::action::Action;
+use super::context::ContextView;
+use super::find::{Find, Way};
+use super::input::{Intent, step_of};
+use super::outline::Step;
+use super::popup::Popup;
+use super::screen::ScreenState;
+use crate::app::{App, Event};
+use crate::base::{DocumentId, EvidenceId, clean_line};
+
+/// A line of a document: the part, and the line in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) part: usize,
+    pub(super) line: usize,
+}
+
+/// Where to go when the document is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goal {
+    /// To what was found.
+    Hit,
+    /// To the top.
+    First,
+    /// To the end.
+    Last,
+    /// To a place that has what is looked for.
+    Match(Way),
+}
+
+/// What became of what is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// It was not looked for yet.
+    Unknown,
+    /// It is here.
+    At(Place),
+    /// It is nowhere.
+    Nowhere,
+}
+
+/// A document that is read.
+#[derive(Debug, Clone)]
+pub(super) struct DocumentView {
+    pub(super) document: DocumentId,
+    /// What was found in it.
+    pub(super) hit: EvidenceId,
+    pub(super) title: String,
+    /// What it was opened from.
+    back: Option<ContextView>,
+    /// The first line that is seen.
+    pub(super) top: Place,
+    pub(super) goal: Option<Goal>,
+    /// Lines to move, down where positive.
+    pub(super) moves: isize,
+    /// Lines that were seen last.
+    pub(super) height: usize,
+    /// The text to look for, while it is typed.
+    pub(super) typed: Option<TextArea<'static>>,
+    pub(super) find: Option<Find>,
+    pub(super) found: Found,
+}
+
+impl DocumentView {
+    pub(super) fn step(&mut self, step: Step) {
+        let page = isize::try_from(self.height.max(1)).unwrap_or(isize::MAX);
+        let lines = match step {
+            Step::Up => -1,
+            Step::Down => 1,
+            Step::PageUp => -page,
+            Step::PageDown => page,
+            Step::HalfUp => -(page + 1) / 2,
+            Step::HalfDown => (page + 1) / 2,
+            Step::First | Step::Last => {
+                self.goal = Some(if step == Step::First { Goal::First } else { Goal::Last });
+                self.moves = 0;
+                return;
+            }
+        };
+        // More than this is beyond what a hand does between two frames.
+        self.moves = self.moves.saturating_add(lines).clamp(-20 * page, 20 * page);
+    }
+
+    fn look_for(&mut self, way: Way) {
+        if self.find.is_some() {
+            self.goal = Some(Goal::Match(way));
+        } else {
+            self.typed = Some(TextArea::default());
+        }
+    }
+
+    /// A key while the text to look for is typed.
+    fn type_key(&mut self, key: KeyEvent, action: Option<Action>) {
+        match (action, key.code) {
+            (Some(Action::Back), _) => self.typed = None,
+            (_, KeyCode::Enter) => {
+                let text = self.typed.take().map(|line| line.lines().join(" ")).unwrap_or_default();
+                (self.find, self.found) = (Find::new(&text), Found::Unknown);
+                self.goal = self.find.as_ref().map(|_| Goal::Match(Way::Here));
+            }
+            _ => {
+                if let Some(line) = &mut self.typed {
+                    line.input(key);
+                }
+            }
+        }
+    }
+}
+
+/// Opens the document of the evidence that is looked at, or of the selected one.
+pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let back = match &screen.popup {
+        Some(Popup::Context(view)) => Some(view.clone()),
+        _ => None,
+    };
+    let hit = match &back {
+        Some(view) => view.hit(app),
+        None => screen.turn(app).and_then(|turn| turn.hits().get(screen.evidence.selected)),
+    };
+    let Some(hit) = hit else { return vec![Intent::Redraw] };
+    let (document, evidence) = (hit.document, hit.evidence);
+    screen.popup = Some(Popup::Document(DocumentView {
+        document,
+        hit: evidence,
+        title: clean_line(&hit.title),
+        back,
+        top: Place::default(),
+        goal: Some(Goal::Hit),
+        moves: 0,
+        height: 1,
+        typed: None,
+        find: None,
+        found: Found::Unknown,
+    }));
+    vec![Intent::App(Event::DocumentWanted { document, hit: evidence }), Intent::Redraw]
+}
+
+/// A key while a document is read.
+pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
+    let Some(Popup::Document(view)) = &mut screen.popup else { return Vec::new() };
+    if view.typed.is_some() {
+        view.type_key(key, action);
+        return vec![Intent::Redraw];
+    }
+    match action {
+        Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
+            return vec![Intent::App(Event::CancelRequested)];
+        }
+        Some(Action::Back) if view.find.is_some() => view.find = None,
+        Some(Action::Back | Action::OpenDocument) => screen.popup = view.back.take().map(Popup::Context),
+        Some(Action::Search) => view.typed = Some(TextArea::default()),
+        Some(Action::NextMatch) => view.look_for(Way::On),
+        Some(Action::PreviousMatch) => view.look_for(Way::Back),
+        action => {
+            if let Some(step) = action.and_then(step_of) {
+                view.step(step);
+            }
+        }
+    }
+    vec![Intent::Redraw]
+}

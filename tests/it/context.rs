@@ -1,0 +1,163 @@
+//! An evidence in its context, and the whole document around it: frames, and what keys do there.
+
+use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
+use ragonite::app::{Event, Problem, TurnKey};
+use ragonite::base::{DocumentId, EvidenceId};
+use ragonite::evidence::ContextParts;
+use ragonite::retrieval::{Placed, Tried};
+use ragonite::tui::{Intent, Pane};
+
+use crate::screen::{Stage, assert_frames};
+
+/// The job of the first trial of a stage with one turn.
+const JOB: TurnKey = TurnKey(2);
+
+/// The second source falls behind the third and the fourth; the fifth is gone.
+pub(crate) fn tried() -> Vec<Tried> {
+    let ranks = [
+        (101, (1, 0.8123), (1, 0.8044)),
+        (102, (2, 0.77), (4, 0.5)),
+        (103, (3, 0.61), (2, 0.6)),
+        (104, (4, 0.55), (3, 0.55)),
+    ];
+    let placed = |(rank, cosine)| Placed { rank, cosine };
+    let tried = ranks.into_iter().map(|(evidence, now, then)| Tried {
+        evidence: EvidenceId(evidence),
+        indexed: ContextParts::ALL.without(ContextParts::AFTER),
+        now: placed(now),
+        then: placed(then),
+    });
+    tried.collect()
+}
+
+/// The second source without the text before it, the ranks on their way.
+fn trying(stage: Stage) -> Stage {
+    stage.at(Pane::Evidence).key('j').key('a').key('3')
+}
+
+/// The same with its ranks.
+pub(crate) fn without_before(stage: Stage) -> Stage {
+    let mut stage = trying(stage);
+    stage.play([Event::ContextTried { turn: JOB, tried: tried() }]);
+    stage
+}
+
+fn problem() -> Problem {
+    Problem { what: "loading the embedder: no such file".into(), next: "Fetch it with `ragonite models pull`".into() }
+}
+
+/// The ranks could not be worked out.
+pub(crate) fn not_tried(stage: Stage) -> Stage {
+    let mut stage = trying(stage);
+    stage.play([Event::TurnFailed { turn: JOB, problem: problem() }]);
+    stage
+}
+
+/// The document is not in the domain any more.
+pub(crate) fn document_gone(stage: Stage) -> Stage {
+    let mut stage = stage.at(Pane::Evidence).key('o');
+    stage.play([Event::DocumentLoaded { document: DocumentId(1), parts: Ok([].into()) }]);
+    stage
+}
+
+fn press(stage: &mut Stage, code: KeyCode) -> Vec<Intent> {
+    stage.input(&Input::Key(KeyEvent::new(code, KeyModifiers::NONE)))
+}
+
+fn text(stage: &mut Stage) -> String {
+    stage.frame((120, 40)).backend().to_string()
+}
+
+/// Looks for a text in the document that is open.
+fn look_for(mut stage: Stage, text: &str) -> Stage {
+    stage.frame((120, 40));
+    stage = stage.key('/');
+    for letter in text.chars() {
+        stage = stage.key(letter);
+    }
+    press(&mut stage, KeyCode::Enter);
+    stage
+}
+
+#[test]
+fn the_parts_of_a_context_stand_apart() {
+    assert_frames("context", || Stage::answered().at(Pane::Evidence).key('j').key('a'));
+}
+
+#[test]
+fn without_a_part_the_ranks_stand_beside_the_present_ones() {
+    assert_frames("context_trying", || trying(Stage::answered()));
+    assert_frames("context_tried", || without_before(Stage::answered()));
+}
+
+#[test]
+fn a_part_is_switched_off_and_on_by_its_key() {
+    let mut stage = Stage::answered().at(Pane::Evidence).key('a');
+    let wanted = |parts| Intent::App(Event::ContextWanted { turn: 0, parts });
+    let without = ContextParts::ALL.without(ContextParts::BEFORE);
+    assert_eq!(press(&mut stage, KeyCode::Char('3'))[0], wanted(without));
+    assert_eq!(press(&mut stage, KeyCode::Char('1'))[0], wanted(without.without(ContextParts::TITLE)));
+    assert!(text(&mut stage).contains("again without title, before…"));
+    // What comes for the parts of before is not shown.
+    stage.play([Event::ContextTried { turn: JOB, tried: tried() }]);
+    assert!(text(&mut stage).contains("again without title, before…"));
+    press(&mut stage, KeyCode::Char('1'));
+    assert_eq!(press(&mut stage, KeyCode::Char('3'))[0], wanted(ContextParts::ALL));
+    assert!(stage.app.trial().is_none() && text(&mut stage).contains("3 [x] Before"));
+}
+
+#[test]
+fn esc_stops_the_ranks_before_it_closes() {
+    let mut stage = trying(Stage::answered());
+    press(&mut stage, KeyCode::Esc);
+    let seen = text(&mut stage);
+    assert!(
+        stage.app.trial().is_none() && seen.contains("┏ Source 2 in its context ") && seen.contains("3 [x]"),
+        "{seen}"
+    );
+    press(&mut stage, KeyCode::Esc);
+    assert!(!text(&mut stage).contains("in its context"));
+}
+
+#[test]
+fn left_and_right_go_through_the_sources() {
+    let mut stage = without_before(Stage::answered());
+    press(&mut stage, KeyCode::Right);
+    let seen = text(&mut stage);
+    assert!(seen.contains("┏ Source 3 in its context ") && seen.contains(" › 3 Field meeting"), "{seen}");
+    press(&mut stage, KeyCode::Left);
+    press(&mut stage, KeyCode::Left);
+    press(&mut stage, KeyCode::Left);
+    assert!(text(&mut stage).contains("┏ Source 1 in its context "));
+    press(&mut stage, KeyCode::Esc);
+    assert!(text(&mut stage).contains("› 1 row"), "the selection has gone along");
+}
+
+#[test]
+fn the_document_opens_where_the_evidence_stands() {
+    assert_frames("document", || Stage::answered().at(Pane::Evidence).key('o'));
+    let mut stage = Stage::answered().at(Pane::Evidence).key('a').key('o');
+    assert!(text(&mut stage).contains("▌ found here · row"));
+    press(&mut stage, KeyCode::Home);
+    let top = text(&mut stage);
+    assert!(top.contains("part 1 of 17") && top.contains("Agenda, text 1") && !top.contains("found here"), "{top}");
+    press(&mut stage, KeyCode::End);
+    assert!(text(&mut stage).contains("Next meeting in two weeks."));
+    press(&mut stage, KeyCode::Esc);
+    assert!(text(&mut stage).contains("┏ Source 1 in its context "), "back to where it was opened from");
+}
+
+#[test]
+fn a_text_is_looked_for_in_the_document() {
+    let opened = || Stage::answered().at(Pane::Evidence).key('o');
+    assert_frames("document_search", || look_for(opened(), "kestrel"));
+    let mut stage = look_for(opened(), "depot");
+    let seen = text(&mut stage);
+    assert!(seen.contains("part 1 of 17") || seen.contains("手順書 of the depot"), "{seen}");
+    let mut stage = stage.key('n');
+    assert!(text(&mut stage).contains("The field team met in the depot"));
+    let mut stage = look_for(stage, "nowhere");
+    assert!(text(&mut stage).contains("! “nowhere” is not in it"));
+    press(&mut stage, KeyCode::Esc);
+    assert!(text(&mut stage).contains("part "));
+}
