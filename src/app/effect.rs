@@ -41,6 +41,10 @@ pub enum ConversationChange {
 pub enum Effect {
     /// List the domains. Answered by `DomainsListed`.
     ListDomains,
+    /// Look whether the models are there. Answered by `ModelsLooked`.
+    LookForModels,
+    /// Load the models, behind the screen. Answered by `EngineChanged`.
+    LoadModels,
     /// Open a domain for searching. Answered by `DomainOpened` or `DomainFailed`.
     OpenDomain(DomainName),
     /// List the conversations of a domain. Answered by `ConversationsListed`.

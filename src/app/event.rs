@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, Problem, TurnKey};
+use super::{ConversationChange, MissingModels, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId, TurnId};
@@ -115,6 +115,8 @@ pub enum Event {
     /// The user wants to leave.
     QuitRequested,
 
+    /// Answer to `LookForModels`: those that are not there; none where all are.
+    ModelsLooked(Option<MissingModels>),
     /// Answer to `ListDomains`.
     DomainsListed(Vec<DomainSummary>),
     /// On the way to the answer to `OpenDomain`: what the domain changes of the configured settings.

@@ -8,6 +8,7 @@ mod event;
 mod keep;
 mod problem;
 mod settings;
+mod setup;
 mod state;
 mod steps;
 #[cfg(test)]
@@ -18,5 +19,6 @@ pub use effect::{ConversationChange, Effect, TurnKey, Wording};
 pub use event::{DomainSummary, EngineStatus, Event};
 pub use keep::FoundConversations;
 pub use problem::Problem;
+pub use setup::{Fetching, MissingModels};
 pub use state::{App, AppSettings, Phase};
 pub use turn::{Explaining, PromptSize, Purpose, Reading, Turn};

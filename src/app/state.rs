@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::keep::FoundConversations;
 use super::settings::Loaded;
 use super::turn::{Purpose, Stored};
-use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
+use super::{DomainSummary, Effect, EngineStatus, Event, MissingModels, Problem, Turn, TurnKey, Wording};
 use crate::answer::Suggestions;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId};
@@ -88,6 +88,7 @@ pub struct App {
     /// What the open domain changes of them.
     pub(super) changes: Changes,
     pub(super) loaded: Option<Loaded>,
+    pub(super) missing_models: Option<MissingModels>,
     pub(super) domains: Option<Vec<DomainSummary>>,
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
@@ -273,6 +274,7 @@ impl App {
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
+            Event::ModelsLooked(missing) => self.models_looked(missing),
             Event::DomainsListed(domains) => {
                 self.domains = Some(domains);
                 Vec::new()

@@ -763,3 +763,28 @@ fn a_stored_turn_can_be_made_a_check_and_one_that_is_not_is_refused() {
     let mut running = after([asked("q")]);
     assert!(running.handle(Event::CheckWanted { turn: 0 }).is_empty() && running.problem().is_some());
 }
+
+#[test]
+fn without_models_they_are_looked_for_until_they_are_there_and_then_loaded() {
+    let mut app = App::new(AppSettings::default());
+    assert_eq!(app.handle(Event::ModelsLooked(None)), [], "nothing was missing");
+    let missing = Some(MissingModels { models: vec!["m".into()], ..MissingModels::default() });
+    assert_eq!(app.handle(Event::ModelsLooked(missing.clone())), []);
+    app.handle(Event::DomainsListed(vec![domain("wiki")]));
+    assert_eq!(app.look_again(), Some(Effect::LookForModels));
+    assert_eq!(app.handle(Event::ModelsLooked(missing)), []);
+    assert_eq!(app.handle(Event::ModelsLooked(None)), [Effect::LoadModels, Effect::ListDomains]);
+    assert_eq!((app.missing_models(), app.look_again()), (None, None));
+}
+
+#[test]
+fn without_a_domain_that_has_a_document_the_domains_are_looked_at_again() {
+    let mut app = App::new(AppSettings::default());
+    assert_eq!(app.look_again(), None, "they are being listed");
+    app.handle(Event::DomainsListed(vec![]));
+    assert_eq!(app.look_again(), Some(Effect::ListDomains));
+    app.handle(Event::DomainsListed(vec![DomainSummary { documents: 0, ..domain("wiki") }]));
+    assert_eq!(app.look_again(), Some(Effect::ListDomains));
+    app.handle(Event::DomainsListed(vec![domain("wiki")]));
+    assert_eq!(app.look_again(), None);
+}

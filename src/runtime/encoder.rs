@@ -23,6 +23,8 @@ use crate::retrieval::{Conversation, Engines, Reranking, Retrieved, retrieve_fol
 pub(super) enum EncoderJob {
     /// Load the encoders.
     WarmUp,
+    /// Whether the models are there.
+    LookForModels,
     /// All domains.
     ListDomains,
     /// Open a domain for searching.
@@ -106,6 +108,9 @@ impl Encoder {
                 if let Err(error) = self.engine.embedder() {
                     self.events.send(Event::Failed(problem(&error)));
                 }
+            }
+            EncoderJob::LookForModels => {
+                self.events.send(Event::ModelsLooked(self.engine.setup.missing_models()));
             }
             EncoderJob::ListDomains => self.list(),
             EncoderJob::SaveSettings { domain, changes } => {

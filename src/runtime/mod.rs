@@ -90,6 +90,8 @@ impl Runtime {
     /// Hands an effect to its thread.
     pub fn run(&mut self, effect: Effect) {
         match effect {
+            Effect::LookForModels => self.encoder.send(EncoderJob::LookForModels),
+            Effect::LoadModels => self.warm_up(),
             Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
             Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),

@@ -4,7 +4,7 @@
 
 use crossterm::event::{KeyCode, KeyModifiers};
 use ragonite::answer::{Answer, RewriteHow};
-use ragonite::app::{DomainSummary, Event, Problem, TurnKey};
+use ragonite::app::{DomainSummary, Event, Fetching, MissingModels, Problem, TurnKey};
 use ragonite::attribution::Method;
 use ragonite::history::ConversationRecord;
 use ragonite::tui::{Pane, Theme};
@@ -23,6 +23,7 @@ pub(crate) fn states() -> Vec<State> {
         ("conversation loading", |theme| reading().in_theme(theme).at(Pane::Conversation)),
         ("conversation full", |theme| two_turns().in_theme(theme).at(Pane::Conversation)),
         ("conversation error", |theme| failed().in_theme(theme).at(Pane::Conversation)),
+        ("conversation without models", |theme| without_models().in_theme(theme)),
         ("composer empty", |theme| Stage::open().in_theme(theme)),
         ("composer loading", |theme| reading().in_theme(theme)),
         ("composer full", |theme| written(Stage::answered().in_theme(theme))),
@@ -119,6 +120,18 @@ fn written(mut stage: Stage) -> Stage {
     let text =
         "Welches Gerät wird ersetzt, und wer führt die Arbeit an der Station Kestrel?\nAnd what does 手順書 say of it?";
     stage.input(&crossterm::event::Event::Paste(text.into()));
+    stage
+}
+
+pub(crate) fn without_models() -> Stage {
+    let mut stage = Stage::new();
+    let missing = MissingModels {
+        profile: "starter".into(),
+        models: vec!["all-MiniLM-L6-v2".into(), "qwen2.5-coder-1.5b-instruct".into()],
+        folders: vec!["~/.local/share/ragonite/models".into(), "./models".into()],
+        fetching: Fetching::BuiltIn,
+    };
+    stage.play([Event::ModelsLooked(Some(missing)), Event::DomainsListed(vec![])]);
     stage
 }
 

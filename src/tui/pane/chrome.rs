@@ -103,7 +103,8 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     let room = usize::from(area.width);
     let engine = app.engine();
     let loading = engine.loading.as_ref().map(|loading| format!("loading {}", clean_line(loading)));
-    let phase = stage(app, screen, now).or(loading).unwrap_or_else(|| "ready".to_owned());
+    let rest = if app.missing_models().is_some() { "models missing" } else { "ready" };
+    let phase = stage(app, screen, now).or(loading).unwrap_or_else(|| rest.to_owned());
     let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
     let offline = " offline ";
     let length = |rest: &[String]| rest.iter().map(|text| width(text) + 3).sum::<usize>();

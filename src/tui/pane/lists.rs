@@ -56,7 +56,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     };
     if domains.is_empty() {
         return say(
-            "No domain yet.\n\nMake one in a shell:\nragonite ingest --domain notes PATH",
+            "No domain yet.\n\nMake one in another terminal:\nragonite ingest --domain notes PATH",
             frame,
             inner,
             &theme,

@@ -9,6 +9,7 @@ mod composer;
 mod conversation;
 mod drops;
 mod evidence;
+mod guide;
 mod lists;
 mod popup;
 mod sentence;
