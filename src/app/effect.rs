@@ -45,6 +45,16 @@ pub enum Effect {
     LookForModels,
     /// Load the models, behind the screen. Answered by `EngineChanged`.
     LoadModels,
+    /// Bring a domain in step with a file or folder, or with none with what it was made of. Answered by
+    /// `IngestAdvanced`, and at last by `IngestFinished`, `IngestFailed` or `IngestCanceled`.
+    Ingest {
+        /// The domain; it is made where there is none.
+        domain: DomainName,
+        /// The file or folder as typed; empty for what is known.
+        path: String,
+    },
+    /// Stop the ingest that runs.
+    CancelIngest,
     /// Open a domain for searching. Answered by `DomainOpened` or `DomainFailed`.
     OpenDomain(DomainName),
     /// List the conversations of a domain. Answered by `ConversationsListed`.

@@ -5,6 +5,7 @@
 
 mod effect;
 mod event;
+mod ingest;
 mod keep;
 mod problem;
 mod settings;
@@ -16,7 +17,8 @@ mod tests;
 mod turn;
 
 pub use effect::{ConversationChange, Effect, TurnKey, Wording};
-pub use event::{DomainSummary, EngineStatus, Event};
+pub use event::{DomainHealth, DomainSummary, EngineStatus, Event};
+pub use ingest::Ingesting;
 pub use keep::FoundConversations;
 pub use problem::Problem;
 pub use setup::{Fetching, MissingModels};

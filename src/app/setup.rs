@@ -40,6 +40,10 @@ impl App {
         if self.missing_models.is_some() {
             return Some(Effect::LookForModels);
         }
+        if self.ingesting.is_some() {
+            // Its end lists the domains.
+            return None;
+        }
         let is_empty = |domain: &DomainSummary| domain.documents == 0 && domain.problem.is_none();
         let nothing_to_open = self.domain.is_none() && self.opening_domain.is_none();
         let nothing_to_ask = self.domains.as_ref().is_some_and(|domains| domains.iter().all(is_empty));

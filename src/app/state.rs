@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::keep::FoundConversations;
 use super::settings::Loaded;
 use super::turn::{Purpose, Stored};
-use super::{DomainSummary, Effect, EngineStatus, Event, MissingModels, Problem, Turn, TurnKey, Wording};
+use super::{DomainSummary, Effect, EngineStatus, Event, Ingesting, MissingModels, Problem, Turn, TurnKey, Wording};
 use crate::answer::Suggestions;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId};
@@ -89,6 +89,7 @@ pub struct App {
     pub(super) changes: Changes,
     pub(super) loaded: Option<Loaded>,
     pub(super) missing_models: Option<MissingModels>,
+    pub(super) ingesting: Option<Ingesting>,
     pub(super) domains: Option<Vec<DomainSummary>>,
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
@@ -251,6 +252,8 @@ impl App {
             Event::DomainChosen(name) => self.grant_or_wait(Wish::Domain(name)),
             Event::ConversationChosen(id) => self.grant_or_wait(Wish::Conversation(id)),
             Event::ConversationStarted => self.grant_or_wait(Wish::NewConversation),
+            Event::IngestWanted { domain, path } => self.ingest(domain, path),
+            Event::IngestCancelRequested => self.cancel_ingest(),
             Event::TableWanted(evidence) => self.want_table(evidence),
             Event::ProblemDismissed => self.noting(None),
             Event::QuitRequested => {
@@ -275,14 +278,15 @@ impl App {
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
             Event::ModelsLooked(missing) => self.models_looked(missing),
-            Event::DomainsListed(domains) => {
-                self.domains = Some(domains);
-                Vec::new()
-            }
+            Event::DomainsListed(domains) => self.domains_listed(domains),
             Event::DomainOpened(summary) => self.domain_opened(summary),
             Event::DomainFailed { name, problem } => self.domain_failed(&name, problem),
             Event::ConversationsListed { domain, conversations, trash } => self.listed(&domain, conversations, trash),
             Event::ConversationOpened { record, turns } => self.conversation_opened(record, turns),
+            told @ (Event::IngestAdvanced(_)
+            | Event::IngestFinished(_)
+            | Event::IngestFailed(_)
+            | Event::IngestCanceled) => self.ingest_told(told),
             step => self.step(step),
         }
     }

@@ -235,7 +235,11 @@ impl Loop {
 
     /// Opens the domain that was asked for, else the one that changed last. Without models none can be opened.
     fn open_first_domain(&mut self) {
-        if self.app.missing_models().is_some() || self.app.domain().is_some() || self.app.opening_domain().is_some() {
+        if self.app.missing_models().is_some()
+            || self.app.ingesting().is_some()
+            || self.app.domain().is_some()
+            || self.app.opening_domain().is_some()
+        {
             return;
         }
         let listed = self.app.domains().unwrap_or_default();

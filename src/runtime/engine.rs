@@ -8,6 +8,8 @@ use super::Events;
 use crate::app::{EngineStatus, Event, Fetching, MissingModels};
 use crate::base::CancelToken;
 use crate::config::{ChosenProfile, Paths};
+use crate::evidence::EvidenceSettings;
+use crate::index::IndexSettings;
 use crate::inference::{
     Catalog, Embed, GeneratorSettings, InferenceError, ModelFolders, Rerank, available_memory, device_summary,
     load_embedder, load_reranker,
@@ -30,6 +32,10 @@ pub struct Setup {
     pub unload_after: Option<Duration>,
     /// Id of the embedder that attribution compares with; none for that of retrieval.
     pub comparer: Option<String>,
+    /// How documents become evidence.
+    pub evidence: EvidenceSettings,
+    /// How evidence is stored.
+    pub index: IndexSettings,
 }
 
 impl Setup {

@@ -14,6 +14,7 @@ use super::chord::Chord;
 use super::find::Way;
 use super::layout::Aside;
 use super::mouse::on_mouse;
+use super::new_domain;
 use super::outline::{Scroll, Step};
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
@@ -49,7 +50,9 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
     match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => on_key(screen, app, *key, now),
         Input::Paste(text) => {
-            if screen.popup.is_none() {
+            if let Some(Popup::NewDomain(form)) = &mut screen.popup {
+                form.paste(text);
+            } else if screen.popup.is_none() {
                 screen.set_focus(Pane::Composer);
                 let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
                 screen.composer.area.insert_str(text);
@@ -118,6 +121,9 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Check => return check(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
         Action::Settings => screen.popup = Some(Popup::Settings(SettingsView::default())),
+        Action::NewDomain => new_domain::open(screen),
+        Action::RefreshDomain => return refresh_domain(screen, app),
+        Action::StopIngest => return vec![Intent::App(Event::IngestCancelRequested)],
         Action::Search => popup::look_for(screen),
         Action::NextMatch => next_match(screen, Way::On),
         Action::PreviousMatch => next_match(screen, Way::Back),
@@ -211,6 +217,9 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.problem().is_some() {
         return vec![Intent::App(Event::ProblemDismissed)];
     }
+    if screen.focus == Pane::Lists && app.ingesting().is_some_and(|running| !running.canceling) {
+        return vec![Intent::App(Event::IngestCancelRequested)];
+    }
     if screen.focus == Pane::Lists && app.found().is_some() {
         return vec![Intent::App(Event::ConversationsWanted(String::new()))];
     }
@@ -284,6 +293,16 @@ fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         Pane::Composer => {}
     }
     vec![Intent::Redraw]
+}
+
+/// Reads the files of the domain under the cursor again, elsewhere those of the open one.
+fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    let chosen = match pane::entry(app, screen.lists) {
+        Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
+        _ => app.domain().map(|open| open.name.clone()),
+    };
+    let wanted = chosen.map(|domain| Event::IngestWanted { domain, path: String::new() });
+    wanted.map(Intent::App).into_iter().collect()
 }
 
 /// Wants the next place of what is looked for, or asks what to look for.

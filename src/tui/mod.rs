@@ -17,6 +17,7 @@ mod layout;
 mod markdown;
 mod meter;
 mod mouse;
+mod new_domain;
 mod outline;
 mod pane;
 mod popup;

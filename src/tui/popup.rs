@@ -11,6 +11,7 @@ use tui_textarea::TextArea;
 use super::action::{Action, Place};
 use super::find::Find;
 use super::input::{Intent, act, cancel, step_of};
+use super::new_domain::{self, NewDomain};
 use super::outline::{Scroll, Step};
 use super::screen::{Pane, ScreenState};
 use super::settings::{self, SettingsView};
@@ -33,6 +34,8 @@ pub(super) enum Popup {
     Confirm(Confirm),
     /// The settings of the open domain.
     Settings(SettingsView),
+    /// Folder and name of a domain that is to be made.
+    NewDomain(NewDomain),
 }
 
 /// All actions, found by words.
@@ -156,7 +159,7 @@ pub(super) fn on_key(
 /// Where keys are looked up while this is open.
 pub(super) fn place(popup: &Popup) -> Place {
     match popup {
-        Popup::Palette(_) | Popup::Prompt(_) => Place::Composer,
+        Popup::Palette(_) | Popup::Prompt(_) | Popup::NewDomain(_) => Place::Composer,
         Popup::Settings(view) if view.typed.is_some() => Place::Composer,
         Popup::Help(_) | Popup::Reasons(_) | Popup::Confirm(_) | Popup::Settings(_) => Place::Panes,
     }
@@ -220,6 +223,10 @@ fn into(
                 KeyCode::Char('n' | 'N') => screen.popup = None,
                 _ => {}
             }
+        }
+        Popup::NewDomain(_) => {
+            let wish = new_domain::on_key(screen, app, key);
+            return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
         }
         Popup::Settings(_) => {}
     }

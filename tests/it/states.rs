@@ -7,6 +7,7 @@ use ragonite::answer::{Answer, RewriteHow};
 use ragonite::app::{DomainSummary, Event, Fetching, MissingModels, Problem, TurnKey};
 use ragonite::attribution::Method;
 use ragonite::history::ConversationRecord;
+use ragonite::index::{IngestProgress, IngestStage};
 use ragonite::tui::{Pane, Theme};
 
 use crate::screen::{
@@ -44,6 +45,9 @@ pub(crate) fn states() -> Vec<State> {
         ("lists loading", |theme| Stage::new().in_theme(theme).at(Pane::Lists)),
         ("lists full", |theme| with_trash().in_theme(theme).at(Pane::Lists)),
         ("lists error", |theme| broken_domain(theme)),
+        ("lists ingesting", |theme| ingesting().in_theme(theme).at(Pane::Lists)),
+        ("new domain", new_domain),
+        ("new domain error", refused_domain),
         ("help full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('?')),
         ("palette full", |theme| palette(theme)),
     ]
@@ -165,6 +169,39 @@ fn broken_domain(theme: Theme) -> Stage {
         Event::DomainFailed { name, problem },
     ]);
     stage.at(Pane::Lists)
+}
+
+/// Documents are read while an answer stands on the screen.
+pub(crate) fn ingesting() -> Stage {
+    let mut stage = Stage::answered();
+    let progress = IngestProgress {
+        stage: IngestStage::Embedding,
+        done: 12,
+        total: 40,
+        embedded: 90,
+        current: "wiki/a.html".into(),
+    };
+    stage.play([
+        Event::IngestWanted { domain: "notes".parse().unwrap(), path: "~/notes".into() },
+        Event::IngestAdvanced(progress),
+    ]);
+    stage
+}
+
+fn new_domain(theme: Theme) -> Stage {
+    let mut stage = no_domain().in_theme(theme).at(Pane::Composer);
+    stage.press(KeyCode::F(8), KeyModifiers::NONE);
+    stage.input(&crossterm::event::Event::Paste("/srv/Team Wiki".into()));
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage
+}
+
+fn refused_domain(theme: Theme) -> Stage {
+    let mut stage = Stage::open().in_theme(theme).at(Pane::Lists).key('A');
+    stage.input(&crossterm::event::Event::Paste("/srv/wiki".into()));
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage
 }
 
 fn palette(theme: Theme) -> Stage {

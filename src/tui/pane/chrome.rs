@@ -6,14 +6,15 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::lists as pane;
-use crate::app::{App, Turn};
+use crate::app::{App, Ingesting, Turn};
 use crate::base::clean_line;
+use crate::index::IngestStage;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
 use crate::tui::popup::Popup;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, cells, fit, one_line, pad, width, wrap};
+use crate::tui::text::{Indent, cells, counted, fit, one_line, pad, thousands, width, wrap};
 use crate::tui::theme::Theme;
 
 /// The panes of a terminal that shows one at a time, as its tabs name them.
@@ -104,7 +105,11 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     let engine = app.engine();
     let loading = engine.loading.as_ref().map(|loading| format!("loading {}", clean_line(loading)));
     let rest = if app.missing_models().is_some() { "models missing" } else { "ready" };
-    let phase = stage(app, screen, now).or(loading).unwrap_or_else(|| rest.to_owned());
+    let mut phase = stage(app, screen, now).or(loading);
+    if let Some(reading) = app.ingesting().map(reading) {
+        phase = Some(phase.map_or_else(|| reading.clone(), |phase| format!("{phase} · {reading}")));
+    }
+    let phase = phase.unwrap_or_else(|| rest.to_owned());
     let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
     let offline = " offline ";
     let length = |rest: &[String]| rest.iter().map(|text| width(text) + 3).sum::<usize>();
@@ -135,6 +140,22 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
         Span::raw(" ".repeat(gap)),
         Span::styled(offline, theme.accent),
     ])
+}
+
+/// How far an ingest is: `reading notes: 12 of 40 files`.
+pub(super) fn reading(running: &Ingesting) -> String {
+    let domain = &running.domain;
+    match &running.progress {
+        _ if running.canceling => format!("stopping to read {domain}…"),
+        None => format!("reading {domain}…"),
+        Some(at) if at.total == 0 => format!("reading {domain}…"),
+        Some(at) => match at.stage {
+            IngestStage::Reading | IngestStage::Embedding => {
+                format!("reading {domain}: {} of {}", thousands(at.done), counted(at.total, "file"))
+            }
+            IngestStage::Indexing | IngestStage::Checking => format!("indexing {domain}…"),
+        },
+    }
 }
 
 /// The keys that matter where the focus is.
@@ -188,6 +209,9 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         Some(Popup::Help(_)) => return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
         Some(Popup::Palette(_)) => return vec![(Action::Send, "do it"), (Action::Back, "close")],
         Some(Popup::Prompt(_)) => return vec![(Action::Send, "done"), (Action::Back, "leave it")],
+        Some(Popup::NewDomain(_)) => {
+            return vec![(Action::Send, "next, make it"), (Action::NextPane, "other line"), (Action::Back, "close")];
+        }
         Some(Popup::Reasons(_)) => return vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
         Some(Popup::Confirm(_)) => return vec![(Action::Back, "keep it")],
         Some(Popup::Settings(view)) if view.typed.is_some() => {
@@ -207,6 +231,9 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     }
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
+    }
+    if app.domain().is_none() && app.missing_models().is_none() && app.ingesting().is_none() {
+        hints.push(short(Action::NewDomain));
     }
     let answered = screen.turn(app).is_some_and(Turn::is_answered);
     let explain = (answered && !app.is_busy()).then_some(short(Action::Explain));
@@ -246,6 +273,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         }
         Pane::Lists => {
             hints.extend(app.found().map(|_| (Action::Back, "all conversations")));
+            hints.extend(app.ingesting().map(|_| short(Action::StopIngest)));
             hints.extend(moves);
             match pane::entry(app, screen.lists) {
                 Some(pane::Entry::Conversation(_)) => {
@@ -254,7 +282,11 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
                 Some(pane::Entry::Trashed(_)) => {
                     hints.extend([(Action::Toggle, "restore"), (Action::Delete, "remove for good")]);
                 }
-                _ => hints.extend(open),
+                Some(pane::Entry::Domain(_)) => {
+                    hints.extend(open);
+                    hints.extend([Action::NewDomain, Action::RefreshDomain].map(short));
+                }
+                None => hints.extend(open),
             }
         }
         Pane::Why => {

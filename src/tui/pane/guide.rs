@@ -41,7 +41,19 @@ fn text(app: &App, screen: &ScreenState) -> String {
             counted(domain.evidences, "evidence"),
         ),
         (None, None, None) => "Looking for domains…".to_owned(),
-        (None, None, Some([])) => format!("{WITHOUT_DOMAIN}\n\n{help}"),
+        (None, None, Some([])) => match app.ingesting() {
+            Some(running) => format!(
+                "Reading the documents of {}…\n\nIt is opened as soon as all of them are read.\n\n{help}",
+                running.domain
+            ),
+            None => format!(
+                "There is no domain yet. A domain is a set of your documents that can be asked.\n\n\
+                 Press {} to make one of a folder; or in a shell:\n   ragonite ingest --domain notes PATH\n\
+                 To look around first, try the bundled documents:\n   ragonite demo\n\n\
+                 It is opened here as soon as it has a document.\n\n{help}",
+                key(Action::NewDomain)
+            ),
+        },
         (None, None, Some(domains)) => {
             let names: Vec<String> = domains.iter().map(|domain| domain.name.to_string()).collect();
             let lists = key(Action::ShowLists);
@@ -52,11 +64,6 @@ fn text(app: &App, screen: &ScreenState) -> String {
         }
     }
 }
-
-const WITHOUT_DOMAIN: &str = "There is no domain yet. A domain is a set of your documents that can be asked.\n\n\
-    Make one in another terminal:\n   ragonite ingest --domain notes PATH\n\
-    To look around first, try the bundled documents:\n   ragonite demo\n\n\
-    It is opened here as soon as it has a document.";
 
 fn without_models(missing: &MissingModels) -> String {
     let clean = |texts: &[String]| texts.iter().map(|text| clean_line(text)).collect::<Vec<_>>().join(", ");

@@ -11,6 +11,7 @@ mod drops;
 mod evidence;
 mod guide;
 mod lists;
+mod new_domain;
 mod popup;
 mod sentence;
 mod settings;
