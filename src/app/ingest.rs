@@ -104,7 +104,7 @@ impl App {
 
 /// `notes: 12 documents, 3 new, 1 changed, 2 could not be read`.
 fn said_of(report: &IngestReport) -> String {
-    let count = |count: usize, what: &str| (count > 0).then(|| format!(", {count} {what}")).unwrap_or_default();
+    let count = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
     let s = if report.documents == 1 { "" } else { "s" };
     format!(
         "{}: {} document{s}{}{}{}{}{}",

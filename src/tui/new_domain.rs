@@ -81,7 +81,7 @@ impl NewDomain {
 /// Opens it, with what was typed last.
 pub(super) fn open(screen: &mut ScreenState) {
     let form = NewDomain { at: Field::Folder, refused: None, ..screen.new_domain.clone() };
-    screen.popup = Some(Popup::NewDomain(form));
+    screen.popup = Some(Popup::NewDomain(Box::new(form)));
 }
 
 /// A key while it is open; a wish closes it.
@@ -93,7 +93,7 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent) -> Opti
         }
         (KeyCode::Enter, Field::Name) => match form.taken(app) {
             Ok(wish) => {
-                screen.new_domain = form.clone();
+                screen.new_domain = (**form).clone();
                 screen.popup = None;
                 return Some(wish);
             }

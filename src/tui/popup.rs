@@ -35,7 +35,7 @@ pub(super) enum Popup {
     /// The settings of the open domain.
     Settings(SettingsView),
     /// Folder and name of a domain that is to be made.
-    NewDomain(NewDomain),
+    NewDomain(Box<NewDomain>),
 }
 
 /// All actions, found by words.

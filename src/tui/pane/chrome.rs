@@ -203,25 +203,32 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     Line::from(spans)
 }
 
+/// The keys that matter while something lies over the panes.
+fn popup_hints(popup: &Popup) -> Vec<(Action, &'static str)> {
+    let short = |action: Action| (action, action.hint());
+    match popup {
+        Popup::Help(_) => vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
+        Popup::Palette(_) => vec![(Action::Send, "do it"), (Action::Back, "close")],
+        Popup::Prompt(_) => vec![(Action::Send, "done"), (Action::Back, "leave it")],
+        Popup::NewDomain(_) => {
+            vec![(Action::Send, "next, make it"), (Action::NextPane, "other line"), (Action::Back, "close")]
+        }
+        Popup::Reasons(_) => vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
+        Popup::Confirm(_) => vec![(Action::Back, "keep it")],
+        Popup::Settings(view) if view.typed.is_some() => {
+            vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")]
+        }
+        Popup::Settings(_) => {
+            let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
+            keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect()
+        }
+    }
+}
+
 fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, action.hint());
-    match &screen.popup {
-        Some(Popup::Help(_)) => return vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
-        Some(Popup::Palette(_)) => return vec![(Action::Send, "do it"), (Action::Back, "close")],
-        Some(Popup::Prompt(_)) => return vec![(Action::Send, "done"), (Action::Back, "leave it")],
-        Some(Popup::NewDomain(_)) => {
-            return vec![(Action::Send, "next, make it"), (Action::NextPane, "other line"), (Action::Back, "close")];
-        }
-        Some(Popup::Reasons(_)) => return vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
-        Some(Popup::Confirm(_)) => return vec![(Action::Back, "keep it")],
-        Some(Popup::Settings(view)) if view.typed.is_some() => {
-            return vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")];
-        }
-        Some(Popup::Settings(_)) => {
-            let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
-            return keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect();
-        }
-        None => {}
+    if let Some(popup) = &screen.popup {
+        return popup_hints(popup);
     }
     let mut hints = Vec::new();
     if app.is_busy() {
@@ -272,22 +279,10 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(edit);
         }
         Pane::Lists => {
-            hints.extend(app.found().map(|_| (Action::Back, "all conversations")));
             hints.extend(app.ingesting().map(|_| short(Action::StopIngest)));
+            hints.extend(app.found().map(|_| (Action::Back, "all conversations")));
             hints.extend(moves);
-            match pane::entry(app, screen.lists) {
-                Some(pane::Entry::Conversation(_)) => {
-                    hints.extend([Action::Toggle, Action::Rename, Action::Pin, Action::Delete].map(short));
-                }
-                Some(pane::Entry::Trashed(_)) => {
-                    hints.extend([(Action::Toggle, "restore"), (Action::Delete, "remove for good")]);
-                }
-                Some(pane::Entry::Domain(_)) => {
-                    hints.extend(open);
-                    hints.extend([Action::NewDomain, Action::RefreshDomain].map(short));
-                }
-                None => hints.extend(open),
-            }
+            hints.extend(entry_hints(pane::entry(app, screen.lists).as_ref()));
         }
         Pane::Why => {
             hints.extend(moves);
@@ -303,6 +298,19 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             .map(short),
     );
     hints
+}
+
+/// The keys for what is under the cursor of the lists.
+fn entry_hints(entry: Option<&pane::Entry>) -> Vec<(Action, &'static str)> {
+    let short = |action: Action| (action, action.hint());
+    match entry {
+        Some(pane::Entry::Conversation(_)) => {
+            [Action::Toggle, Action::Rename, Action::Pin, Action::Delete].map(short).into()
+        }
+        Some(pane::Entry::Trashed(_)) => vec![(Action::Toggle, "restore"), (Action::Delete, "remove for good")],
+        Some(pane::Entry::Domain(_)) => [Action::Toggle, Action::NewDomain, Action::RefreshDomain].map(short).into(),
+        None => Vec::new(),
+    }
 }
 
 /// Whether the pane with the focus has rows to move among and open.

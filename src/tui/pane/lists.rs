@@ -71,34 +71,9 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         cursor: (focus == Focus::Here).then_some(screen.lists),
         theme,
     };
-    let names = domains.iter().map(|domain| width(domain.name.as_str()));
-    let room = look.width.saturating_sub(names.max().unwrap_or(0) + 4);
     let mut lines = vec![Line::styled("Domains", theme.dim)];
-    let mut cursor_line = 0;
     let mut owners: Vec<Option<usize>> = Vec::new();
-    for (at, domain) in domains.iter().enumerate() {
-        if at == screen.lists {
-            cursor_line = lines.len();
-        }
-        let open = app.domain().is_some_and(|open| open.name == domain.name);
-        let opening = app.opening_domain() == Some(&domain.name);
-        let about = if opening { "opening…".to_owned() } else { about(app, domain, room) };
-        let is_whole = about.starts_with(&size_of(domain));
-        owners.resize(lines.len(), None);
-        owners.push(Some(at));
-        lines.push(look.line(at, open.then_some('●'), (domain.name.as_str(), &about)));
-        if let Some(problem) = domain.problem.as_ref().filter(|_| look.cursor == Some(at)) {
-            let indent = Indent { first: Span::styled(" ! ", theme.warn), rest: Span::raw("   ") };
-            lines.extend(wrap(&[one_line(&problem.to_string(), theme.warn)], look.width, &indent));
-            cursor_line = lines.len() - 1;
-        } else if look.cursor == Some(at) && !is_whole {
-            lines.extend(paragraphs(&details(domain), theme.dim, look.width, &Indent::of(3)));
-            cursor_line = lines.len() - 1;
-        }
-    }
-    if let Some(running) = app.ingesting() {
-        lines.extend(wrap(&[one_line(&reading(running), theme.accent)], look.width, &Indent::of(1)));
-    }
+    let mut cursor_line = domain_lines(app, domains, (&look, screen.lists), (&mut lines, &mut owners));
     lines.push(Line::default());
     if let Some(found) = app.found() {
         let here = (screen.lists, &mut owners);
@@ -135,6 +110,43 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         lines.push(look.line(at + before, None, (&clean_line(&trashed.title), &about)));
     }
     draw_from((lines, owners), cursor_line, (screen, inner), frame);
+}
+
+/// The domains, the selected one with more of it, and the ingest that runs. Gives the cursor's line where it is here.
+fn domain_lines(
+    app: &App,
+    domains: &[DomainSummary],
+    (look, selected): (&Row, usize),
+    (lines, owners): (&mut Vec<Line<'static>>, &mut Vec<Option<usize>>),
+) -> usize {
+    let theme = look.theme;
+    let names = domains.iter().map(|domain| width(domain.name.as_str()));
+    let room = look.width.saturating_sub(names.max().unwrap_or(0) + 4);
+    let mut cursor_line = 0;
+    for (at, domain) in domains.iter().enumerate() {
+        if at == selected {
+            cursor_line = lines.len();
+        }
+        let open = app.domain().is_some_and(|open| open.name == domain.name);
+        let opening = app.opening_domain() == Some(&domain.name);
+        let about = if opening { "opening…".to_owned() } else { about(app, domain, room) };
+        let is_whole = about.starts_with(&size_of(domain));
+        owners.resize(lines.len(), None);
+        owners.push(Some(at));
+        lines.push(look.line(at, open.then_some('●'), (domain.name.as_str(), &about)));
+        if let Some(problem) = domain.problem.as_ref().filter(|_| look.cursor == Some(at)) {
+            let indent = Indent { first: Span::styled(" ! ", theme.warn), rest: Span::raw("   ") };
+            lines.extend(wrap(&[one_line(&problem.to_string(), theme.warn)], look.width, &indent));
+            cursor_line = lines.len() - 1;
+        } else if look.cursor == Some(at) && !is_whole {
+            lines.extend(paragraphs(&details(domain), theme.dim, look.width, &Indent::of(3)));
+            cursor_line = lines.len() - 1;
+        }
+    }
+    if let Some(running) = app.ingesting() {
+        lines.extend(wrap(&[one_line(&reading(running), theme.accent)], look.width, &Indent::of(1)));
+    }
+    cursor_line
 }
 
 /// Lines, and the entry each belongs to.
