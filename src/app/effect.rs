@@ -42,6 +42,20 @@ pub enum ConversationChange {
 pub enum Effect {
     /// List the domains. Answered by `DomainsListed`.
     ListDomains,
+    /// Look whether the models are there. Answered by `ModelsLooked`.
+    LookForModels,
+    /// Load the models, behind the screen. Answered by `EngineChanged`.
+    LoadModels,
+    /// Bring a domain in step with a file or folder, or with none with what it was made of. Answered by
+    /// `IngestAdvanced`, and at last by `IngestFinished`, `IngestFailed` or `IngestCanceled`.
+    Ingest {
+        /// The domain; it is made where there is none.
+        domain: DomainName,
+        /// The file or folder as typed; empty for what is known.
+        path: String,
+    },
+    /// Stop the ingest that runs.
+    CancelIngest,
     /// Open a domain for searching. Answered by `DomainOpened` or `DomainFailed`.
     OpenDomain(DomainName),
     /// List the conversations of a domain. Answered by `ConversationsListed`.

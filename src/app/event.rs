@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, DocumentPart, Problem, TurnKey};
+use super::{ConversationChange, DocumentPart, MissingModels, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
 use crate::config::Changes;
 use crate::evidence::{ContextParts, TableGrid};
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
+use crate::index::{IngestProgress, IngestReport};
 use crate::prompt::Cut;
 use crate::retrieval::{Retrieved, Tried};
 
@@ -25,8 +26,26 @@ pub struct DomainSummary {
     pub evidences: usize,
     /// When it was last changed by an ingest: RFC 3339, or empty.
     pub changed_at: String,
+    /// When an ingest last came to its end: RFC 3339, or empty.
+    pub ingested_at: String,
+    /// How it is, as far as that is cheap to know.
+    pub health: DomainHealth,
     /// Why it cannot be opened, where that is known already.
     pub problem: Option<Problem>,
+}
+
+/// How a domain is, as far as that is cheap to know.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DomainHealth {
+    /// It can be asked.
+    #[default]
+    Ready,
+    /// No ingest of it came to its end, or nothing is in it.
+    NeedsIngest,
+    /// Another embedder made its vectors.
+    OtherEmbedder,
+    /// It cannot be read.
+    Damaged,
 }
 
 /// What the machine runs on, for the status line.
@@ -125,11 +144,22 @@ pub enum Event {
         /// The hit.
         hit: EvidenceId,
     },
+    /// The user wants a domain made, or read again.
+    IngestWanted {
+        /// The domain.
+        domain: DomainName,
+        /// A file or folder as typed; empty for what the domain was made of.
+        path: String,
+    },
+    /// The user wants the ingest stopped.
+    IngestCancelRequested,
     /// The user has read the problem on screen.
     ProblemDismissed,
     /// The user wants to leave.
     QuitRequested,
 
+    /// Answer to `LookForModels`: those that are not there; none where all are.
+    ModelsLooked(Option<MissingModels>),
     /// Answer to `ListDomains`.
     DomainsListed(Vec<DomainSummary>),
     /// On the way to the answer to `OpenDomain`: what the domain changes of the configured settings.
@@ -159,6 +189,14 @@ pub enum Event {
         /// What is in the trash, the latest deleted first.
         trash: Vec<ConversationRecord>,
     },
+    /// On the way to the answer to `Ingest`: how far it is.
+    IngestAdvanced(IngestProgress),
+    /// Answer to `Ingest`: what it did.
+    IngestFinished(Box<IngestReport>),
+    /// Answer to `Ingest`: why it ended early. What was stored before is whole.
+    IngestFailed(Problem),
+    /// Answer to `Ingest` after `CancelIngest`.
+    IngestCanceled,
     /// Answer to `OpenConversation`.
     ConversationOpened {
         /// The conversation.
@@ -328,6 +366,7 @@ impl Event {
                 | Self::ContextWanted { .. }
                 | Self::DocumentWanted { .. }
                 | Self::DomainChosen(_)
+                | Self::IngestWanted { .. }
                 | Self::ConversationChosen(_)
                 | Self::ConversationStarted
                 | Self::ProblemDismissed

@@ -6,9 +6,11 @@
 mod context;
 mod effect;
 mod event;
+mod ingest;
 mod keep;
 mod problem;
 mod settings;
+mod setup;
 mod state;
 mod steps;
 #[cfg(test)]
@@ -17,8 +19,10 @@ mod turn;
 
 pub use context::{ContextTrial, DocumentPart, Fetched, OpenDocument, Piece};
 pub use effect::{ConversationChange, Effect, TurnKey, Wording};
-pub use event::{DomainSummary, EngineStatus, Event};
+pub use event::{DomainHealth, DomainSummary, EngineStatus, Event};
+pub use ingest::Ingesting;
 pub use keep::FoundConversations;
 pub use problem::Problem;
+pub use setup::{Fetching, MissingModels};
 pub use state::{App, AppSettings, Phase};
 pub use turn::{Explaining, PromptSize, Purpose, Reading, Turn};

@@ -10,7 +10,7 @@ use super::context::{ContextTrial, Fetched, OpenDocument};
 use super::keep::FoundConversations;
 use super::settings::Loaded;
 use super::turn::{Purpose, Stored};
-use super::{DomainSummary, Effect, EngineStatus, Event, Problem, Turn, TurnKey, Wording};
+use super::{DomainSummary, Effect, EngineStatus, Event, Ingesting, MissingModels, Problem, Turn, TurnKey, Wording};
 use crate::answer::Suggestions;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId};
@@ -89,6 +89,8 @@ pub struct App {
     /// What the open domain changes of them.
     pub(super) changes: Changes,
     pub(super) loaded: Option<Loaded>,
+    pub(super) missing_models: Option<MissingModels>,
+    pub(super) ingesting: Option<Ingesting>,
     pub(super) domains: Option<Vec<DomainSummary>>,
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
@@ -255,6 +257,8 @@ impl App {
             Event::DomainChosen(name) => self.grant_or_wait(Wish::Domain(name)),
             Event::ConversationChosen(id) => self.grant_or_wait(Wish::Conversation(id)),
             Event::ConversationStarted => self.grant_or_wait(Wish::NewConversation),
+            Event::IngestWanted { domain, path } => self.ingest(domain, path),
+            Event::IngestCancelRequested => self.cancel_ingest(),
             Event::TableWanted(evidence) => self.want_table(evidence),
             Event::ContextWanted { turn, parts } => self.try_context(turn, parts),
             Event::ContextTried { turn, tried } => self.tried(turn, Some(Fetched::Here(tried))),
@@ -282,14 +286,16 @@ impl App {
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
-            Event::DomainsListed(domains) => {
-                self.domains = Some(domains);
-                Vec::new()
-            }
+            Event::ModelsLooked(missing) => self.models_looked(missing),
+            Event::DomainsListed(domains) => self.domains_listed(domains),
             Event::DomainOpened(summary) => self.domain_opened(summary),
             Event::DomainFailed { name, problem } => self.domain_failed(&name, problem),
             Event::ConversationsListed { domain, conversations, trash } => self.listed(&domain, conversations, trash),
             Event::ConversationOpened { record, turns } => self.conversation_opened(record, turns),
+            told @ (Event::IngestAdvanced(_)
+            | Event::IngestFinished(_)
+            | Event::IngestFailed(_)
+            | Event::IngestCanceled) => self.ingest_told(told),
             step => self.step(step),
         }
     }

@@ -10,6 +10,7 @@ use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, 
 use crate::config::{Changes, Setting};
 use crate::evidence::ContextParts;
 use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating, TurnSettings};
+use crate::index::{IngestProgress, IngestReport, IngestStage};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
 use crate::retrieval::{Mode, Retrieved};
@@ -21,7 +22,15 @@ fn name(text: &str) -> DomainName {
 }
 
 fn domain(text: &str) -> DomainSummary {
-    DomainSummary { name: name(text), documents: 1, evidences: 2, changed_at: String::new(), problem: None }
+    DomainSummary {
+        name: name(text),
+        documents: 1,
+        evidences: 2,
+        changed_at: String::new(),
+        ingested_at: String::new(),
+        health: DomainHealth::Ready,
+        problem: None,
+    }
 }
 
 fn conversation(id: i64, domain: &str) -> ConversationRecord {
@@ -805,4 +814,85 @@ fn a_stored_turn_can_be_made_a_check_and_one_that_is_not_is_refused() {
     assert!(app.handle(Event::CheckWanted { turn: 5 }).is_empty() && app.problem().is_some());
     let mut running = after([asked("q")]);
     assert!(running.handle(Event::CheckWanted { turn: 0 }).is_empty() && running.problem().is_some());
+}
+
+#[test]
+fn without_models_they_are_looked_for_until_they_are_there_and_then_loaded() {
+    let mut app = App::new(AppSettings::default());
+    assert_eq!(app.handle(Event::ModelsLooked(None)), [], "nothing was missing");
+    let missing = Some(MissingModels { models: vec!["m".into()], ..MissingModels::default() });
+    assert_eq!(app.handle(Event::ModelsLooked(missing.clone())), []);
+    app.handle(Event::DomainsListed(vec![domain("wiki")]));
+    assert_eq!(app.look_again(), Some(Effect::LookForModels));
+    assert_eq!(app.handle(Event::ModelsLooked(missing)), []);
+    assert_eq!(app.handle(Event::ModelsLooked(None)), [Effect::LoadModels, Effect::ListDomains]);
+    assert_eq!((app.missing_models(), app.look_again()), (None, None));
+}
+
+#[test]
+fn without_a_domain_that_has_a_document_the_domains_are_looked_at_again() {
+    let mut app = App::new(AppSettings::default());
+    assert_eq!(app.look_again(), None, "they are being listed");
+    app.handle(Event::DomainsListed(vec![]));
+    assert_eq!(app.look_again(), Some(Effect::ListDomains));
+    app.handle(Event::DomainsListed(vec![DomainSummary { documents: 0, ..domain("wiki") }]));
+    assert_eq!(app.look_again(), Some(Effect::ListDomains));
+    app.handle(Event::DomainsListed(vec![domain("wiki")]));
+    assert_eq!(app.look_again(), None);
+}
+
+fn read_into(domain: &str) -> Event {
+    Event::IngestWanted { domain: name(domain), path: "~/docs".into() }
+}
+
+fn report(domain: &str) -> Event {
+    let report = IngestReport { domain: domain.into(), documents: 3, added: 2, ..IngestReport::default() };
+    Event::IngestFinished(Box::new(report))
+}
+
+#[test]
+fn documents_are_read_while_a_question_is_answered_and_the_open_domain_stays() {
+    let mut app = opened();
+    app.handle(asked("q?"));
+    let effects = app.handle(read_into("notes"));
+    assert_eq!(effects, [Effect::Ingest { domain: name("notes"), path: "~/docs".into() }]);
+    assert!(app.is_busy(), "the turn goes on");
+    let progress =
+        IngestProgress { stage: IngestStage::Reading, done: 1, total: 3, embedded: 0, current: String::new() };
+    app.handle(Event::IngestAdvanced(progress.clone()));
+    assert_eq!(app.ingesting().and_then(|running| running.progress.as_ref()), Some(&progress));
+    assert_eq!(app.handle(report("notes")), [Effect::ListDomains]);
+    assert_eq!((app.ingesting(), app.notice()), (None, Some("notes: 3 documents, 2 new")));
+    assert_eq!(app.domain().map(|open| open.name.as_str()), Some("wiki"));
+    app.handle(Event::DomainsListed(vec![DomainSummary { documents: 9, ..domain("wiki") }]));
+    assert_eq!(app.domain().map(|open| open.documents), Some(9), "what is shown of it is fresh");
+}
+
+#[test]
+fn one_ingest_runs_at_a_time_and_is_stopped_once() {
+    let mut app = opened();
+    assert_eq!(app.handle(Event::IngestCancelRequested), []);
+    app.handle(read_into("notes"));
+    assert_eq!(app.handle(read_into("other")), []);
+    assert!(app.problem().is_some_and(|problem| problem.what.contains("still being read")));
+    assert_eq!(app.handle(Event::IngestCancelRequested), [Effect::CancelIngest]);
+    assert_eq!(app.handle(Event::IngestCancelRequested), []);
+    assert_eq!(app.handle(Event::IngestCanceled), [Effect::ListDomains]);
+    assert_eq!((app.ingesting(), app.notice()), (None, Some("stopped; what was stored of notes stays")));
+    assert_eq!(app.handle(Event::IngestCanceled), [], "nothing runs any more");
+}
+
+#[test]
+fn a_domain_that_was_made_is_opened_where_none_is_and_a_failure_is_told() {
+    let mut app = App::new(AppSettings::default());
+    app.handle(Event::DomainsListed(vec![]));
+    app.handle(read_into("notes"));
+    assert_eq!(app.look_again(), None, "its end lists the domains");
+    let problem = Problem { what: "no".into(), next: "yes".into() };
+    assert_eq!(app.handle(Event::IngestFailed(problem.clone())), [Effect::ListDomains]);
+    assert_eq!((app.problem(), app.ingesting()), (Some(&problem), None));
+    app.handle(read_into("notes"));
+    let effects = app.handle(report("notes"));
+    let open = [Effect::OpenDomain(name("notes")), Effect::ListConversations(name("notes"))];
+    assert_eq!(effects, [vec![Effect::ListDomains], open.to_vec()].concat());
 }

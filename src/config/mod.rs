@@ -23,7 +23,7 @@ pub use error::ConfigError;
 pub use file::{Config, EXAMPLE, Generation};
 #[cfg(feature = "hub")]
 pub use paths::variable_text;
-pub use paths::{Desktop, Paths, desktop, set_variable};
+pub use paths::{Desktop, Paths, desktop, set_variable, typed_path};
 pub use profile::{ChosenProfile, choose_profile};
 pub use program::{command_line, program_stamp};
 pub use screen::{

@@ -105,6 +105,17 @@ pub(super) fn variable(name: &str) -> Option<PathBuf> {
     value.filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// A path as somebody typed it: `~` is the folder of the user, as in a shell.
+pub fn typed_path(text: &str) -> PathBuf {
+    let text = text.trim();
+    let home = || variable("HOME");
+    match (text.strip_prefix("~/"), home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        (None, Some(home)) if text == "~" => home,
+        _ => PathBuf::from(text),
+    }
+}
+
 /// The text of a variable, for what downloads take from the environment.
 #[cfg(feature = "hub")]
 pub fn variable_text(name: &str) -> Option<String> {

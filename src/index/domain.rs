@@ -205,6 +205,7 @@ impl DomainDb {
             documents,
             evidences,
             changed_at: manifest.changed_at,
+            ingested_at: manifest.last_ingest.map(|last| last.at),
             embedder: manifest.embedder,
             prompt_prefix: manifest.prompt_prefix,
         })

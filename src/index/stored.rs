@@ -93,6 +93,9 @@ pub struct Summary {
     pub evidences: KindCounts,
     /// When documents last changed: RFC 3339.
     pub changed_at: String,
+    /// When an ingest last came to its end: RFC 3339; none where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ingested_at: Option<String>,
     /// What made the vectors.
     pub embedder: EncoderIdentity,
     /// Text put before the instructions of every prompt; empty for the default.

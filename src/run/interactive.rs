@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use super::clipboard::copy;
 use super::exit::{Exit, Failure};
 use super::start::Start;
-use crate::app::{App, Effect, Event, Problem};
+use crate::app::{App, Effect, Event, MissingModels, Problem};
 use crate::base::DomainName;
 use crate::cli::PanicIn;
 use crate::config::{desktop, terminal_traits};
@@ -37,10 +37,11 @@ const FRAME: Duration = Duration::from_millis(16);
 const TICK: Duration = Duration::from_millis(250);
 /// How long leaving waits for the running turn to stop and be stored.
 const LEAVING: Duration = Duration::from_secs(2);
+/// How often models and domains are looked for while there are none.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Opens the screen, on `domain` where one is given.
 pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Failure> {
-    start.require_models()?;
     let keymap = Keymap::with_overrides(&start.config.keys)?;
     let (look, terminal) = (start.config.screen, terminal_traits());
     let theme = Theme::chosen(look.theme, terminal);
@@ -61,7 +62,9 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
     let (sender, events) = mpsc::unbounded_channel();
     let on_force = mode.clone();
     forward_interrupts(sender.clone(), Event::QuitRequested, move || on_force.restore())?;
-    let runtime = Runtime::start(start.setup(), sender)?;
+    let setup = start.setup();
+    let missing_models = setup.missing_models();
+    let runtime = Runtime::start(setup, sender)?;
     let guard = mode.enter()?;
     // Whatever an engine prints goes to the log and never onto the screen.
     rustix::stdio::dup2_stderr(&log).map_err(io::Error::from)?;
@@ -71,6 +74,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
         runtime,
         guard,
         first_domain: domain,
+        missing_models,
         leave_by: None,
         changed: true,
         terminal_is_there: true,
@@ -116,6 +120,8 @@ struct Loop {
     guard: TerminalGuard,
     /// Opened as soon as the domains are listed.
     first_domain: Option<DomainName>,
+    /// Models that were not there at the start.
+    missing_models: Option<MissingModels>,
     /// Leaving: the last moment to wait for.
     leave_by: Option<Instant>,
     changed: bool,
@@ -126,12 +132,16 @@ impl Loop {
     async fn run(mut self, mut events: UnboundedReceiver<Event>, panic_in: Option<PanicIn>) -> Result<Exit, Failure> {
         let mut inputs = EventStream::new();
         self.perform(self.app.start());
-        self.runtime.warm_up();
+        match self.missing_models.take() {
+            None => self.runtime.warm_up(),
+            missing => self.handle(Event::ModelsLooked(missing)),
+        }
         if panic_in == Some(PanicIn::Worker) {
             self.runtime.panic_in_worker();
         }
         let mut next_frame = Instant::now();
         let mut next_tick = Instant::now() + TICK;
+        let mut next_look = Instant::now() + LOOK;
         while !self.has_left() {
             if self.changed && self.terminal_is_there && Instant::now() >= next_frame {
                 if self.draw().is_err() {
@@ -157,6 +167,10 @@ impl Loop {
                 () = sleep_until(next_tick), if self.app.is_busy() => {
                     next_tick = Instant::now() + TICK;
                     self.changed = true;
+                }
+                () = sleep_until(next_look), if self.app.look_again().is_some() => {
+                    next_look = Instant::now() + LOOK;
+                    self.perform(self.app.look_again().into_iter().collect());
                 }
                 () = sleep_until(leave_by), if self.leave_by.is_some() => {}
             }
@@ -219,15 +233,19 @@ impl Loop {
         }
     }
 
-    /// Opens the domain that was asked for, else the one that changed last.
+    /// Opens the domain that was asked for, else the one that changed last. Without models none can be opened.
     fn open_first_domain(&mut self) {
-        if self.app.domain().is_some() || self.app.opening_domain().is_some() {
+        if self.app.missing_models().is_some()
+            || self.app.ingesting().is_some()
+            || self.app.domain().is_some()
+            || self.app.opening_domain().is_some()
+        {
             return;
         }
         let listed = self.app.domains().unwrap_or_default();
         let asked = self.first_domain.take().filter(|name| listed.iter().any(|domain| domain.name == *name));
         let latest = || {
-            let domains = self.app.domains()?.iter().filter(|domain| domain.problem.is_none());
+            let domains = self.app.domains()?.iter().filter(|domain| domain.problem.is_none() && domain.documents > 0);
             domains.max_by(|a, b| a.changed_at.cmp(&b.changed_at)).map(|domain| domain.name.clone())
         };
         if let Some(name) = asked.or_else(latest) {

@@ -123,6 +123,8 @@ impl Start {
             generator: self.generator_settings(),
             unload_after: self.config.generation.unload_after(),
             comparer: self.config.attribution.embedder().map(str::to_owned),
+            evidence: self.config.evidence.clone(),
+            index: self.config.index.clone(),
         }
     }
 

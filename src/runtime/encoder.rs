@@ -11,13 +11,13 @@ use super::problem::{Stop, problem};
 use super::worker::Worker;
 use super::works::WorkGuard;
 use super::{Events, RuntimeError};
-use crate::app::{DomainSummary, Event, Problem};
-use crate::base::{CancelToken, DocumentId, DomainName, EvidenceId, Language};
+use crate::app::{DomainHealth, DomainSummary, Event, Problem};
+use crate::base::{CancelToken, DocumentId, DomainName, EvidenceId, Language, clean_line};
 use crate::config::{Changes, ChangesError, read_changes, write_changes};
 use crate::evidence::ContextParts;
 use crate::history::TurnSettings;
 use crate::index::{Index, ListedDomain, list_domains};
-use crate::inference::{Embed, Embedding};
+use crate::inference::{Embed, Embedding, embedder_fingerprint};
 use crate::retrieval::{Conversation, Engines, Reranking, Retrieved, Tried, retrieve_follow_up, try_context};
 
 /// What the encoder thread is asked.
@@ -25,6 +25,8 @@ use crate::retrieval::{Conversation, Engines, Reranking, Retrieved, Tried, retri
 pub(super) enum EncoderJob {
     /// Load the encoders.
     WarmUp,
+    /// Whether the models are there.
+    LookForModels,
     /// All domains.
     ListDomains,
     /// Open a domain for searching.
@@ -113,6 +115,9 @@ impl Encoder {
                     self.events.send(Event::Failed(problem(&error)));
                 }
             }
+            EncoderJob::LookForModels => {
+                self.events.send(Event::ModelsLooked(self.engine.setup.missing_models()));
+            }
             EncoderJob::ListDomains => self.list(),
             EncoderJob::SaveSettings { domain, changes } => {
                 let folder = self.engine.setup.paths.domain(&domain);
@@ -173,7 +178,11 @@ impl Encoder {
 
     fn list(&mut self) {
         let event = match list_domains(&self.engine.setup.paths.domains()) {
-            Ok(domains) => Event::DomainsListed(domains.into_iter().map(listed).collect()),
+            Ok(domains) => {
+                let fingerprint = self.fingerprint();
+                let listed = domains.into_iter().map(|domain| listed(domain, fingerprint.as_deref()));
+                Event::DomainsListed(listed.collect())
+            }
             Err(error) => Event::Failed(problem(&error)),
         };
         self.events.send(event);
@@ -189,11 +198,15 @@ impl Encoder {
 
     fn summary(&mut self, name: &DomainName) -> Result<DomainSummary, Problem> {
         let summary = self.index(name)?.summary().map_err(|error| problem(&error))?;
-        Ok(listed(ListedDomain {
-            name: name.clone(),
-            folder: self.engine.setup.paths.domain(name),
-            summary: Ok(summary),
-        }))
+        let folder = self.engine.setup.paths.domain(name);
+        Ok(listed(ListedDomain { name: name.clone(), folder, summary: Ok(summary) }, None))
+    }
+
+    /// That of the embedder in use, which is not loaded for it.
+    fn fingerprint(&self) -> Option<String> {
+        let setup = &self.engine.setup;
+        let model = setup.catalog.model(&setup.profile.profile.embedder).ok()?;
+        embedder_fingerprint(model).ok()
     }
 
     fn search(&mut self, work: &WorkGuard, domain: &DomainName, asked: &Asked) -> Result<Retrieved, Stop> {
@@ -260,10 +273,34 @@ pub fn damage_of(damage: &[ChangesError]) -> Option<Problem> {
     Some(told)
 }
 
-fn listed(domain: ListedDomain) -> DomainSummary {
-    let (documents, evidences, changed_at, problem) = match domain.summary {
-        Ok(summary) => (summary.documents, summary.evidences.total(), summary.changed_at, None),
-        Err(error) => (0, 0, String::new(), Some(problem(&error))),
+/// A domain for the list. `fingerprint` is that of the embedder in use, where it is known.
+fn listed(domain: ListedDomain, fingerprint: Option<&str>) -> DomainSummary {
+    let name = domain.name;
+    let summary = match domain.summary {
+        Ok(summary) => summary,
+        Err(error) => {
+            let (changed_at, ingested_at) = (String::new(), String::new());
+            let (health, problem) = (DomainHealth::Damaged, Some(problem(&error)));
+            return DomainSummary { name, documents: 0, evidences: 0, changed_at, ingested_at, health, problem };
+        }
     };
-    DomainSummary { name: domain.name, documents, evidences, changed_at, problem }
+    let other = fingerprint.is_some_and(|ours| summary.embedder.fingerprint != ours);
+    let health = match &summary.ingested_at {
+        _ if other => DomainHealth::OtherEmbedder,
+        Some(_) if summary.documents > 0 => DomainHealth::Ready,
+        _ => DomainHealth::NeedsIngest,
+    };
+    let problem = other.then(|| Problem {
+        what: format!("it was made with the embedder {}", clean_line(&summary.embedder.model)),
+        next: format!("Embed it again: ragonite domain rebuild {name}"),
+    });
+    DomainSummary {
+        name,
+        documents: summary.documents,
+        evidences: summary.evidences.total(),
+        changed_at: summary.changed_at,
+        ingested_at: summary.ingested_at.unwrap_or_default(),
+        health,
+        problem,
+    }
 }

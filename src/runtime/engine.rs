@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Events;
-use crate::app::{EngineStatus, Event};
+use crate::app::{EngineStatus, Event, Fetching, MissingModels};
 use crate::base::CancelToken;
 use crate::config::{ChosenProfile, Paths};
+use crate::evidence::EvidenceSettings;
+use crate::index::IndexSettings;
 use crate::inference::{
     Catalog, Embed, GeneratorSettings, InferenceError, ModelFolders, Rerank, available_memory, device_summary,
     load_embedder, load_reranker,
@@ -30,6 +32,23 @@ pub struct Setup {
     pub unload_after: Option<Duration>,
     /// Id of the embedder that attribution compares with; none for that of retrieval.
     pub comparer: Option<String>,
+    /// How documents become evidence.
+    pub evidence: EvidenceSettings,
+    /// How evidence is stored.
+    pub index: IndexSettings,
+}
+
+impl Setup {
+    /// The models of the profile that are in none of the folders with the right size; none where all are there. No
+    /// byte of them is read.
+    pub fn missing_models(&self) -> Option<MissingModels> {
+        let profile = &self.profile.profile;
+        let is_here = |id: &str| self.catalog.model(id).is_ok_and(|model| self.folders.has(model));
+        let models: Vec<String> = profile.model_ids().filter(|id| !is_here(id)).map(str::to_owned).collect();
+        let folders = self.folders.folders().iter().map(|folder| folder.display().to_string()).collect();
+        let fetching = if cfg!(feature = "hub") { Fetching::BuiltIn } else { Fetching::None };
+        (!models.is_empty()).then(|| MissingModels { profile: profile.name.clone(), models, folders, fetching })
+    }
 }
 
 /// Settings and encoders, shared by the worker threads.

@@ -420,6 +420,8 @@ mod tests {
             generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
             unload_after,
             comparer: None,
+            evidence: crate::evidence::EvidenceSettings::default(),
+            index: crate::index::IndexSettings::default(),
         };
         let (events, told) = unbounded_channel();
         let (events, leaving) = (Events(events), CancelToken::never());

@@ -1,4 +1,5 @@
-//! Carries out effects on named threads: encoder (search), generator (the language model), historian (SQLite).
+//! Carries out effects on named threads: encoder (search), generator (the language model), historian
+//! (SQLite), ingester (documents into domains).
 //!
 //! Takes [`Effect`]s, gives [`Event`]s. One OS thread owns the llama context for its whole life; one owns the open
 //! domains; one applies writes to the history in order.
@@ -12,6 +13,7 @@ mod engine;
 mod error;
 mod generator;
 mod historian;
+mod ingester;
 mod keys;
 mod problem;
 mod signals;
@@ -30,10 +32,12 @@ pub use problem::problem;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
 use crate::app::{Effect, Event, TurnKey};
+use crate::base::CancelSource;
 use encoder::{Asked, EncoderJob};
 use engine::Engine;
 use generator::{Answered, Explanation, GeneratorJob, Question};
 use historian::HistorianJob;
+use ingester::IngestJob;
 use worker::Worker;
 use works::{Stopping, Works};
 
@@ -57,6 +61,9 @@ pub struct Runtime {
     encoder: Worker<EncoderJob>,
     generator: Worker<GeneratorJob>,
     historian: Worker<HistorianJob>,
+    ingester: Worker<IngestJob>,
+    /// Stops the latest ingest.
+    ingesting: CancelSource,
     works: Works,
     events: Events,
     leaving: crate::base::CancelOnDrop,
@@ -74,7 +81,9 @@ impl Runtime {
         let (encoder, facts) = encoder::start(engine.clone(), events.clone())?;
         let generator = generator::start(engine.clone(), facts, leaving.token(), events.clone())?;
         let historian = historian::start(engine.setup.paths.history(), events.clone())?;
-        Ok(Self { encoder, generator, historian, works: Works::default(), events, leaving })
+        let ingester = ingester::start(engine, events.clone())?;
+        let (works, ingesting) = (Works::default(), CancelSource::default());
+        Ok(Self { encoder, generator, historian, ingester, ingesting, works, events, leaving })
     }
 
     /// Loads the models now, behind the screen.
@@ -91,7 +100,14 @@ impl Runtime {
     /// Hands an effect to its thread.
     pub fn run(&mut self, effect: Effect) {
         match effect {
+            Effect::LookForModels => self.encoder.send(EncoderJob::LookForModels),
+            Effect::LoadModels => self.warm_up(),
             Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
+            Effect::Ingest { domain, path } => {
+                self.ingesting = CancelSource::default();
+                self.ingester.send(IngestJob { domain, path, cancel: self.ingesting.token() });
+            }
+            Effect::CancelIngest => self.ingesting.cancel(),
             Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
             Effect::SaveSettings { domain, changes } => self.encoder.send(EncoderJob::SaveSettings { domain, changes }),
@@ -144,7 +160,10 @@ impl Runtime {
                 self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }
             Effect::CancelTurn(turn) => self.cancel(turn),
-            Effect::Quit => self.works.cancel_all(),
+            Effect::Quit => {
+                self.works.cancel_all();
+                self.ingesting.cancel();
+            }
         }
     }
 
@@ -157,12 +176,15 @@ impl Runtime {
     /// Cancels all work, lets the historian write what it was given, and ends the threads.
     pub fn shutdown(mut self) {
         self.works.cancel_all();
+        self.ingesting.cancel();
         drop(self.leaving);
         self.generator.close();
         self.encoder.close();
         self.historian.close();
+        self.ingester.close();
         self.historian.join(JOIN_LIMIT);
         self.generator.join(JOIN_LIMIT);
         self.encoder.join(JOIN_LIMIT);
+        self.ingester.join(JOIN_LIMIT);
     }
 }

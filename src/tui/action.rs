@@ -62,6 +62,12 @@ pub enum Action {
     Palette,
     /// See and change the settings of the domain.
     Settings,
+    /// Make a domain of a folder.
+    NewDomain,
+    /// Read the files of the selected domain again.
+    RefreshDomain,
+    /// Stop reading documents.
+    StopIngest,
     /// Look for a text in the pane; in the lists, for words in all conversations.
     Search,
     /// Go to the next place that has it.
@@ -186,6 +192,9 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     OpenDocument "open-document" Panes ["o"] "document" "read the whole document of the evidence";
     Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";
     Settings "settings" Anywhere ["F7", "S"] "settings" "settings of the domain";
+    NewDomain "new-domain" Anywhere ["F8", "A"] "new domain" "make a domain of a folder";
+    RefreshDomain "refresh-domain" Panes ["R"] "read again" "read the files of the domain again";
+    StopIngest "stop-ingest" Panes ["K"] "stop reading" "stop reading documents; what is stored stays";
     Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
     NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
     PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";

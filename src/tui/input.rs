@@ -16,6 +16,7 @@ use super::document;
 use super::find::Way;
 use super::layout::Aside;
 use super::mouse::on_mouse;
+use super::new_domain;
 use super::outline::{Scroll, Step};
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
@@ -51,7 +52,9 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
     match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => on_key(screen, app, *key, now),
         Input::Paste(text) => {
-            if screen.popup.is_none() {
+            if let Some(Popup::NewDomain(form)) = &mut screen.popup {
+                form.paste(text);
+            } else if screen.popup.is_none() {
                 screen.set_focus(Pane::Composer);
                 let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
                 screen.composer.area.insert_str(text);
@@ -122,6 +125,9 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::OpenDocument => return document::open(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
         Action::Settings => screen.popup = Some(Popup::Settings(SettingsView::default())),
+        Action::NewDomain => new_domain::open(screen),
+        Action::RefreshDomain => return refresh_domain(screen, app),
+        Action::StopIngest => return vec![Intent::App(Event::IngestCancelRequested)],
         Action::Search => popup::look_for(screen),
         Action::NextMatch => next_match(screen, Way::On),
         Action::PreviousMatch => next_match(screen, Way::Back),
@@ -215,6 +221,9 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.problem().is_some() {
         return vec![Intent::App(Event::ProblemDismissed)];
     }
+    if screen.focus == Pane::Lists && app.ingesting().is_some_and(|running| !running.canceling) {
+        return vec![Intent::App(Event::IngestCancelRequested)];
+    }
     if screen.focus == Pane::Lists && app.found().is_some() {
         return vec![Intent::App(Event::ConversationsWanted(String::new()))];
     }
@@ -288,6 +297,16 @@ fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         Pane::Composer => {}
     }
     vec![Intent::Redraw]
+}
+
+/// Reads the files of the domain under the cursor again, elsewhere those of the open one.
+fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    let chosen = match pane::entry(app, screen.lists) {
+        Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
+        _ => app.domain().map(|open| open.name.clone()),
+    };
+    let wanted = chosen.map(|domain| Event::IngestWanted { domain, path: String::new() });
+    wanted.map(Intent::App).into_iter().collect()
 }
 
 /// Wants the next place of what is looked for, or asks what to look for.

@@ -19,6 +19,7 @@ mod layout;
 mod markdown;
 mod meter;
 mod mouse;
+mod new_domain;
 mod outline;
 mod pane;
 mod popup;

@@ -13,6 +13,7 @@ use super::context::{self, ContextView};
 use super::document::{self, DocumentView};
 use super::find::Find;
 use super::input::{Intent, act, cancel, step_of};
+use super::new_domain::{self, NewDomain};
 use super::outline::{Scroll, Step};
 use super::screen::{Pane, ScreenState};
 use super::settings::{self, SettingsView};
@@ -39,6 +40,8 @@ pub(super) enum Popup {
     Context(ContextView),
     /// The whole document of an evidence.
     Document(DocumentView),
+    /// Folder and name of a domain that is to be made.
+    NewDomain(Box<NewDomain>),
 }
 
 /// All actions, found by words.
@@ -164,7 +167,7 @@ pub(super) fn on_key(
 /// Where keys are looked up while this is open.
 pub(super) fn place(popup: &Popup) -> Place {
     match popup {
-        Popup::Palette(_) | Popup::Prompt(_) => Place::Composer,
+        Popup::Palette(_) | Popup::Prompt(_) | Popup::NewDomain(_) => Place::Composer,
         Popup::Settings(view) if view.typed.is_some() => Place::Composer,
         Popup::Document(view) if view.typed.is_some() => Place::Composer,
         Popup::Help(_)
@@ -236,6 +239,10 @@ fn into(
                 KeyCode::Char('n' | 'N') => screen.popup = None,
                 _ => {}
             }
+        }
+        Popup::NewDomain(_) => {
+            let wish = new_domain::on_key(screen, app, key);
+            return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
         }
         Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}
     }

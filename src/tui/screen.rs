@@ -12,6 +12,7 @@ use super::find::Find;
 use super::keymap::Keymap;
 use super::layout::Arrangement;
 use super::mouse::Targets;
+use super::new_domain::NewDomain;
 use super::outline::{Outline, Scroll};
 use super::pane::{Section, Settled};
 use super::popup::Popup;
@@ -141,6 +142,8 @@ pub struct ScreenState {
     /// What the pane on the right shows where there is one.
     pub(super) side: Pane,
     pub(super) popup: Option<Popup>,
+    /// What was typed for the last domain that was to be made.
+    pub(super) new_domain: NewDomain,
     /// The turn that was selected; none selects the last.
     pub(super) chosen: Option<usize>,
     pub(super) conversation: Scroll,
@@ -181,6 +184,7 @@ impl ScreenState {
             focus: Pane::Composer,
             side: Pane::Evidence,
             popup: None,
+            new_domain: NewDomain::default(),
             chosen: None,
             conversation: Scroll::following(),
             reveal_turn: false,

@@ -12,7 +12,7 @@ use super::markdown::{Look, render};
 use super::text::{Indent, fit, pad, thousands, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
-use crate::app::{App, AppSettings, ConversationChange, DomainSummary, Event};
+use crate::app::{App, AppSettings, ConversationChange, DomainHealth, DomainSummary, Event};
 use crate::base::{ConversationId, Millis, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Place, Rating, Reason};
 
@@ -56,6 +56,8 @@ impl Desk {
             documents: 1,
             evidences: 1,
             changed_at: String::new(),
+            ingested_at: String::new(),
+            health: DomainHealth::Ready,
             problem: None,
         }));
         Self { app, screen: ScreenState::new(Theme::colour(), Keymap::default()) }

@@ -9,8 +9,8 @@ use ragonite::attribution::Method;
 use ragonite::history::{Place as Listed, Rating};
 use ragonite::tui::{Action, Chord, Intent, Keymap, Pane, Place};
 
-use crate::screen::{Stage, answer, explained_by_logprob};
-use crate::states::two_turns;
+use crate::screen::{Stage, answer, domain_name, explained_by_logprob};
+use crate::states::{ingesting, two_turns};
 
 const SIZE: (u16, u16) = (120, 40);
 
@@ -174,6 +174,13 @@ const ROWS: &[Row] = &[
     }),
     (Action::Palette, At::Both(Pane::Why), Stage::open, |seen| seen.appeared("┏ Actions ")),
     (Action::Settings, At::Both(Pane::Why), Stage::answered, |seen| seen.appeared("┏ Settings of wiki ")),
+    (Action::NewDomain, At::Both(Pane::Lists), Stage::open, |seen| seen.appeared("┏ New domain ")),
+    (Action::RefreshDomain, At::Pane(Pane::Lists), Stage::open, |seen| {
+        seen.wished(|event| matches!(event, Event::IngestWanted { domain, path } if *domain == domain_name() && path.is_empty()))
+    }),
+    (Action::StopIngest, At::Pane(Pane::Lists), ingesting, |seen| {
+        seen.wished(|event| *event == Event::IngestCancelRequested) && seen.appeared("stopping to read notes")
+    }),
     (Action::Check, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.wished(|event| matches!(event, Event::CheckWanted { turn: 0 }))
     }),

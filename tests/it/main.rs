@@ -10,6 +10,8 @@ mod corpus;
 #[cfg(test)]
 mod eval;
 #[cfg(test)]
+mod first_start;
+#[cfg(test)]
 mod history;
 #[cfg(test)]
 mod keeping;

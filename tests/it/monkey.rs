@@ -284,6 +284,11 @@ impl Monkey {
             }
             Effect::OpenDomain(name) if way == 0 => vec![Event::DomainFailed { name, problem: problem() }],
             Effect::OpenDomain(name) => vec![Event::DomainOpened(DomainSummary { name, ..domain() })],
+            Effect::Ingest { .. } => vec![match way {
+                0 => Event::IngestFailed(problem()),
+                1 => Event::IngestCanceled,
+                _ => Event::IngestFinished(Box::default()),
+            }],
             Effect::ListConversations(domain) => vec![self.list(domain)],
             Effect::OpenConversation(id) => match self.history.get(&id).cloned() {
                 Some((record, turns)) => vec![Event::ConversationOpened { record, turns }],

@@ -103,6 +103,9 @@ impl Program {
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
         command.env("HOME", self.data.path());
+        // Away from the checkout, whose own weights would be found as well.
+        command.cwd(self.data.path());
+        command.env_remove("RAGONITE_MODELS");
         command.env_remove("NO_COLOR");
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);

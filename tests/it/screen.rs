@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use ragonite::app::{
-    App, AppSettings, DocumentPart, DomainSummary, Effect, EngineStatus, Event, Piece, Problem, TurnKey,
+    App, AppSettings, DocumentPart, DomainHealth, DomainSummary, Effect, EngineStatus, Event, Piece, Problem, TurnKey,
 };
 use ragonite::attribution::{
     Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
@@ -35,7 +35,15 @@ pub(crate) fn domain_name() -> DomainName {
 }
 
 pub(crate) fn domain() -> DomainSummary {
-    DomainSummary { name: domain_name(), documents: 15, evidences: 412, changed_at: String::new(), problem: None }
+    DomainSummary {
+        name: domain_name(),
+        documents: 15,
+        evidences: 412,
+        changed_at: String::new(),
+        ingested_at: "2025-05-04T09:00:00Z".into(),
+        health: DomainHealth::Ready,
+        problem: None,
+    }
 }
 
 fn broken() -> DomainSummary {

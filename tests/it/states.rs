@@ -4,9 +4,10 @@
 
 use crossterm::event::{KeyCode, KeyModifiers};
 use ragonite::answer::{Answer, RewriteHow};
-use ragonite::app::{DomainSummary, Event, Problem, TurnKey};
+use ragonite::app::{DomainSummary, Event, Fetching, MissingModels, Problem, TurnKey};
 use ragonite::attribution::Method;
 use ragonite::history::ConversationRecord;
+use ragonite::index::{IngestProgress, IngestStage};
 use ragonite::tui::{Pane, Theme};
 
 use crate::context::{document_gone, not_tried, without_before};
@@ -24,6 +25,7 @@ pub(crate) fn states() -> Vec<State> {
         ("conversation loading", |theme| reading().in_theme(theme).at(Pane::Conversation)),
         ("conversation full", |theme| two_turns().in_theme(theme).at(Pane::Conversation)),
         ("conversation error", |theme| failed().in_theme(theme).at(Pane::Conversation)),
+        ("conversation without models", |theme| without_models().in_theme(theme)),
         ("composer empty", |theme| Stage::open().in_theme(theme)),
         ("composer loading", |theme| reading().in_theme(theme)),
         ("composer full", |theme| written(Stage::answered().in_theme(theme))),
@@ -49,6 +51,9 @@ pub(crate) fn states() -> Vec<State> {
         ("context error", |theme| not_tried(Stage::answered().in_theme(theme))),
         ("document full", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence).key('o')),
         ("document error", |theme| document_gone(Stage::answered().in_theme(theme))),
+        ("lists ingesting", |theme| ingesting().in_theme(theme).at(Pane::Lists)),
+        ("new domain", new_domain),
+        ("new domain error", refused_domain),
         ("help full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('?')),
         ("palette full", |theme| palette(theme)),
     ]
@@ -128,6 +133,18 @@ fn written(mut stage: Stage) -> Stage {
     stage
 }
 
+pub(crate) fn without_models() -> Stage {
+    let mut stage = Stage::new();
+    let missing = MissingModels {
+        profile: "starter".into(),
+        models: vec!["all-MiniLM-L6-v2".into(), "qwen2.5-coder-1.5b-instruct".into()],
+        folders: vec!["~/.local/share/ragonite/models".into(), "./models".into()],
+        fetching: Fetching::BuiltIn,
+    };
+    stage.play([Event::ModelsLooked(Some(missing)), Event::DomainsListed(vec![])]);
+    stage
+}
+
 fn no_domain() -> Stage {
     let mut stage = Stage::new();
     stage.play([Event::DomainsListed(vec![])]);
@@ -158,6 +175,39 @@ fn broken_domain(theme: Theme) -> Stage {
         Event::DomainFailed { name, problem },
     ]);
     stage.at(Pane::Lists)
+}
+
+/// Documents are read while an answer stands on the screen.
+pub(crate) fn ingesting() -> Stage {
+    let mut stage = Stage::answered();
+    let progress = IngestProgress {
+        stage: IngestStage::Embedding,
+        done: 12,
+        total: 40,
+        embedded: 90,
+        current: "wiki/a.html".into(),
+    };
+    stage.play([
+        Event::IngestWanted { domain: "notes".parse().unwrap(), path: "~/notes".into() },
+        Event::IngestAdvanced(progress),
+    ]);
+    stage
+}
+
+fn new_domain(theme: Theme) -> Stage {
+    let mut stage = no_domain().in_theme(theme).at(Pane::Composer);
+    stage.press(KeyCode::F(8), KeyModifiers::NONE);
+    stage.input(&crossterm::event::Event::Paste("/srv/Team Wiki".into()));
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage
+}
+
+fn refused_domain(theme: Theme) -> Stage {
+    let mut stage = Stage::open().in_theme(theme).at(Pane::Lists).key('A');
+    stage.input(&crossterm::event::Event::Paste("/srv/wiki".into()));
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage
 }
 
 fn palette(theme: Theme) -> Stage {

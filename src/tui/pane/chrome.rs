@@ -6,14 +6,15 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::lists as pane;
-use crate::app::{App, Turn};
+use crate::app::{App, Ingesting, Turn};
 use crate::base::clean_line;
+use crate::index::IngestStage;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
 use crate::tui::popup::Popup;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, cells, fit, one_line, pad, width, wrap};
+use crate::tui::text::{Indent, cells, counted, fit, one_line, pad, thousands, width, wrap};
 use crate::tui::theme::Theme;
 
 /// The panes of a terminal that shows one at a time, as its tabs name them.
@@ -103,7 +104,12 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     let room = usize::from(area.width);
     let engine = app.engine();
     let loading = engine.loading.as_ref().map(|loading| format!("loading {}", clean_line(loading)));
-    let phase = stage(app, screen, now).or(loading).unwrap_or_else(|| "ready".to_owned());
+    let rest = if app.missing_models().is_some() { "models missing" } else { "ready" };
+    let mut phase = stage(app, screen, now).or(loading);
+    if let Some(reading) = app.ingesting().map(reading) {
+        phase = Some(phase.map_or_else(|| reading.clone(), |phase| format!("{phase} · {reading}")));
+    }
+    let phase = phase.unwrap_or_else(|| rest.to_owned());
     let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
     let offline = " offline ";
     let length = |rest: &[String]| rest.iter().map(|text| width(text) + 3).sum::<usize>();
@@ -134,6 +140,22 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
         Span::raw(" ".repeat(gap)),
         Span::styled(offline, theme.accent),
     ])
+}
+
+/// How far an ingest is: `reading notes: 12 of 40 files`.
+pub(super) fn reading(running: &Ingesting) -> String {
+    let domain = &running.domain;
+    match &running.progress {
+        _ if running.canceling => format!("stopping to read {domain}…"),
+        None => format!("reading {domain}…"),
+        Some(at) if at.total == 0 => format!("reading {domain}…"),
+        Some(at) => match at.stage {
+            IngestStage::Reading | IngestStage::Embedding => {
+                format!("reading {domain}: {} of {}", thousands(at.done), counted(at.total, "file"))
+            }
+            IngestStage::Indexing | IngestStage::Checking => format!("indexing {domain}…"),
+        },
+    }
 }
 
 /// The keys that matter where the focus is.
@@ -188,6 +210,9 @@ fn hints_of_popup(app: &App, popup: &Popup) -> Vec<(Action, &'static str)> {
         Popup::Help(_) => vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
         Popup::Palette(_) => vec![(Action::Send, "do it"), (Action::Back, "close")],
         Popup::Prompt(_) => vec![(Action::Send, "done"), (Action::Back, "leave it")],
+        Popup::NewDomain(_) => {
+            vec![(Action::Send, "next, make it"), (Action::NextPane, "other line"), (Action::Back, "close")]
+        }
         Popup::Reasons(_) => vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
         Popup::Confirm(_) => vec![(Action::Back, "keep it")],
         Popup::Settings(view) if view.typed.is_some() => {
@@ -228,6 +253,9 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
     }
+    if app.domain().is_none() && app.missing_models().is_none() && app.ingesting().is_none() {
+        hints.push(short(Action::NewDomain));
+    }
     let answered = screen.turn(app).is_some_and(Turn::is_answered);
     let explain = (answered && !app.is_busy()).then_some(short(Action::Explain));
     let edit = screen.turn(app).map(|_| short(Action::Edit));
@@ -266,17 +294,10 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(edit);
         }
         Pane::Lists => {
+            hints.extend(app.ingesting().map(|_| short(Action::StopIngest)));
             hints.extend(app.found().map(|_| (Action::Back, "all conversations")));
             hints.extend(moves);
-            match pane::entry(app, screen.lists) {
-                Some(pane::Entry::Conversation(_)) => {
-                    hints.extend([Action::Toggle, Action::Rename, Action::Pin, Action::Delete].map(short));
-                }
-                Some(pane::Entry::Trashed(_)) => {
-                    hints.extend([(Action::Toggle, "restore"), (Action::Delete, "remove for good")]);
-                }
-                _ => hints.extend(open),
-            }
+            hints.extend(entry_hints(pane::entry(app, screen.lists).as_ref()));
         }
         Pane::Why => {
             hints.extend(moves);
@@ -292,6 +313,19 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             .map(short),
     );
     hints
+}
+
+/// The keys for what is under the cursor of the lists.
+fn entry_hints(entry: Option<&pane::Entry>) -> Vec<(Action, &'static str)> {
+    let short = |action: Action| (action, action.hint());
+    match entry {
+        Some(pane::Entry::Conversation(_)) => {
+            [Action::Toggle, Action::Rename, Action::Pin, Action::Delete].map(short).into()
+        }
+        Some(pane::Entry::Trashed(_)) => vec![(Action::Toggle, "restore"), (Action::Delete, "remove for good")],
+        Some(pane::Entry::Domain(_)) => [Action::Toggle, Action::NewDomain, Action::RefreshDomain].map(short).into(),
+        None => Vec::new(),
+    }
 }
 
 /// Whether the pane with the focus has rows to move among and open.

@@ -45,6 +45,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         Some(_) if app.is_busy() => format!("{stop} stops it; the next question can be written"),
         Some(domain) if app.turns().is_empty() => format!("Ask something about {}", domain.name),
         Some(_) => "Ask on; the question may refer to what was said".to_owned(),
+        None if app.missing_models().is_some() => "Models are missing; see above".to_owned(),
         None => "Open a domain first".to_owned(),
     };
     let textarea = &mut screen.composer.area;

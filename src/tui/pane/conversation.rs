@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use time::OffsetDateTime;
 
-use super::{Focus, block};
+use super::{Focus, block, guide};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
 use crate::history::{Feedback, Outcome, TurnTimings};
@@ -56,7 +56,7 @@ impl Suggested {
 }
 
 /// Cells before each line, for the mark of the selected turn.
-const MARK: usize = 2;
+pub(super) const MARK: usize = 2;
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
     let (area, now) = at;
@@ -69,7 +69,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     let width = usize::from(inner.width).saturating_sub(MARK + 1);
     if app.turns().is_empty() {
         frame.render_widget(frame_block, area);
-        frame.render_widget(Paragraph::new(guide(app, screen, width)), inner);
+        frame.render_widget(Paragraph::new(guide::lines(app, screen, width)), inner);
         return;
     }
     let selected = screen.turn_index(app);
@@ -324,47 +324,4 @@ fn explaining(turn: &Turn) -> String {
         Some(explaining) => format!("explaining: {} of {}", explaining.done, counted(explaining.total, "cluster")),
         None => "explaining: looking for sources that say the same…".to_owned(),
     }
-}
-
-/// What to do while nothing has been asked.
-fn guide(app: &App, screen: &ScreenState, width: usize) -> Vec<Line<'static>> {
-    let theme = &screen.theme;
-    let lists = screen.keymap.key(Action::ShowLists, Place::Composer).unwrap_or_default();
-    let help = screen.keymap.key(Action::Help, Place::Composer).unwrap_or_default();
-    let text = match (app.domain(), app.opening_domain(), app.domains()) {
-        (_, Some(opening), _) => format!("Opening {opening}…"),
-        (Some(domain), ..) => format!(
-            "{} is open: {}, {}.\n\nAsk in the box below. The answer comes from these documents only and names its \
-             sources as [Source 1]. Then look at the evidence, behind the scenes, or ask why.\n\n{help} shows all keys.",
-            domain.name,
-            counted(domain.documents, "document"),
-            counted(domain.evidences, "evidence"),
-        ),
-        (None, None, None) => "Looking for domains…".to_owned(),
-        (None, None, Some([])) => format!(
-            "There is no domain yet. A domain is a set of your documents that can be asked.\n\n\
-             1  Leave with Ctrl+Q and make one:\n   ragonite ingest --domain notes PATH\n\
-             2  Start again: ragonite\n\nTo look around first, try the bundled documents:\n   ragonite demo\n\n\
-             {help} shows all keys."
-        ),
-        (None, None, Some(domains)) => {
-            let names: Vec<String> = domains.iter().map(|domain| domain.name.to_string()).collect();
-            format!(
-                "Choose a domain to ask: press {lists}, select one, press Enter.\n\nThere are: {}\n\n{help} shows all keys.",
-                names.join(", ")
-            )
-        }
-    };
-    let text = text.replace("Ctrl+Q", &screen.keymap.key(Action::Quit, Place::Composer).unwrap_or_default());
-    let mut lines = vec![Line::default()];
-    let clean = text.lines().flat_map(|line| {
-        let lead = line.len() - line.trim_start().len();
-        if line.is_empty() {
-            vec![Line::default()]
-        } else {
-            paragraphs(line.trim_start(), theme.text, width, &Indent::of(MARK + lead))
-        }
-    });
-    lines.extend(clean);
-    lines
 }

@@ -6,9 +6,11 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use time::OffsetDateTime;
 
+use super::chrome::reading;
 use super::{Focus, block, say};
-use crate::app::{App, FoundConversations};
+use crate::app::{App, DomainHealth, DomainSummary, FoundConversations};
 use crate::base::{ConversationId, DomainName, clean_line};
+use crate::tui::action::{Action, Place};
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, counted, fit, one_line, pad, paragraphs, width, wrap};
 
@@ -55,12 +57,14 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         return say("Looking for domains…", frame, inner, &theme);
     };
     if domains.is_empty() {
-        return say(
-            "No domain yet.\n\nMake one in a shell:\nragonite ingest --domain notes PATH",
-            frame,
-            inner,
-            &theme,
-        );
+        let key = screen.keymap.key(Action::NewDomain, Place::Panes).unwrap_or_default();
+        let text = match app.ingesting() {
+            Some(running) => format!("{}\n\nNo domain yet.", reading(running)),
+            None => format!(
+                "No domain yet.\n\n{key} makes one of a folder; or in another terminal:\nragonite ingest --domain notes PATH"
+            ),
+        };
+        return say(&text, frame, inner, &theme);
     }
     let look = Row {
         width: usize::from(inner.width.saturating_sub(1)),
@@ -68,28 +72,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         theme,
     };
     let mut lines = vec![Line::styled("Domains", theme.dim)];
-    let mut cursor_line = 0;
     let mut owners: Vec<Option<usize>> = Vec::new();
-    for (at, domain) in domains.iter().enumerate() {
-        if at == screen.lists {
-            cursor_line = lines.len();
-        }
-        let open = app.domain().is_some_and(|open| open.name == domain.name);
-        let opening = app.opening_domain() == Some(&domain.name);
-        let about = match &domain.problem {
-            _ if opening => "opening…".to_owned(),
-            Some(_) => "! cannot be opened".to_owned(),
-            None => counted(domain.documents, "document"),
-        };
-        owners.resize(lines.len(), None);
-        owners.push(Some(at));
-        lines.push(look.line(at, open.then_some('●'), (domain.name.as_str(), &about)));
-        if let Some(problem) = domain.problem.as_ref().filter(|_| look.cursor == Some(at)) {
-            let indent = Indent { first: Span::styled(" ! ", theme.warn), rest: Span::raw("   ") };
-            lines.extend(wrap(&[one_line(&problem.to_string(), theme.warn)], look.width, &indent));
-            cursor_line = lines.len() - 1;
-        }
-    }
+    let mut cursor_line = domain_lines(app, domains, (&look, screen.lists), (&mut lines, &mut owners));
     lines.push(Line::default());
     if let Some(found) = app.found() {
         let here = (screen.lists, &mut owners);
@@ -126,6 +110,43 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         lines.push(look.line(at + before, None, (&clean_line(&trashed.title), &about)));
     }
     draw_from((lines, owners), cursor_line, (screen, inner), frame);
+}
+
+/// The domains, the selected one with more of it, and the ingest that runs. Gives the cursor's line where it is here.
+fn domain_lines(
+    app: &App,
+    domains: &[DomainSummary],
+    (look, selected): (&Row, usize),
+    (lines, owners): (&mut Vec<Line<'static>>, &mut Vec<Option<usize>>),
+) -> usize {
+    let theme = look.theme;
+    let names = domains.iter().map(|domain| width(domain.name.as_str()));
+    let room = look.width.saturating_sub(names.max().unwrap_or(0) + 4);
+    let mut cursor_line = 0;
+    for (at, domain) in domains.iter().enumerate() {
+        if at == selected {
+            cursor_line = lines.len();
+        }
+        let open = app.domain().is_some_and(|open| open.name == domain.name);
+        let opening = app.opening_domain() == Some(&domain.name);
+        let about = if opening { "opening…".to_owned() } else { about(app, domain, room) };
+        let is_whole = about.starts_with(&size_of(domain));
+        owners.resize(lines.len(), None);
+        owners.push(Some(at));
+        lines.push(look.line(at, open.then_some('●'), (domain.name.as_str(), &about)));
+        if let Some(problem) = domain.problem.as_ref().filter(|_| look.cursor == Some(at)) {
+            let indent = Indent { first: Span::styled(" ! ", theme.warn), rest: Span::raw("   ") };
+            lines.extend(wrap(&[one_line(&problem.to_string(), theme.warn)], look.width, &indent));
+            cursor_line = lines.len() - 1;
+        } else if look.cursor == Some(at) && !is_whole {
+            lines.extend(paragraphs(&details(domain), theme.dim, look.width, &Indent::of(3)));
+            cursor_line = lines.len() - 1;
+        }
+    }
+    if let Some(running) = app.ingesting() {
+        lines.extend(wrap(&[one_line(&reading(running), theme.accent)], look.width, &Indent::of(1)));
+    }
+    cursor_line
 }
 
 /// Lines, and the entry each belongs to.
@@ -172,6 +193,50 @@ fn found_lines(
         }
     }
     cursor_line
+}
+
+/// How a domain is, in a word or two.
+fn health(domain: &DomainSummary) -> &'static str {
+    match (domain.health, &domain.problem) {
+        (DomainHealth::OtherEmbedder, _) => "! other embedder",
+        (DomainHealth::Damaged, _) => "! damaged",
+        (_, Some(_)) => "! cannot be opened",
+        (DomainHealth::NeedsIngest, None) => "! needs ingest",
+        (DomainHealth::Ready, None) => "ready",
+    }
+}
+
+/// `15 documents · 412 evidences`.
+fn size_of(domain: &DomainSummary) -> String {
+    format!("{} · {}", counted(domain.documents, "document"), counted(domain.evidences, "evidence"))
+}
+
+/// What stands beside the name of a domain: as much as fits of its size, its last ingest and its health.
+fn about(app: &App, domain: &DomainSummary, room: usize) -> String {
+    let health = health(domain);
+    if app.ingesting().is_some_and(|running| running.domain == domain.name) {
+        return "being read…".to_owned();
+    }
+    let documents = counted(domain.documents, "document");
+    let short = if health == "ready" { documents.clone() } else { health.to_owned() };
+    if domain.problem.is_some() {
+        return short;
+    }
+    let last = day_of(&domain.ingested_at).map(|day| format!(" · {day}")).unwrap_or_default();
+    let wider = [size_of(domain), documents].map(|size| format!("{size}{last} · {health}"));
+    wider.into_iter().find(|text| width(text) <= room).unwrap_or(short)
+}
+
+/// All of it, for the domain under the cursor.
+fn details(domain: &DomainSummary) -> String {
+    let last = day_of(&domain.ingested_at);
+    let last = last.map_or_else(|| "never read to the end".to_owned(), |day| format!("last read {day}"));
+    format!("{} · {last} · {}", size_of(domain), health(domain).trim_start_matches("! "))
+}
+
+/// The day of a time in RFC 3339.
+fn day_of(time: &str) -> Option<&str> {
+    time.get(..10)
 }
 
 /// `01-31`.

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 use tui_textarea::TextArea;
 
-use super::{Focus, block, context, document, help_lines, settings};
+use super::{Focus, block, context, document, help_lines, new_domain, settings};
 use crate::app::App;
 use crate::history::Reason;
 use crate::tui::action::{Action, Place};
@@ -34,6 +34,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     let (title, lines, text) = match &mut screen.popup {
         None => return,
         Some(Popup::Help(_)) => return draw_help(screen, area, frame),
+        Some(Popup::NewDomain(_)) => return new_domain::draw(screen, area, frame),
         Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
         Some(Popup::Context(_)) => return context::draw(app, screen, area, frame),
         Some(Popup::Document(_)) => return document::draw(app, screen, area, frame),

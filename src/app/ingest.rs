@@ -1,0 +1,119 @@
+//! A domain that is brought in step with its files while everything else goes on.
+//!
+//! Invariants: one ingest runs at a time; it never touches the running turn; the open domain stays open, and its next
+//! question is asked of what is stored by then.
+//! Not here: reading and storing (`index`), the thread (`runtime`).
+
+use super::state::{App, Wish};
+use super::{Effect, Event, Problem};
+use crate::base::DomainName;
+use crate::index::{IngestProgress, IngestReport};
+
+/// An ingest that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ingesting {
+    /// Into this domain.
+    pub domain: DomainName,
+    /// How far it is; none before anything was read.
+    pub progress: Option<IngestProgress>,
+    /// It was told to stop.
+    pub canceling: bool,
+}
+
+impl App {
+    /// The ingest that runs.
+    pub fn ingesting(&self) -> Option<&Ingesting> {
+        self.ingesting.as_ref()
+    }
+
+    /// Begins an ingest: of a file or folder, or with no path of what the domain was made of.
+    pub(super) fn ingest(&mut self, domain: DomainName, path: String) -> Vec<Effect> {
+        let refusal = if self.ingesting.is_some() {
+            Some(("documents are still being read", "Wait for it, or stop it first"))
+        } else if self.missing_models.is_some() {
+            Some(("there is no model to read documents with", "Get the models first"))
+        } else {
+            None
+        };
+        if let Some((what, next)) = refusal {
+            return self.noting(Some(Problem { what: what.to_owned(), next: next.to_owned() }));
+        }
+        self.problem = None;
+        self.ingesting = Some(Ingesting { domain: domain.clone(), progress: None, canceling: false });
+        vec![Effect::Ingest { domain, path }]
+    }
+
+    pub(super) fn cancel_ingest(&mut self) -> Vec<Effect> {
+        match &mut self.ingesting {
+            Some(running) if !running.canceling => {
+                running.canceling = true;
+                vec![Effect::CancelIngest]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What the thread tells of an ingest; anything else changes nothing.
+    pub(super) fn ingest_told(&mut self, event: Event) -> Vec<Effect> {
+        let Some(running) = &mut self.ingesting else { return Vec::new() };
+        match event {
+            Event::IngestAdvanced(progress) => {
+                running.progress = Some(progress);
+                return Vec::new();
+            }
+            Event::IngestFinished(report) => {
+                let made = running.domain.clone();
+                self.notice = Some(said_of(&report));
+                self.ingesting = None;
+                let mut effects = vec![Effect::ListDomains];
+                effects.extend(self.open_made(made));
+                return effects;
+            }
+            Event::IngestCanceled => {
+                self.notice = Some(format!("stopped; what was stored of {} stays", running.domain));
+            }
+            Event::IngestFailed(problem) => self.problem = Some(problem),
+            _ => return Vec::new(),
+        }
+        self.ingesting = None;
+        vec![Effect::ListDomains]
+    }
+
+    /// Takes in the list; what is shown of the open domain is then as fresh.
+    pub(super) fn domains_listed(&mut self, domains: Vec<super::DomainSummary>) -> Vec<Effect> {
+        if let Some(open) = &mut self.domain
+            && let Some(listed) = domains.iter().find(|listed| listed.name == open.name && listed.problem.is_none())
+        {
+            open.clone_from(listed);
+        }
+        self.domains = Some(domains);
+        Vec::new()
+    }
+
+    /// Opens a domain that was made, where none is open.
+    pub(super) fn open_made(&mut self, domain: DomainName) -> Vec<Effect> {
+        if self.domain.is_some() || self.opening_domain.is_some() || self.is_busy() {
+            return Vec::new();
+        }
+        let notice = self.notice.take();
+        let effects = self.grant(Wish::Domain(domain));
+        self.notice = notice;
+        effects
+    }
+}
+
+/// `notes: 12 documents, 3 new, 1 changed, 2 could not be read`.
+fn said_of(report: &IngestReport) -> String {
+    let count = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
+    let s = if report.documents == 1 { "" } else { "s" };
+    format!(
+        "{}: {} document{s}{}{}{}{}{}",
+        report.domain,
+        report.documents,
+        count(report.added, "new"),
+        count(report.updated, "changed"),
+        count(report.removed, "removed"),
+        count(report.skipped.len(), "could not be read"),
+        count(report.kept.iter().map(|kept| kept.documents).sum(), "kept whose folder is not there"),
+    )
+}

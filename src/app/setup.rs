@@ -1,0 +1,62 @@
+//! What has to come from outside before the first question: models, and a domain.
+//!
+//! Invariant: as long as it is not there the loop is told what to look at again, so that the screen goes on by itself.
+//! Not here: looking (`runtime`), what is said about it (`tui`).
+
+use super::state::App;
+use super::{DomainSummary, Effect};
+
+/// Models that are not on this machine, or not whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MissingModels {
+    /// The profile that needs them.
+    pub profile: String,
+    /// Their ids.
+    pub models: Vec<String>,
+    /// The folders that were searched; new models belong into the first.
+    pub folders: Vec<String>,
+    /// How they are fetched.
+    pub fetching: Fetching,
+}
+
+/// Whether this program can fetch models.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fetching {
+    /// It can.
+    BuiltIn,
+    /// It has no network code.
+    #[default]
+    None,
+}
+
+impl App {
+    /// The models without which nothing can be answered.
+    pub fn missing_models(&self) -> Option<&MissingModels> {
+        self.missing_models.as_ref()
+    }
+
+    /// What is to be looked at again before long: something that is needed for the first answer is not there.
+    pub fn look_again(&self) -> Option<Effect> {
+        if self.missing_models.is_some() {
+            return Some(Effect::LookForModels);
+        }
+        if self.ingesting.is_some() {
+            // Its end lists the domains.
+            return None;
+        }
+        let is_empty = |domain: &DomainSummary| domain.documents == 0 && domain.problem.is_none();
+        let nothing_to_open = self.domain.is_none() && self.opening_domain.is_none();
+        let nothing_to_ask = self.domains.as_ref().is_some_and(|domains| domains.iter().all(is_empty));
+        (nothing_to_open && nothing_to_ask).then_some(Effect::ListDomains)
+    }
+
+    /// Models were looked for. Those that have come are loaded, and a domain can be opened.
+    pub(super) fn models_looked(&mut self, missing: Option<MissingModels>) -> Vec<Effect> {
+        let were_missing = self.missing_models.is_some();
+        self.missing_models = missing;
+        if were_missing && self.missing_models.is_none() {
+            return vec![Effect::LoadModels, Effect::ListDomains];
+        }
+        Vec::new()
+    }
+}

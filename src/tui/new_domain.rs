@@ -1,0 +1,148 @@
+//! A domain that is made on the screen: its folder and its name, typed.
+//!
+//! Takes keys, gives the wish for the domain or says why there is none yet. What was typed stays for another try.
+//! Not here: how it is drawn (`pane::new_domain`), whether the folder is there (`runtime`: looking may take long).
+
+use crossterm::event::{KeyCode, KeyEvent};
+use tui_textarea::{CursorMove, TextArea};
+
+use super::popup::Popup;
+use super::screen::ScreenState;
+use crate::app::{App, Event};
+use crate::base::{DomainName, clean_line};
+
+/// Longest name that is proposed.
+const PROPOSED: usize = 32;
+
+/// What is typed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct NewDomain {
+    pub(super) folder: TextArea<'static>,
+    pub(super) name: TextArea<'static>,
+    pub(super) at: Field,
+    /// Why it was not taken.
+    pub(super) refused: Option<String>,
+}
+
+/// Where is typed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Field {
+    /// The folder.
+    #[default]
+    Folder,
+    /// The name.
+    Name,
+}
+
+impl NewDomain {
+    fn line(&mut self) -> &mut TextArea<'static> {
+        match self.at {
+            Field::Folder => &mut self.folder,
+            Field::Name => &mut self.name,
+        }
+    }
+
+    /// Takes in a paste, on one line.
+    pub(super) fn paste(&mut self, text: &str) {
+        let text = clean_line(text);
+        self.line().insert_str(text);
+        self.refused = None;
+    }
+
+    fn turn(&mut self) {
+        self.at = match self.at {
+            Field::Folder => Field::Name,
+            Field::Name => Field::Folder,
+        };
+        if self.at == Field::Name && text_of(&self.name).is_empty() {
+            self.name = TextArea::new(vec![proposed(&text_of(&self.folder))]);
+            self.name.move_cursor(CursorMove::End);
+        }
+    }
+
+    /// The wish, or where to go on and why.
+    fn taken(&self, app: &App) -> Result<Event, (Field, String)> {
+        let (path, name) = (text_of(&self.folder), text_of(&self.name));
+        if path.is_empty() {
+            return Err((Field::Folder, "type the path of a folder or of a file".to_owned()));
+        }
+        let domain = DomainName::try_from(name).map_err(|error| (Field::Name, error.to_string()))?;
+        if app.domains().is_some_and(|known| known.iter().any(|known| known.name == domain)) {
+            let why = format!("there is a domain `{domain}` already; choose another name");
+            return Err((Field::Name, why));
+        }
+        if app.ingesting().is_some() {
+            return Err((self.at, "other documents are still being read; wait, or stop that first".to_owned()));
+        }
+        Ok(Event::IngestWanted { domain, path })
+    }
+}
+
+/// Opens it, with what was typed last.
+pub(super) fn open(screen: &mut ScreenState) {
+    let form = NewDomain { at: Field::Folder, refused: None, ..screen.new_domain.clone() };
+    screen.popup = Some(Popup::NewDomain(Box::new(form)));
+}
+
+/// A key while it is open; a wish closes it.
+pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent) -> Option<Event> {
+    let Some(Popup::NewDomain(form)) = &mut screen.popup else { return None };
+    match (key.code, form.at) {
+        (KeyCode::Tab | KeyCode::BackTab | KeyCode::Up | KeyCode::Down, _) | (KeyCode::Enter, Field::Folder) => {
+            form.turn();
+        }
+        (KeyCode::Enter, Field::Name) => match form.taken(app) {
+            Ok(wish) => {
+                screen.new_domain = (**form).clone();
+                screen.popup = None;
+                return Some(wish);
+            }
+            Err((at, why)) => (form.at, form.refused) = (at, Some(why)),
+        },
+        _ => {
+            if form.line().input(key) {
+                form.refused = None;
+            }
+        }
+    }
+    None
+}
+
+fn text_of(line: &TextArea<'_>) -> String {
+    clean_line(&line.lines().join(" ")).trim().to_owned()
+}
+
+/// A name after the last folder of a path.
+fn proposed(path: &str) -> String {
+    let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let mut name = String::new();
+    for letter in last.to_lowercase().chars() {
+        let fits = letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        match letter {
+            letter if fits && name.len() < PROPOSED => name.push(letter),
+            '-' | '_' | ' ' | '.' if !name.is_empty() && !name.ends_with('-') => name.push('-'),
+            _ => {}
+        }
+    }
+    name.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_proposed_after_the_folder_and_can_be_taken() {
+        let names = [
+            ("/srv/Team Wiki 2025/", "team-wiki-2025"),
+            ("~/notes.d", "notes-d"),
+            ("docs", "docs"),
+            ("/", ""),
+            ("/x/\u{624b}\u{9806}", ""),
+        ];
+        for (path, name) in names {
+            assert_eq!(proposed(path), name, "{path}");
+            assert!(name.is_empty() || name.parse::<DomainName>().is_ok());
+        }
+    }
+}
