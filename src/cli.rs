@@ -17,7 +17,7 @@ use crate::config::Setting;
 use crate::eval::{Ablation, Completion};
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
 use crate::history::{Format, Rating, Reason, UnknownRating};
-use crate::retrieval::{Mode, Reranking, Translate};
+use crate::retrieval::{Fusion, Mode, Reranking, Translate};
 
 /// Ask questions of your own documents, offline, and see why each answer came out as it did.
 ///
@@ -213,12 +213,15 @@ pub struct Search {
     /// Domain to search
     #[arg(long, value_name = "NAME")]
     pub domain: DomainName,
-    /// How many hits
-    #[arg(short, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub k: u16,
+    /// How many hits [default: as set for the domain, else as configured: 10]
+    #[arg(short, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub k: Option<u16>,
     /// dense, lexical or hybrid [default: as set for the domain, else as configured: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
+    /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: likewise: blend]
+    #[arg(long, value_parser = word::<Fusion>)]
+    pub fusion: Option<Fusion>,
     /// Context shown with each hit: all, none, or some of title,heading,before,after [default: likewise: all]
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
@@ -481,8 +484,9 @@ pub struct EvalCommon {
     /// What to find, and how
     #[command(flatten)]
     pub how: EvalSettings,
-    /// Compare the choices of one setting side by side, each with a test against the configured one (McNemar's, for
-    /// ratings a t-test): context, linearizer, index, kinds, mode, fusion, rerank, completion, translation or k
+    /// Compare the choices of one setting side by side, each with a test over conversations against the configured one
+    /// (McNemar's, for ratings a t-test): context, linearizer, index, kinds, mode, fusion, rerank, completion, translation
+    /// or k
     #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
     pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file
@@ -558,6 +562,9 @@ pub struct EvalSettings {
     /// dense, lexical or hybrid [default: hybrid]
     #[arg(long)]
     pub mode: Option<Mode>,
+    /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: blend]
+    #[arg(long, value_parser = word::<Fusion>)]
+    pub fusion: Option<Fusion>,
     /// on, or off to leave the profile's reranker out
     #[arg(long, value_parser = word::<Reranking>, default_value = "on")]
     pub rerank: Reranking,
@@ -571,9 +578,9 @@ pub struct EvalSettings {
     /// catalog [default: that of the profile]
     #[arg(long, value_name = "MODEL")]
     pub generator: Option<String>,
-    /// Hits per question
-    #[arg(short, long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub k: u16,
+    /// Hits per question [default: `retrieval.top_k` of the configuration, which is 10 where it says nothing]
+    #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub k: Option<u16>,
 }
 
 /// Reads a day.

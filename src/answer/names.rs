@@ -6,6 +6,8 @@
 //! model that drops one of several names finds the neighbour instead: the same run on another board.
 //! Not here: what else a completed question must have (`check`).
 
+use std::collections::HashSet;
+
 use super::check::is_identifier;
 use super::citation;
 use crate::base::Language;
@@ -25,6 +27,9 @@ const PREPOSITIONS: &[&str] = &[
     "on", "in", "for", "of", "at", "with", "from", "under", "during", "within", "auf", "im", "für", "von", "vom",
     "bei", "beim", "mit", "am", "an", "aus", "unter", "zum", "zur",
 ];
+
+/// Letters that a word shares with one of the same stem.
+const LEAST_STEM: usize = 4;
 
 /// Words of a text that are looked at.
 const MOST_WORDS: usize = 200;
@@ -46,6 +51,42 @@ pub(super) fn names(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Whether a text has a name that none of `heard` has a word of it for: a text of a model that speaks of `Felix Brandt`
+/// where nobody did speaks of an example it was shown.
+pub(super) fn brings_a_name<'a>(text: &str, heard: impl IntoIterator<Item = &'a str>) -> bool {
+    let heard: HashSet<String> = heard.into_iter().flat_map(parts).collect();
+    // `D-Bus` was heard where `dbus` was.
+    let is_heard = |word: &Word<'_>| {
+        let parts: Vec<String> = parts(word.text).collect();
+        parts.iter().all(|part| is_said(part, &heard)) || heard.contains(&parts.concat())
+    };
+    let language = Language::of(text);
+    let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
+    words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens).any(|run| {
+        let mut names = run.iter().filter(|word| word.may_be_name());
+        match language {
+            Language::English => names.any(|word| !(is_heard(word) || word.begins && run.len() == 1)),
+            // A noun of its own is no name; several side by side are, as in `mit Felix Brandt`.
+            Language::German => {
+                names.clone().any(|word| is_identifier(word.text) && !is_heard(word))
+                    || (run.len() > 1 && !names.any(is_heard))
+            }
+        }
+    })
+}
+
+/// The words of a text, and the parts of those that a hyphen or a dot holds together, in lower case.
+fn parts(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).map(str::to_lowercase)
+}
+
+/// Whether a word is among those that were heard, its ending aside.
+fn is_said(word: &str, heard: &HashSet<String>) -> bool {
+    let is_long = |word: &str| word.chars().count() >= LEAST_STEM;
+    let same = |other: &String| is_long(other) && (other.starts_with(word) || word.starts_with(other.as_str()));
+    heard.contains(word) || (is_long(word) && heard.iter().any(same))
 }
 
 /// The names to add to a model's `completed` form of `question`: those of the question before it that it lost, unless it
@@ -242,6 +283,28 @@ mod tests {
         assert!(lost("Who wrote driver 7.1?", "Who wrote it?").is_empty(), "it speaks of the answer");
         assert!(lost("Who wrote the JIRA ticket?", "who wrote the jira ticket?").is_empty(), "it speaks of another");
         assert!(lost("Who ran the Heron C1 trial?", "And on the Heron C1?").is_empty(), "it has a name of its own");
+    }
+
+    #[test]
+    fn a_name_that_nobody_mentioned_is_told_from_those_that_were() {
+        let heard = ["Who led the May 2021 trial on the Osprey D4 board?", "And for tboot?", "Ann Meyer [Source 1]."];
+        for (text, brings) in [
+            ("Who ran the May 2021 trial with Felix Brandt?", true),
+            ("Who ran the Halden run?", true),
+            ("What did Ann Brandt write?", true),
+            ("Who wrote the OXT-99 ticket?", true),
+            ("Who ran it on the Osprey D5?", true),
+            ("Wer leitete den Versuch mit Felix Brandt?", true),
+            ("Wer leitete den Versuch OXT-99?", true),
+            ("Who led the May 2021 Trials for TBOOT with Ann Meyer?", false),
+            ("What is Ann Meyer's board?", false),
+            ("Is T-Boot signed?", false),
+            ("Wer leitete den Versuch auf dem Board Osprey D4?", false),
+            ("Wer prüfte die Pumpen im Kesselhaus?", false),
+            ("", false),
+        ] {
+            assert_eq!(brings_a_name(text, heard), brings, "{text}");
+        }
     }
 
     #[test]

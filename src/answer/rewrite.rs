@@ -5,10 +5,11 @@
 //! text of the model that is no usable question is never used.
 //! Small models answer instead of completing, so what comes back is checked against what was asked.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use super::check::{content_words, identifiers, numbers, one_question};
-use super::names::{lost, referred, with_names};
+use super::names::{brings_a_name, lost, referred, with_names};
 use super::{AnswerError, Rewrite, RewriteHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
@@ -116,17 +117,14 @@ fn usable(said: &str, original: &str, past: &[PastTurn]) -> Option<String> {
 }
 
 /// Whether the completed question shares a content word with the typed one or with the conversation, and brings no
-/// name of its own.
+/// name or number of its own.
 fn speaks_of_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
-    let mut known = content_words(original);
-    for turn in past {
-        known.extend(content_words(&turn.question));
-        known.extend(content_words(&turn.completed_question));
-        known.extend(content_words(&turn.answer));
-    }
-    let said = content_words(line);
-    let shares = said.iter().any(|word| known.contains(word));
-    // A name or number that nobody mentioned was borrowed from elsewhere.
-    let borrowed = numbers(line).any(|number| !known.contains(&number));
+    let of_turn = |turn: &PastTurn| [turn.question.clone(), turn.completed_question.clone(), turn.answer.clone()];
+    let heard: Vec<String> = std::iter::once(original.to_owned()).chain(past.iter().flat_map(of_turn)).collect();
+    let heard = || heard.iter().map(String::as_str);
+    let known: HashSet<String> = heard().flat_map(content_words).collect();
+    let shares = content_words(line).iter().any(|word| known.contains(word));
+    // A name or number that nobody mentioned was borrowed from elsewhere, most of the time from the prompt's examples.
+    let borrowed = numbers(line).any(|number| !known.contains(&number)) || brings_a_name(line, heard());
     shares && !borrowed
 }

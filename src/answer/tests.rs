@@ -303,6 +303,7 @@ fn what_is_no_completed_question_is_not_used() {
         "The desired information cannot be found in the retrieved pool of evidence.",
         "Who painted the ceiling?",
         "Who ran the Halden run in 2019?",
+        "Who ran the Halden run with Felix Brandt?",
         "",
         "?",
         "Who ran the Halden run, which is the full regression test before release 3.4, and who else was there, and why \

@@ -17,7 +17,7 @@ use crate::base::{ConversationId, DomainName, EvidenceId};
 use crate::config::Changes;
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, TurnRecord, TurnSettings};
-use crate::prompt::PastTurn;
+use crate::prompt::{PAST_TURNS, PastTurn};
 
 /// How a conversation is led.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +38,7 @@ impl Default for AppSettings {
     fn default() -> Self {
         Self {
             turn: TurnSettings::default(),
-            past_turns: 5,
+            past_turns: PAST_TURNS,
             suggestions: Suggestions::default(),
             reranker: None,
             context_tokens: 4096,

@@ -1,4 +1,4 @@
-//! What every room needs: ids, the cancel token, languages, clean text.
+//! What every room needs: ids, the cancel token, languages, dates, clean text.
 //!
 //! Invariant: knows nothing of documents, models, indexes or screens, and does no I/O of its own.
 
@@ -6,6 +6,7 @@ mod cancel;
 #[cfg(test)]
 mod cases;
 mod clean;
+mod dates;
 mod function_words;
 mod ids;
 mod language;
@@ -15,6 +16,7 @@ pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled, Watched};
 #[cfg(test)]
 pub(crate) use cases::cases;
 pub use clean::{clean_line, clean_text};
+pub use dates::{DateMention, DayOrMonth, dates_in, month_named};
 pub use ids::{ConversationId, DocumentId, DomainName, DomainNameError, EvidenceId, TurnId};
 pub use language::{Language, UnknownLanguage};
 pub use timing::Millis;

@@ -115,7 +115,7 @@ pub fn variable_text(name: &str) -> Option<String> {
 ///
 /// # Safety
 /// No other thread may run.
-#[expect(unsafe_code, reason = "changing the environment is only sound without threads")]
+#[expect(unsafe_code, clippy::disallowed_methods, reason = "the caller sees to it that there are no other threads")]
 pub unsafe fn set_variable((name, value): (&str, &str)) {
     // SAFETY: the caller's.
     unsafe { env::set_var(name, value) }

@@ -117,8 +117,10 @@ settings! {
         "how many of the best hits are offered to the prompt (k)";
     Mode Retriever "retrieval.mode" "search" retrieval.mode Takes::OneOf(&["hybrid", "dense", "lexical"]),
         "by meaning (dense), by words (lexical), or both";
-    Fusion Retriever "retrieval.rrf_k" "fusion k" retrieval.rrf_k Takes::Count(1, 1000, 10),
-        "k of the reciprocal rank fusion: the lower, the more the first ranks count";
+    Fusion Retriever "retrieval.fusion" "fusion" retrieval.fusion Takes::OneOf(&["blend", "rrf"]),
+        "how the lists of the searches become one: by their scores, or by their ranks (rrf)";
+    RrfK Retriever "retrieval.rrf_k" "fusion k" retrieval.rrf_k Takes::Count(1, 1000, 10),
+        "k of rrf, the reciprocal rank fusion: the lower, the more the first ranks count";
     Rerank Retriever "rerank" "rerank" rerank SWITCH,
         "whether the profile's reranker, where it has one, puts the hits in order";
     Context Retriever "retrieval.context" "context" retrieval.context Takes::SomeOf(PARTS, SOME_PARTS),

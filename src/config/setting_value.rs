@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use crate::attribution::{EstimateFirst, GroupTest, Method};
 use crate::evidence::{ContextParts, Kind};
-use crate::retrieval::{Copies, Mode, Reranking, Translate};
+use crate::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
 
 /// A value that is shown, typed and stored as text.
 pub(super) trait Value: Clone {
@@ -47,7 +47,7 @@ macro_rules! by_word {
 }
 
 by_display!(usize, u32, f32, f64, ContextParts);
-by_word!(Mode, Reranking, Copies, Translate, Method, GroupTest, EstimateFirst);
+by_word!(Mode, Fusion, Reranking, Copies, Translate, Method, GroupTest, EstimateFirst);
 
 impl Value for Vec<Kind> {
     fn text(&self) -> String {

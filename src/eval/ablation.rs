@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CONTEXTS, Completion};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind, Linearizer, TableEvidence};
-use crate::retrieval::{Mode, Reranking, RetrievalSettings, Translate};
+use crate::retrieval::{Fusion, Mode, Reranking, RetrievalSettings, Translate};
 
 /// Everything that may differ between two runs over the same questions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,7 +55,7 @@ pub enum Ablation {
     Kinds,
     /// Dense, lexical, hybrid.
     Mode,
-    /// The constant of the reciprocal rank fusion.
+    /// By ranks with several constants, or by scores.
     Fusion,
     /// With and without the reranker.
     Rerank,
@@ -68,6 +68,11 @@ pub enum Ablation {
 }
 
 type Change = fn(&mut Variation);
+
+fn by_rank(variation: &mut Variation, k: u32) {
+    variation.retrieval.fusion = Fusion::Rrf;
+    variation.retrieval.rrf_k = k;
+}
 
 impl Ablation {
     /// The word for it on the command line.
@@ -116,10 +121,11 @@ impl Ablation {
                 ("hybrid", |v| v.retrieval.mode = Mode::Hybrid),
             ],
             Self::Fusion => vec![
-                ("rrf 1", |v| v.retrieval.rrf_k = 1),
-                ("rrf 10", |v| v.retrieval.rrf_k = 10),
-                ("rrf 60", |v| v.retrieval.rrf_k = 60),
-                ("rrf 600", |v| v.retrieval.rrf_k = 600),
+                ("rrf 1", |v| by_rank(v, 1)),
+                ("rrf 10", |v| by_rank(v, 10)),
+                ("rrf 60", |v| by_rank(v, 60)),
+                ("rrf 600", |v| by_rank(v, 600)),
+                ("blend", |v| v.retrieval.fusion = Fusion::Blend),
             ],
             Self::Rerank => vec![("off", |v| v.rerank = Reranking::Off), ("on", |v| v.rerank = Reranking::On)],
             Self::Completion => {

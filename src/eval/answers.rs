@@ -4,9 +4,11 @@
 
 use serde::Serialize;
 
-use super::figures::{Figures, Measure, not_in_paper};
+use super::figures::Measured;
+use super::names::{Name, P_AT_1};
 use super::overlap::{Overlap, without_marks};
-use super::{Answered, Verdict, paper};
+use super::score::share;
+use super::{Answered, Question, Verdict};
 
 /// An answer with what it is worth.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,69 +58,62 @@ impl ScoredAnswer {
     }
 }
 
-/// 1 for true.
-pub(super) fn share(is_so: impl Into<u8>) -> f64 {
-    f64::from(is_so.into())
-}
+/// What answers say.
+pub const ABOUT_TEXT: &[Name] =
+    &[Name::AnswerRelevance, Name::NotJudgedRate, Name::TokenF1, Name::GoldRecall, Name::GoldContained];
 
-/// Of answers, in the order of the tables.
-const MEASURES: &[Measure<ScoredAnswer>] = &[
-    Measure {
-        name: "answer_relevance",
-        title: "relevance",
-        value: ScoredAnswer::rating,
-        paper: |slice| paper::relevance(slice, crate::evidence::ContextParts::ALL),
-    },
-    Measure {
-        name: "not_judged_rate",
-        title: "not judged",
-        value: |one| (one.judged != Judgement::NotAsked).then(|| share(one.judged == Judgement::NotJudged)),
-        paper: not_in_paper,
-    },
-    Measure { name: "token_f1", title: "F1", value: |one| Some(one.overlap.f1), paper: not_in_paper },
-    Measure { name: "gold_recall", title: "recall", value: |one| Some(one.overlap.recall), paper: not_in_paper },
-    Measure {
-        name: "gold_contained",
-        title: "contains gold",
-        value: |one| Some(share(one.overlap.contained)),
-        paper: not_in_paper,
-    },
-    Measure {
-        name: "oos_rate",
-        title: "out of scope",
-        value: |one| Some(share(!one.answered.answer.answered)),
-        paper: |slice| slice.is_none().then_some(paper::OUT_OF_SCOPE),
-    },
-    Measure {
-        name: "expected_oos_rate",
-        title: "expected",
-        value: |one| Some(share(!one.answered.has_gold())),
-        paper: not_in_paper,
-    },
-    Measure {
-        name: "refused_with_gold_rate",
-        title: "refused with gold",
-        value: |one| one.answered.has_gold().then(|| share(!one.answered.answer.answered)),
-        paper: not_in_paper,
-    },
-    Measure {
-        name: "cited_rate",
-        title: "cites",
-        value: |one| one.answered.answer.answered.then(|| share(!one.answered.answer.citations.is_empty())),
-        paper: not_in_paper,
-    },
-    Measure { name: "citation_validity", title: "valid citations", value: validity, paper: not_in_paper },
-    Measure { name: "cites_gold_rate", title: "cites gold", value: cites_gold, paper: not_in_paper },
-    Measure {
-        name: "page.p_at_1",
-        title: "P@1",
-        value: |one| Some(share(one.answered.outcome.page == Some(1))),
-        paper: not_in_paper,
-    },
+/// Where they are from.
+pub const ABOUT_SOURCES: &[Name] = &[
+    Name::OosRate,
+    Name::ExpectedOosRate,
+    Name::RefusedWithGoldRate,
+    Name::CitedRate,
+    Name::CitationValidity,
+    Name::CitesGoldRate,
+    P_AT_1,
 ];
 
-/// Columns of the first table, which is about what answers say; the rest is about where it is from.
-pub const ABOUT_TEXT: usize = 5;
+impl Measured for ScoredAnswer {
+    const NAMES: &'static [Name] = &[
+        Name::AnswerRelevance,
+        Name::NotJudgedRate,
+        Name::TokenF1,
+        Name::GoldRecall,
+        Name::GoldContained,
+        Name::OosRate,
+        Name::ExpectedOosRate,
+        Name::RefusedWithGoldRate,
+        Name::CitedRate,
+        Name::CitationValidity,
+        Name::CitesGoldRate,
+        P_AT_1,
+    ];
+
+    fn question(&self) -> &Question {
+        &self.answered.question
+    }
+
+    fn value(&self, name: Name) -> Option<f64> {
+        let (answered, answer) = (&self.answered, &self.answered.answer);
+        match name {
+            Name::AnswerRelevance => self.rating(),
+            Name::NotJudgedRate => {
+                (self.judged != Judgement::NotAsked).then(|| share(self.judged == Judgement::NotJudged))
+            }
+            Name::TokenF1 => Some(self.overlap.f1),
+            Name::GoldRecall => Some(self.overlap.recall),
+            Name::GoldContained => Some(share(self.overlap.contained)),
+            Name::OosRate => Some(share(!answer.answered)),
+            Name::ExpectedOosRate => Some(share(!answered.has_gold())),
+            Name::RefusedWithGoldRate => answered.has_gold().then(|| share(!answer.answered)),
+            Name::CitedRate => answer.answered.then(|| share(!answer.citations.is_empty())),
+            Name::CitationValidity => validity(self),
+            Name::CitesGoldRate => cites_gold(self),
+            P_AT_1 => Some(share(answered.outcome.page == Some(1))),
+            _ => None,
+        }
+    }
+}
 
 /// The share of the cited numbers that were sources.
 fn validity(one: &ScoredAnswer) -> Option<f64> {
@@ -132,10 +127,4 @@ fn cites_gold(one: &ScoredAnswer) -> Option<f64> {
     let answered = &one.answered;
     let citations = &answered.answer.citations;
     (answered.has_gold() && !citations.is_empty()).then(|| share(citations.iter().any(|rank| answered.is_gold(*rank))))
-}
-
-/// The figures of answers.
-#[must_use]
-pub fn answer_figures(scored: &[ScoredAnswer]) -> Figures {
-    Figures::of(MEASURES, &scored.iter().map(|one| (&one.answered.question, one)).collect::<Vec<_>>())
 }

@@ -7,9 +7,10 @@
 
 use serde::Serialize;
 
-use super::answers::share;
-use super::figures::{Figures, Measure, not_in_paper};
-use super::{Answered, EvalError, paper};
+use super::figures::Measured;
+use super::names::Name;
+use super::score::share;
+use super::{Answered, EvalError, Question};
 use crate::answer::read_answer;
 use crate::attribution::{
     Attribution, AttributionSettings, Cluster, Engines, ExplainInput, How, Method, Reading, SimilarityInput,
@@ -86,33 +87,33 @@ impl Way {
         }
     }
 
-    /// In words, for a sentence.
-    pub(super) fn says(self) -> &'static str {
+    /// In JSON.
+    pub(super) fn word(self) -> &'static str {
         match self {
             Self::Similarity => "similarity",
-            Self::PreviewUnclustered => "the preview without clusters",
-            Self::Preview => "the preview",
-            Self::JsdUnclustered => "divergence without clusters",
-            Self::Jsd => "divergence",
-            Self::LogprobUnclustered => "log-probability without clusters",
-            Self::Logprob => "log-probability",
-            Self::CounterfactualUnclustered => "counterfactuals without clusters",
-            Self::Counterfactual => "counterfactuals",
+            Self::PreviewUnclustered => "preview_unclustered",
+            Self::Preview => "preview",
+            Self::JsdUnclustered => "jsd_unclustered",
+            Self::Jsd => "jsd",
+            Self::LogprobUnclustered => "logprob_unclustered",
+            Self::Logprob => "logprob",
+            Self::CounterfactualUnclustered => "counterfactual_unclustered",
+            Self::Counterfactual => "counterfactual",
         }
     }
 
-    /// Name of its accuracy among the figures.
-    pub(super) fn accuracy(self) -> &'static str {
+    /// In tables.
+    pub(super) fn title(self) -> &'static str {
         match self {
-            Self::Similarity => "attribution_accuracy.similarity",
-            Self::PreviewUnclustered => "attribution_accuracy.preview_unclustered",
-            Self::Preview => "attribution_accuracy.preview",
-            Self::JsdUnclustered => "attribution_accuracy.jsd_unclustered",
-            Self::Jsd => "attribution_accuracy.jsd",
-            Self::LogprobUnclustered => "attribution_accuracy.logprob_unclustered",
-            Self::Logprob => "attribution_accuracy.logprob",
-            Self::CounterfactualUnclustered => "attribution_accuracy.counterfactual_unclustered",
-            Self::Counterfactual => "attribution_accuracy.counterfactual",
+            Self::Similarity => "similarity",
+            Self::PreviewUnclustered => "preview, no clusters",
+            Self::Preview => "preview",
+            Self::JsdUnclustered => "jsd, no clusters",
+            Self::Jsd => "jsd",
+            Self::LogprobUnclustered => "logprob, no clusters",
+            Self::Logprob => "logprob",
+            Self::CounterfactualUnclustered => "counterfactual, no clusters",
+            Self::Counterfactual => "counterfactual",
         }
     }
 }
@@ -143,75 +144,60 @@ impl Explained {
     fn of(&self, way: Way) -> Option<&Pointed> {
         self.pointed.iter().find(|pointed| pointed.way == way)
     }
-
-    pub(super) fn right(&self, way: Way) -> Option<f64> {
-        self.of(way).map(|pointed| share(pointed.is_gold))
-    }
-
-    fn decisive(&self, way: Way) -> Option<f64> {
-        self.of(way).map(|pointed| share(pointed.decisive))
-    }
 }
 
-/// The accuracy of a way.
-macro_rules! accuracy {
-    ($way:ident, $name:literal, $title:literal) => {
-        Measure {
-            name: $name,
-            title: $title,
-            value: |one: &Explained| one.right(Way::$way),
-            paper: |slice| paper::attribution(slice, Way::$way),
-        }
-    };
-}
-
-/// The first of the measures are those the paper has, and what they are to be held against.
-pub const AS_IN_PAPER: usize = 7;
-
-const MEASURES: &[Measure<Explained>] = &[
-    Measure {
-        name: "gold_retrieved_rate",
-        title: "gold retrieved",
-        value: |one| Some(share(!one.pointed.is_empty())),
-        paper: not_in_paper,
-    },
-    accuracy!(Similarity, "attribution_accuracy.similarity", "similarity"),
-    accuracy!(
-        CounterfactualUnclustered,
-        "attribution_accuracy.counterfactual_unclustered",
-        "counterfactual, no clusters"
-    ),
-    accuracy!(Counterfactual, "attribution_accuracy.counterfactual", "counterfactual"),
-    Measure {
-        name: "decisive_rate.counterfactual",
-        title: "decisive",
-        value: |one| one.decisive(Way::Counterfactual),
-        paper: not_in_paper,
-    },
-    Measure {
-        name: "first_hit_accuracy",
-        title: "first hit",
-        value: |one| (!one.pointed.is_empty()).then(|| share(one.answered.is_gold(1))),
-        paper: not_in_paper,
-    },
-    Measure {
-        name: "oos_rate",
-        title: "out of scope",
-        value: |one| Some(share(!one.answered.answer.answered)),
-        paper: not_in_paper,
-    },
-    accuracy!(PreviewUnclustered, "attribution_accuracy.preview_unclustered", "preview, no clusters"),
-    accuracy!(Preview, "attribution_accuracy.preview", "preview"),
-    accuracy!(LogprobUnclustered, "attribution_accuracy.logprob_unclustered", "logprob, no clusters"),
-    accuracy!(Logprob, "attribution_accuracy.logprob", "logprob"),
-    accuracy!(JsdUnclustered, "attribution_accuracy.jsd_unclustered", "jsd, no clusters"),
-    accuracy!(Jsd, "attribution_accuracy.jsd", "jsd"),
+/// What the paper has, and what that is to be held against.
+pub const AS_IN_PAPER: &[Name] = &[
+    Name::GoldRetrievedRate,
+    Name::Accuracy(Way::Similarity),
+    Name::Accuracy(Way::CounterfactualUnclustered),
+    Name::Accuracy(Way::Counterfactual),
+    Name::DecisiveRate,
+    Name::FirstHitAccuracy,
+    Name::OosRate,
 ];
 
-/// The figures of attribution.
-#[must_use]
-pub fn attribution_figures(explained: &[Explained]) -> Figures {
-    Figures::of(MEASURES, &explained.iter().map(|one| (&one.answered.question, one)).collect::<Vec<_>>())
+/// The methods that generate nothing.
+pub const WITHOUT_ANSWERS: &[Name] = &[
+    Name::Accuracy(Way::PreviewUnclustered),
+    Name::Accuracy(Way::Preview),
+    Name::Accuracy(Way::LogprobUnclustered),
+    Name::Accuracy(Way::Logprob),
+    Name::Accuracy(Way::JsdUnclustered),
+    Name::Accuracy(Way::Jsd),
+];
+
+impl Measured for Explained {
+    const NAMES: &'static [Name] = &[
+        Name::GoldRetrievedRate,
+        Name::Accuracy(Way::Similarity),
+        Name::Accuracy(Way::CounterfactualUnclustered),
+        Name::Accuracy(Way::Counterfactual),
+        Name::DecisiveRate,
+        Name::FirstHitAccuracy,
+        Name::OosRate,
+        Name::Accuracy(Way::PreviewUnclustered),
+        Name::Accuracy(Way::Preview),
+        Name::Accuracy(Way::LogprobUnclustered),
+        Name::Accuracy(Way::Logprob),
+        Name::Accuracy(Way::JsdUnclustered),
+        Name::Accuracy(Way::Jsd),
+    ];
+
+    fn question(&self) -> &Question {
+        &self.answered.question
+    }
+
+    fn value(&self, name: Name) -> Option<f64> {
+        match name {
+            Name::GoldRetrievedRate => Some(share(!self.pointed.is_empty())),
+            Name::Accuracy(way) => self.of(way).map(|pointed| share(pointed.is_gold)),
+            Name::DecisiveRate => self.of(Way::Counterfactual).map(|pointed| share(pointed.decisive)),
+            Name::FirstHitAccuracy => (!self.pointed.is_empty()).then(|| share(self.answered.is_gold(1))),
+            Name::OosRate => Some(share(!self.answered.answer.answered)),
+            _ => None,
+        }
+    }
 }
 
 /// What explaining needs.

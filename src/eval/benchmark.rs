@@ -134,12 +134,10 @@ impl Benchmark {
         let file = file.ok_or_else(|| EvalError::NoQuestions { folder: folder.to_owned() })?;
         let text = read(&file)?;
         let mut parts = if is_toml(&file) {
-            parts_of(&QuestionFile::parse(&text)?, folder)?
+            parts_of(&QuestionFile::parse(&text, &file)?, folder)?
         } else {
-            {
-                let questions = pairs::parse(&text)?;
-                vec![Part { domain: None, documents: documents_of(folder), prefix: String::new(), questions }]
-            }
+            let questions = pairs::parse(&text, &file)?;
+            vec![Part { domain: None, documents: documents_of(folder), prefix: String::new(), questions }]
         };
         wanted.keep(&mut parts);
         let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -200,7 +198,7 @@ fn documents_of(folder: &Path) -> Option<PathBuf> {
 /// One part for each domain the conversations name.
 fn parts_of(file: &QuestionFile, folder: &Path) -> Result<Vec<Part>, EvalError> {
     let domains = folder.join(DOMAINS);
-    let domains = if domains.is_file() { Some(DomainsFile::parse(&read(&domains)?)?) } else { None };
+    let domains = if domains.is_file() { Some(DomainsFile::parse(&read(&domains)?, &domains)?) } else { None };
     let mut parts: Vec<Part> = Vec::new();
     for conversation in &file.conversations {
         let name = &conversation.domain;

@@ -142,7 +142,7 @@ pub fn write_check(
     let gap = if before.is_empty() || before.ends_with("\n\n") { "" } else { "\n" };
     let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     let text = format!("{before}{end}{gap}{block}");
-    let whole = QuestionFile::parse(&text).map_err(|error| wrong(error.into()))?;
+    let whole = QuestionFile::parse(&text, file).map_err(|error| wrong(error.into()))?;
     replace(file, &text).map_err(failed)?;
     let questions = whole.conversations.iter().map(|conversation| conversation.turns.len()).sum();
     Ok(WrittenCheck { file: file.to_owned(), id, page, also_cited, questions })
@@ -150,7 +150,7 @@ pub fn write_check(
 
 fn parse(file: &Path, text: &str) -> Result<QuestionFile, CheckError> {
     let no_questions = |error| CheckError::NoQuestionFile { file: file.to_owned(), source: Box::new(error) };
-    QuestionFile::parse(text).map_err(no_questions)
+    QuestionFile::parse(text, file).map_err(no_questions)
 }
 
 /// The turn as a question that can be asked alone, and the pages that are cited beside the expected one.
@@ -312,7 +312,7 @@ mod tests {
         let written = write(&file, &turn(2, &[1, 2, 3])).unwrap();
         assert_eq!((written.id.as_str(), written.page.as_str(), written.questions), ("turn-7.2", "b.json", 1));
         assert_eq!(written.also_cited, ["a.json"]);
-        let read = QuestionFile::parse(&fs::read_to_string(&file).unwrap()).unwrap();
+        let read = QuestionFile::parse(&fs::read_to_string(&file).unwrap(), &file).unwrap();
         let question = &read.conversations[0].turns[0];
         assert_eq!((question.question.as_str(), question.source), ("Who replaces the modem, and when?", Kind::Row));
         assert_eq!(question.gold_facts, ["**Alice** replaces it", "It is due on 2025-03-14"]);

@@ -1,30 +1,34 @@
 //! Runs over the same questions side by side, and whether they differ by more than chance.
 //!
 //! Invariant: every run has the same questions in the same order; differences are to the default run.
+//! Not here: the tests (`significance`).
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-
-use super::answers::{ScoredAnswer, answer_figures};
-use super::attributed::{Explained, WAYS, Way, attribution_figures};
-use super::figures::Figures;
-use super::report::Slice;
-use super::retrieval::retrieval_figures;
-use super::stats::{Distribution, McNemar, PairedT, mcnemar, paired_t};
-use super::table::{ABOUT_PAPER, aligned, figure, named, optional};
-use super::{Ablation, Asked, Comparison, paper};
+use super::answers::ScoredAnswer;
+use super::attributed::{Explained, WAYS, Way};
+use super::figures::{Figures, Measured};
+use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1};
+use super::paper::{self, Papers};
+use super::significance::{Difference, Significance, Tested, Tests};
+use super::slices::Slice;
+use super::stats::{Interval, McNemar, PairedT, holm};
+use super::table::{ABOUT_INTERVALS, about_paper, aligned, figure, named, optional};
+use super::{Ablation, Asked};
 
 /// What was scored of one question.
-pub trait Scored: Sized {
-    /// The figures of some questions.
-    fn figures(scored: &[Self]) -> Figures;
+pub trait Scored: Measured + Sized {
+    /// Whether a question came out right, which McNemar's test compares.
+    fn right(default: &[Self]) -> Option<Name>;
 
-    /// How a run differs from another over the same questions, which comes first.
-    fn significance(default: &[Self], other: &[Self]) -> Significance;
+    /// What a question is worth, which the t-test compares.
+    const RATED: Option<Name>;
 
-    /// Runs side by side, every table, for people.
-    fn side_by_side(runs: &Runs<Self>) -> String;
+    /// The figures that stand side by side by slice, each with what it is called.
+    const SIDE_BY_SIDE: &'static [(Name, &'static str)];
+
+    /// The figures beside the one that is tested.
+    const BESIDE_TESTED: &'static [Name];
 }
 
 /// A run with the choice it stands for.
@@ -36,6 +40,8 @@ pub struct Run<T> {
     pub asked: Vec<T>,
     /// The figures of it.
     pub figures: Figures,
+    /// What of the paper stands beside it; none where that asks other questions.
+    pub papers: Option<Papers>,
 }
 
 /// Runs that are compared.
@@ -47,313 +53,342 @@ pub struct Runs<T> {
     pub default: usize,
     /// All of them.
     pub runs: Vec<Run<T>>,
-    /// Whose figures stand beside them.
-    pub comparison: Comparison,
-}
-
-/// How the default run differs from another.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Significance {
-    /// Whether a question came out right, the default run first, this run second: the first hit is on a gold page, by
-    /// number; of attribution, the method points at a gold page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mcnemar: Option<McNemar>,
-    /// Ratings of the judge: whether the default run's are higher.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub paired_t: Option<PairedT>,
 }
 
 /// Said above tables with the paper's answer relevance.
-const ABOUT_PAPERS_RELEVANCE: &str = "paper: over all 600 questions, completed, answered and judged by GPT-4o.";
+const ABOUT_PAPERS_RELEVANCE: &str = "paper: over all 600 questions, answered and judged by GPT-4o, of the run with the same \
+                                      settings; - where there is none.";
 
-/// Which of the paper's two figures stands beside ours.
-#[derive(Debug, Clone, Copy)]
-enum OfPaper {
-    PAt1,
-    Relevance,
-}
+/// Said of the tests of right and wrong.
+const ABOUT_MCNEMAR: &str = "p: two-sided, runs exchanged in whole conversations (McNemar's exact test, were each of one \
+                             question). Holm: p corrected for the number of choices in this table. p of a language: McNemar's \
+                             test over its questions as if they were independent, not corrected; turns of a conversation \
+                             are not.";
 
-impl<T: Scored> Run<T> {
+/// Said of the tests of ratings.
+const ABOUT_PAIRED_T: &str = "p: one-tailed paired t-test, default above this, over the means of conversations. Holm: p \
+                              corrected for the number of choices in this table.";
+
+impl<T: Measured> Run<T> {
     /// Puts together what was asked.
     #[must_use]
-    pub fn new(name: &str, asked: Vec<T>) -> Self {
-        Self { name: name.to_owned(), figures: T::figures(&asked), asked }
+    pub fn new(name: &str, asked: Vec<T>, papers: Option<Papers>) -> Self {
+        Self { name: name.to_owned(), figures: Figures::of(&asked), asked, papers }
     }
 }
 
 impl<T: Scored> Runs<T> {
-    /// How the default run differs from the one at `place`.
+    /// How each run differs from the default one, in their order; that one itself by nothing.
     #[must_use]
-    pub fn significance(&self, place: usize) -> Significance {
+    pub fn significance(&self) -> Vec<Significance> {
         let asked = |place: usize| self.runs.get(place).map(|run| run.asked.as_slice()).unwrap_or_default();
-        T::significance(asked(self.default), asked(place))
+        let default = asked(self.default);
+        let tested = Tested { right: T::right(default), rated: T::RATED };
+        let of = |place: usize| Significance::of(default, asked(place), tested);
+        let mut all: Vec<Significance> = (0..self.runs.len()).map(of).collect();
+        let mut others: Vec<&mut Significance> = Vec::new();
+        for (place, significance) in all.iter_mut().enumerate() {
+            if place != self.default {
+                others.push(significance);
+            }
+        }
+        correct(others.iter_mut().map(|one| &mut one.all));
+        correct(others.iter_mut().filter_map(|one| one.follow_ups.as_mut()));
+        all
     }
 
     /// Every table, for people.
     #[must_use]
     pub fn text(&self) -> String {
-        T::side_by_side(self)
+        let mut text = String::new();
+        for (name, title) in T::SIDE_BY_SIDE {
+            let beside = paper::has(*name) && self.runs.iter().any(|run| run.papers.is_some());
+            let about = match (*name, self.runs.get(self.default)) {
+                (URL_P_AT_1, Some(default)) if beside => format!(". {}", about_paper(&default.figures)),
+                (Name::AnswerRelevance, _) if beside => format!(". {ABOUT_PAPERS_RELEVANCE}"),
+                _ => String::new(),
+            };
+            let of = self.ablation.word();
+            let _ = writeln!(text, "{title} by {of}; * is the default{about}\n\n{}", self.by_slice(*name));
+        }
+        let significance = self.significance();
+        let all = significance.iter().map(|one| Some(&one.all)).collect::<Vec<_>>();
+        let follow_ups = significance.iter().map(|one| one.follow_ups.as_ref()).collect::<Vec<_>>();
+        let tables = [(None, "all questions", all), (Some(Slice::FollowUps), "follow-ups", follow_ups)];
+        let tables: Vec<String> = tables
+            .into_iter()
+            .filter(|(.., tests)| tests.iter().any(Option::is_some))
+            .map(|(slice, of, tests)| self.tested(slice, of, &tests))
+            .collect();
+        text.push_str(&tables.join("\n"));
+        text
+    }
+
+    /// The default against each other run over the questions of a slice.
+    fn tested(&self, slice: Option<Slice>, of: &str, tests: &[Option<&Tests>]) -> String {
+        let mut texts = Vec::new();
+        let default = self.runs.get(self.default).map_or(&[][..], |run| &run.asked);
+        if let Some(name) = T::right(default) {
+            let title = T::SIDE_BY_SIDE.iter().find(|(known, _)| *known == name).map_or("", |(_, title)| *title);
+            texts.push(format!(
+                "{title} of {of} against the default. {ABOUT_MCNEMAR} {ABOUT_INTERVALS}\n\n{}",
+                self.mcnemar_table(slice, name, tests)
+            ));
+        }
+        if let Some(name) = T::RATED {
+            texts.push(format!(
+                "{} of {of} against the default. {ABOUT_PAIRED_T} {ABOUT_INTERVALS}\n\n{}",
+                name.title(),
+                self.paired_t_table(slice, name, tests)
+            ));
+        }
+        texts.join("\n")
+    }
+
+    fn mcnemar_table(&self, slice: Option<Slice>, name: Name, tests: &[Option<&Tests>]) -> String {
+        let first = tests.iter().flatten().find(|tests| !tests.mcnemar_by_language.is_empty());
+        let languages: Vec<&str> =
+            first.map(|tests| tests.mcnemar_by_language.keys().copied().collect()).unwrap_or_default();
+        let mut header = Self::header(name);
+        header.extend(["only default right", "only this right", "p", "Holm"].map(str::to_owned));
+        header.extend(languages.iter().map(|language| format!("p {language}")));
+        let row = |place: usize, tests: &Tests| {
+            let mut row = self.row(slice, name, place, tests.differences.get(&name.word()));
+            let test = tests.mcnemar.filter(|_| place != self.default);
+            row.extend(test.iter().flat_map(counts));
+            let of = |language: &&str| tests.mcnemar_by_language.get(*language).map(|test| probability(test.p));
+            let by_language = languages.iter().map(|language| of(language).unwrap_or_else(|| optional(None)));
+            row.extend(by_language.filter(|_| test.is_some()));
+            row
+        };
+        aligned(&header, &self.rows(tests, row))
+    }
+
+    fn paired_t_table(&self, slice: Option<Slice>, name: Name, tests: &[Option<&Tests>]) -> String {
+        let mut header = Self::header(name);
+        header.extend(["conversations", "t", "p", "Holm"].map(str::to_owned));
+        let row = |place: usize, tests: &Tests| {
+            let mut row = self.row(slice, name, place, tests.differences.get(&name.word()));
+            if place != self.default {
+                row.extend(tests.paired_t.map_or_else(|| [None; 4].map(optional), t_test));
+            }
+            row
+        };
+        aligned(&header, &self.rows(tests, row))
+    }
+
+    /// The default first, then the others.
+    fn rows(&self, tests: &[Option<&Tests>], row: impl Fn(usize, &Tests) -> Vec<String>) -> Vec<Vec<String>> {
+        let others = (0..self.runs.len()).filter(|place| *place != self.default);
+        let places = std::iter::once(self.default).chain(others);
+        places.filter_map(|place| Some(row(place, tests.get(place).copied().flatten()?))).collect()
+    }
+
+    fn header(name: Name) -> Vec<String> {
+        let mut header = vec!["choice".to_owned(), "questions".to_owned()];
+        header.extend(T::BESIDE_TESTED.iter().filter(|beside| **beside != name).map(|beside| beside.title()));
+        header.extend([name.title(), "95 %".to_owned(), "difference".to_owned(), "95 %".to_owned()]);
+        header
+    }
+
+    /// The figures of a run, and how far it is from the default.
+    fn row(&self, slice: Option<Slice>, name: Name, place: usize, difference: Option<&Difference>) -> Vec<String> {
+        let Some(run) = self.runs.get(place) else { return Vec::new() };
+        let is_default = place == self.default;
+        let line = run.figures.lines.iter().find(|line| line.slice == slice);
+        let mut row = vec![if is_default { format!("{} *", run.name) } else { run.name.clone() }];
+        row.push(line.map_or(0, |line| line.questions).to_string());
+        let value = |name: Name| optional(run.figures.get(slice, name).map(|figure| figure.value));
+        row.extend(T::BESIDE_TESTED.iter().filter(|beside| **beside != name).map(|beside| value(*beside)));
+        row.extend([value(name), bounds(run.figures.get(slice, name).and_then(|figure| figure.interval))]);
+        if !is_default {
+            row.push(difference.map_or_else(|| optional(None), |difference| format!("{:+.3}", difference.value)));
+            row.push(signed_bounds(difference.and_then(|difference| difference.interval)));
+        }
+        row
     }
 }
 
 impl<T> Runs<T> {
-    fn slices(&self) -> Vec<Option<Slice>> {
-        self.runs.first().map(|run| run.figures.lines.iter().map(|line| line.slice).collect()).unwrap_or_default()
-    }
-
     /// A figure of every run, by slice.
-    fn by_slice(&self, name: &str, paper: Option<OfPaper>) -> String {
-        let paper = paper.filter(|_| self.comparison == Comparison::Paper);
+    fn by_slice(&self, name: Name) -> String {
         let mut header = vec!["slice".to_owned(), "questions".to_owned()];
         for (place, run) in self.runs.iter().enumerate() {
             header.push(if place == self.default { format!("{} *", run.name) } else { run.name.clone() });
-            header.extend(paper.map(|_| "paper".to_owned()));
+            header.extend(run.papers.filter(|_| paper::has(name)).map(|_| "paper".to_owned()));
         }
-        let row = |slice: Option<Slice>| {
-            let first = self.runs.first().and_then(|run| run.figures.lines.iter().find(|line| line.slice == slice));
-            let mut cells = vec![named(slice), first.map_or(0, |line| line.questions).to_string()];
+        let Some(first) = self.runs.first() else { return String::new() };
+        let languages = first.figures.languages();
+        let rows = first.figures.lines.iter().map(|line| {
+            let mut cells = vec![named(line.slice), line.questions.to_string()];
             for run in &self.runs {
-                cells.push(optional(run.figures.get(slice, name).map(|figure| figure.value)));
-                if let Some(paper) = paper {
-                    let (p_at_1, relevance) = paper::of_choice(self.ablation, &run.name, slice);
-                    cells.push(optional(match paper {
-                        OfPaper::PAt1 => p_at_1,
-                        OfPaper::Relevance => relevance,
-                    }));
-                }
+                cells.push(optional(run.figures.get(line.slice, name).map(|figure| figure.value)));
+                let beside = run.papers.filter(|_| paper::has(name));
+                cells.extend(beside.map(|papers| optional(papers.figure(name, line.slice, &languages))));
             }
             cells
-        };
-        let rows: Vec<Vec<String>> = self.slices().into_iter().map(row).collect();
-        aligned(&header.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
-    }
-
-    fn one_by_one(&self, measures: &[(&str, &str, Option<OfPaper>)]) -> String {
-        let mut text = String::new();
-        for (name, title, paper) in measures {
-            let of = self.ablation.word();
-            let beside = paper.is_some() && self.comparison == Comparison::Paper;
-            let about = match paper {
-                Some(OfPaper::PAt1) if beside => format!(". {ABOUT_PAPER}"),
-                Some(OfPaper::Relevance) if beside => format!(". {ABOUT_PAPERS_RELEVANCE}"),
-                _ => String::new(),
-            };
-            let _ = writeln!(text, "{title} by {of}; * is the default{about}\n\n{}", self.by_slice(name, *paper));
-        }
-        text
-    }
-
-    /// Mean of all questions, with its interval.
-    fn with_interval(&self, place: usize, name: &str) -> [String; 2] {
-        match self.runs.get(place).and_then(|run| run.figures.get(None, name)) {
-            Some(found) => [figure(found.value), format!("{:.3}-{:.3}", found.interval.low, found.interval.high)],
-            None => [optional(None), optional(None)],
-        }
-    }
-
-    fn others(&self) -> impl Iterator<Item = (usize, &Run<T>)> {
-        self.runs.iter().enumerate().filter(|(place, _)| *place != self.default)
+        });
+        aligned(&header, &rows.collect::<Vec<_>>())
     }
 }
 
-impl<T: Scored> Runs<T> {
-    /// The default against each other run by McNemar's test, over the figure of this name.
-    fn mcnemar_table(&self, name: &str, title: &str) -> String {
-        let header = ["choice", title, "95 %", "difference", "only default right", "only this right", "p", "by"];
-        let default = self.runs.get(self.default).map_or("", |run| run.name.as_str());
-        let mut rows = vec![[vec![format!("{default} *")], self.with_interval(self.default, name).to_vec()].concat()];
-        for (place, run) in self.others() {
-            let Some(test) = self.significance(place).mcnemar else { continue };
-            let means = run
-                .figures
-                .get(None, name)
-                .zip(self.runs.get(self.default).and_then(|run| run.figures.get(None, name)));
-            let difference =
-                means.map_or_else(|| optional(None), |(this, default)| format!("{:+.3}", this.value - default.value));
-            let mut row = vec![run.name.clone()];
-            row.extend(self.with_interval(place, name));
-            row.extend([difference, test.only_first.to_string(), test.only_second.to_string()]);
-            row.extend([probability(test.p), distribution(test.distribution).to_owned()]);
-            rows.push(row);
-        }
-        aligned(&header, &rows)
+/// Corrects the p values of tests for their number.
+fn correct<'t>(tests: impl Iterator<Item = &'t mut Tests>) {
+    let (mut right, mut rated): (Vec<&mut McNemar>, Vec<&mut PairedT>) = (Vec::new(), Vec::new());
+    for one in tests {
+        right.extend(&mut one.mcnemar);
+        rated.extend(&mut one.paired_t);
     }
+    let corrected = holm(&right.iter().map(|test| test.p).collect::<Vec<_>>());
+    right.into_iter().zip(corrected).for_each(|(test, p)| test.p_holm = Some(p));
+    let corrected = holm(&rated.iter().map(|test| test.p).collect::<Vec<_>>());
+    rated.into_iter().zip(corrected).for_each(|(test, p)| test.p_holm = Some(p));
+}
+
+fn counts(test: &McNemar) -> [String; 4] {
+    let corrected = test.p_holm.map_or_else(|| optional(None), probability);
+    [test.only_first.to_string(), test.only_second.to_string(), probability(test.p), corrected]
+}
+
+fn t_test(test: PairedT) -> [String; 4] {
+    let corrected = test.p_holm.map_or_else(|| optional(None), probability);
+    [test.pairs.to_string(), format!("{:.2}", test.t), probability(test.p), corrected]
+}
+
+fn bounds(interval: Option<Interval>) -> String {
+    interval.map_or_else(|| optional(None), |interval| format!("{}-{}", figure(interval.low), figure(interval.high)))
+}
+
+fn signed_bounds(interval: Option<Interval>) -> String {
+    interval.map_or_else(|| optional(None), |interval| format!("{:+.3} to {:+.3}", interval.low, interval.high))
 }
 
 impl Scored for Asked {
-    fn figures(scored: &[Self]) -> Figures {
-        retrieval_figures(scored)
+    fn right(_: &[Self]) -> Option<Name> {
+        Some(P_AT_1)
     }
 
-    fn significance(default: &[Self], other: &[Self]) -> Significance {
-        let right = |one: &Self| one.outcome.page == Some(1);
-        let found = default.iter().map(right).zip(other.iter().map(right));
-        Significance { mcnemar: Some(mcnemar(found)), paired_t: None }
-    }
+    const RATED: Option<Name> = None;
 
-    fn side_by_side(runs: &Runs<Self>) -> String {
-        let mut text = runs.one_by_one(&[
-            ("page.p_at_1", "P@1 by page number,", None),
-            ("page.hit_at_5", "hit@5 by page number,", None),
-            ("page.hit_at_10", "hit@10 by page number,", None),
-            ("page.mrr", "MRR by page number,", None),
-            ("url.p_at_1", "P@1 by URL string,", Some(OfPaper::PAt1)),
-        ]);
-        let _ = write!(
-            text,
-            "P@1 by page number against the default: McNemar's test, two-sided; intervals by bootstrap\n\n{}",
-            runs.mcnemar_table("page.p_at_1", "P@1")
-        );
-        text
-    }
+    const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
+        (P_AT_1, "P@1 by page number"),
+        (Name::Ranked(Told::Page, Ranking::HitAt5), "hit@5 by page number"),
+        (Name::Ranked(Told::Page, Ranking::HitAt10), "hit@10 by page number"),
+        (Name::Ranked(Told::Page, Ranking::Mrr), "MRR by page number"),
+        (Name::Ranked(Told::Content, Ranking::PAt1), "P@1 by content"),
+        (URL_P_AT_1, "P@1 by URL string"),
+    ];
+
+    const BESIDE_TESTED: &'static [Name] = &[
+        Name::Ranked(Told::Page, Ranking::HitAt5),
+        Name::Ranked(Told::Page, Ranking::HitAt10),
+        Name::Ranked(Told::Page, Ranking::Mrr),
+        Name::Ranked(Told::Content, Ranking::PAt1),
+    ];
 }
 
 impl Scored for ScoredAnswer {
-    fn figures(scored: &[Self]) -> Figures {
-        answer_figures(scored)
+    fn right(_: &[Self]) -> Option<Name> {
+        Some(P_AT_1)
     }
 
     /// Ratings are compared over the questions that were judged in both.
-    fn significance(default: &[Self], other: &[Self]) -> Significance {
-        let rated = default.iter().zip(other).filter_map(|(a, b)| Some((a.rating()?, b.rating()?)));
-        let rated: Vec<(f64, f64)> = rated.collect();
-        let first = |one: &Self| one.answered.outcome.page == Some(1);
-        let found = default.iter().map(first).zip(other.iter().map(first));
-        Significance { mcnemar: Some(mcnemar(found)), paired_t: paired_t(&rated) }
-    }
+    const RATED: Option<Name> = Some(Name::AnswerRelevance);
 
-    fn side_by_side(runs: &Runs<Self>) -> String {
-        let mut text = runs.one_by_one(&[
-            ("answer_relevance", "Answer relevance", Some(OfPaper::Relevance)),
-            ("token_f1", "Token F1 with the gold answer", None),
-            ("gold_contained", "Answers that contain the gold answer,", None),
-            ("oos_rate", "Out-of-scope rate", None),
-        ]);
-        let header = ["choice", "relevance", "95 %", "default minus this", "pairs", "t", "p"];
-        let default = runs.runs.get(runs.default).map_or("", |run| run.name.as_str());
-        let relevance = |place| runs.with_interval(place, "answer_relevance").to_vec();
-        let mut rows = vec![[vec![format!("{default} *")], relevance(runs.default)].concat()];
-        for (place, run) in runs.others() {
-            let mut row = [vec![run.name.clone()], relevance(place)].concat();
-            match runs.significance(place).paired_t {
-                Some(test) => row.extend([
-                    format!("{:+.3}", test.difference),
-                    test.pairs.to_string(),
-                    format!("{:.2}", test.t),
-                    probability(test.p),
-                ]),
-                None => row.extend(std::iter::repeat_n(optional(None), 4)),
-            }
-            rows.push(row);
-        }
-        let _ = write!(
-            text,
-            "Answer relevance against the default: one-tailed paired t-test, default above this; intervals by bootstrap\n\n{}",
-            aligned(&header, &rows)
-        );
-        text
-    }
-}
+    const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
+        (P_AT_1, "P@1 by page number"),
+        (Name::AnswerRelevance, "Answer relevance"),
+        (Name::TokenF1, "Token F1 with the gold answer"),
+        (Name::GoldContained, "Answers that contain the gold answer"),
+        (Name::OosRate, "Out-of-scope rate"),
+    ];
 
-/// The most exact way that was tried.
-fn compared(explained: &[Explained]) -> Option<Way> {
-    WAYS.into_iter().rev().find(|way| explained.iter().any(|one| one.right(*way).is_some()))
+    const BESIDE_TESTED: &'static [Name] = &[];
 }
 
 impl Scored for Explained {
-    fn figures(scored: &[Self]) -> Figures {
-        attribution_figures(scored)
+    /// The most exact way that was tried, over the questions that it explained in both.
+    fn right(default: &[Self]) -> Option<Name> {
+        let mut accuracy = WAYS.into_iter().rev().map(Name::Accuracy);
+        accuracy.find(|name| default.iter().any(|one| one.value(*name).is_some()))
     }
 
-    /// The most exact way that was tried is compared, over the questions that it explained in both.
-    fn significance(default: &[Self], other: &[Self]) -> Significance {
-        let way = compared(default);
-        let right = |one: &Self| Some(one.right(way?)? > 0.0);
-        let both = default.iter().zip(other).filter_map(|(a, b)| right(a).zip(right(b)));
-        Significance { mcnemar: Some(mcnemar(both)), paired_t: None }
-    }
+    const RATED: Option<Name> = None;
 
-    fn side_by_side(runs: &Runs<Self>) -> String {
-        let mut text = runs.one_by_one(&[
-            ("attribution_accuracy.similarity", "Attribution accuracy of similarity", None),
-            ("attribution_accuracy.preview_unclustered", "Of the preview without clusters,", None),
-            ("attribution_accuracy.preview", "Of the preview,", None),
-            ("attribution_accuracy.jsd_unclustered", "Of divergence without clusters,", None),
-            ("attribution_accuracy.jsd", "Of divergence,", None),
-            ("attribution_accuracy.logprob_unclustered", "Of log-probability without clusters,", None),
-            ("attribution_accuracy.logprob", "Of log-probability,", None),
-            ("attribution_accuracy.counterfactual_unclustered", "Of counterfactuals without clusters,", None),
-            ("attribution_accuracy.counterfactual", "Of counterfactuals with clusters,", None),
-            ("gold_retrieved_rate", "Questions with a gold page among the sources,", None),
-        ]);
-        let default = runs.runs.get(runs.default).map_or(&[][..], |run| &run.asked);
-        let Some(way) = compared(default) else { return text };
-        let (way, measure) = (way.says(), way.accuracy());
-        let _ = write!(
-            text,
-            "Attribution accuracy of {way} against the default, over the questions explained in both: McNemar's test, \
-             two-sided; intervals by bootstrap\n\n{}",
-            runs.mcnemar_table(measure, "accuracy")
-        );
-        text
-    }
+    const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
+        (Name::Accuracy(Way::Similarity), "Attribution accuracy of similarity"),
+        (Name::Accuracy(Way::PreviewUnclustered), "Attribution accuracy of the preview without clusters"),
+        (Name::Accuracy(Way::Preview), "Attribution accuracy of the preview"),
+        (Name::Accuracy(Way::JsdUnclustered), "Attribution accuracy of divergence without clusters"),
+        (Name::Accuracy(Way::Jsd), "Attribution accuracy of divergence"),
+        (Name::Accuracy(Way::LogprobUnclustered), "Attribution accuracy of log-probability without clusters"),
+        (Name::Accuracy(Way::Logprob), "Attribution accuracy of log-probability"),
+        (Name::Accuracy(Way::CounterfactualUnclustered), "Attribution accuracy of counterfactuals without clusters"),
+        (Name::Accuracy(Way::Counterfactual), "Attribution accuracy of counterfactuals"),
+        (Name::GoldRetrievedRate, "Questions with a gold page among the sources"),
+    ];
+
+    const BESIDE_TESTED: &'static [Name] = &[];
 }
 
 fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-fn distribution(distribution: Distribution) -> &'static str {
-    match distribution {
-        Distribution::Exact => "exact",
-        Distribution::ChiSquared => "chi-squared",
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::test_kit::question;
-    use super::super::{Outcome, Page, Question, retrieval_figures};
+    use super::super::test_kit::{as_in_paper, asked, question};
+    use super::super::{Comparison, Completion, Question, Variation};
     use super::*;
     use crate::base::Language;
 
-    /// Four questions, found at these ranks.
-    fn run(name: &str, ranks: [Option<usize>; 4]) -> Run<Asked> {
-        let asked = ranks.into_iter().zip(1..).map(|(page, turn)| Asked {
-            question: Question {
-                language: if turn > 2 { Language::German } else { Language::English },
-                ..question(turn * 2)
-            },
-            query: String::new(),
-            how: None,
-            translated: None,
-            gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
-            hits: Vec::new(),
-            outcome: Outcome { page, content: page, url: page.filter(|_| turn == 1), gold_in_ten: 2 },
-        });
-        let asked: Vec<Asked> = asked.collect();
-        Run { name: name.to_owned(), figures: retrieval_figures(&asked), asked }
+    /// Two conversations of two turns in two languages, found at these ranks.
+    fn run(name: &str, ranks: [Option<usize>; 8], papers: Option<Papers>) -> Run<Asked> {
+        let one = |(page, at): (Option<usize>, usize)| {
+            let question = Question {
+                conversation: (at / 4).to_string(),
+                language: if at % 2 == 0 { Language::English } else { Language::German },
+                ..question(at / 2 % 2 + 1)
+            };
+            let mut one = asked(question, page);
+            (one.outcome.url, one.spelled) = (page.filter(|_| at % 4 == 0), at % 4 == 0);
+            one
+        };
+        Run::new(name, ranks.into_iter().zip(0..).map(one).collect(), papers)
     }
 
-    fn runs(comparison: Comparison) -> Runs<Asked> {
-        let lexical = run("lexical", [Some(1), None, Some(3), None]);
-        let dense = run("dense", [Some(2), Some(1), None, Some(11)]);
-        let hybrid = run("hybrid", [Some(1), Some(1), Some(1), Some(4)]);
-        Runs { ablation: Ablation::Mode, default: 2, runs: vec![lexical, dense, hybrid], comparison }
+    /// Three runs, with what of the paper stands beside each.
+    fn completions(comparison: Comparison) -> Runs<Asked> {
+        let choices = [("none", Completion::None), ("model", Completion::Model), ("human", Completion::Human)];
+        let (first, none) = (Some(1), None);
+        let ranks = [
+            [first, first, none, Some(2), first, none, none, none],
+            [first, first, first, Some(2), first, first, Some(7), Some(3)],
+            [first, first, first, first, first, first, first, Some(4)],
+        ];
+        let beside = |completion| Papers::beside(&Variation { completion, ..as_in_paper() });
+        let papers = |completion| (comparison == Comparison::Paper).then(|| beside(completion));
+        let run = |((name, completion), ranks)| run(name, ranks, papers(completion));
+        Runs { ablation: Ablation::Completion, default: 2, runs: choices.into_iter().zip(ranks).map(run).collect() }
     }
 
     #[test]
-    fn runs_stand_side_by_side_with_the_paper_and_a_test() {
-        insta::assert_snapshot!(runs(Comparison::Paper).text());
-        assert!(!runs(Comparison::Nothing).text().contains("paper"));
+    fn runs_stand_side_by_side_with_the_paper_and_tests_of_all_and_of_follow_ups() {
+        insta::assert_snapshot!(completions(Comparison::Paper).text());
+        assert!(!completions(Comparison::Nothing).text().contains("paper"));
     }
 
     #[test]
-    fn a_difference_is_to_the_default_run() {
-        let test = runs(Comparison::Paper).significance(0).mcnemar.unwrap();
-        assert_eq!((test.only_first, test.only_second, test.distribution), (2, 0, Distribution::Exact));
-        assert!((test.p - 0.5).abs() < 1e-12);
-        let same = runs(Comparison::Paper).significance(2).mcnemar.unwrap();
-        assert!((same.p - 1.0).abs() < 1e-12);
+    fn differences_are_to_the_default_run_and_corrected_for_their_number() {
+        let significance = completions(Comparison::Paper).significance();
+        let [none, model, human] = significance.as_slice() else { panic!("{significance:?}") };
+        let test = none.all.mcnemar.unwrap();
+        // Two questions less in each conversation: two of four ways to exchange them are as far from 0.
+        assert_eq!((test.only_first, test.only_second), (4, 0));
+        assert!((test.p - 0.5).abs() < 1e-12 && test.p_holm == Some(1.0), "{test:?}");
+        let test = model.follow_ups.as_ref().unwrap().mcnemar.unwrap();
+        assert_eq!((test.only_first, test.only_second), (2, 0));
+        assert!((test.p - 0.5).abs() < 1e-12 && test.p_holm == Some(1.0), "{test:?}");
+        assert_eq!(human.all.mcnemar.unwrap().p_holm, None, "the default is not held against itself");
     }
 }

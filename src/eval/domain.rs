@@ -16,7 +16,7 @@ use crate::base::CancelToken;
 use crate::document;
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{
-    Index, IndexError, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain, OnProgress, split_for,
+    Index, IndexError, IndexSettings, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, split_for,
 };
 use crate::inference::Embed;
 
@@ -36,20 +36,44 @@ pub struct Preparation<'a> {
     pub context: ContextParts,
 }
 
+/// How far making the domain is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Preparing {
+    /// Documents are read, to see whether there is a domain of them.
+    Looking {
+        /// So many were.
+        done: usize,
+        /// All of them.
+        total: usize,
+    },
+    /// The domain is brought in step.
+    Ingesting(IngestProgress),
+}
+
+/// Hears of progress.
+pub type OnPreparing<'a> = dyn FnMut(Preparing) + 'a;
+
 impl Preparation<'_> {
     /// Name of the folder for the domain. Reads and splits every document to find out.
     ///
     /// # Errors
     /// When the documents cannot be found, or with [`EvalError::Canceled`] between two of them.
-    pub fn folder_name(&self, embedder: &dyn Embed, cancel: &CancelToken) -> Result<String, EvalError> {
+    pub fn folder_name(
+        &self,
+        embedder: &dyn Embed,
+        cancel: &CancelToken,
+        on_progress: &mut OnPreparing<'_>,
+    ) -> Result<String, EvalError> {
         let found = document::discover(&[self.documents.to_owned()]).map_err(EvalError::Documents)?;
         let mut hash = Sha256::new();
         let mut add = |text: &str| {
             hash.update(text.len().to_le_bytes());
             hash.update(text);
         };
-        for path in found.documents {
+        let total = found.documents.len();
+        for (done, path) in found.documents.into_iter().enumerate() {
             cancel.check()?;
+            on_progress(Preparing::Looking { done, total });
             add(&path.canonicalize().unwrap_or(path.clone()).to_string_lossy());
             let mut failed = None;
             let read = document::read(&path, cancel, &mut |member| {
@@ -91,9 +115,10 @@ pub fn prepare(
     preparation: &Preparation<'_>,
     embedder: &dyn Embed,
     cancel: &CancelToken,
-    on_progress: &mut OnProgress<'_>,
+    on_progress: &mut OnPreparing<'_>,
 ) -> Result<(Index, IngestReport), EvalError> {
-    let folder = benchmarks.join(preparation.folder_name(embedder, cancel)?);
+    let folder = benchmarks.join(preparation.folder_name(embedder, cancel, on_progress)?);
+    let on_progress = &mut |progress| on_progress(Preparing::Ingesting(progress));
     let domain = NewDomain { title: preparation.name.to_owned(), prompt_prefix: String::new() };
     let mut index = Index::open_or_create(&folder, domain, embedder.identity(), (cancel, on_progress))?;
     let request = IngestRequest {

@@ -45,32 +45,49 @@ pub enum EvalError {
         source: std::io::Error,
     },
     /// It is no TOML, or has other fields.
-    #[error("the question file has a wrong form")]
+    #[error("`{path}` has not the form of a questions.toml")]
     Form {
+        /// The question file.
+        path: PathBuf,
         /// Where and why.
         #[source]
         source: toml::de::Error,
     },
     /// The file that names the domains is no TOML, or has other fields.
-    #[error("domains.toml has a wrong form")]
+    #[error("`{path}` has not the form of a domains.toml")]
     Domains {
+        /// The file.
+        path: PathBuf,
         /// Where and why.
         #[source]
         source: toml::de::Error,
     },
     /// It is no JSON, or has other fields.
-    #[error("the question file has a wrong form: qa-pairs.json holds conversations with turns")]
+    #[error("`{path}` has not the form of a qa-pairs.json")]
     Pairs {
+        /// The question file.
+        path: PathBuf,
         /// Where and why.
         #[source]
         source: serde_json::Error,
     },
     /// It has no conversation at all.
-    #[error("the question file is empty: add a [[conversation]]")]
-    Empty,
+    #[error("`{path}` has no conversation")]
+    Empty {
+        /// The question file, in TOML.
+        path: PathBuf,
+    },
+    /// It has no turn at all.
+    #[error("`{path}` has no question")]
+    NoPairs {
+        /// The question file, in JSON.
+        path: PathBuf,
+    },
     /// A conversation cannot be used.
-    #[error("the conversation `{conversation}` of the question file cannot be used")]
+    #[error("the conversation `{conversation}` in `{path}` cannot be used")]
     Conversation {
+        /// The question file.
+        path: PathBuf,
         /// Its id.
         conversation: String,
         /// Why.
@@ -112,14 +129,49 @@ pub enum EvalError {
     Retrieval(#[source] RetrievalError),
 }
 
+impl EvalError {
+    /// What the user can do about it; empty where the error itself or one of its causes says so.
+    #[must_use]
+    pub fn next_step(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => {
+                "Check that the file is there and holds text; --questions names another question file."
+            }
+            Self::Form { .. } => {
+                "Write it as [[conversation]] with id and domain and [[conversation.turn]] with all fields, as in \
+                 assets/demo/questions.toml of the source, or name another file with --questions."
+            }
+            Self::Domains { .. } => {
+                "Write each domain as [[domain]] with name and folder, as in assets/demo/domains.toml of the source."
+            }
+            Self::Pairs { .. } => {
+                "Write it as ConfQuestions does: a list of conversations, each with conv_id and turns, or name another \
+                 file with --questions."
+            }
+            Self::Empty { .. } => {
+                "Add a [[conversation]] with a [[conversation.turn]], or name another file with --questions."
+            }
+            Self::NoPairs { .. } => {
+                "Add to its list a conversation with conv_id and turns, or name another file with --questions."
+            }
+            Self::Conversation { .. } => "Correct it there, or name another file with --questions.",
+            Self::Cache { .. } => {
+                "Check the rights of the file and its folder and the room on the disk, or choose another folder with \
+                 --data-dir."
+            }
+            _ => "",
+        }
+    }
+}
+
 /// What is wrong with a conversation of a question file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
     /// Its id is that of another conversation, or empty.
-    #[error("its id is empty or taken: give it one of its own")]
+    #[error("its id is empty or that of another")]
     Id,
     /// It asks nothing.
-    #[error("it has no turn: add a [[conversation.turn]]")]
+    #[error("it has no [[conversation.turn]]")]
     NoTurn,
     /// A text that every turn needs is empty.
     #[error("turn {turn} has no {field}")]

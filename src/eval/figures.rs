@@ -1,25 +1,28 @@
 //! What was measured of each question -> means with their intervals, all together and by slice. Pure.
 //!
-//! Invariant: a question of which something cannot be measured takes no part in that mean, and each mean says over how
-//! many questions it is.
+//! Invariants: a question of which something cannot be measured takes no part in that mean, and each mean says over how
+//! many questions it is; the turns of a conversation, in whatever language, stay together in a bootstrap.
 //! Not here: what is measured (`answers`, `attributed`, `retrieval`), drawing (`table`).
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::Question;
-use super::report::Slice;
+use super::names::Name;
+use super::slices::Slice;
 use super::stats::{Interval, interval, mean};
+use crate::base::Language;
 
-/// Something that is measured of a question.
-pub struct Measure<T> {
-    /// Name in JSON; a dot opens an object.
-    pub name: &'static str,
-    /// Name in tables.
-    pub title: &'static str,
-    /// Its value; none where it cannot be measured.
-    pub value: fn(&T) -> Option<f64>,
-    /// What the paper has in its place.
-    pub paper: fn(Option<Slice>) -> Option<f64>,
+/// A question of which something was measured.
+pub trait Measured {
+    /// What is measured, in the order of the tables.
+    const NAMES: &'static [Name];
+
+    /// The question.
+    fn question(&self) -> &Question;
+
+    /// What was measured of it; none where that could not be.
+    fn value(&self, name: Name) -> Option<f64>;
 }
 
 /// A mean.
@@ -27,8 +30,8 @@ pub struct Measure<T> {
 pub struct Figure {
     /// The mean.
     pub value: f64,
-    /// Its bootstrap interval.
-    pub interval: Interval,
+    /// Its bootstrap interval; none of a single conversation.
+    pub interval: Option<Interval>,
     /// Over so many questions.
     pub of: usize,
 }
@@ -40,68 +43,71 @@ pub struct Line {
     pub slice: Option<Slice>,
     /// How many.
     pub questions: usize,
-    /// One for each measure; none where nothing was measured.
+    /// One for each name; none where nothing was measured.
     pub figures: Vec<Option<Figure>>,
-}
-
-/// The name of a measure in JSON and in tables, and what the paper has.
-#[derive(Debug, Clone, Copy)]
-pub struct Column {
-    /// In JSON.
-    pub name: &'static str,
-    /// In tables.
-    pub title: &'static str,
-    /// Of the paper.
-    pub paper: fn(Option<Slice>) -> Option<f64>,
 }
 
 /// All figures of a run.
 #[derive(Debug, Clone)]
 pub struct Figures {
     /// What was measured.
-    pub columns: Vec<Column>,
+    pub names: &'static [Name],
     /// All questions, then each slice in order.
     pub lines: Vec<Line>,
 }
 
-/// The paper has no such figure.
-pub(super) fn not_in_paper(_: Option<Slice>) -> Option<f64> {
-    None
+/// Whether a question is in a slice; every one is in none.
+pub(super) fn is_in(question: &Question, slice: Option<Slice>) -> bool {
+    slice.is_none_or(|slice| Slice::all_of(question).contains(&slice))
+}
+
+/// Values by the conversation of their question.
+pub(super) fn by_conversation<'q, V>(values: impl Iterator<Item = (&'q Question, V)>) -> Vec<Vec<V>> {
+    let mut conversations: IndexMap<&str, Vec<V>> = IndexMap::new();
+    for (question, value) in values {
+        conversations.entry(&question.conversation).or_default().push(value);
+    }
+    conversations.into_values().collect()
 }
 
 impl Figures {
     /// Puts together what was measured of each question.
     #[must_use]
-    pub fn of<T>(measures: &[Measure<T>], asked: &[(&Question, &T)]) -> Self {
-        let mut slices: Vec<Slice> = asked.iter().flat_map(|(question, _)| Slice::all_of(question)).collect();
+    pub fn of<T: Measured>(asked: &[T]) -> Self {
+        let mut slices: Vec<Slice> = asked.iter().flat_map(|one| Slice::all_of(one.question())).collect();
         slices.sort();
         slices.dedup();
         let line = |slice: Option<Slice>| {
-            let is_in = |question: &Question| slice.is_none_or(|slice| Slice::all_of(question).contains(&slice));
-            let of_slice: Vec<&T> = asked.iter().filter(|(question, _)| is_in(question)).map(|(_, one)| *one).collect();
-            let figures = measures.iter().map(|measure| figure(measure, &of_slice)).collect();
+            let of_slice: Vec<&T> = asked.iter().filter(|one| is_in(one.question(), slice)).collect();
+            let figures = T::NAMES.iter().map(|name| figure(*name, &of_slice)).collect();
             Line { slice, questions: of_slice.len(), figures }
         };
         let lines = std::iter::once(None).chain(slices.into_iter().map(Some)).map(line).collect();
-        let column = |measure: &Measure<T>| Column { name: measure.name, title: measure.title, paper: measure.paper };
-        Self { columns: measures.iter().map(column).collect(), lines }
+        Self { names: T::NAMES, lines }
     }
 
     /// The figure of this name; none where nothing was measured.
     #[must_use]
-    pub fn get(&self, slice: Option<Slice>, name: &str) -> Option<Figure> {
-        let column = self.columns.iter().position(|column| column.name == name)?;
+    pub fn get(&self, slice: Option<Slice>, name: Name) -> Option<Figure> {
+        let column = self.names.iter().position(|known| *known == name)?;
         let line = self.lines.iter().find(|line| line.slice == slice)?;
         line.figures.get(column).copied().flatten()
+    }
+
+    /// The languages of the questions.
+    pub(super) fn languages(&self) -> Vec<Language> {
+        let language = |line: &Line| match line.slice {
+            Some(Slice::Language(language)) => Some(language),
+            _ => None,
+        };
+        self.lines.iter().filter_map(language).collect()
     }
 
     /// As in the JSON contract: the figures of all questions, and `by` slice the same.
     #[must_use]
     pub fn json(&self) -> Map<String, Value> {
-        let mut by = Map::new();
-        for group in ["source", "type", "language", "turn", "shift"] {
-            by.insert(group.to_owned(), Value::Object(Map::new()));
-        }
+        let mut by: Map<String, Value> =
+            Slice::GROUPS.iter().map(|group| ((*group).to_owned(), Value::Object(Map::new()))).collect();
         let mut all = Map::new();
         for line in &self.lines {
             let of_line = self.line(line);
@@ -122,10 +128,10 @@ impl Figures {
         let mut object = Map::new();
         object.insert("questions".to_owned(), json!(line.questions));
         let (mut intervals, mut counts) = (Map::new(), Map::new());
-        for (column, figure) in self.columns.iter().zip(&line.figures) {
-            put(&mut object, column.name, json!(figure.map(|figure| figure.value)));
-            put(&mut intervals, column.name, json!(figure.map(|figure| figure.interval)));
-            put(&mut counts, column.name, json!(figure.map_or(0, |figure| figure.of)));
+        for (name, figure) in self.names.iter().zip(&line.figures) {
+            put(&mut object, *name, json!(figure.map(|figure| figure.value)));
+            put(&mut intervals, *name, json!(figure.and_then(|figure| figure.interval)));
+            put(&mut counts, *name, json!(figure.map_or(0, |figure| figure.of)));
         }
         object.insert("intervals".to_owned(), Value::Object(intervals));
         object.insert("of".to_owned(), Value::Object(counts));
@@ -133,21 +139,22 @@ impl Figures {
     }
 }
 
-fn figure<T>(measure: &Measure<T>, asked: &[&T]) -> Option<Figure> {
-    let values: Vec<f64> = asked.iter().filter_map(|one| (measure.value)(one)).collect();
-    Some(Figure { value: mean(&values)?, interval: interval(&values)?, of: values.len() })
+fn figure<T: Measured>(name: Name, asked: &[&T]) -> Option<Figure> {
+    let conversations = by_conversation(asked.iter().filter_map(|one| Some((one.question(), one.value(name)?))));
+    let values = conversations.concat();
+    Some(Figure { value: mean(&values)?, interval: interval(&conversations), of: values.len() })
 }
 
-/// Puts a value under a name that may lead into one object.
-fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
-    match name.split_once('.') {
-        None => {
-            object.insert(name.to_owned(), value);
+/// Puts a value under its name.
+fn put(object: &mut Map<String, Value>, name: Name, value: Value) {
+    match name.path() {
+        (field, None) => {
+            object.insert(field.to_owned(), value);
         }
-        Some((outer, inner)) => {
+        (outer, Some(field)) => {
             let inside = object.entry(outer).or_insert_with(|| Value::Object(Map::new()));
             if let Some(inside) = inside.as_object_mut() {
-                inside.insert(inner.to_owned(), value);
+                inside.insert(field.to_owned(), value);
             }
         }
     }
@@ -155,43 +162,105 @@ fn put(object: &mut Map<String, Value>, name: &str, value: Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_kit::question;
-    use super::super::{QuestionType, TurnGroup};
+    use super::super::names::{P_AT_1, Ranking, Told, URL_P_AT_1};
+    use super::super::test_kit::{asked, question};
+    use super::super::{Asked, QuestionType, TurnGroup};
     use super::*;
     use crate::evidence::Kind;
 
-    const MEASURES: &[Measure<Option<f64>>] = &[
-        Measure { name: "share.plain", title: "plain", value: |one| *one, paper: not_in_paper },
-        Measure { name: "count", title: "count", value: |_| Some(1.0), paper: |_| Some(0.5) },
-    ];
+    /// A question, and what was measured of it.
+    struct Half(Question, Option<f64>);
+
+    impl Measured for Half {
+        const NAMES: &'static [Name] = &[Name::AnswerRelevance, P_AT_1];
+
+        fn question(&self) -> &Question {
+            &self.0
+        }
+
+        fn value(&self, name: Name) -> Option<f64> {
+            if name == P_AT_1 { Some(1.0) } else { self.1 }
+        }
+    }
 
     #[test]
     fn means_leave_out_what_could_not_be_measured() {
-        let questions = [question(1), question(2), question(8)];
-        let values = [Some(1.0), None, Some(0.0)];
-        let asked: Vec<_> = questions.iter().zip(&values).collect();
-        let figures = Figures::of(MEASURES, &asked);
-        let all = figures.get(None, "share.plain").unwrap();
-        assert_eq!((all.value, all.of), (0.5, 2));
+        let figures =
+            Figures::of(&[Half(question(1), Some(1.0)), Half(question(2), None), Half(question(8), Some(0.0))]);
+        let all = figures.get(None, Name::AnswerRelevance).unwrap();
+        assert_eq!((all.value, all.of, all.interval), (0.5, 2, None), "one conversation says nothing of others");
         let slice = |turn| Some(Slice::Turn(turn));
-        assert_eq!(figures.get(slice(TurnGroup::Single(2)), "share.plain"), None);
-        let later = figures.get(slice(TurnGroup::SixToTen), "share.plain").unwrap();
+        assert_eq!(figures.get(slice(TurnGroup::Single(2)), Name::AnswerRelevance), None);
+        let later = figures.get(slice(TurnGroup::SixToTen), Name::AnswerRelevance).unwrap();
         assert_eq!((later.value, later.of), (0.0, 1));
-        assert_eq!(figures.get(Some(Slice::Source(Kind::Row)), "count"), None, "no question has a row as its source");
-        assert_eq!(figures.get(None, "unheard"), None);
-        let simple = figures.get(Some(Slice::Type(QuestionType::Simple)), "count").unwrap();
-        assert_eq!((simple.interval.low, simple.interval.high), (1.0, 1.0));
+        let follow_ups = figures.get(Some(Slice::FollowUps), P_AT_1).unwrap();
+        assert_eq!((follow_ups.value, follow_ups.of), (1.0, 2));
+        assert_eq!(figures.get(Some(Slice::Source(Kind::Row)), P_AT_1), None, "no question has a row as its source");
+        assert_eq!(figures.get(None, Name::TokenF1), None);
+        let other = Question { conversation: "d".into(), ..question(1) };
+        let two = Figures::of(&[Half(question(1), Some(1.0)), Half(other, Some(0.0))]);
+        let simple = two.get(Some(Slice::Type(QuestionType::Simple)), P_AT_1).unwrap();
+        assert_eq!(simple.interval, Some(Interval { low: 1.0, high: 1.0 }));
     }
 
     #[test]
     fn json_has_the_figures_of_all_and_of_each_slice() {
-        let question = question(1);
-        let json = Value::Object(Figures::of(MEASURES, &[(&question, &Some(0.25))]).json());
-        assert_eq!((json["questions"].as_u64(), json["share"]["plain"].as_f64()), (Some(1), Some(0.25)));
-        assert_eq!(json["intervals"]["share"]["plain"], json!([0.25, 0.25]));
-        assert_eq!(json["by"]["turn"]["1"]["of"]["count"], 1);
+        let json = Value::Object(Figures::of(&[Half(question(2), Some(0.25))]).json());
+        assert_eq!((json["questions"].as_u64(), json["answer_relevance"].as_f64()), (Some(1), Some(0.25)));
+        assert_eq!(json["page"]["p_at_1"], 1.0);
+        assert_eq!(json["intervals"]["answer_relevance"], Value::Null);
+        assert_eq!(json["by"]["turn"]["2"]["of"]["page"]["p_at_1"], 1);
+        assert_eq!(json["by"]["turn"]["follow-ups"]["questions"], 1);
         assert!(json["by"]["type"]["complex"].is_null());
-        let nothing = Value::Object(Figures::of(MEASURES, &[]).json());
-        assert_eq!((nothing["questions"].as_u64(), &nothing["share"]["plain"]), (Some(0), &Value::Null));
+        let nothing = Value::Object(Figures::of::<Half>(&[]).json());
+        assert_eq!((nothing["questions"].as_u64(), &nothing["answer_relevance"]), (Some(0), &Value::Null));
+    }
+
+    /// First ranks 1, 2, 5, 10 and none by number and text, and by URL 1 where a URL is right.
+    fn hand_made() -> Vec<Asked> {
+        let ranks = [(Some(1), 10), (Some(2), 4), (Some(5), 1), (Some(10), 1), (None, 0)];
+        let one = |(at, (page, gold_in_ten)): (usize, (Option<usize>, usize))| {
+            let question = Question { conversation: (at / 2).to_string(), ..question(at % 2 + 1) };
+            let mut one = asked(question, page);
+            one.outcome.gold_in_ten = gold_in_ten;
+            one.outcome.url = page.filter(|_| at == 0);
+            one.spelled = at < 2;
+            one
+        };
+        ranks.into_iter().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn figures_of_a_hand_made_run_are_exact() {
+        let figures = Figures::of(&hand_made());
+        let of = |slice, name| figures.get(slice, name).map(|figure| figure.value);
+        let page = |slice, ranking| of(slice, Name::Ranked(Told::Page, ranking)).unwrap();
+        let same = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(same(page(None, Ranking::PAt1), 0.2) && same(page(None, Ranking::HitAt5), 0.6));
+        assert!(same(page(None, Ranking::HitAt10), 0.8));
+        assert!(same(page(None, Ranking::Mrr), (1.0 + 0.5 + 0.2 + 0.1) / 5.0));
+        assert!(same(of(None, Name::PrecisionAt10).unwrap(), 16.0 / 50.0));
+        for ranking in [Ranking::PAt1, Ranking::HitAt5, Ranking::HitAt10, Ranking::Mrr] {
+            assert_eq!(of(None, Name::Ranked(Told::Content, ranking)), Some(page(None, ranking)));
+            assert!(same(of(None, Name::Ranked(Told::Url, ranking)).unwrap(), 0.2));
+        }
+        assert!(same(of(None, Name::UrlCeiling).unwrap(), 0.4));
+        // The follow-ups came at 2 and 10.
+        let follow_ups = Some(Slice::FollowUps);
+        assert!(same(page(follow_ups, Ranking::PAt1), 0.0) && same(page(follow_ups, Ranking::HitAt5), 0.5));
+        assert!(same(page(follow_ups, Ranking::Mrr), 0.3) && same(of(follow_ups, URL_P_AT_1).unwrap(), 0.0));
+    }
+
+    #[test]
+    fn what_three_hits_cannot_tell_is_left_open() {
+        let few: Vec<Asked> = hand_made().into_iter().map(|one| Asked { k: 3, ..one }).collect();
+        let figures = Figures::of(&few);
+        for told in [Told::Page, Told::Content, Told::Url] {
+            assert_eq!(figures.get(None, Name::Ranked(told, Ranking::HitAt5)), None);
+            assert_eq!(figures.get(None, Name::Ranked(told, Ranking::HitAt10)), None);
+        }
+        assert_eq!(figures.get(None, Name::PrecisionAt10), None);
+        assert!(figures.get(None, P_AT_1).is_some());
+        assert_eq!(figures.json()["page"]["hit_at_5"], Value::Null);
     }
 }

@@ -5,7 +5,8 @@
 //! gold page, and from that means with intervals, and tests of the difference of two runs. Writes a turn of the history
 //! into a question file.
 //! Invariants: scoring is pure; a page is compared by its number, by its URL string and by its text, each on its own;
-//! a gold page that is in no document counts as not found, and is counted; a result is taken from the cache only where
+//! a gold page that is in no document counts as not found, and is counted; what is drawn or exchanged to see what chance
+//! can do are whole conversations; a result is taken from the cache only where
 //! it would come out the same.
 //! Not here: opening domains and models, printing (`run`).
 
@@ -21,17 +22,19 @@ mod error;
 mod figures;
 mod judge;
 mod markdown;
+mod names;
 mod overlap;
 mod pages;
 mod pairs;
 mod paper;
 mod questions;
 mod remembering;
-mod report;
 mod resume;
 mod retrieval;
 mod sample;
 mod score;
+mod significance;
+mod slices;
 mod speaker;
 mod stats;
 mod table;
@@ -45,28 +48,34 @@ mod turn;
 mod turn_tests;
 
 pub use ablation::{Ablation, Comparing, Variant, Variation};
-pub use answers::{ABOUT_TEXT, Judgement, ScoredAnswer, answer_figures};
-pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, Way, attribute, attribution_figures};
+pub use answers::{ABOUT_SOURCES, ABOUT_TEXT, Judgement, ScoredAnswer};
+pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute};
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
 pub use cache::{Cache, key};
 pub use check::{CheckError, WrittenCheck, write_check};
-pub use compare::{Run, Runs, Scored, Significance};
-pub use domain::{Preparation, prepare};
+pub use compare::{Run, Runs, Scored};
+pub use domain::{OnPreparing, Preparation, Preparing, prepare};
 pub use error::{EvalError, Flaw};
-pub use figures::{Column, Figure, Figures, Line, Measure};
+pub use figures::{Figure, Figures, Line, Measured};
 pub use judge::{Judged, Verdict, judge};
 pub use markdown::Markdown;
+pub use names::{Name, Ranking, Told};
 pub use overlap::Overlap;
 pub use pages::Pages;
-pub use paper::CONTEXTS;
+pub use paper::{CONTEXTS, Papers};
 pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
-pub use remembering::{Remembering, Used};
-pub use report::{By, Report, Slice, TurnGroup};
+pub use remembering::{Remembering, Used, fingerprint};
 pub use resume::{Memory, Resumed, ask_again};
-pub use retrieval::{Asked, Asking, Completion, Doing, Found, Posed, Progress, ask, retrieval_figures, search};
-pub use score::{Outcome, Page, Placed, Ranked, Scores};
+pub use retrieval::{
+    Asked, Asking, BY_CONTENT_AND_URL, BY_PAGE, Completion, Doing, Found, Posed, Progress, ask, search,
+};
+pub use score::{Outcome, Page, Placed};
+pub use significance::{Difference, Significance, Tests};
+pub use slices::{Slice, TurnGroup};
 pub use speaker::{Speaker, Speaking};
-pub use stats::{Distribution, Interval, McNemar, PairedT, interval, mcnemar, mean, paired_t};
-pub use table::{figures, intervals, measured};
+pub use stats::{
+    Distribution, Interval, McNemar, PairedT, holm, interval, mcnemar, mcnemar_by_conversation, mean, paired_t,
+};
+pub use table::{intervals, measured, retrieved};
 pub use topic::Topic;
 pub use turn::{Answered, answer};

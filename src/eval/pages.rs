@@ -49,6 +49,13 @@ impl Pages {
         question.gold.iter().filter_map(|name| self.gold(name)).collect()
     }
 
+    /// Whether a gold page of the question is in the domain under a URL that is the same letter by letter, or a path, so
+    /// that it can be found by URL.
+    pub(super) fn spells(&self, question: &Question) -> bool {
+        let spelled = |gold: &Page| self.by_document.values().any(|page| page.url == gold.url);
+        self.gold_of(question).iter().any(spelled)
+    }
+
     /// The page that a gold URL or path names, with that name as its URL: by number where it has one, else by the end
     /// of its path, else by its whole URL.
     #[must_use]

@@ -2,6 +2,8 @@
 //!
 //! Each turn has its question in English and in German, as asked and completed; it is asked once per language.
 
+use std::path::Path;
+
 use serde::Deserialize;
 
 use super::{EvalError, Question, QuestionType, Topic};
@@ -28,12 +30,12 @@ struct Pair {
     q_type: QuestionType,
 }
 
-/// The questions in order, a turn's languages after each other.
-pub(super) fn parse(text: &str) -> Result<Vec<Question>, EvalError> {
+/// The questions of the file at `path` in order, a turn's languages after each other.
+pub(super) fn parse(text: &str, path: &Path) -> Result<Vec<Question>, EvalError> {
     let conversations: Vec<PairConversation> =
-        serde_json::from_str(text).map_err(|source| EvalError::Pairs { source })?;
+        serde_json::from_str(text).map_err(|source| EvalError::Pairs { path: path.to_owned(), source })?;
     let questions: Vec<Question> = conversations.into_iter().flat_map(questions_of).collect();
-    if questions.is_empty() { Err(EvalError::Empty) } else { Ok(questions) }
+    if questions.is_empty() { Err(EvalError::NoPairs { path: path.to_owned() }) } else { Ok(questions) }
 }
 
 fn questions_of(conversation: PairConversation) -> impl Iterator<Item = Question> {
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_turn_is_asked_once_per_language() {
-        let questions = parse(FILE).unwrap();
+        let questions = parse(FILE, Path::new("qa-pairs.json")).unwrap();
         let shape: Vec<_> = questions.iter().map(|q| (q.turn, q.language, q.raw.as_str())).collect();
         let (english, german) = (Language::English, Language::German);
         let expected =
@@ -117,8 +119,13 @@ mod tests {
 
     #[test]
     fn a_file_without_questions_or_of_another_form_is_refused() {
-        assert!(matches!(parse("[]"), Err(EvalError::Empty)));
-        assert!(matches!(parse(r#"{"conversations": []}"#), Err(EvalError::Pairs { .. })));
-        assert!(matches!(parse(&FILE.replace("passage", "song")), Err(EvalError::Pairs { .. })));
+        let refused = |text: &str| parse(text, Path::new("folder/qa-pairs.json")).unwrap_err();
+        let errors = [refused("[]"), refused(r#"{"conversations": []}"#), refused(&FILE.replace("passage", "song"))];
+        assert!(matches!(errors[0], EvalError::NoPairs { .. }));
+        assert!(errors[1..].iter().all(|error| matches!(error, EvalError::Pairs { .. })));
+        for error in errors {
+            assert!(error.to_string().contains("`folder/qa-pairs.json`"), "{error}");
+            assert!(error.next_step().contains("conv_id") && !error.next_step().contains("[["), "{error}");
+        }
     }
 }

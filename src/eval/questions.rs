@@ -4,6 +4,7 @@
 //! Not here: where the file is (`config`, `run`).
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -92,12 +93,12 @@ pub struct DomainsFile {
 }
 
 impl DomainsFile {
-    /// Reads the file.
+    /// Reads the text of the file at `path`.
     ///
     /// # Errors
     /// When the form is wrong.
-    pub fn parse(text: &str) -> Result<Self, EvalError> {
-        toml::from_str(text).map_err(|source| EvalError::Domains { source })
+    pub fn parse(text: &str, path: &Path) -> Result<Self, EvalError> {
+        toml::from_str(text).map_err(|source| EvalError::Domains { path: path.to_owned(), source })
     }
 
     pub(super) fn domain(&self, name: &DomainName) -> Result<&DomainFolder, EvalError> {
@@ -107,20 +108,25 @@ impl DomainsFile {
 }
 
 impl QuestionFile {
-    /// Reads a question file and checks that every question can be scored.
+    /// Reads the text of the question file at `path` and checks that every question can be scored.
     ///
     /// # Errors
     /// When the form is wrong or a conversation cannot be used.
-    pub fn parse(text: &str) -> Result<Self, EvalError> {
-        let file: Self = toml::from_str(text).map_err(|source| EvalError::Form { source })?;
+    pub fn parse(text: &str, path: &Path) -> Result<Self, EvalError> {
+        let path = || path.to_owned();
+        let file: Self = toml::from_str(text).map_err(|source| EvalError::Form { path: path(), source })?;
         if file.conversations.is_empty() {
-            return Err(EvalError::Empty);
+            return Err(EvalError::Empty { path: path() });
         }
         let mut ids = HashSet::new();
         for conversation in &file.conversations {
             let is_new = !conversation.id.trim().is_empty() && ids.insert(conversation.id.as_str());
             let checked = if is_new { conversation.check() } else { Err(Flaw::Id) };
-            checked.map_err(|source| EvalError::Conversation { conversation: conversation.id.clone(), source })?;
+            checked.map_err(|source| EvalError::Conversation {
+                path: path(),
+                conversation: conversation.id.clone(),
+                source,
+            })?;
         }
         Ok(file)
     }
@@ -204,9 +210,13 @@ mod tests {
         type = "complex"
     "#;
 
+    fn parse(text: &str) -> Result<QuestionFile, EvalError> {
+        QuestionFile::parse(text, Path::new("folder/questions.toml"))
+    }
+
     #[test]
     fn every_field_of_a_question_file_is_read() {
-        let file = QuestionFile::parse(FILE).unwrap();
+        let file = parse(FILE).unwrap();
         let [conversation] = file.conversations.as_slice() else { panic!("one conversation") };
         assert_eq!((conversation.id.as_str(), conversation.domain.as_str()), ("run", "wiki"));
         let [first, second] = conversation.turns.as_slice() else { panic!("two turns") };
@@ -224,7 +234,7 @@ mod tests {
             println!("skipped: {path} is not there");
             return;
         };
-        let file = QuestionFile::parse(&text).unwrap();
+        let file = parse(&text).unwrap();
         assert!(file.conversations[0].turns.len() >= 3, "the scripted demo has three turns");
         for turn in file.conversations.iter().flat_map(|conversation| &conversation.turns) {
             assert!(turn.contains_gold_fact(&turn.gold_answer), "{}", turn.question);
@@ -235,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_gold_fact_is_found_whatever_its_case_and_spaces() {
-        let file = QuestionFile::parse(FILE).unwrap();
+        let file = parse(FILE).unwrap();
         let [version, failed] = file.conversations[0].turns.as_slice() else { panic!("two turns") };
         assert!(version.contains_gold_fact("It was **3.4.0-RC2** [Source 1]."));
         assert!(version.contains_gold_fact("It was Release\ncandidate\u{a0}2."));
@@ -248,14 +258,16 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_scored_says_where() {
-        assert!(matches!(QuestionFile::parse(""), Err(EvalError::Empty)));
+        assert!(matches!(parse(""), Err(EvalError::Empty { .. })));
         let wrong_form = [
             FILE.replace("gold_page", "golden_page"),
             FILE.replace("\"complex\"", "\"hard\""),
             FILE.replace("domain = \"wiki\"", "domain = \"../wiki\""),
         ];
         for text in wrong_form {
-            assert!(matches!(QuestionFile::parse(&text), Err(EvalError::Form { .. })), "{text}");
+            let error = parse(&text).unwrap_err();
+            assert!(matches!(error, EvalError::Form { .. }), "{text}");
+            assert!(error.to_string().contains("folder/questions.toml") && error.next_step().contains("--questions"));
         }
         let flaws = [
             (FILE.replace("[\"17\"]", "[]"), Flaw::Missing { turn: 2, field: "gold_facts" }),
@@ -265,7 +277,7 @@ mod tests {
             ("[[conversation]]\nid = \"x\"\ndomain = \"wiki\"".to_owned(), Flaw::NoTurn),
         ];
         for (text, flaw) in flaws {
-            match QuestionFile::parse(&text) {
+            match parse(&text) {
                 Err(EvalError::Conversation { source, .. }) => assert_eq!(source, flaw),
                 other => panic!("{flaw}: {other:?}"),
             }

@@ -1,15 +1,20 @@
 //! A generator that answers from a [`Cache`] what it was asked before.
 //!
-//! The key of a completion is the fingerprint of the weights and the whole request: prompt, sampling, stop texts, limit
-//! and grammar. A question, its evidence or a setting that changes the prompt changes the key, and nothing else does.
+//! The key of a completion is the fingerprint of the generator (weights, settings, device, revision of the engine), the
+//! whole request (prompt, sampling, stop texts, limit) and how it was generated: alone, held to a grammar, or together
+//! with others. What changes any of them changes the key, and nothing else does.
 //! Invariant: a completion is the one the model gave; the times in it are those of then.
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
 
 use super::EvalError;
 use super::cache::{Cache, key};
 use crate::base::CancelToken;
 use crate::inference::{
-    CompareRequest, Compared, Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError,
-    Measure, PromptPart, ScoreRequest, Scores, Special,
+    CompareRequest, Compared, Completion, ENGINE_REVISION, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
+    GeneratorSettings, InferenceError, Measure, PromptPart, ScoreRequest, Scores, Special, device_summary,
 };
 
 /// How often a model and its memory were asked.
@@ -35,6 +40,26 @@ impl Used {
     }
 }
 
+/// How a completion is generated, as far as it may come out otherwise.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Manner<'a> {
+    /// By itself.
+    Alone,
+    /// By itself, held to a grammar.
+    Within(&'a str),
+    /// In the same calls as others, whose number tells near-ties otherwise.
+    Together,
+}
+
+/// Tells a generator from all that may answer otherwise: other weights, another setting or room, another device, another
+/// revision of the engine.
+#[must_use]
+pub fn fingerprint(weights: &str, context_tokens: usize, settings: &GeneratorSettings) -> String {
+    let settings = serde_json::to_string(&(context_tokens, settings)).unwrap_or_else(|_| format!("{settings:?}"));
+    key([weights, settings.as_str(), device_summary().as_str(), ENGINE_REVISION])
+}
+
 /// A generator with a memory.
 pub struct Remembering {
     inner: Box<dyn Generate>,
@@ -50,13 +75,13 @@ impl std::fmt::Debug for Remembering {
 }
 
 impl Remembering {
-    /// Puts a memory before a generator. `fingerprint` tells its weights from all others.
+    /// Puts a memory before a generator. `fingerprint` tells it from all that may answer otherwise.
     #[must_use]
     pub fn new(inner: Box<dyn Generate>, fingerprint: &str, cache: Cache) -> Self {
         Self { inner, fingerprint: fingerprint.to_owned(), cache, used: Used::default() }
     }
 
-    /// Tells its weights from all others.
+    /// Tells it from all that may answer otherwise.
     #[must_use]
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
@@ -74,9 +99,9 @@ impl Remembering {
         self.cache.damaged()
     }
 
-    fn key(&self, grammar: Option<&str>, request: &GenerateRequest) -> Result<String, InferenceError> {
+    fn key(&self, manner: Manner<'_>, request: &GenerateRequest) -> Result<String, InferenceError> {
         let GenerateRequest { parts, sampling, stop, max_tokens, draft: _ } = request;
-        let settings = serde_json::to_string(&(sampling, stop, max_tokens, grammar));
+        let settings = serde_json::to_string(&(sampling, stop, max_tokens, manner));
         let settings = settings.map_err(|error| self.failed(error.into()))?;
         let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
         Ok(key([self.fingerprint.as_str(), settings.as_str()].into_iter().chain(texts)))
@@ -110,7 +135,7 @@ impl Remembering {
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
         cancel.check()?;
-        let key = self.key(grammar, request)?;
+        let key = self.key(grammar.map_or(Manner::Alone, Manner::Within), request)?;
         if let Some(known) = self.cache.get::<Completion>(&key) {
             self.used.recalled += 1;
             on_event(GenerateEvent::PromptRead { done: known.prompt_tokens, total: known.prompt_tokens });
@@ -161,6 +186,46 @@ impl Generate for Remembering {
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
         self.recall(Some(grammar), request, cancel, on_event)
+    }
+
+    /// What is known comes first; each of the others is kept as it comes, so that a run that is stopped goes on behind it.
+    fn generate_each(
+        &mut self,
+        requests: &[GenerateRequest],
+        cancel: &CancelToken,
+        on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+    ) -> Result<(), InferenceError> {
+        cancel.check()?;
+        let keys = requests.iter().map(|request| self.key(Manner::Together, request));
+        let keys = keys.collect::<Result<Vec<String>, _>>()?;
+        let mut missing = Vec::new();
+        for (place, key) in keys.iter().enumerate() {
+            let Some(known) = self.cache.get::<Completion>(key) else {
+                missing.push(place);
+                continue;
+            };
+            self.used.recalled += 1;
+            if on_done(place, known).is_break() {
+                return Ok(());
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.used.asked += 1;
+        let rest: Vec<GenerateRequest> = missing.iter().map(|place| requests[*place].clone()).collect();
+        let cache = &mut self.cache;
+        let mut kept = Ok(());
+        let mut hear = |at: usize, completion: Completion| {
+            let place = missing[at];
+            kept = cache.put(&keys[place], &completion);
+            if kept.is_err() {
+                return ControlFlow::Break(());
+            }
+            on_done(place, completion)
+        };
+        self.inner.generate_each(&rest, cancel, &mut hear)?;
+        kept.map_err(|error: EvalError| self.failed(error.into()))
     }
 
     fn score(
@@ -242,7 +307,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::inference::{Sampling, ScriptedGenerator};
+    use crate::inference::{FlashAttention, KvCache, Sampling, ScriptedGenerator};
 
     fn remembering(folder: &Path, fingerprint: &str, answers: &[&str]) -> Remembering {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
@@ -292,6 +357,58 @@ mod tests {
         assert_eq!(held.text, "five");
         let mut other = remembering(folder.path(), "beef", &["other"]);
         assert_eq!(say(&mut other, &first), "other");
+    }
+
+    #[test]
+    fn whatever_may_change_an_answer_changes_the_fingerprint() {
+        let usual = GeneratorSettings::default();
+        let of = |settings: &GeneratorSettings| fingerprint("f00d", 4096, settings);
+        assert_eq!(of(&usual), of(&usual.clone()));
+        let others = [
+            fingerprint("beef", 4096, &usual),
+            fingerprint("f00d", 2048, &usual),
+            of(&GeneratorSettings { context_tokens: 2048, ..usual.clone() }),
+            of(&GeneratorSettings { threads: 1, ..usual.clone() }),
+            of(&GeneratorSettings { gpu_layers: Some(0), ..usual.clone() }),
+            of(&GeneratorSettings { kv_cache: KvCache::Q8, ..usual.clone() }),
+            of(&GeneratorSettings { flash_attention: FlashAttention::Off, ..usual.clone() }),
+        ];
+        let different: std::collections::HashSet<&String> = others.iter().collect();
+        assert!(different.len() == others.len() && !different.contains(&of(&usual)), "{others:?}");
+    }
+
+    #[test]
+    fn answers_that_are_written_together_are_kept_one_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let never = CancelToken::never();
+        let requests = ["first", "second", "third"].map(request);
+        let mut generator = remembering(folder.path(), "f00d", &["one", "two"]);
+        let mut said = Vec::new();
+        let mut stop_at_second = |at: usize, completion: Completion| {
+            said.push((at, completion.text));
+            if at == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        generator.generate_each(&requests, &never, &mut stop_at_second).unwrap();
+        let expected = |at: usize, text: &str| (at, text.to_owned());
+        assert_eq!(said, [expected(0, "one"), expected(1, "two")]);
+
+        let mut again = remembering(folder.path(), "f00d", &["three", "alone"]);
+        let turned = [requests[2].clone(), requests[1].clone(), requests[0].clone()];
+        let all = |generator: &mut Remembering| {
+            let mut said = Vec::new();
+            let mut hear = |at: usize, completion: Completion| {
+                said.push((at, completion.text));
+                ControlFlow::Continue(())
+            };
+            generator.generate_each(&turned, &CancelToken::never(), &mut hear).unwrap();
+            said
+        };
+        assert_eq!(all(&mut again), [expected(1, "two"), expected(2, "one"), expected(0, "three")], "known ones first");
+        assert_eq!(again.used(), Used { asked: 1, recalled: 2 });
+        let before = again.used();
+        assert_eq!(all(&mut again), [expected(0, "three"), expected(1, "two"), expected(2, "one")]);
+        assert!(again.used().only_recalled_since(before));
+        assert_eq!(say(&mut again, &requests[0]), "alone", "by itself it may come out otherwise");
     }
 
     #[test]

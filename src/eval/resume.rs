@@ -5,9 +5,8 @@
 //! Not here: what the model said (`remembering`).
 
 use super::cache::{Cache, key};
-use super::retrieval::{Asked, Asking, Doing, Found, Progress, ask, outcome};
-use super::{EvalError, Pages, Question, Speaker};
-use crate::answer::RewriteHow;
+use super::retrieval::{Asked, Asking, Doing, Progress, Results, ask};
+use super::{EvalError, Question, Speaker};
 use crate::base::CancelToken;
 
 /// What was asked, and how much of it before.
@@ -48,7 +47,7 @@ pub fn ask_again(
         cancel.check()?;
         let conversation: Vec<Question> = places.iter().map(|at| questions[*at].clone()).collect();
         let keys = keys(settings, &conversation);
-        let known = keys.iter().zip(&conversation).map(|(key, question)| recall(cache, key, question, asking.pages));
+        let known = keys.iter().zip(&conversation).map(|(key, question)| recall(cache, key, question, asking));
         let asked: Vec<Asked> = if let Some(known) = known.collect::<Option<Vec<Asked>>>() {
             progress.remembered += known.len();
             known
@@ -90,9 +89,6 @@ fn conversations(questions: &[Question]) -> Vec<Vec<usize>> {
     found.into_values().collect()
 }
 
-fn recall(cache: &Cache, key: &str, question: &Question, pages: &Pages) -> Option<Asked> {
-    let (query, how, translated, hits): (_, Option<RewriteHow>, _, Vec<Found>) = cache.get(key)?;
-    let gold = pages.gold_of(question);
-    let outcome = outcome(&gold, &hits);
-    Some(Asked { question: question.clone(), query, how, translated, gold, hits, outcome })
+fn recall(cache: &Cache, key: &str, question: &Question, asking: Asking<'_>) -> Option<Asked> {
+    Some(Asked::new(asking, question, cache.get::<Results>(key)?))
 }

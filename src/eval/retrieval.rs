@@ -2,12 +2,13 @@
 //!
 //! Where the model completes questions, each conversation runs as it would on the screen: a turn is completed from the
 //! turns before it as they went, searched, and answered where another turn follows.
-//! Not here: what the model is asked (`speaker`), the figures (`score`, `report`).
+//! Not here: what the model is asked (`speaker`), what a rank is worth (`score`), means (`figures`).
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::{Figures, Measure, not_in_paper};
-use super::score::{Outcome, Page, Placed};
+use super::figures::Measured;
+use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1};
+use super::score::{Outcome, Page, Placed, share};
 use super::{EvalError, Pages, Question, Speaker, Used};
 use crate::answer::{AnswerEvent, RewriteHow, translation_wanted};
 use crate::base::{CancelToken, Language};
@@ -40,6 +41,8 @@ pub struct Asking<'a> {
     pub settings: &'a RetrievalSettings,
     /// What is searched for.
     pub completion: Completion,
+    /// Earlier turns that the model is told about and whose questions are searched along.
+    pub past_turns: usize,
     /// The pages of the domain.
     pub pages: &'a Pages,
 }
@@ -99,6 +102,9 @@ pub struct Found {
     pub lexical_rank: Option<usize>,
 }
 
+/// What was searched for, how the question was completed and translated, and what was found.
+pub(super) type Results = (String, Option<RewriteHow>, Option<String>, Vec<Found>);
+
 /// A question that was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
@@ -114,34 +120,69 @@ pub struct Asked {
     pub gold: Vec<Page>,
     /// The hits, best first.
     pub hits: Vec<Found>,
+    /// So many hits were looked for.
+    pub k: usize,
+    /// Whether a gold page is in the domain under the URL that the question has for it, letter by letter.
+    pub spelled: bool,
     /// Where the gold pages came.
     pub outcome: Outcome,
 }
 
-/// Of searches, in the order of the tables.
-const MEASURES: &[Measure<Asked>] = &[
-    measure("page.p_at_1", "P@1", |one| Some(within(one.outcome.page, 1))),
-    measure("page.hit_at_5", "hit@5", |one| Some(within(one.outcome.page, 5))),
-    measure("page.hit_at_10", "hit@10", |one| Some(within(one.outcome.page, 10))),
-    measure("page.mrr", "MRR", |one| Some(one.outcome.page.map_or(0.0, |rank| 1.0 / rank as f64))),
-    measure("precision_at_10", "P@10", |one| Some(one.outcome.gold_in_ten as f64 / 10.0)),
-    measure("content.p_at_1", "content P@1", |one| Some(within(one.outcome.content, 1))),
-    measure("content.hit_at_10", "content hit@10", |one| Some(within(one.outcome.content, 10))),
-    measure("url.p_at_1", "url P@1", |one| Some(within(one.outcome.url, 1))),
+/// What a score is kept to.
+const DIGITS: f64 = 1e12;
+
+/// By page number.
+pub const BY_PAGE: &[Name] = &[
+    P_AT_1,
+    Name::Ranked(Told::Page, Ranking::HitAt5),
+    Name::Ranked(Told::Page, Ranking::HitAt10),
+    Name::Ranked(Told::Page, Ranking::Mrr),
+    Name::PrecisionAt10,
 ];
 
-const fn measure(name: &'static str, title: &'static str, value: fn(&Asked) -> Option<f64>) -> Measure<Asked> {
-    Measure { name, title, value, paper: not_in_paper }
-}
+/// By text and by URL.
+pub const BY_CONTENT_AND_URL: &[Name] = &[
+    Name::Ranked(Told::Content, Ranking::PAt1),
+    Name::Ranked(Told::Content, Ranking::HitAt5),
+    Name::Ranked(Told::Content, Ranking::HitAt10),
+    Name::Ranked(Told::Content, Ranking::Mrr),
+    URL_P_AT_1,
+    Name::Ranked(Told::Url, Ranking::HitAt5),
+    Name::Ranked(Told::Url, Ranking::HitAt10),
+    Name::Ranked(Told::Url, Ranking::Mrr),
+    Name::UrlCeiling,
+];
 
-fn within(rank: Option<usize>, k: usize) -> f64 {
-    f64::from(u8::from(rank.is_some_and(|rank| rank <= k)))
-}
+impl Measured for Asked {
+    const NAMES: &'static [Name] = &[
+        P_AT_1,
+        Name::Ranked(Told::Page, Ranking::HitAt5),
+        Name::Ranked(Told::Page, Ranking::HitAt10),
+        Name::Ranked(Told::Page, Ranking::Mrr),
+        Name::PrecisionAt10,
+        Name::Ranked(Told::Content, Ranking::PAt1),
+        Name::Ranked(Told::Content, Ranking::HitAt5),
+        Name::Ranked(Told::Content, Ranking::HitAt10),
+        Name::Ranked(Told::Content, Ranking::Mrr),
+        URL_P_AT_1,
+        Name::Ranked(Told::Url, Ranking::HitAt5),
+        Name::Ranked(Told::Url, Ranking::HitAt10),
+        Name::Ranked(Told::Url, Ranking::Mrr),
+        Name::UrlCeiling,
+    ];
 
-/// The figures of searches, with their intervals.
-#[must_use]
-pub fn retrieval_figures(asked: &[Asked]) -> Figures {
-    Figures::of(MEASURES, &asked.iter().map(|one| (&one.question, one)).collect::<Vec<_>>())
+    fn question(&self) -> &Question {
+        &self.question
+    }
+
+    fn value(&self, name: Name) -> Option<f64> {
+        match name {
+            Name::Ranked(told, ranking) => ranking.of(self.outcome.rank(told), self.k),
+            Name::PrecisionAt10 => self.outcome.precision_at_10(self.k),
+            Name::UrlCeiling => Some(share(self.spelled)),
+            _ => None,
+        }
+    }
 }
 
 impl Asking<'_> {
@@ -191,7 +232,7 @@ pub fn ask(
             let mut tell = |event| on_progress(progress, Doing::Answering(event));
             speaker.answer((question, &posed), &posed.retrieved.hits, cancel, &mut tell)?;
         }
-        asked.push(scored(asking.pages, question, posed));
+        asked.push(scored(asking, question, posed));
         progress.done += 1;
         progress.remembered += usize::from(used(speaker.as_deref()).only_recalled_since(before));
         on_progress(progress, Doing::Searching);
@@ -217,11 +258,15 @@ pub fn search(
 ) -> Result<Posed, EvalError> {
     let questions = |past: &[PastTurn]| past.iter().map(|turn| turn.question.clone()).collect::<Vec<String>>();
     let (past, rewrite, earlier) = match asking.completion {
-        Completion::Human | Completion::None => (question.past.clone(), None, Vec::new()),
-        Completion::History => (question.past.clone(), None, questions(&question.past)),
+        Completion::Human | Completion::None => (last(&question.past, asking.past_turns), None, Vec::new()),
+        Completion::History => {
+            let past = last(&question.past, asking.past_turns);
+            let earlier = questions(&past);
+            (past, None, earlier)
+        }
         Completion::Model => {
             let speaker = speaker.as_deref_mut().ok_or(EvalError::NoGenerator)?;
-            let past = speaker.past(question);
+            let past = last(speaker.said(question), asking.past_turns);
             let rewrite = speaker.complete(question, &past, cancel)?;
             let earlier = questions(&past);
             (past, Some(rewrite), earlier)
@@ -241,21 +286,36 @@ pub fn search(
     Ok(Posed { query, how, translated, past, retrieved })
 }
 
-fn scored(pages: &Pages, question: &Question, posed: Posed) -> Asked {
+fn scored(asking: Asking<'_>, question: &Question, posed: Posed) -> Asked {
     let Posed { query, how, translated, retrieved, .. } = posed;
-    let gold = pages.gold_of(question);
-    let hits: Vec<Found> = retrieved.hits.into_iter().filter_map(|hit| found(pages, hit)).collect();
-    let outcome = outcome(&gold, &hits);
-    Asked { question: question.clone(), query, how, translated, gold, hits, outcome }
+    let hits = retrieved.hits.into_iter().filter_map(|hit| found(asking.pages, hit)).collect();
+    Asked::new(asking, question, (query, how, translated, hits))
+}
+
+impl Asked {
+    /// Compares what a question found with its gold pages.
+    pub(super) fn new(asking: Asking<'_>, question: &Question, (query, how, translated, hits): Results) -> Self {
+        let gold = asking.pages.gold_of(question);
+        let outcome = outcome(&gold, &hits);
+        let (k, spelled) = (asking.settings.top_k, asking.pages.spells(question));
+        Self { question: question.clone(), query, how, translated, gold, hits, k, spelled, outcome }
+    }
+}
+
+/// The last so many turns.
+fn last(past: &[PastTurn], turns: usize) -> Vec<PastTurn> {
+    past[past.len().saturating_sub(turns)..].to_vec()
 }
 
 /// Where the gold pages came among these hits.
-pub(super) fn outcome(gold: &[Page], hits: &[Found]) -> Outcome {
+fn outcome(gold: &[Page], hits: &[Found]) -> Outcome {
     Outcome::of(gold, &hits.iter().map(|hit| hit.page.clone()).collect::<Vec<_>>())
 }
 
 fn found(pages: &Pages, hit: Hit) -> Option<Found> {
     let page = pages.of_hit(&hit)?;
     let Hit { title, kind, location, fused, dense_rank, lexical_rank, .. } = hit;
+    // So many digits come back from the memory of results as they were written.
+    let fused = (fused * DIGITS).round() / DIGITS;
     Some(Found { page, title, kind, location, fused, dense_rank, lexical_rank })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::report::Slice;
+use super::slices::Slice;
 use super::{Part, Question, Unit};
 
 /// Keeps the first `limit` questions of each language.
@@ -37,7 +37,7 @@ pub(super) fn spread(parts: &mut [Part], limit: usize, unit: Unit) {
         loop {
             let taken = |slice: &Slice| slices.get(slice).copied().unwrap_or(0);
             let cost = |places: &[usize]| {
-                let of_slices = places.iter().flat_map(|at| Slice::all_of(all[*at])).map(|slice| taken(&slice));
+                let of_slices = places.iter().flat_map(|at| Slice::apart(all[*at])).map(|slice| taken(&slice));
                 let of_slices = of_slices.sum::<usize>() as f64 / places.len() as f64;
                 (of_slices, conversations.get(all[places[0]].conversation.as_str()).copied().unwrap_or(0))
             };
@@ -48,7 +48,7 @@ pub(super) fn spread(parts: &mut [Part], limit: usize, unit: Unit) {
             });
             let Some(at) = cheapest else { break };
             let places = left.remove(at);
-            for slice in places.iter().flat_map(|at| Slice::all_of(all[*at])) {
+            for slice in places.iter().flat_map(|at| Slice::apart(all[*at])) {
                 *slices.entry(slice).or_default() += 1;
             }
             *conversations.entry(&all[places[0]].conversation).or_default() += 1;
@@ -122,7 +122,7 @@ mod tests {
         spread(&mut sampled, 20, Unit::Question);
         let questions = &sampled[0].questions;
         let mut counts: HashMap<Slice, usize> = HashMap::new();
-        for slice in questions.iter().flat_map(Slice::all_of) {
+        for slice in questions.iter().flat_map(Slice::apart) {
             *counts.entry(slice).or_default() += 1;
         }
         assert_eq!((questions.len(), counts.len()), (20, 2 + 3 + 2 + 6));

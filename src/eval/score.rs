@@ -1,4 +1,4 @@
-//! Rankings of pages against gold pages -> figures. Pure.
+//! Rankings of pages against gold pages. Pure.
 //!
 //! A page is told by three names, and each gives figures of its own: its number, which is the true figure; its URL
 //! string, which the paper compares and which misses a page whose URL is written otherwise; and its text, by which
@@ -6,6 +6,8 @@
 //! by text too: the same words under the same title and heading cannot be told apart by any ranker.
 
 use serde::{Deserialize, Serialize};
+
+use super::names::{Ranking, Told};
 
 /// Hits that `precision_at_10` looks at.
 const PRECISION_AT: usize = 10;
@@ -77,6 +79,20 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Rank of the first hit on a gold page.
+    pub(super) fn rank(&self, told: Told) -> Option<usize> {
+        match told {
+            Told::Page => self.page,
+            Told::Content => self.content,
+            Told::Url => self.url,
+        }
+    }
+
+    /// Share of the first ten of `k` hits on gold pages; fewer hits count as misses, fewer than ten looked for as none.
+    pub(super) fn precision_at_10(&self, k: usize) -> Option<f64> {
+        (k >= PRECISION_AT).then(|| self.gold_in_ten as f64 / PRECISION_AT as f64)
+    }
+
     /// Compares the pages of the hits, best first, with the gold pages.
     #[must_use]
     pub fn of(gold: &[Page], hits: &[Placed]) -> Self {
@@ -93,60 +109,23 @@ impl Outcome {
     }
 }
 
-/// How well gold pages were ranked: shares of the questions, 0 to 1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Ranked {
-    /// The best hit is on a gold page.
-    pub p_at_1: f64,
-    /// One of the first five hits is.
-    pub hit_at_5: f64,
-    /// One of the first ten hits is.
-    pub hit_at_10: f64,
-    /// Mean of 1 / rank of the first hit on a gold page, 0 where there is none.
-    pub mrr: f64,
-}
-
-impl Ranked {
-    fn of(ranks: &[Option<usize>]) -> Self {
-        let mean = |value: &dyn Fn(usize) -> f64| {
-            ranks.iter().map(|rank| rank.map_or(0.0, value)).sum::<f64>() / ranks.len().max(1) as f64
-        };
-        let within = |k: usize| mean(&|rank| f64::from(u8::from(rank <= k)));
-        Self { p_at_1: within(1), hit_at_5: within(5), hit_at_10: within(10), mrr: mean(&|rank| 1.0 / rank as f64) }
-    }
-}
-
-/// The figures of some questions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Scores {
-    /// How many they are.
-    pub questions: usize,
-    /// By page number.
-    pub page: Ranked,
-    /// By text.
-    pub content: Ranked,
-    /// By URL string.
-    pub url: Ranked,
-    /// Mean share of gold pages, by number, in the first ten hits. Fewer hits than ten count as misses.
-    pub precision_at_10: f64,
-}
-
-impl Scores {
-    /// Puts the outcomes of some questions together; no questions give zeros.
-    pub fn of<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
-        let outcomes: Vec<&Outcome> = outcomes.into_iter().collect();
-        let ranked = |rank: &dyn Fn(&Outcome) -> Option<usize>| {
-            Ranked::of(&outcomes.iter().map(|outcome| rank(outcome)).collect::<Vec<_>>())
-        };
-        let gold: usize = outcomes.iter().map(|outcome| outcome.gold_in_ten).sum();
-        Self {
-            questions: outcomes.len(),
-            page: ranked(&|outcome| outcome.page),
-            content: ranked(&|outcome| outcome.content),
-            url: ranked(&|outcome| outcome.url),
-            precision_at_10: gold as f64 / (PRECISION_AT * outcomes.len().max(1)) as f64,
+impl Ranking {
+    /// What a question is worth whose first gold page came at `rank` of `k` hits; none where fewer hits were looked for
+    /// than this looks at.
+    pub(super) fn of(self, rank: Option<usize>, k: usize) -> Option<f64> {
+        let within = |first: usize| (k >= first).then(|| share(rank.is_some_and(|rank| rank <= first)));
+        match self {
+            Self::PAt1 => within(1),
+            Self::HitAt5 => within(5),
+            Self::HitAt10 => within(10),
+            Self::Mrr => Some(rank.map_or(0.0, |rank| 1.0 / rank as f64)),
         }
     }
+}
+
+/// 1 for true.
+pub(super) fn share(is_so: impl Into<u8>) -> f64 {
+    f64::from(is_so.into())
 }
 
 #[cfg(test)]
@@ -164,10 +143,6 @@ mod tests {
 
     fn placed(pages: &[Page]) -> Vec<Placed> {
         pages.iter().cloned().map(Placed::from).collect()
-    }
-
-    fn same(a: f64, b: f64) -> bool {
-        (a - b).abs() < 1e-12
     }
 
     #[test]
@@ -218,30 +193,16 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_a_hand_made_run_are_exact() {
-        let rank = |page: Option<usize>, gold_in_ten| Outcome { page, content: page, url: None, gold_in_ten };
-        let outcomes = [rank(Some(1), 10), rank(Some(2), 4), rank(Some(5), 1), rank(Some(10), 1), rank(None, 0)];
-        let scores = Scores::of(&outcomes);
-        assert_eq!(scores.questions, 5);
-        assert!(same(scores.page.p_at_1, 0.2));
-        assert!(same(scores.page.hit_at_5, 0.6));
-        assert!(same(scores.page.hit_at_10, 0.8));
-        assert!(same(scores.page.mrr, (1.0 + 0.5 + 0.2 + 0.1) / 5.0));
-        assert!(same(scores.precision_at_10, 16.0 / 50.0));
-        assert_eq!(scores.url, Ranked::default());
-        assert_eq!(scores.content, scores.page);
-    }
-
-    #[test]
-    fn a_gold_page_beyond_the_tenth_hit_counts_for_mrr_alone() {
-        let far = Outcome { page: Some(20), ..Outcome::default() };
-        let scores = Scores::of(&[far]);
-        assert_eq!((scores.page.p_at_1, scores.page.hit_at_5, scores.page.hit_at_10), (0.0, 0.0, 0.0));
-        assert!(same(scores.page.mrr, 0.05));
-    }
-
-    #[test]
-    fn no_questions_give_zeros() {
-        assert_eq!(Scores::of(&[]), Scores::default());
+    fn a_rank_is_worth_nothing_where_fewer_hits_were_looked_for() {
+        let of = |rank, k| [Ranking::PAt1, Ranking::HitAt5, Ranking::HitAt10, Ranking::Mrr].map(|r| r.of(rank, k));
+        assert_eq!(of(Some(1), 10), [Some(1.0); 4]);
+        assert_eq!(of(Some(5), 10), [Some(0.0), Some(1.0), Some(1.0), Some(0.2)]);
+        assert_eq!(of(Some(10), 10), [Some(0.0), Some(0.0), Some(1.0), Some(0.1)]);
+        assert_eq!(of(Some(20), 20), [Some(0.0), Some(0.0), Some(0.0), Some(0.05)]);
+        assert_eq!(of(None, 10), [Some(0.0); 4]);
+        assert_eq!(of(Some(2), 3), [Some(0.0), None, None, Some(0.5)]);
+        assert_eq!(of(Some(2), 5), [Some(0.0), Some(1.0), None, Some(0.5)]);
+        let outcome = Outcome { gold_in_ten: 3, ..Outcome::default() };
+        assert_eq!((outcome.precision_at_10(10), outcome.precision_at_10(9)), (Some(0.3), None));
     }
 }

@@ -30,8 +30,6 @@ pub struct Speaking<'a> {
     pub settings: &'a AnswerSettings,
     /// Hits that go into the prompt.
     pub sources: usize,
-    /// Turns of its own conversation that the model is told about.
-    pub past_turns: usize,
 }
 
 /// The model in the conversations of one run.
@@ -65,11 +63,10 @@ impl<'a> Speaker<'a> {
         self.how.sources
     }
 
-    /// The turns before a question as they went here, oldest first, as many as the model is told about.
-    pub(super) fn past(&self, question: &Question) -> Vec<PastTurn> {
+    /// The turns before a question as they went here, oldest first.
+    pub(super) fn said(&self, question: &Question) -> &[PastTurn] {
         let (conversation, language) = question.thread();
-        let said = self.said.get(&(conversation.to_owned(), language)).map_or(&[][..], Vec::as_slice);
-        said[said.len().saturating_sub(self.how.past_turns)..].to_vec()
+        self.said.get(&(conversation.to_owned(), language)).map_or(&[][..], Vec::as_slice)
     }
 
     /// Completes a question from the turns before it.

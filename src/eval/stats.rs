@@ -1,5 +1,14 @@
 //! Whether a difference is more than chance: bootstrap intervals, McNemar's test, the paired t-test. Pure.
 //!
+//! The questions of a benchmark are turns of conversations, and the same ones in two languages, so they are no
+//! independent draws. What is drawn are conversations, each with all its turns in all languages:
+//! - an interval comes from a bootstrap that draws whole conversations;
+//! - whether two runs differ in how often they are right is tested by exchanging them conversation by conversation,
+//!   which is McNemar's exact test where each conversation has one question. McNemar's test itself is given beside it
+//!   for each language, over questions, as the paper has it;
+//! - the t-test compares the means of the conversations;
+//! - p values of one ablation are corrected for their number by Holm's method.
+//!
 //! Invariant: the same values give the same figures, the bootstrap included; its draws come from a fixed seed.
 
 use serde::Serialize;
@@ -38,12 +47,19 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The percentile bootstrap of the mean; none of no values.
+/// The percentile bootstrap of the mean over all values, which draws whole conversations; none of fewer than two of them,
+/// which say nothing of how others would differ.
 #[must_use]
-pub fn interval(values: &[f64]) -> Option<Interval> {
-    let count = u64::try_from(values.len()).ok().filter(|count| *count > 0)?;
+pub fn interval(conversations: &[Vec<f64>]) -> Option<Interval> {
+    let sums = conversations.iter().filter(|values| !values.is_empty());
+    let sums: Vec<(f64, f64)> = sums.map(|values| (values.iter().sum(), values.len() as f64)).collect();
+    let count = u64::try_from(sums.len()).ok().filter(|count| *count > 1)?;
     let mut draws = Draws(SEED);
-    let resampled = |_| (0..count).map(|_| values[draws.below(count)]).sum::<f64>() / count as f64;
+    let resampled = |_| {
+        let drawn = (0..count).map(|_| sums[draws.below(count)]);
+        let (sum, values) = drawn.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+        sum / values
+    };
     let mut means: Vec<f64> = (0..RESAMPLES).map(resampled).collect();
     means.sort_by(f64::total_cmp);
     let at = |share: f64| means[((RESAMPLES - 1) as f64 * share).round() as usize];
@@ -76,6 +92,8 @@ pub enum Distribution {
     Exact,
     /// Chi-squared with one degree of freedom, with continuity correction.
     ChiSquared,
+    /// Every way to exchange the runs in whole conversations, counted.
+    Conversations,
 }
 
 /// Whether two runs over the same questions differ in how often they are right.
@@ -87,6 +105,9 @@ pub struct McNemar {
     pub only_second: usize,
     /// Two-sided: how likely chance alone gives a difference as large.
     pub p: f64,
+    /// `p` corrected for the number of choices that are held against the default; none where that was not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_holm: Option<f64>,
     /// How `p` was found.
     pub distribution: Distribution,
 }
@@ -107,7 +128,54 @@ pub fn mcnemar(pairs: impl IntoIterator<Item = (bool, bool)>) -> McNemar {
         let statistic = (difference - 1.0).max(0.0).powi(2) / differing as f64;
         (complementary_error((statistic / 2.0).sqrt()).min(1.0), Distribution::ChiSquared)
     };
-    McNemar { only_first, only_second, p, distribution }
+    McNemar { only_first, only_second, p, p_holm: None, distribution }
+}
+
+/// The same question with conversations in place of questions: how likely a difference as large is where chance decides
+/// for each conversation as a whole which run is the first. Exact.
+#[must_use]
+pub fn mcnemar_by_conversation(conversations: &[Vec<(bool, bool)>]) -> McNemar {
+    let sum =
+        |right: bool| move |pairs: &Vec<(bool, bool)>| pairs.iter().filter(|(a, b)| *a == right && *b != right).count();
+    let first: Vec<usize> = conversations.iter().map(sum(true)).collect();
+    let second: Vec<usize> = conversations.iter().map(sum(false)).collect();
+    let differences: Vec<i64> = first.iter().zip(&second).map(|(a, b)| *a as i64 - *b as i64).collect();
+    let (only_first, only_second) = (first.iter().sum(), second.iter().sum());
+    let p = exchanged(&differences);
+    McNemar { only_first, only_second, p, p_holm: None, distribution: Distribution::Conversations }
+}
+
+/// The share of all ways to turn signs around whose sum is as far from 0 as this one.
+fn exchanged(differences: &[i64]) -> f64 {
+    let sizes: Vec<usize> = differences.iter().map(|one| one.unsigned_abs() as usize).collect();
+    let all: usize = sizes.iter().sum();
+    let observed = differences.iter().sum::<i64>().unsigned_abs() as usize;
+    // How likely those that count for the first run come to each sum.
+    let mut likely = vec![0.0; all + 1];
+    likely[0] = 1.0;
+    for size in sizes.into_iter().filter(|size| *size > 0) {
+        for sum in (0..=all).rev() {
+            let with = if sum >= size { likely[sum - size] } else { 0.0 };
+            likely[sum] = f64::midpoint(likely[sum], with);
+        }
+    }
+    let as_far = likely.iter().enumerate().filter(|(sum, _)| all.abs_diff(2 * sum) >= observed);
+    as_far.map(|(_, likely)| likely).sum::<f64>().min(1.0)
+}
+
+/// Corrects p values for their number (Holm, 1979), in their order: the smallest counts as often as there are values, the
+/// next once less, and none comes out below one that was smaller.
+#[must_use]
+pub fn holm(values: &[f64]) -> Vec<f64> {
+    let mut places: Vec<usize> = (0..values.len()).collect();
+    places.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    let mut corrected = vec![0.0; values.len()];
+    let mut least = 0.0_f64;
+    for (before, place) in places.into_iter().enumerate() {
+        least = least.max(values[place] * (values.len() - before) as f64).min(1.0);
+        corrected[place] = least;
+    }
+    corrected
 }
 
 /// Two-sided: at most `fewer` of `all` fair coins, or at most as many of the other side.
@@ -132,6 +200,9 @@ pub struct PairedT {
     pub t: f64,
     /// One-tailed: how likely chance alone puts the first so far above the second.
     pub p: f64,
+    /// `p` corrected for the number of choices that are held against the default; none where that was not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_holm: Option<f64>,
 }
 
 /// The one-tailed paired t-test of `first > second`; none of fewer than two pairs, and where all differences are the
@@ -151,7 +222,7 @@ pub fn paired_t(pairs: &[(f64, f64)]) -> Option<PairedT> {
     let t = difference / (variance / pairs.len() as f64).sqrt();
     let beyond = incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5) / 2.0;
     let p = if t > 0.0 { beyond } else { 1.0 - beyond };
-    Some(PairedT { difference, pairs: pairs.len(), t, p })
+    Some(PairedT { difference, pairs: pairs.len(), t, p, p_holm: None })
 }
 
 /// erfc of a number that is not negative, to 1.2e-7 of its value (Chebyshev fit: Press et al., Numerical Recipes, 6.2).
@@ -300,22 +371,86 @@ mod tests {
         assert_eq!(paired_t(&[(1.0, 0.0)]), None);
     }
 
+    /// One value in each conversation.
+    fn alone(values: &[f64]) -> Vec<Vec<f64>> {
+        values.iter().map(|value| vec![*value]).collect()
+    }
+
     #[test]
     fn an_interval_holds_the_mean_and_is_the_same_again() {
         let values: Vec<f64> = (0..100).map(|i| f64::from(u8::from(i % 5 != 0))).collect();
-        let found = interval(&values).unwrap();
-        assert_eq!(interval(&values), Some(found));
+        let found = interval(&alone(&values)).unwrap();
+        assert_eq!(interval(&alone(&values)), Some(found));
         // The standard error of 0.8 over 100 is 0.04, so the bounds are about 0.08 away.
         assert!(near(found.low, 0.72, 0.02) && near(found.high, 0.88, 0.02), "{found:?}");
-        assert_eq!(interval(&[0.5; 7]), Some(Interval { low: 0.5, high: 0.5 }));
+        assert_eq!(interval(&alone(&[0.5; 7])), Some(Interval { low: 0.5, high: 0.5 }));
         assert_eq!((interval(&[]), mean(&[])), (None, None));
         assert_eq!(serde_json::to_string(&Interval { low: 0.25, high: 0.5 }).unwrap(), "[0.25,0.5]");
     }
 
+    #[test]
+    fn conversations_are_drawn_as_a_whole() {
+        assert_eq!(interval(&[vec![1.0, 0.0, 1.0]]), None, "one conversation says nothing of others");
+        assert_eq!(interval(&[vec![1.0], Vec::new()]), None);
+        // Every conversation has the same mean, so that its draws do, though their values differ.
+        assert_eq!(interval(&[vec![1.0, 0.0], vec![0.0, 1.0], vec![0.5]]), Some(Interval { low: 0.5, high: 0.5 }));
+        // Of two conversations both are drawn twice in a quarter of the draws each.
+        let two = [vec![1.0; 3], vec![0.0]];
+        assert_eq!(interval(&two), Some(Interval { low: 0.0, high: 1.0 }));
+        // Ten conversations of ten turns, all right or all wrong: ten independent values, not a hundred, so that the
+        // standard error of 0.5 is 0.158 and not 0.05.
+        let whole: Vec<Vec<f64>> = (0..10).map(|i| vec![f64::from(u8::from(i % 2 == 0)); 10]).collect();
+        assert_eq!(interval(&whole), interval(&alone(&[1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])));
+        let found = interval(&whole).unwrap();
+        assert!(near(found.low, 0.2, 0.11) && near(found.high, 0.8, 0.11), "{found:?}");
+    }
+
+    /// A conversation with so many questions that only the first, and only the second run has right.
+    fn conversation(only_first: usize, only_second: usize) -> Vec<(bool, bool)> {
+        pairs(only_first, only_second)
+    }
+
+    #[test]
+    fn runs_are_exchanged_in_whole_conversations() {
+        let p = |all: &[(usize, usize)]| {
+            let conversations: Vec<_> = all.iter().map(|(a, b)| conversation(*a, *b)).collect();
+            mcnemar_by_conversation(&conversations).p
+        };
+        // Differences of 2, 1 and 1 sum up to 4; so do 2 of the 8 ways to turn them: all as they are, and all turned.
+        assert!(near(p(&[(2, 0), (1, 0), (1, 0)]), 0.25, 1e-12));
+        // 3 and -1 sum up to 2; of 4, -4, 2 and -2 all are as far from 0.
+        assert!(near(p(&[(3, 0), (0, 1)]), 1.0, 1e-12));
+        // 3, 1 and -1 sum up to 3: of ±3 ±1 ±1 these are 5, 3, 3, 1, -1, -3, -3, -5, of which 6 of 8 are.
+        assert!(near(p(&[(3, 0), (1, 0), (0, 1)]), 0.75, 1e-12));
+        // Ten questions of one conversation are one difference, where McNemar's test gives 0.002.
+        assert!(near(p(&[(10, 0)]), 1.0, 1e-12) && near(mcnemar(pairs(10, 0)).p, 0.001_953_125, 1e-12));
+        // What a conversation wins and loses cancels out.
+        assert!(near(p(&[(4, 4), (0, 0)]), 1.0, 1e-12) && near(p(&[]), 1.0, 1e-12));
+        let test = mcnemar_by_conversation(&[conversation(2, 1), conversation(0, 3)]);
+        assert_eq!((test.only_first, test.only_second), (2, 4));
+        assert_eq!(test.distribution, Distribution::Conversations);
+    }
+
+    #[test]
+    fn several_p_values_are_corrected_by_holm() {
+        let near_all = |values: &[f64], expected: &[f64]| {
+            let corrected = holm(values);
+            assert!(corrected.iter().zip(expected).all(|(a, b)| near(*a, *b, 1e-12)), "{corrected:?}");
+            assert_eq!(corrected.len(), expected.len());
+        };
+        // 3 x 0.01, then 2 x 0.03, then 0.04, which must not be below that.
+        near_all(&[0.01, 0.04, 0.03], &[0.03, 0.06, 0.06]);
+        near_all(&[0.5, 0.9], &[1.0, 1.0]);
+        near_all(&[0.02], &[0.02]);
+        near_all(&[], &[]);
+    }
+
     proptest! {
+        #![proptest_config(crate::base::cases(256))]
+
         #[test]
-        fn bounds_are_in_order_and_within_the_values(values in prop::collection::vec(0.0..1.0_f64, 1..40)) {
-            let found = interval(&values).unwrap();
+        fn bounds_are_in_order_and_within_the_values(values in prop::collection::vec(0.0..1.0_f64, 2..40)) {
+            let found = interval(&alone(&values)).unwrap();
             let (least, most) = values.iter().fold((1.0_f64, 0.0_f64), |(l, m), v| (l.min(*v), m.max(*v)));
             prop_assert!(least - 1e-9 <= found.low && found.low <= found.high && found.high <= most + 1e-9);
         }
@@ -325,6 +460,12 @@ mod tests {
             let (one, other) = (mcnemar(pairs(first, second)), mcnemar(pairs(second, first)));
             prop_assert!((0.0..=1.0).contains(&one.p));
             prop_assert!(near(one.p, other.p, 1e-12));
+        }
+
+        #[test]
+        fn conversations_of_one_question_are_tested_as_mcnemar_does(first in 0_usize..12, second in 0_usize..12) {
+            let single: Vec<_> = pairs(first, second).into_iter().map(|pair| vec![pair]).collect();
+            prop_assert!(near(mcnemar_by_conversation(&single).p, mcnemar(pairs(first, second)).p, 1e-12));
         }
     }
 }

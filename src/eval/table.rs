@@ -1,65 +1,65 @@
 //! Figures as Markdown tables with aligned columns, to be read on a terminal and pasted into a note.
 
-use std::fmt::Write as _;
-use std::ops::Range;
-
 use unicode_width::UnicodeWidthStr as _;
 
-use super::figures::{Column, Figure, Figures, Line};
-use super::report::{Report, Slice};
-use super::{Comparison, Scores, Topic, paper};
-use crate::evidence::ContextParts;
+use super::Topic;
+use super::figures::{Figure, Figures, Line};
+use super::names::Name;
+use super::paper::{self, Papers};
+use super::retrieval::{BY_CONTENT_AND_URL, BY_PAGE};
+use super::slices::Slice;
+use super::stats::Interval;
 
 /// Stands where there is no figure.
 const NOTHING: &str = "-";
 
-/// Said above every table with figures of the paper.
-pub(super) const ABOUT_PAPER: &str = "paper: P@1 by URL string over all 600 questions, with bge-m3, a reranker and the \
-                           completions of GPT-4o; compare it with `url`, whose ceiling over those questions is about 0.71.";
+/// Said of every interval.
+pub(super) const ABOUT_INTERVALS: &str =
+    "Intervals: 95 % of bootstrap means, whole conversations drawn, in all their languages together.";
 
-/// The figures of one run, by slice.
+/// Where gold pages came, by slice: by page number, and by text and URL.
 #[must_use]
-pub fn figures(report: &Report, context: ContextParts, comparison: Comparison) -> String {
-    let mut header = vec!["slice", "questions", "P@1", "hit@5", "hit@10", "MRR", "P@10", "content P@1", "url P@1"];
-    let mut about = "By page number where nothing else is said.".to_owned();
-    if comparison == Comparison::Paper {
-        header.push("paper P@1");
-        let _ = write!(about, " {ABOUT_PAPER}");
+pub fn retrieved(figures: &Figures, papers: Option<Papers>) -> [String; 2] {
+    let by_page = measured(figures, BY_PAGE, papers);
+    let mut about = "Content: pages with the same title and text are one. URL: as it is written.".to_owned();
+    if papers.is_some() {
+        about = format!("{about} {}", about_paper(figures));
     }
-    let row = |slice, scores: &Scores| {
-        let page = scores.page;
-        let ours = [page.p_at_1, page.hit_at_5, page.hit_at_10, page.mrr, scores.precision_at_10];
-        let mut cells = vec![named(slice), scores.questions.to_string()];
-        cells.extend(ours.map(figure));
-        cells.extend([figure(scores.content.p_at_1), figure(paper::comparable(scores))]);
-        if comparison == Comparison::Paper {
-            cells.push(optional(paper::p_at_1(slice, context)));
-        }
-        cells
-    };
-    let mut rows = vec![row(None, &report.all)];
-    rows.extend(report.slices.iter().map(|(slice, scores)| row(Some(*slice), scores)));
-    format!("{about}\n\n{}", aligned(&header, &rows))
+    [
+        format!(
+            "By page number. MRR: over the hits that were looked for; hit@k and P@10 need as many of them.\n\n{by_page}"
+        ),
+        format!("{about}\n\n{}", measured(figures, BY_CONTENT_AND_URL, papers)),
+    ]
 }
 
-/// Measured figures by slice, those in `columns` alone; beside each what the paper has in its place.
+/// Said above tables with the paper's P@1: the URLs of the questions that were asked decide how high ours can be.
+pub(super) fn about_paper(figures: &Figures) -> String {
+    let ceiling = figures.get(None, Name::UrlCeiling).map_or_else(
+        || "which no page whose URL is written otherwise can add to".to_owned(),
+        |ceiling| format!("which cannot exceed {:.3} over the questions asked here", ceiling.value),
+    );
+    format!(
+        "paper: P@1 by URL string over all 600 questions, with bge-m3 and GPT-4o, of the run with the same settings; - \
+         where there is none. Compare it with `url P@1`, {ceiling} (url ceiling)."
+    )
+}
+
+/// The figures of these names by slice; beside each what the paper has in its place.
 #[must_use]
-pub fn measured(figures: &Figures, columns: Range<usize>, comparison: Comparison) -> String {
-    let columns: Vec<(usize, &Column)> =
-        figures.columns.iter().enumerate().collect::<Vec<_>>().drain(columns).collect();
-    let beside = |column: &Column| {
-        comparison == Comparison::Paper && figures.lines.iter().any(|line| (column.paper)(line.slice).is_some())
-    };
-    let mut header = vec!["slice", "questions"];
-    for (_, column) in &columns {
-        header.push(column.title);
-        header.extend(beside(column).then_some("paper"));
+pub fn measured(figures: &Figures, names: &[Name], papers: Option<Papers>) -> String {
+    let languages = figures.languages();
+    let beside = |name: Name| papers.filter(|_| paper::has(name));
+    let mut header = vec!["slice".to_owned(), "questions".to_owned()];
+    for name in names {
+        header.push(name.title());
+        header.extend(beside(*name).map(|_| "paper".to_owned()));
     }
     let row = |line: &Line| {
         let mut cells = vec![named(line.slice), line.questions.to_string()];
-        for (place, column) in &columns {
-            cells.push(optional(line.figures.get(*place).copied().flatten().map(|figure| figure.value)));
-            cells.extend(beside(column).then(|| optional((column.paper)(line.slice))));
+        for name in names {
+            cells.push(optional(figures.get(line.slice, *name).map(|figure| figure.value)));
+            cells.extend(beside(*name).map(|papers| optional(papers.figure(*name, line.slice, &languages))));
         }
         cells
     };
@@ -69,23 +69,23 @@ pub fn measured(figures: &Figures, columns: Range<usize>, comparison: Comparison
 /// The bootstrap interval of every figure, by slice.
 #[must_use]
 pub fn intervals(figures: &Figures) -> String {
-    let header: Vec<&str> = std::iter::once("slice").chain(figures.columns.iter().map(|column| column.title)).collect();
-    let cell = |figure: &Option<Figure>| {
-        figure.map_or_else(|| NOTHING.to_owned(), |figure| bounds(figure.interval.low, figure.interval.high))
-    };
+    let header: Vec<String> =
+        std::iter::once("slice".to_owned()).chain(figures.names.iter().map(|name| name.title())).collect();
+    let cell = |figure: &Option<Figure>| bounds(figure.and_then(|figure| figure.interval));
     let row = |line: &Line| std::iter::once(named(line.slice)).chain(line.figures.iter().map(cell)).collect();
     let rows: Vec<Vec<String>> = figures.lines.iter().map(row).collect();
-    format!("95 % of means lie within (bootstrap over questions)\n\n{}", aligned(&header, &rows))
+    format!("{ABOUT_INTERVALS}\n\n{}", aligned(&header, &rows))
 }
 
-fn bounds(low: f64, high: f64) -> String {
-    format!("{low:.2}-{high:.2}")
+fn bounds(interval: Option<Interval>) -> String {
+    interval.map_or_else(|| NOTHING.to_owned(), |interval| format!("{:.2}-{:.2}", interval.low, interval.high))
 }
 
 /// A slice in the first column.
 pub(super) fn named(slice: Option<Slice>) -> String {
     match slice {
         None => "all".to_owned(),
+        Some(Slice::FollowUps) => "follow-ups".to_owned(),
         Some(slice @ Slice::Turn(_)) => format!("turn {}", slice.label()),
         Some(Slice::Shift(Topic::Shifts)) => "after a topic shift".to_owned(),
         Some(Slice::Shift(Topic::Stays)) => "same topic".to_owned(),
@@ -103,7 +103,7 @@ pub(super) fn figure(value: f64) -> String {
 }
 
 /// A Markdown table whose columns are as wide as their widest cell; figures stand at the right.
-pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
     let cell = |row: &[String], column: usize| row.get(column).map_or(0, |cell| cell.width());
     let width = |column: usize| {
         let widest = rows.iter().map(|row| cell(row, column)).max().unwrap_or(0);
@@ -117,7 +117,7 @@ pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
         });
         format!("| {} |\n", padded.collect::<Vec<_>>().join(" | "))
     };
-    let mut text = line(&mut header.iter().copied());
+    let mut text = line(&mut header.iter().map(String::as_str));
     let rules = widths
         .iter()
         .enumerate()
@@ -134,42 +134,65 @@ pub(super) fn aligned(header: &[&str], rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_kit::question;
-    use super::super::{Asked, Outcome, Page, Question};
+    use super::super::test_kit::{as_in_paper, asked, question};
+    use super::super::{Asked, Completion, Question, Variation};
     use super::*;
     use crate::base::Language;
     use crate::evidence::Kind;
 
-    /// Three questions, found at these ranks by page number and by URL string.
-    fn report(ranks: [(Option<usize>, Option<usize>); 3]) -> Report {
-        let asked = ranks.into_iter().zip(1..).map(|((page, url), turn)| Asked {
-            question: Question {
+    /// Three questions of two conversations, found at these ranks by page number and by URL string.
+    fn run(ranks: [(Option<usize>, Option<usize>); 3]) -> Vec<Asked> {
+        let one = |((page, url), turn): ((Option<usize>, Option<usize>), usize)| {
+            let question = Question {
+                conversation: (turn / 2).to_string(),
                 language: if turn == 3 { Language::German } else { Language::English },
                 source: if turn == 1 { Kind::Row } else { Kind::List },
                 topic: Some(if turn == 3 { Topic::Shifts } else { Topic::Stays }),
                 ..question(turn * 3)
-            },
-            query: String::new(),
-            how: None,
-            translated: None,
-            gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
-            hits: Vec::new(),
-            outcome: Outcome { page, content: page, url, gold_in_ten: 2 },
-        });
-        Report::of(&asked.collect::<Vec<_>>())
+            };
+            let mut one = asked(question, page);
+            (one.outcome.url, one.spelled) = (url, turn < 3);
+            one
+        };
+        ranks.into_iter().zip(1..).map(one).collect()
     }
+
+    const RANKS: [(Option<usize>, Option<usize>); 3] = [(Some(1), Some(1)), (Some(1), None), (Some(7), None)];
 
     #[test]
     fn a_run_is_drawn_by_slice_beside_the_paper() {
-        let report = report([(Some(1), Some(1)), (Some(1), None), (Some(7), None)]);
-        insta::assert_snapshot!(figures(&report, ContextParts::ALL, Comparison::Paper));
-        assert!(!figures(&report, ContextParts::ALL, Comparison::Nothing).contains("paper"));
+        let figures = Figures::of(&run(RANKS));
+        let papers = Some(Papers::beside(&as_in_paper()));
+        insta::assert_snapshot!(retrieved(&figures, papers).join("\n"));
+        assert!(retrieved(&figures, None).iter().all(|table| !table.contains("paper")));
+    }
+
+    #[test]
+    fn where_the_paper_has_no_such_run_its_column_is_empty() {
+        let figures = Figures::of(&run(RANKS));
+        let history = Variation { completion: Completion::History, ..as_in_paper() };
+        let [_, table] = retrieved(&figures, Some(Papers::beside(&history)));
+        assert!(table.contains("| paper |") && !table.contains("0.528") && !table.contains("0.658"), "{table}");
+        let human = Variation { completion: Completion::Human, ..as_in_paper() };
+        let [_, table] = retrieved(&figures, Some(Papers::beside(&human)));
+        assert!(table.contains(" 0.658 ") && !table.contains("0.528"), "{table}");
+        assert!(table.contains("cannot exceed 0.667 over the questions asked here"), "{table}");
+    }
+
+    #[test]
+    fn what_three_hits_cannot_tell_is_drawn_as_nothing() {
+        let few: Vec<Asked> = run(RANKS).into_iter().map(|one| Asked { k: 3, ..one }).collect();
+        let [by_page, _] = retrieved(&Figures::of(&few), None);
+        let all = by_page.lines().find(|line| line.starts_with("| all ")).unwrap();
+        let cells: Vec<&str> = all.split('|').map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        // The gold page of the third question came seventh, which three hits could not have told.
+        assert_eq!(cells, ["all", "3", "0.667", "-", "-", "0.714", "-"]);
     }
 
     #[test]
     fn columns_are_aligned_and_figures_stand_at_the_right() {
         let rows = [vec!["all".to_owned(), "300".to_owned()], vec!["German".to_owned(), "1".to_owned()]];
         let expected = "| slice  |   n |\n| ------ | --: |\n| all    | 300 |\n| German |   1 |\n";
-        assert_eq!(aligned(&["slice", "n"], &rows), expected);
+        assert_eq!(aligned(&["slice".to_owned(), "n".to_owned()], &rows), expected);
     }
 }

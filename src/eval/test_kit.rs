@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Preparation, Question, QuestionType, prepare};
+use super::{Asked, Completion, Outcome, Page, Preparation, Question, QuestionType, Variation, prepare};
 use crate::base::{CancelToken, Language};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind};
 use crate::index::Index;
 use crate::inference::Embed;
+use crate::retrieval::{Reranking, RetrievalSettings};
 
 /// An English question at a place in its conversation.
 pub(super) fn question(turn: usize) -> Question {
@@ -24,6 +25,32 @@ pub(super) fn question(turn: usize) -> Question {
         source: Kind::Passage,
         question_type: QuestionType::Simple,
         topic: None,
+    }
+}
+
+/// The settings of the paper.
+pub(super) fn as_in_paper() -> Variation {
+    Variation {
+        context: ContextParts::ALL,
+        evidence: EvidenceSettings::default(),
+        retrieval: RetrievalSettings::default(),
+        rerank: Reranking::On,
+        completion: Completion::Model,
+    }
+}
+
+/// A question whose gold page came at this rank of ten hits, by number and by text.
+pub(super) fn asked(question: Question, page: Option<usize>) -> Asked {
+    Asked {
+        question,
+        query: String::new(),
+        how: None,
+        translated: None,
+        gold: vec![Page { number: "1".into(), url: "/pages/1".into(), content: "text".into() }],
+        hits: Vec::new(),
+        k: 10,
+        spelled: false,
+        outcome: Outcome { page, content: page, url: None, gold_in_ten: 2 },
     }
 }
 

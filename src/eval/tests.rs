@@ -38,8 +38,15 @@ fn questions_are_scored_by_number_url_and_text() {
     let evidence = EvidenceSettings::default();
     let never = CancelToken::never();
     let preparation = preparation(documents.path(), &evidence);
-    let (index, made) = prepare(kept.path(), &preparation, &embedder, &never, &mut |_| {}).unwrap();
+    let mut looked = Vec::new();
+    let mut hear = |progress| {
+        if let Preparing::Looking { done, total } = progress {
+            looked.push((done, total));
+        }
+    };
+    let (index, made) = prepare(kept.path(), &preparation, &embedder, &never, &mut hear).unwrap();
     assert_eq!((made.added, made.skipped.len()), (4, 0));
+    assert_eq!(looked, [(0, 4), (1, 4), (2, 4), (3, 4)], "every document is read before the domain is found");
     let questions = [
         question(
             1,
@@ -48,37 +55,35 @@ fn questions_are_scored_by_number_url_and_text() {
             "https://wiki.example.net/spaces/TEST/pages/1/Bats+Tests",
         ),
         question(2, Language::English, "How many layers has the platform?", "/spaces/~alice/pages/3/Architecture"),
-        question(3, Language::German, "Who books trains?", "/spaces/CS/pages/4/Travel"),
+        question(3, Language::German, "Who books trains?", "https://wiki.example.net/spaces/CS/pages/4/Travel"),
         question(7, Language::German, "Who books trains?", "/spaces/CS/pages/99/Gone"),
     ];
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let settings = RetrievalSettings { mode: Mode::Lexical, copies: Copies::Keep, ..RetrievalSettings::default() };
     let pages = Pages::of(&index).unwrap();
-    let asking = Asking { engines, settings: &settings, completion: Completion::Human, pages: &pages };
+    let asking = Asking { engines, settings: &settings, completion: Completion::Human, past_turns: 5, pages: &pages };
     let mut heard = Vec::new();
     let asked = ask(asking, None, &questions, &never, &mut |now, _| heard.push(now.done)).unwrap();
     heard.dedup();
     assert_eq!(heard, [0, 1, 2, 3, 4]);
     let outcomes: Vec<_> = asked.iter().map(|a| (a.outcome.page, a.outcome.content, a.outcome.url)).collect();
     // The second question finds both copies, and the one that was ingested first is the first hit.
-    let expected = [(Some(1), Some(1), None), (Some(2), Some(1), None), (Some(1), Some(1), None), (None, None, None)];
+    let expected =
+        [(Some(1), Some(1), None), (Some(2), Some(1), None), (Some(1), Some(1), Some(1)), (None, None, None)];
     assert_eq!(outcomes, expected);
-    let report = Report::of(&asked);
-    assert_eq!((report.all.questions, report.without_gold), (4, 1));
-    assert!((report.page().p_at_1 - 0.5).abs() < 1e-12);
-    assert!((report.all.content.p_at_1 - 0.75).abs() < 1e-12);
-    let german = report.slice(Slice::Language(Language::German)).unwrap();
-    assert!((german.page.p_at_1 - 0.5).abs() < 1e-12);
-    assert_eq!(report.slice(Slice::Turn(TurnGroup::SixToTen)).unwrap().questions, 1);
-    let json = serde_json::to_value(&report).unwrap();
-    assert_eq!(json["by"]["turn"]["6-10"]["page"]["p_at_1"], 0.0);
-    assert_eq!(json["by"]["type"]["simple"]["questions"], 2);
-    assert_eq!(json["by"]["source"]["passage"]["url"]["p_at_1"], 0.0);
-    assert_eq!(
-        (&json["by"]["shift"]["stays"]["questions"], &json["by"]["shift"]["shifts"]["questions"]),
-        (&1.into(), &2.into())
-    );
-    assert_eq!(json["by"]["shift"]["shifts"]["page"]["p_at_1"], 0.5);
+    // That of the first has another punctuation, that of the second no host, and that of the last is not there.
+    assert_eq!(asked.iter().map(|one| one.spelled).collect::<Vec<_>>(), [false, false, true, false]);
+    let json = serde_json::Value::Object(Figures::of(&asked).json());
+    let p_at_1 = |told: &str| json[told]["p_at_1"].as_f64().unwrap();
+    assert_eq!((json["questions"].as_u64(), p_at_1("page"), p_at_1("content")), (Some(4), 0.5, 0.75));
+    assert_eq!((p_at_1("url"), json["url"]["ceiling"].as_f64()), (0.25, Some(0.25)));
+    let by = &json["by"];
+    assert_eq!(by["language"]["de"]["page"]["p_at_1"], 0.5);
+    assert_eq!((&by["turn"]["6-10"]["questions"], &by["turn"]["6-10"]["page"]["p_at_1"]), (&1.into(), &0.0.into()));
+    assert_eq!((&by["turn"]["follow-ups"]["questions"], &by["type"]["simple"]["questions"]), (&3.into(), &2.into()));
+    assert_eq!(by["source"]["passage"]["url"]["p_at_1"], 0.0);
+    assert_eq!((&by["shift"]["stays"]["questions"], &by["shift"]["shifts"]["questions"]), (&1.into(), &2.into()));
+    assert_eq!(by["shift"]["shifts"]["page"]["p_at_1"], 0.5);
     let folding = RetrievalSettings { copies: Copies::Fold, ..settings.clone() };
     let asked = ask(Asking { settings: &folding, ..asking }, None, &questions[1..2], &never, &mut |_, _| {}).unwrap();
     let [one] = asked.as_slice() else { panic!("{asked:?}") };
@@ -100,7 +105,8 @@ fn a_page_that_the_best_hit_names_as_its_copy_is_found_by_content() {
     let questions = [layers("/spaces/CS/pages/2/Architecture"), layers("/spaces/~alice/pages/3/Architecture")];
     let outcomes = |copies| {
         let settings = RetrievalSettings { mode: Mode::Lexical, copies, ..RetrievalSettings::default() };
-        let asking = Asking { engines, settings: &settings, completion: Completion::Human, pages: &pages };
+        let asking =
+            Asking { engines, settings: &settings, completion: Completion::Human, past_turns: 5, pages: &pages };
         let asked = ask(asking, None, &questions, &CancelToken::never(), &mut |_, _| {}).unwrap();
         asked.iter().map(|one| (one.outcome.page, one.outcome.content)).collect::<Vec<_>>()
     };
@@ -145,8 +151,9 @@ fn each_choice_of_settings_has_a_domain_of_its_own() {
     let all = preparation(documents.path(), &evidence);
     let longer = EvidenceSettings { longest_neighbour: 10, ..EvidenceSettings::default() };
     let (one, other) = (WordEmbedder::new("f00d"), WordEmbedder::new("beef"));
-    let name =
-        |preparation: &Preparation<'_>, embedder| preparation.folder_name(embedder, &CancelToken::never()).unwrap();
+    let name = |preparation: &Preparation<'_>, embedder| {
+        preparation.folder_name(embedder, &CancelToken::never(), &mut |_| {}).unwrap()
+    };
     assert!(name(&all, &one).starts_with("wiki-"));
     assert_eq!(name(&all, &one), name(&all.clone(), &one));
     let different = [

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::test_kit::{kept_index, question, wiki};
+use super::test_kit::{as_in_paper, kept_index, question, wiki};
 use super::*;
 use crate::answer::{AnswerSettings, RewriteHow};
 use crate::attribution::{AttributionSettings, SourceVector};
@@ -74,11 +74,11 @@ impl World {
 
     fn asking(&self) -> Asking<'_> {
         let engines = Engines { index: &self.index, embedder: &self.embedder, reranker: None };
-        Asking { engines, settings: &self.settings, completion: Completion::Human, pages: &self.pages }
+        Asking { engines, settings: &self.settings, completion: Completion::Human, past_turns: 5, pages: &self.pages }
     }
 
     fn speaking(&self) -> Speaking<'_> {
-        Speaking { prefix: "", settings: &self.answer, sources: 5, past_turns: 5 }
+        Speaking { prefix: "", settings: &self.answer, sources: 5 }
     }
 
     fn answer(&self, question: &Question) -> Answered {
@@ -147,27 +147,28 @@ fn figures_of_a_hand_made_run_are_exact() {
     );
     assert_eq!(ScoredAnswer::text(&scored[0].answered), "Alice did that.");
     assert!(!scored[2].answered.answer.answered);
-    let figures = answer_figures(&scored);
+    let figures = Figures::of(&scored);
     let all = |name| figures.get(None, name);
-    assert!(same(all("answer_relevance"), 0.5) && all("answer_relevance").unwrap().of == 2);
-    assert!(same(all("not_judged_rate"), 1.0 / 3.0));
+    assert!(same(all(Name::AnswerRelevance), 0.5) && all(Name::AnswerRelevance).unwrap().of == 2);
+    assert!(same(all(Name::NotJudgedRate), 1.0 / 3.0));
     // One word of three and all of one; one of three and one of two; nothing.
-    assert!(same(all("token_f1"), (0.5 + 2.0 / 5.0) / 3.0), "{:?}", all("token_f1"));
-    assert!(same(all("gold_recall"), (1.0 + 0.5) / 3.0));
-    assert!(same(all("gold_contained"), 1.0 / 3.0));
-    assert!(same(all("oos_rate"), 1.0 / 3.0) && same(all("expected_oos_rate"), 1.0 / 3.0));
-    assert!(same(all("refused_with_gold_rate"), 0.0) && all("refused_with_gold_rate").unwrap().of == 2);
-    assert!(same(all("cited_rate"), 1.0) && same(all("citation_validity"), 0.5) && same(all("cites_gold_rate"), 1.0));
+    assert!(same(all(Name::TokenF1), (0.5 + 2.0 / 5.0) / 3.0), "{:?}", all(Name::TokenF1));
+    assert!(same(all(Name::GoldRecall), (1.0 + 0.5) / 3.0));
+    assert!(same(all(Name::GoldContained), 1.0 / 3.0));
+    assert!(same(all(Name::OosRate), 1.0 / 3.0) && same(all(Name::ExpectedOosRate), 1.0 / 3.0));
+    assert!(same(all(Name::RefusedWithGoldRate), 0.0) && all(Name::RefusedWithGoldRate).unwrap().of == 2);
+    assert!(
+        same(all(Name::CitedRate), 1.0)
+            && same(all(Name::CitationValidity), 0.5)
+            && same(all(Name::CitesGoldRate), 1.0)
+    );
     let german = Some(Slice::Language(Language::German));
-    assert!(same(figures.get(german, "oos_rate"), 1.0) && figures.get(german, "cited_rate").is_none());
-    let columns = figures.columns.len();
-    let tables = [
-        measured(&figures, 0..ABOUT_TEXT, Comparison::Paper),
-        measured(&figures, ABOUT_TEXT..columns, Comparison::Paper),
-        intervals(&figures),
-    ];
+    assert!(same(figures.get(german, Name::OosRate), 1.0) && figures.get(german, Name::CitedRate).is_none());
+    let papers = Some(Papers::beside(&as_in_paper()));
+    let tables =
+        [measured(&figures, ABOUT_TEXT, papers), measured(&figures, ABOUT_SOURCES, papers), intervals(&figures)];
     insta::assert_snapshot!(tables.join("\n"));
-    assert!(!measured(&figures, 0..columns, Comparison::Nothing).contains("paper"));
+    assert!(!measured(&figures, figures.names, None).contains("paper"));
 }
 
 #[test]
@@ -211,14 +212,14 @@ fn questions_without_a_gold_page_among_the_sources_are_not_attributed() {
     let world = World::new();
     let explained = [world.explain(&question(1)), world.explain(&gone())];
     assert!(explained[1].pointed.is_empty());
-    let figures = attribution_figures(&explained);
-    assert!(same(figures.get(None, "gold_retrieved_rate"), 0.5));
-    let accuracy = figures.get(None, "attribution_accuracy.counterfactual");
+    let figures = Figures::of(&explained);
+    assert!(same(figures.get(None, Name::GoldRetrievedRate), 0.5));
+    let accuracy = figures.get(None, Name::Accuracy(Way::Counterfactual));
     assert!(same(accuracy, 1.0) && accuracy.unwrap().of == 1);
     let json = serde_json::Value::Object(figures.json());
     assert_eq!(json["attribution_accuracy"]["counterfactual"], 1.0);
     assert_eq!(json["by"]["turn"]["6-10"]["attribution_accuracy"]["counterfactual"], serde_json::Value::Null);
-    insta::assert_snapshot!(measured(&figures, 0..figures.columns.len(), Comparison::Paper));
+    insta::assert_snapshot!(measured(&figures, figures.names, Some(Papers::beside(&as_in_paper()))));
 }
 
 #[test]
@@ -276,28 +277,39 @@ fn a_cancelled_run_keeps_what_it_has() {
 }
 
 #[test]
-fn ratings_of_two_runs_are_compared_where_both_have_one() {
+fn ratings_of_two_runs_are_compared_by_conversation_where_both_have_one() {
     let answered = World::new().answer(&question(1));
-    let run = |name: &str, ratings: [Option<f64>; 5]| {
+    let run = |name: &str, ratings: [Option<f64>; 6]| {
         let judged = |rating: Option<f64>| match rating {
             Some(answer_rating) => Judgement::Verdict(Verdict { answer_rating, justification: "x".into() }),
             None => Judgement::NotJudged,
         };
-        let asked: Vec<_> = ratings.map(|rating| ScoredAnswer::new(answered.clone(), judged(rating))).into();
-        Run { name: name.to_owned(), figures: answer_figures(&asked), asked }
+        let scored = |(at, rating): (usize, Option<f64>)| {
+            // The first two are turns of one conversation.
+            let conversation = at.saturating_sub(1).to_string();
+            let question = Question { conversation, ..question(if at == 1 { 2 } else { 1 }) };
+            ScoredAnswer::new(Answered { question, ..answered.clone() }, judged(rating))
+        };
+        let papers = Papers::beside(&as_in_paper());
+        Run::new(name, ratings.into_iter().enumerate().map(scored).collect(), Some(papers))
     };
     let runs = vec![
-        run("none", [Some(0.0), Some(0.5), Some(0.0), Some(1.0), Some(0.0)]),
-        run("all", [Some(1.0), Some(0.5), Some(0.5), Some(1.0), None]),
+        run("none", [Some(0.0), Some(0.0), Some(0.5), Some(0.0), Some(1.0), Some(0.0)]),
+        run("all", [Some(1.0), Some(1.0), Some(0.5), Some(0.5), Some(1.0), None]),
     ];
-    let runs = Runs { ablation: Ablation::Context, default: 1, runs, comparison: Comparison::Paper };
-    let test = runs.significance(0).paired_t.unwrap();
-    // Differences of 1, 0, 0.5 and 0: t = 0.375 / (sqrt(0.229167) / 2).
+    let runs = Runs { ablation: Ablation::Context, default: 1, runs };
+    let significance = runs.significance();
+    let test = significance[0].all.paired_t.unwrap();
+    // Of the conversations 1 (twice), 0, 0.5 and 0: t = 0.375 / (sqrt(0.229167) / 2).
     assert_eq!(test.pairs, 4);
     assert!((test.difference - 0.375).abs() < 1e-12 && (test.t - 1.566_698_9).abs() < 1e-6, "{test:?}");
-    assert_eq!(runs.significance(1).paired_t, None);
+    assert_eq!(test.p_holm, Some(test.p), "one choice alone needs no correction");
+    let difference = significance[0].all.differences["answer_relevance"];
+    assert!((difference.value + 0.5).abs() < 1e-12, "over questions: 1, 1, 0, 0.5 and 0");
+    assert_eq!((difference.questions, difference.conversations), (5, 4));
     let text = runs.text();
-    assert!(text.contains("| none   |     0.300 |") && text.contains("judged by GPT-4o"), "{text}");
+    assert!(text.contains("judged by GPT-4o") && text.contains("relevance of follow-ups"), "{text}");
+    assert!(text.contains("| none   |         6 |     0.250 |"), "{text}");
 }
 
 /// Three turns; the right answers are none that the model gives.
@@ -372,8 +384,8 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let world = World::new();
     let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
     let mut generator = remembering(kept.path(), talker(&heard));
-    let mut speaker = Speaker::new(&mut generator, Speaking { past_turns: 1, ..world.speaking() });
-    let asking = Asking { completion: Completion::Model, ..world.asking() };
+    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let asking = Asking { completion: Completion::Model, past_turns: 1, ..world.asking() };
     let never = CancelToken::never();
     let questions = conversation();
     let roles = questions.iter().map(|question| {
@@ -384,6 +396,12 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let follow_up = vec![LegRole::Raw, LegRole::Rewrite, LegRole::History];
     // Of the two turns before the third the model is told of one.
     assert_eq!(roles.collect::<Vec<_>>(), [vec![], follow_up.clone(), follow_up]);
+    let history = Asking { completion: Completion::History, ..asking };
+    for (past_turns, expected) in [(0, 0), (1, 1), (2, 2), (9, 2)] {
+        let posed = search(Asking { past_turns, ..history }, None, &questions[2], &never).unwrap();
+        let earlier = posed.retrieved.legs.iter().filter(|leg| leg.role == LegRole::History).count();
+        assert_eq!((posed.past.len(), earlier > 0), (expected, expected > 0), "{past_turns}");
+    }
 }
 
 #[test]

@@ -9,14 +9,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use time::Date;
 use time::macros::format_description;
-use time::{Date, Month};
 
 use super::IndexError;
 use super::domain::DomainDb;
 use super::files::MEMBER_PATH;
 use super::stored::kind_of;
-use crate::base::{DocumentId, EvidenceId};
+use crate::base::{DocumentId, EvidenceId, month_named};
 use crate::evidence::Kind;
 
 /// What a search looks among.
@@ -76,21 +76,11 @@ fn day_of(date: &str) -> Option<Date> {
 
 /// A day whose month is a word: the first name of a month, the first number of one or two digits, the first of four.
 fn spelled_day(date: &str) -> Option<Date> {
-    let words = || date.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let month = words().find_map(month_of)?;
+    let words = || date.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let month = words().find_map(month_named)?;
     let day = words().find(|word| word.len() <= 2)?.parse().ok()?;
     let year = words().find(|word| word.len() == 4)?.parse().ok()?;
     Date::from_calendar_date(year, month, day).ok()
-}
-
-/// The month that an English word names, whole or by its first three letters.
-fn month_of(word: &str) -> Option<Month> {
-    let word = word.to_ascii_lowercase();
-    let months = (1..=12).filter_map(|number| Month::try_from(number).ok());
-    months.into_iter().find(|month| {
-        let name = month.to_string().to_ascii_lowercase();
-        word == name || word == name[..3]
-    })
 }
 
 /// Where every evidence belongs, as of one state of the domain.
@@ -210,6 +200,7 @@ mod tests {
             "1 March 2025",
             "Mar 01, 2025",
             "March 1, 2025 by Alice",
+            "1. März 2025",
         ] {
             assert_eq!(day_of(text), day, "{text}");
         }

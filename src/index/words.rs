@@ -105,6 +105,8 @@ pub(super) fn text_language(text: &str) -> Language {
 pub(super) struct Word {
     /// Its place among the words of the text.
     pub(super) place: usize,
+    /// Where it begins in the text, in bytes.
+    pub(super) at: usize,
     /// As it is written, but lower-case.
     pub(super) surface: String,
     /// As an English text has it in the index.
@@ -153,6 +155,7 @@ pub(super) fn words(text: &str, most: usize) -> Vec<Word> {
     forms
         .map(|((surface, english), german)| Word {
             place: surface.position,
+            at: surface.offset_from,
             surface: surface.text,
             english: english.text,
             german: german.text,

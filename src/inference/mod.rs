@@ -14,6 +14,7 @@ mod fake;
 mod generate;
 mod llama;
 mod memory;
+mod revision;
 mod weights;
 
 pub use catalog::{
@@ -32,4 +33,5 @@ pub use generate::{
 };
 pub use llama::{FlashAttention, GeneratorSettings, KvCache, LlamaGenerator, SAME_KERNELS};
 pub use memory::{MemoryNeeds, available_memory, gigabytes, machine_memory};
+pub use revision::ENGINE_REVISION;
 pub use weights::{Checking, FileReport, FileState, ModelFolders};

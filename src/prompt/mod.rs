@@ -21,7 +21,7 @@ mod wording;
 pub use build::{AnswerPrompt, RewritePrompt};
 pub use error::PromptError;
 pub use judge::JudgePrompt;
-pub use past::PastTurn;
+pub use past::{PAST_TURNS, PastTurn};
 pub use segment::{Cut, CutHow, Part, Prompt, Segment};
 pub use settings::PromptSettings;
 pub use shares::PromptShares;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How many earlier turns the model is told about, and how many earlier questions are searched along.
+pub const PAST_TURNS: usize = 5;
+
 /// A question and its answer, earlier in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastTurn {

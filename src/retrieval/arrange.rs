@@ -17,8 +17,6 @@ pub(super) struct Placed {
     pub(super) evidence: EvidenceId,
     /// Of the best of its group.
     pub(super) score: f64,
-    /// Place of the best of its group by score, from 1.
-    pub(super) fused_rank: usize,
     pub(super) copies: Vec<Copied>,
 }
 
@@ -53,12 +51,7 @@ pub(super) fn arrange(
                 location: stored.evidence.location.clone(),
             }
         });
-        Placed {
-            evidence: present[group.shown].1.id,
-            score: present[best].0.score,
-            fused_rank: best + 1,
-            copies: copies.collect(),
-        }
+        Placed { evidence: present[group.shown].1.id, score: present[best].0.score, copies: copies.collect() }
     };
     spread(&documents, settings.per_document).into_iter().map(placed).collect()
 }

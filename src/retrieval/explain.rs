@@ -1,12 +1,13 @@
 //! Why a hit stands where it stands.
 //!
 //! Takes the lists that were fused, gives for each hit what every list added to its score.
-//! Invariant: the points of a hit add up to its score of the fusion of the searches.
+//! Invariant: by ranks, the points of a hit add up to its score of the fusion of the searches; by scores, they do where
+//! every list has it, since what a list scores beyond its end is not told, and no sum of cosines counts less than 0.
 //! Not here: the words (`index` knows what a word is), the screen (`tui`).
 
 use serde::{Deserialize, Serialize};
 
-use super::{Leg, RankedEvidence};
+use super::{Leg, LegRole, QueryLeg, RankedEvidence};
 use crate::base::EvidenceId;
 
 /// What one list said about a hit.
@@ -14,8 +15,12 @@ use crate::base::EvidenceId;
 pub struct Vote {
     /// How it was searched.
     pub leg: Leg,
-    /// Which of the texts that were searched for, from 0.
+    /// Which of the texts that were searched for, from 0; of several, their place in
+    /// [`Retrieved::legs`](super::Retrieved::legs).
     pub query: usize,
+    /// Where that text comes from.
+    #[serde(default)]
+    pub role: LegRole,
     /// Place in the list, from 1.
     pub rank: usize,
     /// Cosine or BM25.
@@ -28,33 +33,57 @@ pub struct Vote {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Why {
-    /// One entry for each list it was found in, the strongest first. None for a follow-up: the scores of its legs are
-    /// added up, and [`Retrieved::legs`](super::Retrieved::legs) tells their weights.
+    /// One entry for each list of each text it was found in, the strongest first.
     pub votes: Vec<Vote>,
     /// Place by the fusion of the searches alone, from 1: before reranking, and before copies and further evidences of
-    /// one document went behind.
+    /// one document went behind. Of a hit with copies, that of the best of them.
     pub fused_rank: usize,
+    /// Its score there.
+    pub fused_score: f64,
     /// Words of the question that it has, in lower case; a compound or a misspelling where it has a part or a neighbour.
     pub matched: Vec<String>,
 }
 
-/// A list that was fused.
+/// What a place in a list is worth.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ballot<'a> {
-    pub(super) leg: Leg,
-    pub(super) query: usize,
-    pub(super) weight: f64,
-    pub(super) list: &'a [RankedEvidence],
+pub(super) enum Worth {
+    /// By its rank.
+    Rank {
+        /// k of the fusion.
+        k: u32,
+    },
+    /// By its score.
+    Score {
+        /// What a score of 1 adds.
+        unit: f64,
+    },
 }
 
-/// What the lists said about an evidence.
-pub(super) fn votes(ballots: &[Ballot<'_>], evidence: EvidenceId, rrf_k: u32) -> Vec<Vote> {
-    let of = |ballot: &Ballot<'_>| {
-        let found = ballot.list.iter().find(|ranked| ranked.evidence == evidence)?;
-        let points = ballot.weight / (f64::from(rrf_k) + found.rank as f64);
-        Some(Vote { leg: ballot.leg, query: ballot.query, rank: found.rank, score: found.score, points })
+/// What places in the lists of both searches are worth.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Worths {
+    pub(super) dense: Worth,
+    pub(super) lexical: Worth,
+}
+
+/// What the lists of all texts said about an evidence, the strongest first.
+pub(super) fn votes(legs: &[QueryLeg], worths: Worths, evidence: EvidenceId) -> Vec<Vote> {
+    let of = |(query, leg): (usize, &QueryLeg), how: Leg, list: &[RankedEvidence], worth: Worth| {
+        let found = list.iter().find(|ranked| ranked.evidence == evidence)?;
+        let points = leg.weight
+            * match worth {
+                Worth::Rank { k } => 1.0 / (f64::from(k) + found.rank as f64),
+                Worth::Score { unit } => found.score * unit,
+            };
+        Some(Vote { leg: how, query, role: leg.role, rank: found.rank, score: found.score, points })
     };
-    let mut votes: Vec<Vote> = ballots.iter().filter(|ballot| ballot.weight > 0.0).filter_map(of).collect();
+    let both = |(query, leg): (usize, &QueryLeg)| {
+        [
+            of((query, leg), Leg::Dense, &leg.dense, worths.dense),
+            of((query, leg), Leg::Lexical, &leg.lexical, worths.lexical),
+        ]
+    };
+    let mut votes: Vec<Vote> = legs.iter().enumerate().flat_map(both).flatten().collect();
     votes.sort_by(|a, b| b.points.total_cmp(&a.points));
     votes
 }
@@ -62,18 +91,44 @@ pub(super) fn votes(ballots: &[Ballot<'_>], evidence: EvidenceId, rrf_k: u32) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::retrieval::{LegReason, Standing};
+
+    fn leg(role: LegRole, weight: f64, dense: &[(i64, f64)], lexical: &[(i64, f64)]) -> QueryLeg {
+        let ranked = |list: &[(i64, f64)]| {
+            let ranked = |(rank, (id, score)): (usize, &(i64, f64))| RankedEvidence {
+                evidence: EvidenceId(*id),
+                rank,
+                score: *score,
+            };
+            (1..).zip(list).map(ranked).collect()
+        };
+        let (dense, lexical) = (ranked(dense), ranked(lexical));
+        let text = String::new();
+        QueryLeg { role, text, standing: Standing::Complete, weight, why: LegReason::Only, dense, lexical }
+    }
 
     #[test]
-    fn the_points_of_a_hit_add_up_to_its_score() {
-        let ranked = |evidence, rank| RankedEvidence { evidence: EvidenceId(evidence), rank, score: 0.5 };
-        let (dense, lexical) = ([ranked(1, 1), ranked(2, 2)], [ranked(2, 1)]);
-        let ballot = |leg, list, weight| Ballot { leg, query: 0, weight, list };
-        let ballots = [ballot(Leg::Dense, &dense[..], 1.0), ballot(Leg::Lexical, &lexical[..], 2.0)];
-        let votes = votes(&ballots, EvidenceId(2), 60);
-        let places: Vec<_> = votes.iter().map(|vote| (vote.leg, vote.rank)).collect();
-        assert_eq!(places, [(Leg::Lexical, 1), (Leg::Dense, 2)]);
-        let points: f64 = votes.iter().map(|vote| vote.points).sum();
-        assert!((points - (2.0 / 61.0 + 1.0 / 62.0)).abs() < 1e-12);
-        assert!(super::votes(&ballots, EvidenceId(9), 60).is_empty());
+    fn every_list_of_every_text_says_what_it_gave() {
+        let legs = [
+            leg(LegRole::Raw, 1.0, &[(1, 0.9), (2, 0.5)], &[(2, 8.0)]),
+            leg(LegRole::History, 0.5, &[], &[(3, 9.0), (2, 4.0)]),
+        ];
+        let by_rank = Worths { dense: Worth::Rank { k: 60 }, lexical: Worth::Rank { k: 60 } };
+        let votes_of = |worths| votes(&legs, worths, EvidenceId(2));
+        let places: Vec<_> =
+            votes_of(by_rank).iter().map(|vote| (vote.role, vote.query, vote.leg, vote.rank)).collect();
+        assert_eq!(
+            places,
+            [
+                (LegRole::Raw, 0, Leg::Lexical, 1),
+                (LegRole::Raw, 0, Leg::Dense, 2),
+                (LegRole::History, 1, Leg::Lexical, 2)
+            ]
+        );
+        let points = |worths| votes_of(worths).iter().map(|vote| vote.points).sum::<f64>();
+        assert!((points(by_rank) - (1.0 / 61.0 + 1.0 / 62.0 + 0.5 / 62.0)).abs() < 1e-12);
+        let by_score = Worths { dense: Worth::Score { unit: 0.5 }, lexical: Worth::Score { unit: 0.05 } };
+        assert!((points(by_score) - (0.25 + 0.4 + 0.1)).abs() < 1e-12);
+        assert!(votes(&legs, by_rank, EvidenceId(9)).is_empty());
     }
 }

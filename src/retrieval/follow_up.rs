@@ -1,21 +1,20 @@
-//! The search for several texts at once: the question, its completed form, its translation and the questions before
-//! it, each as a leg.
+//! The search for a question, its completed form, its translation and the questions before it, each as a leg.
 //!
 //! A follow-up alone finds the wrong page most of the time, and so does a whole conversation once its topic has changed.
 //! So every text is searched by meaning and by words; where the two find the same document, the text is sure of it, and
-//! that tells where the conversation went elsewhere (`plan`). The legs are added up by their weights and the two sums
-//! blended (`blend`).
-//! Invariants: a question without conversation and translation is searched exactly as by [`retrieve`]; every leg, its weight and the
-//! reason are kept.
+//! that tells where the conversation went elsewhere (`plan`). The legs are made one by ranks or by scores (`found`).
+//! Invariants: a question without conversation and translation is one leg that weighs 1, and goes the same way; every
+//! leg, its weight and the reason are kept.
 //! Not here: completing the question (`answer`), which turns belong to a conversation (`app`).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
+use super::found::{Found, Sums, by_rank, by_score, lexical_sum};
 use super::search::{Candidates, finish, measured, ranked};
 use super::{
-    Conversation, Engines, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
-    RetrievalSettings, RetrievalTimings, Retrieved, Standing, add_up, blend, retrieve, standing, weigh,
+    Conversation, Engines, Fusion, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
+    RetrievalSettings, RetrievalTimings, Retrieved, Standing, standing, weigh,
 };
 use crate::base::{CancelToken, DocumentId, EvidenceId, Millis, clean_line};
 use crate::index::Index;
@@ -27,11 +26,25 @@ const MOST_EARLIER: usize = 8;
 /// Longest earlier question in characters; what is beyond says no more about the topic.
 const LONGEST_EARLIER: usize = 400;
 
-/// Evidences by words of each leg that are added up. An evidence beyond them adds next to nothing.
+/// Evidences by words of each leg that are added up by score. An evidence beyond them adds next to nothing.
 const DEPTH: usize = 100;
 
-/// Evidences of each of the two sums that are blended, at least as many as hits are wanted.
+/// Evidences of each of the two sums that are blended by score, at least as many as hits are wanted.
 const POOL: usize = 50;
+
+/// Looks for evidence for `query` alone.
+///
+/// # Errors
+/// When the embedder, the reranker or the index fails, or with [`RetrievalError::Canceled`] between two steps.
+pub fn retrieve(
+    engines: Engines<'_>,
+    query: &str,
+    settings: &RetrievalSettings,
+    cancel: &CancelToken,
+) -> Result<Retrieved, RetrievalError> {
+    let alone = Conversation { question: query, completed: None, translated: None, earlier: &[] };
+    retrieve_follow_up(engines, &alone, settings, cancel)
+}
 
 /// Looks for evidence for a question in its conversation.
 ///
@@ -43,30 +56,29 @@ pub fn retrieve_follow_up(
     settings: &RetrievalSettings,
     cancel: &CancelToken,
 ) -> Result<Retrieved, RetrievalError> {
-    let question = conversation.completed.unwrap_or(conversation.question);
-    let is_alone = conversation.earlier.is_empty() && conversation.translated.is_none();
-    if is_alone || conversation.question.trim().is_empty() || settings.top_k == 0 {
-        return retrieve(engines, question, settings, cancel);
-    }
     let started = Instant::now();
+    let question = conversation.completed.unwrap_or(conversation.question);
     let mut retrieved = Retrieved { query: question.to_owned(), mode: settings.mode, ..Retrieved::default() };
+    if question.trim().is_empty() || settings.top_k == 0 {
+        return Ok(retrieved);
+    }
     let mut legs = legs(conversation);
     let mut search = Search { engines, settings, cancel, timings: RetrievalTimings::default() };
     let vectors = search.embed(&legs)?;
     search.fill(&mut legs, &vectors)?;
-    let heard = legs.iter().map(|leg| Ok(Heard { role: leg.role, sure_of: sure_of(engines.index, leg)? }));
-    let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
-    for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
-        (leg.weight, leg.why) = (weight, why);
+    let is_alone = legs.len() == 1;
+    if !is_alone {
+        weigh_all(engines.index, &mut legs)?;
+        retrieved.query = question_of(&legs);
     }
-    retrieved.query = question_of(&legs);
-    let Sums { dense, lexical, cosines } = search.sums(&legs, &vectors)?;
+    let Found { dense, lexical, cosines, fused, worths } = search.found(&legs, &vectors)?;
     let mut timings = search.timings;
-    let by_meaning: Vec<(EvidenceId, f64)> = dense.iter().copied().chain(cosines).collect();
-    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, blend(&by_meaning, &lexical)))?;
-    (retrieved.dense, retrieved.lexical) = (numbered(dense), numbered(lexical));
-    retrieved.legs = legs;
-    finish(engines, &mut retrieved, candidates, (settings, &mut timings), cancel)?;
+    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines))?;
+    (retrieved.dense, retrieved.lexical) = (dense, lexical);
+    finish(engines, &mut retrieved, (candidates, (&legs, worths)), (settings, &mut timings), cancel)?;
+    if !is_alone {
+        retrieved.legs = legs;
+    }
     let shown = settings.per_leg.max(settings.top_k);
     let lists = retrieved.legs.iter_mut().flat_map(|leg| [&mut leg.dense, &mut leg.lexical]);
     lists.chain([&mut retrieved.dense, &mut retrieved.lexical]).for_each(|list| list.truncate(shown));
@@ -76,13 +88,13 @@ pub fn retrieve_follow_up(
 }
 
 /// The question as typed, its completed form and its translation where they say anything else, and the questions before
-/// it, newest first.
+/// it, newest first. Without any before it and without a translation it is the completed question alone.
 fn legs(conversation: &Conversation<'_>) -> Vec<QueryLeg> {
     let leg = |role, text: String| QueryLeg {
         role,
         standing: standing(&text),
         text,
-        weight: 0.0,
+        weight: 1.0,
         why: LegReason::default(),
         dense: Vec::new(),
         lexical: Vec::new(),
@@ -90,15 +102,38 @@ fn legs(conversation: &Conversation<'_>) -> Vec<QueryLeg> {
     let question = clean_line(conversation.question);
     let completed = conversation.completed.map(clean_line).filter(|completed| *completed != question);
     let translated = conversation.translated.map(clean_line);
-    let translated = translated.filter(|text| *text != question && completed.as_ref() != Some(text));
+    let is_new = |text: &String| !same_words(text, completed.as_ref().unwrap_or(&question));
+    let translated = translated.filter(|text| !text.trim().is_empty() && !same_words(text, &question) && is_new(text));
     let earlier = conversation.earlier.iter().rev().map(|text| clean_line(text));
     let earlier = earlier.filter(|text| !text.trim().is_empty()).take(MOST_EARLIER);
-    let earlier = earlier.map(|text| text.chars().take(LONGEST_EARLIER).collect());
+    let mut earlier = earlier.map(|text| text.chars().take(LONGEST_EARLIER).collect()).peekable();
+    if question.trim().is_empty() || (earlier.peek().is_none() && translated.is_none()) {
+        return vec![leg(LegRole::Raw, conversation.completed.unwrap_or(conversation.question).to_owned())];
+    }
     let mut legs = vec![leg(LegRole::Raw, question)];
     legs.extend(completed.map(|completed| leg(LegRole::Rewrite, completed)));
     legs.extend(translated.map(|translated| leg(LegRole::Translation, translated)));
     legs.extend(earlier.map(|text| leg(LegRole::History, text)));
     legs
+}
+
+/// Whether two texts differ in case, spaces and signs at most.
+fn same_words(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    words(one) == words(other)
+}
+
+/// Gives every leg its weight.
+fn weigh_all(index: &Index, legs: &mut [QueryLeg]) -> Result<(), RetrievalError> {
+    let heard = legs.iter().map(|leg| Ok(Heard { role: leg.role, sure_of: sure_of(index, leg)? }));
+    let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
+    for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
+        (leg.weight, leg.why) = (weight, why);
+    }
+    Ok(())
 }
 
 /// What is asked, as well as a single text says it, for what reads one text only: the reranker, and the words of a hit.
@@ -130,15 +165,7 @@ fn sure_of(index: &Index, leg: &QueryLeg) -> Result<Option<DocumentId>, Retrieva
     })
 }
 
-fn scores(list: &[RankedEvidence]) -> Vec<(EvidenceId, f64)> {
-    list.iter().map(|ranked| (ranked.evidence, ranked.score)).collect()
-}
-
-fn numbered(list: Vec<(EvidenceId, f64)>) -> Vec<RankedEvidence> {
-    (1..).zip(list).map(|(rank, (evidence, score))| RankedEvidence { evidence, rank, score }).collect()
-}
-
-/// The searches of one follow-up.
+/// The searches of one question.
 struct Search<'a> {
     engines: Engines<'a>,
     settings: &'a RetrievalSettings,
@@ -169,9 +196,12 @@ impl Search<'_> {
             return Ok(());
         }
         let (index, filter) = (self.engines.index, self.settings.filter());
+        let depth = match self.settings.fusion {
+            Fusion::Rrf => per_leg,
+            Fusion::Blend => DEPTH.max(per_leg),
+        };
         for leg in legs {
             self.cancel.check()?;
-            let depth = DEPTH.max(per_leg);
             let search = || index.lexical_search_among(&leg.text, depth, &filter);
             leg.lexical = ranked(measured(&mut self.timings.lexical, search)?);
         }
@@ -183,42 +213,42 @@ impl Search<'_> {
         Ok(ranked(measured(&mut self.timings.dense, || index.dense_search_among(vector, k, &filter))?))
     }
 
+    /// What all legs found together.
+    fn found(&mut self, legs: &[QueryLeg], vectors: &[Embedding]) -> Result<Found, RetrievalError> {
+        match self.settings.fusion {
+            Fusion::Rrf => Ok(measured(&mut self.timings.fuse, || by_rank(legs, self.settings.rrf_k))),
+            Fusion::Blend => {
+                let sums = self.sums(legs, vectors)?;
+                Ok(measured(&mut self.timings.fuse, || by_score(sums)))
+            }
+        }
+    }
+
     /// The best by meaning and the best by words, over all legs.
     fn sums(&mut self, legs: &[QueryLeg], vectors: &[Embedding]) -> Result<Sums, RetrievalError> {
         let pool = POOL.max(self.settings.per_leg).max(self.settings.top_k);
-        let lists: Vec<(f64, Vec<(EvidenceId, f64)>)> =
-            legs.iter().map(|leg| (leg.weight, scores(&leg.lexical))).collect();
-        let lists: Vec<(f64, &[(EvidenceId, f64)])> = lists.iter().map(|(weight, list)| (*weight, &list[..])).collect();
-        let mut lexical = add_up(&lists);
-        lexical.truncate(pool);
-        let Some(vector) = weighted_sum(legs, vectors) else { return Ok(Sums { lexical, ..Sums::default() }) };
-        let dense = scores(&self.dense(&vector, pool)?);
-        let known: HashSet<EvidenceId> = dense.iter().map(|(evidence, _)| *evidence).collect();
+        let lexical = lexical_sum(legs, pool);
+        let Some((vector, length)) = weighted_sum(legs, vectors) else {
+            return Ok(Sums { dense: Vec::new(), length: 1.0, lexical, cosines: HashMap::new() });
+        };
+        let dense = self.dense(&vector, pool)?;
+        let known: HashSet<EvidenceId> = dense.iter().map(|ranked| ranked.evidence).collect();
         let missing: Vec<EvidenceId> = lexical.iter().map(|(id, _)| *id).filter(|id| !known.contains(id)).collect();
         let cosines = self.engines.index.vectors(&missing)?;
         let cosines = missing.into_iter().zip(cosines.iter().map(|found| vector.cosine(found))).collect();
-        Ok(Sums { dense, lexical, cosines })
+        Ok(Sums { dense, length, lexical, cosines })
     }
 }
 
-/// What all legs found together.
-#[derive(Default)]
-struct Sums {
-    /// By meaning, best first.
-    dense: Vec<(EvidenceId, f64)>,
-    /// By words, best first.
-    lexical: Vec<(EvidenceId, f64)>,
-    /// The cosines of those by words that are not among those by meaning.
-    cosines: Vec<(EvidenceId, f64)>,
-}
-
-/// The direction all legs point to together; nothing where nothing is searched by meaning.
-fn weighted_sum(legs: &[QueryLeg], vectors: &[Embedding]) -> Option<Embedding> {
+/// The direction all legs point to together, and the length of the sum of their vectors; nothing where nothing is
+/// searched by meaning.
+fn weighted_sum(legs: &[QueryLeg], vectors: &[Embedding]) -> Option<(Embedding, f64)> {
     let mut sum = vec![0.0_f32; vectors.first()?.values().len()];
     for (leg, vector) in legs.iter().zip(vectors) {
         for (sum, value) in sum.iter_mut().zip(vector.values()) {
             *sum = (f64::from(*sum) + leg.weight * f64::from(*value)) as f32;
         }
     }
-    Some(Embedding::normalized(sum))
+    let length = sum.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    Some((Embedding::normalized(sum), length))
 }

@@ -1,6 +1,7 @@
 //! Merges rankings into one by reciprocal rank fusion (the RAGonite paper, Sec. 5).
 //!
-//! Takes lists of evidence ids, best first, gives one list with scores: the sum of 1 / (k + rank) over the lists.
+//! Takes lists of evidence ids, best first, gives one list with scores: the sum of 1 / (k + rank) over the lists, each
+//! as much as it weighs.
 //! Invariants: pure; the result does not depend on the order of the lists; an evidence counts once per list, at its
 //! best place; equal scores are put in order by the best single rank, then by id.
 //! Not here: searching, scoring by the cross-encoder (`search`).
@@ -14,30 +15,36 @@ use crate::base::EvidenceId;
 pub struct Fused {
     /// The evidence.
     pub evidence: EvidenceId,
-    /// Sum over the lists, more than 0 and at most lists / (k + 1).
+    /// Sum over the lists, more than 0 and at most what they weigh / (k + 1).
     pub score: f64,
 }
 
 /// Merges `lists`; `k` dampens the difference between high ranks (60 in the paper).
 #[must_use]
 pub fn fuse(lists: &[&[EvidenceId]], k: u32) -> Vec<Fused> {
-    let mut ranks: HashMap<EvidenceId, Vec<u32>> = HashMap::new();
-    for list in lists {
+    fuse_weighted(&lists.iter().map(|list| (1.0, *list)).collect::<Vec<_>>(), k)
+}
+
+/// Merges `lists`, each as much as it weighs.
+#[must_use]
+pub fn fuse_weighted(lists: &[(f64, &[EvidenceId])], k: u32) -> Vec<Fused> {
+    let mut ranks: HashMap<EvidenceId, Vec<(u32, f64)>> = HashMap::new();
+    for (weight, list) in lists {
         let mut places: HashMap<EvidenceId, u32> = HashMap::new();
         for (rank, evidence) in (1..).zip(*list) {
             places.entry(*evidence).or_insert(rank);
         }
         for (evidence, rank) in places {
-            ranks.entry(evidence).or_default().push(rank);
+            ranks.entry(evidence).or_default().push((rank, *weight));
         }
     }
     let mut fused: Vec<(u32, Fused)> = ranks
         .into_iter()
         .map(|(evidence, mut ranks)| {
-            // Floating-point sums depend on their order; by rank it is always the same one.
-            ranks.sort_unstable();
-            let score = ranks.iter().map(|rank| 1.0 / (f64::from(k) + f64::from(*rank))).sum();
-            (ranks[0], Fused { evidence, score })
+            // Floating-point sums depend on their order; by rank and weight it is always the same one.
+            ranks.sort_unstable_by(|(a, a_weight), (b, b_weight)| a.cmp(b).then(a_weight.total_cmp(b_weight)));
+            let score = ranks.iter().map(|(rank, weight)| weight / (f64::from(k) + f64::from(*rank))).sum();
+            (ranks[0].0, Fused { evidence, score })
         })
         .collect();
     fused.sort_by(|(best_a, a), (best_b, b)| {
@@ -68,6 +75,15 @@ mod tests {
     fn nothing_fuses_to_nothing() {
         assert!(fuse(&[], 60).is_empty());
         assert!(fuse(&[&[], &[]], 60).is_empty());
+    }
+
+    #[test]
+    fn a_list_counts_as_much_as_it_weighs() {
+        let (one, other) = (ids(&[1, 2]), ids(&[2, 3]));
+        let fused = fuse_weighted(&[(1.0, &one), (0.25, &other)], 60);
+        assert_eq!(fused.iter().map(|f| f.evidence.0).collect::<Vec<_>>(), [2, 1, 3]);
+        assert!((fused[0].score - (1.0 / 62.0 + 0.25 / 61.0)).abs() < 1e-12);
+        assert_eq!(fuse_weighted(&[(1.0, &one), (1.0, &other)], 60), fuse(&[&one, &other], 60));
     }
 
     fn rankings() -> impl Strategy<Value = Vec<Vec<EvidenceId>>> {

@@ -101,11 +101,11 @@ pub struct Hit {
     pub links: Vec<EvidenceLink>,
     /// The context in its parts.
     pub context: Context,
-    /// Score of the fusion.
+    /// Score of the fusion: of the searches, or where there is a reranker, of their order and its.
     pub fused: f64,
-    /// Place in the dense list.
+    /// Place in the dense list; none where only its words found it.
     pub dense_rank: Option<usize>,
-    /// Cosine.
+    /// Cosine, also of a hit that is in no dense list, where it counted.
     pub dense_score: Option<f64>,
     /// Place in the lexical list.
     pub lexical_rank: Option<usize>,
@@ -145,13 +145,13 @@ pub struct Retrieved {
     pub query: String,
     /// Which indexes were searched.
     pub mode: Mode,
-    /// The dense list: of a follow-up, that of all legs together.
+    /// The dense list: of several legs, that of all together.
     pub dense: Vec<RankedEvidence>,
     /// The lexical list, likewise.
     pub lexical: Vec<RankedEvidence>,
     /// The fused list, best first.
     pub hits: Vec<Hit>,
-    /// What a follow-up was searched for, leg by leg; none for a question that was searched alone.
+    /// What was searched for, leg by leg; none for a question that was searched alone.
     #[serde(default)]
     pub legs: Vec<QueryLeg>,
     /// Time per step.

@@ -1,5 +1,6 @@
-//! Question -> [`Hit`]s: searches both indexes, fuses the two rankings, keeps every score on the way. A follow-up is
-//! searched together with its completed form and the questions before it, each as a leg with a weight.
+//! Question -> [`Hit`]s: searches both indexes, fuses the rankings, keeps every score on the way. A follow-up is searched
+//! together with its completed form and the questions before it, each as a leg with a weight; a question alone is one
+//! leg, searched and fused in the same way.
 //!
 //! Invariant: `fuse`, `blend` and `weigh` are pure; `fuse` and `blend` do not depend on the order of their inputs.
 //! Not here: the indexes themselves (`index`), making a follow-up self-contained (`answer`).
@@ -12,6 +13,7 @@ mod explain;
 mod follow_up;
 #[cfg(test)]
 mod follow_up_tests;
+mod found;
 mod fuse;
 mod hit;
 mod plan;
@@ -27,11 +29,11 @@ pub use blend::{add_up, blend};
 pub use copies::{Copied, Relation};
 pub use error::RetrievalError;
 pub use explain::{Vote, Why};
-pub use follow_up::retrieve_follow_up;
-pub use fuse::{Fused, fuse};
+pub use follow_up::{retrieve, retrieve_follow_up};
+pub use fuse::{Fused, fuse, fuse_weighted};
 pub use hit::{Hit, Leg, Mode, RankedEvidence, RetrievalTimings, Retrieved};
 pub use plan::{Heard, standing, weigh};
 pub use query::{Conversation, LegReason, LegRole, QueryLeg, Standing};
-pub use search::{Engines, retrieve};
-pub use settings::{Copies, Reranking, RetrievalSettings, Translate};
+pub use search::Engines;
+pub use settings::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
 pub use trial::{Placed, Tried, try_context};

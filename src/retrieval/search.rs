@@ -1,24 +1,23 @@
-//! One search from question to hits: both legs, fusion, reranking, loading.
+//! From the fused list to hits: loading, reranking, arranging, and why each stands where it stands.
 //!
-//! Invariants: every rank and score on the way is kept; an empty question and an empty domain give no hits; the same
-//! question on the same domain gives the same hits.
-//! Not here: making the question self-contained (`answer`), choosing what goes into the prompt (`prompt`).
+//! Invariants: every rank and score on the way is kept; the same question on the same domain gives the same hits.
+//! Not here: searching and fusing (`follow_up`), choosing what goes into the prompt (`prompt`).
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use super::arrange::arrange;
-use super::explain::{Ballot, votes};
+use super::arrange::{Placed, arrange};
+use super::explain::{Worths, votes};
 use super::fuse::{Fused, fuse};
 use super::{
-    Hit, Leg, LegRole, Mode, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why,
+    Hit, Leg, LegRole, QueryLeg, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why,
 };
 use crate::base::{CancelToken, EvidenceId, Millis};
 use crate::evidence::ContextParts;
 use crate::index::{Index, QuestionTerms, Scored, StoredEvidence};
-use crate::inference::{Embed, Rerank, TextRole};
+use crate::inference::{Embed, Rerank};
 
 /// What a search needs.
 #[derive(Clone, Copy)]
@@ -31,51 +30,11 @@ pub struct Engines<'a> {
     pub reranker: Option<&'a dyn Rerank>,
 }
 
-/// Looks for evidence for `query`.
-///
-/// # Errors
-/// When the embedder, the reranker or the index fails, or with [`RetrievalError::Canceled`] between two steps.
-pub fn retrieve(
-    engines: Engines<'_>,
-    query: &str,
-    settings: &RetrievalSettings,
-    cancel: &CancelToken,
-) -> Result<Retrieved, RetrievalError> {
-    let started = Instant::now();
-    let mut timings = RetrievalTimings::default();
-    let mut retrieved = Retrieved { query: query.to_owned(), mode: settings.mode, ..Retrieved::default() };
-    if query.trim().is_empty() || settings.top_k == 0 {
-        return Ok(retrieved);
-    }
-    let per_leg = settings.per_leg.max(settings.top_k);
-    let filter = settings.filter();
-    if settings.mode != Mode::Lexical {
-        let embedded = measured(&mut timings.embed, || engines.embedder.embed(&[query], TextRole::Query, cancel))
-            .map_err(|error| RetrievalError::of(error, RetrievalError::Embed))?;
-        if let Some(vector) = embedded.first() {
-            let found = measured(&mut timings.dense, || engines.index.dense_search_among(vector, per_leg, &filter));
-            retrieved.dense = ranked(found?);
-        }
-    }
-    cancel.check()?;
-    if settings.mode != Mode::Dense {
-        let found = measured(&mut timings.lexical, || engines.index.lexical_search_among(query, per_leg, &filter));
-        retrieved.lexical = ranked(found?);
-    }
-    let (dense, lexical) = (ids(&retrieved.dense), ids(&retrieved.lexical));
-    let fused = || fuse(&[&dense, &lexical], settings.rrf_k);
-    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused()))?;
-    finish(engines, &mut retrieved, candidates, (settings, &mut timings), cancel)?;
-    timings.total = Millis::from(started.elapsed());
-    retrieved.timings_ms = timings;
-    Ok(retrieved)
-}
-
 /// Reranks the candidates and makes hits of the best.
 pub(super) fn finish(
     engines: Engines<'_>,
     retrieved: &mut Retrieved,
-    mut candidates: Candidates,
+    (mut candidates, searched): (Candidates, (&[QueryLeg], Worths)),
     (settings, timings): (&RetrievalSettings, &mut RetrievalTimings),
     cancel: &CancelToken,
 ) -> Result<(), RetrievalError> {
@@ -83,16 +42,16 @@ pub(super) fn finish(
         cancel.check()?;
         measured(&mut timings.rerank, || candidates.rerank(reranker, &retrieved.query, settings, cancel))?;
     }
-    let terms = engines.index.question_terms(&words_of(retrieved))?;
-    retrieved.hits = candidates.into_hits(retrieved, &terms, settings);
+    let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.0))?;
+    retrieved.hits = candidates.into_hits(retrieved, searched, &terms, settings);
     Ok(())
 }
 
 /// The text whose words are looked for in a hit: what is asked, in the language of the documents too.
-fn words_of(retrieved: &Retrieved) -> Cow<'_, str> {
-    match retrieved.legs.iter().find(|leg| leg.role == LegRole::Translation) {
-        Some(translation) => format!("{} {}", retrieved.query, translation.text).into(),
-        None => retrieved.query.as_str().into(),
+fn words_of<'a>(query: &'a str, legs: &[QueryLeg]) -> Cow<'a, str> {
+    match legs.iter().find(|leg| leg.role == LegRole::Translation) {
+        Some(translation) => format!("{query} {}", translation.text).into(),
+        None => query.into(),
     }
 }
 
@@ -107,24 +66,38 @@ pub(super) fn ranked(found: Vec<Scored>) -> Vec<RankedEvidence> {
     (1..).zip(found).map(|(rank, Scored { evidence, score })| RankedEvidence { evidence, rank, score }).collect()
 }
 
-fn ids(list: &[RankedEvidence]) -> Vec<EvidenceId> {
-    list.iter().map(|ranked| ranked.evidence).collect()
+/// Place and score by the fusion of the searches.
+#[derive(Debug, Clone, Copy)]
+struct Searched {
+    rank: usize,
+    score: f64,
 }
 
 /// The common pool of both searches, in order.
 pub(super) struct Candidates {
+    /// As it is shown: after reranking that of both.
     fused: Vec<Fused>,
+    /// As the searches alone have it.
+    searched: HashMap<EvidenceId, Searched>,
+    /// Cosines of those that are in no list by meaning.
+    cosines: HashMap<EvidenceId, f64>,
     stored: HashMap<EvidenceId, StoredEvidence>,
     rerank_scores: HashMap<EvidenceId, f64>,
 }
 
 impl Candidates {
-    pub(super) fn load(index: &Index, mut fused: Vec<Fused>) -> Result<Self, RetrievalError> {
+    pub(super) fn load(
+        index: &Index,
+        mut fused: Vec<Fused>,
+        cosines: HashMap<EvidenceId, f64>,
+    ) -> Result<Self, RetrievalError> {
         let pool: Vec<EvidenceId> = fused.iter().map(|fused| fused.evidence).collect();
         let stored: HashMap<_, _> = index.evidences(&pool)?.into_iter().map(|stored| (stored.id, stored)).collect();
         // Another process may have removed one between the search and now.
         fused.retain(|fused| stored.contains_key(&fused.evidence));
-        Ok(Self { fused, stored, rerank_scores: HashMap::new() })
+        let searched =
+            (1..).zip(&fused).map(|(rank, one)| (one.evidence, Searched { rank, score: one.score })).collect();
+        Ok(Self { fused, searched, cosines, stored, rerank_scores: HashMap::new() })
     }
 
     /// Scores the pool and fuses its order with that of the scores (the RAGonite paper, Sec. 5).
@@ -155,15 +128,31 @@ impl Candidates {
         self.stored.get(&id).map(|stored| stored.evidence.contextualized(parts)).unwrap_or_default()
     }
 
-    fn into_hits(mut self, retrieved: &Retrieved, terms: &QuestionTerms, settings: &RetrievalSettings) -> Vec<Hit> {
+    /// The best place by the searches alone of a hit and its copies.
+    fn best_searched(&self, placed: &Placed) -> Searched {
+        let all = placed.copies.iter().map(|copied| copied.evidence).chain([placed.evidence]);
+        let best = all.filter_map(|id| self.searched.get(&id)).min_by_key(|searched| searched.rank);
+        best.copied().unwrap_or(Searched { rank: 0, score: 0.0 })
+    }
+
+    fn why(&self, placed: &Placed, (legs, worths): (&[QueryLeg], Worths), lexical: Option<RankedEvidence>) -> Why {
+        let Searched { rank, score } = self.best_searched(placed);
+        let mut votes = votes(legs, worths, placed.evidence);
+        // What is too far down in the sum of the lists by words gave nothing.
+        for vote in votes.iter_mut().filter(|vote| vote.leg == Leg::Lexical && lexical.is_none()) {
+            vote.points = 0.0;
+        }
+        Why { votes, fused_rank: rank, fused_score: score, matched: Vec::new() }
+    }
+
+    fn into_hits(
+        mut self,
+        retrieved: &Retrieved,
+        searched: (&[QueryLeg], Worths),
+        terms: &QuestionTerms,
+        settings: &RetrievalSettings,
+    ) -> Vec<Hit> {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
-        let ballot = |leg, list| Ballot { leg, query: 0, weight: 1.0, list };
-        // Scores of several legs are added up, so that no place in a list says what it gave.
-        let ballots = if retrieved.legs.is_empty() {
-            vec![ballot(Leg::Dense, &retrieved.dense[..]), ballot(Leg::Lexical, &retrieved.lexical[..])]
-        } else {
-            Vec::new()
-        };
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         let mut arranged = arrange(&self.fused, &self.stored, &retrieved.query, settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
@@ -172,14 +161,12 @@ impl Candidates {
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
         for placed in arranged.into_iter().take(settings.top_k) {
             let Some(stored) = self.stored.remove(&placed.evidence) else { continue };
+            let lexical = in_leg(&retrieved.lexical, placed.evidence);
+            let why = self.why(&placed, searched, lexical);
             let StoredEvidence { id, document, title, url, date, space, ancestors, evidence, indexed } = stored;
-            let (dense, lexical) = (in_leg(&retrieved.dense, id), in_leg(&retrieved.lexical, id));
+            let dense = in_leg(&retrieved.dense, id);
             let text = evidence.contextualized(settings.context);
-            let why = Why {
-                votes: votes(&ballots, id, settings.rrf_k),
-                fused_rank: placed.fused_rank,
-                matched: terms.matched(&evidence, indexed).into_iter().map(|matched| matched.word).collect(),
-            };
+            let matched = terms.matched(&evidence, indexed).into_iter().map(|matched| matched.word).collect();
             hits.push(Hit {
                 rank: hits.len() + 1,
                 evidence: id,
@@ -200,12 +187,12 @@ impl Candidates {
                 context: evidence.context,
                 fused: placed.score,
                 dense_rank: dense.map(|ranked| ranked.rank),
-                dense_score: dense.map(|ranked| ranked.score),
+                dense_score: dense.map(|ranked| ranked.score).or_else(|| self.cosines.get(&id).copied()),
                 lexical_rank: lexical.map(|ranked| ranked.rank),
                 lexical_score: lexical.map(|ranked| ranked.score),
                 rerank_score: self.rerank_scores.get(&id).copied(),
                 copies: placed.copies,
-                why,
+                why: Why { matched, ..why },
             });
         }
         hits

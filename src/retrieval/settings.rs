@@ -6,7 +6,7 @@ use super::Mode;
 use crate::evidence::{ContextParts, Kind};
 use crate::index::{Filter, Within};
 
-/// How evidence is looked for. The defaults are the paper's.
+/// How evidence is looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetrievalSettings {
@@ -14,6 +14,8 @@ pub struct RetrievalSettings {
     pub per_leg: usize,
     /// Hits that are kept.
     pub top_k: usize,
+    /// How the lists of the searches become one.
+    pub fusion: Fusion,
     /// k of the reciprocal rank fusion.
     pub rrf_k: u32,
     /// Which indexes are searched.
@@ -31,6 +33,17 @@ pub struct RetrievalSettings {
     pub per_document: usize,
     /// Whether a question in another language than the documents is searched for in theirs too.
     pub translate: Translate,
+}
+
+/// How the lists of the searches become one, of one text as of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fusion {
+    /// By ranks: reciprocal rank fusion, as the paper has it, each text as much as it weighs.
+    Rrf,
+    /// By scores: those of all texts added up by their weights, and the two sums blended.
+    #[default]
+    Blend,
 }
 
 /// Whether a question in another language than the documents is searched for in theirs too.
@@ -71,6 +84,7 @@ impl Default for RetrievalSettings {
         Self {
             per_leg: 10,
             top_k: 10,
+            fusion: Fusion::default(),
             rrf_k: 60,
             mode: Mode::Hybrid,
             kinds: Kind::ALL.to_vec(),

@@ -37,9 +37,27 @@ fn search(query: &str, settings: &RetrievalSettings) -> Retrieved {
     retrieve(engines, query, settings, &CancelToken::never()).unwrap()
 }
 
+fn by(fusion: Fusion) -> RetrievalSettings {
+    RetrievalSettings { fusion, ..RetrievalSettings::default() }
+}
+
+/// What the votes of a hit add up to; the sum of those by meaning counts nothing where it is below 0.
+pub(super) fn added_up(hit: &Hit) -> f64 {
+    let of = |leg| hit.why.votes.iter().filter(|vote| vote.leg == leg).map(|vote| vote.points).sum::<f64>();
+    of(Leg::Dense).max(0.0) + of(Leg::Lexical)
+}
+
+/// How near the points of a fusion come to its score: embeddings have numbers of 32 bits.
+pub(super) fn close(fusion: Fusion) -> f64 {
+    match fusion {
+        Fusion::Rrf => 1e-12,
+        Fusion::Blend => 1e-5,
+    }
+}
+
 #[test]
 fn a_hit_carries_its_ranks_and_scores_of_both_legs() {
-    let retrieved = search("Who ran the TPM tests?", &RetrievalSettings::default());
+    let retrieved = search("Who ran the TPM tests?", &by(Fusion::Rrf));
     assert_eq!((retrieved.dense.len(), retrieved.lexical.len(), retrieved.hits.len()), (3, 2, 3));
     let best = &retrieved.hits[0];
     assert_eq!((best.rank, best.content.as_str()), (1, "Alice ran the TPM tests"));
@@ -55,13 +73,57 @@ fn a_hit_carries_its_ranks_and_scores_of_both_legs() {
 
 #[test]
 fn a_hit_says_why_it_is_there() {
-    let retrieved = search("Who ran the TPM tests?", &RetrievalSettings::default());
-    let why = &retrieved.hits[0].why;
-    assert_eq!((why.fused_rank, why.matched.join(" ").as_str()), (1, "ran tpm tests"));
-    for hit in &retrieved.hits {
-        let points: f64 = hit.why.votes.iter().map(|vote| vote.points).sum();
-        assert!((points - hit.fused).abs() < 1e-12);
+    for fusion in [Fusion::Rrf, Fusion::Blend] {
+        let retrieved = search("Who ran the TPM tests?", &by(fusion));
+        let why = &retrieved.hits[0].why;
+        assert_eq!((why.fused_rank, why.matched.join(" ").as_str()), (1, "ran tpm tests"));
+        for hit in &retrieved.hits {
+            let points = added_up(hit);
+            assert!((points - hit.fused).abs() < close(fusion), "{fusion:?}: {points} and {}", hit.fused);
+            assert!((hit.why.fused_score - hit.fused).abs() < 1e-12);
+            assert!(hit.why.votes.iter().all(|vote| (vote.query, vote.role) == (0, LegRole::Raw)));
+        }
     }
+}
+
+#[test]
+fn the_place_by_the_searches_alone_outlives_reranking() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = wiki(&embedder);
+    let ask = |reranker: Option<&dyn Rerank>, fusion| {
+        let engines = Engines { index: &index, embedder: &embedder, reranker };
+        retrieve(engines, "Who ran the TPM tests?", &by(fusion), &CancelToken::never()).unwrap().hits
+    };
+    for fusion in [Fusion::Rrf, Fusion::Blend] {
+        let plain = ask(None, fusion);
+        let reranked = ask(Some(&LongestFirst), fusion);
+        assert!(plain.iter().all(|hit| hit.why.fused_rank == hit.rank));
+        for hit in &reranked {
+            let before = plain.iter().find(|other| other.evidence == hit.evidence).unwrap();
+            assert_eq!(hit.why.fused_rank, before.rank);
+            assert!((hit.why.fused_score - before.fused).abs() < 1e-12);
+            assert_eq!(hit.why.votes, before.why.votes);
+            assert!(hit.rerank_score.is_some());
+        }
+        assert!(reranked.iter().any(|hit| hit.why.fused_rank != hit.rank), "{reranked:?}");
+    }
+}
+
+#[test]
+fn a_hit_that_only_the_words_found_has_the_cosine_that_counted() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let notes: Vec<String> = (0..70).map(|n| format!("TPM TPM TPM tests tests {n}")).collect();
+    let far = "Zenith of the many other words of which none has anything to do with what is asked, TPM tests zenith";
+    let pages =
+        [page("Tests", &notes.iter().map(String::as_str).collect::<Vec<_>>()), page("Zenith", &[far, "Other zenith"])];
+    ingest(&mut index, &pages, &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let settings = RetrievalSettings { copies: Copies::Keep, ..by(Fusion::Blend) };
+    let hits = retrieve(engines, "TPM TPM tests tests zenith", &settings, &CancelToken::never()).unwrap().hits;
+    let only_words: Vec<_> = hits.iter().filter(|hit| hit.dense_rank.is_none()).collect();
+    assert!(!only_words.is_empty(), "{hits:?}");
+    assert!(only_words.iter().all(|hit| hit.dense_score.is_some() && hit.lexical_rank.is_some()));
 }
 
 #[test]
@@ -92,7 +154,9 @@ fn one_leg_alone_leaves_the_other_empty() {
     assert!(dense.lexical.is_empty() && dense.hits.iter().all(|hit| hit.lexical_rank.is_none()));
     let lexical = search("TPM", &RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() });
     assert!(lexical.dense.is_empty() && lexical.hits.len() == 2);
-    assert!((lexical.hits[0].fused - 1.0 / 61.0).abs() < 1e-12);
+    assert!((lexical.hits[0].fused - 1.0).abs() < 1e-12, "the best of the only list");
+    let by_rank = search("TPM", &RetrievalSettings { mode: Mode::Lexical, ..by(Fusion::Rrf) });
+    assert!((by_rank.hits[0].fused - 1.0 / 61.0).abs() < 1e-12);
 }
 
 #[test]
@@ -207,10 +271,12 @@ fn a_cancelled_search_says_so() {
 }
 
 #[test]
-fn the_settings_default_to_the_paper_and_refuse_unknown_keys() {
+fn the_settings_have_defaults_and_refuse_unknown_keys_and_words() {
     let settings: RetrievalSettings = serde_json::from_str(r#"{"mode":"dense"}"#).unwrap();
     assert_eq!(settings, RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
     assert!(serde_json::from_str::<RetrievalSettings>(r#"{"perleg":3}"#).is_err());
+    assert_eq!(serde_json::from_str::<RetrievalSettings>(r#"{"fusion":"rrf"}"#).unwrap(), by(Fusion::Rrf));
+    assert!(serde_json::from_str::<RetrievalSettings>(r#"{"fusion":"sum"}"#).is_err());
 }
 
 #[test]

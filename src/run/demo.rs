@@ -18,7 +18,7 @@ use super::{ingest, interactive, report};
 use crate::app::Problem;
 use crate::base::{CancelSource, DomainName};
 use crate::cli::Ingest;
-use crate::eval::{DomainsFile, QuestionConversation, QuestionFile};
+use crate::eval::{DomainsFile, EvalError, QuestionConversation, QuestionFile};
 use crate::runtime::cancel_on_interrupt;
 
 static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/assets/demo");
@@ -41,7 +41,7 @@ fn prepare(start: &Start, output: &mut Output) -> Result<DomainName, Failure> {
     write_bundle(&BUNDLE, &folder).map_err(|error| {
         Failure::failed(Problem::of(&error, format!("Check the space and rights of `{}`.", folder.display())))
     })?;
-    let domains: DomainsFile = parse("domains.toml", |text| DomainsFile::parse(text).map_err(Into::into))?;
+    let domains: DomainsFile = parse("domains.toml", DomainsFile::parse)?;
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     for domain in &domains.domains {
@@ -84,10 +84,10 @@ fn write_bundle(bundle: &Dir<'_>, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn parse<T>(name: &str, read: impl Fn(&str) -> Result<T, Box<dyn std::error::Error>>) -> Result<T, Failure> {
+fn parse<T>(name: &str, read: impl Fn(&str, &Path) -> Result<T, EvalError>) -> Result<T, Failure> {
     let text = BUNDLE.get_file(name).and_then(|file| file.contents_utf8());
     let text = text.ok_or_else(|| Failure::failed(damaged(&format!("{name} is missing"))))?;
-    read(text).map_err(|error| Failure::failed(damaged(&format!("{name}: {error}"))))
+    read(text, Path::new(name)).map_err(|error| Failure::failed(damaged(&Problem::of(&error, "").what)))
 }
 
 fn damaged(what: &str) -> Problem {
@@ -96,7 +96,7 @@ fn damaged(what: &str) -> Problem {
 
 /// Three turns of the first conversation in `questions.toml`, the last one explained.
 fn scripted(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
-    let questions: QuestionFile = parse("questions.toml", |text| QuestionFile::parse(text).map_err(Into::into))?;
+    let questions: QuestionFile = parse("questions.toml", QuestionFile::parse)?;
     let Some(conversation) = questions.conversations.first() else {
         return Err(Failure::failed(damaged("questions.toml has no conversation")));
     };

@@ -1,7 +1,7 @@
 //! stdout for results, stderr for everything else.
 
 use std::io::{self, IsTerminal, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -11,6 +11,9 @@ use crate::app::Problem;
 use crate::base::clean_line;
 use crate::config::Changes;
 use crate::index::IngestProgress;
+
+/// Between two lines of progress where lines stay.
+const SELDOM: Duration = Duration::from_mins(1);
 
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +28,7 @@ pub(super) enum Form {
 #[derive(Debug)]
 pub(super) struct Output {
     form: Form,
-    progress_on_terminal: Progress,
+    progress: Progress,
     line_open: Option<usize>,
 }
 
@@ -33,14 +36,31 @@ pub(super) struct Output {
 enum Progress {
     /// One line, drawn again and again.
     Redrawn,
-    /// stderr is no terminal: only what stays.
-    Quiet,
+    /// stderr is no terminal, such as the log of a job that takes hours: a line now and then.
+    Seldom(Seldom),
+}
+
+/// When the next line of progress is due where lines stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seldom {
+    last: Instant,
+}
+
+impl Seldom {
+    fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = now.duration_since(self.last) >= SELDOM;
+        if is_due {
+            self.last = now;
+        }
+        is_due
+    }
 }
 
 impl Output {
     pub(super) fn new(form: Form) -> Self {
-        let progress = if io::stderr().is_terminal() { Progress::Redrawn } else { Progress::Quiet };
-        Self { form, progress_on_terminal: progress, line_open: None }
+        let seldom = Seldom { last: Instant::now() };
+        let progress = if io::stderr().is_terminal() { Progress::Redrawn } else { Progress::Seldom(seldom) };
+        Self { form, progress, line_open: None }
     }
 
     pub(super) fn form(&self) -> Form {
@@ -71,10 +91,21 @@ impl Output {
         let _ = writeln!(io::stderr(), "{text}");
     }
 
-    /// A line for people on stderr that the next one takes the place of.
+    /// A line for people on stderr that the next one takes the place of; where lines stay, one a minute.
     pub(super) fn progress(&mut self, text: &str) {
-        if self.progress_on_terminal == Progress::Redrawn {
-            self.redraw(&tail(&clean_line(text), columns().saturating_sub(1)));
+        self.show(text, tail);
+    }
+
+    fn show(&mut self, text: &str, cut: fn(&str, usize) -> String) {
+        let line = clean_line(text);
+        match &mut self.progress {
+            Progress::Redrawn => self.redraw(&cut(&line, columns().saturating_sub(1))),
+            Progress::Seldom(seldom) => {
+                if seldom.is_due(Instant::now()) {
+                    // A closed stderr is no reason to fail a command.
+                    let _ = writeln!(io::stderr(), "{line}");
+                }
+            }
         }
     }
 
@@ -88,10 +119,8 @@ impl Output {
 
     /// The progress of an ingest, as often as it can be read.
     pub(super) fn pace(&mut self, pace: &mut Pace, progress: &IngestProgress) {
-        if self.progress_on_terminal == Progress::Redrawn
-            && let Some(line) = pace.hear(progress, Instant::now())
-        {
-            self.redraw(&head(&clean_line(&line), columns().saturating_sub(1)));
+        if let Some(line) = pace.hear(progress, Instant::now()) {
+            self.show(&line, head);
         }
     }
 
@@ -154,6 +183,14 @@ fn tail(line: &str, room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_lines_stay_one_is_shown_a_minute() {
+        let start = Instant::now();
+        let mut seldom = Seldom { last: start };
+        let due: Vec<u64> = (0..=150).filter(|second| seldom.is_due(start + Duration::from_secs(*second))).collect();
+        assert_eq!(due, [60, 120]);
+    }
 
     #[test]
     fn a_progress_line_never_wraps() {

@@ -34,21 +34,34 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let index = start.open_domain(&args.domain, embedder.identity(), &token, &mut |progress| {
         output.pace(&mut pace, &progress);
     })?;
+    let holds = if index.summary()?.documents == 0 { Holds::Nothing } else { Holds::Documents };
+    if holds == Holds::Nothing {
+        let name = &args.domain;
+        output.note(&format!("the domain `{name}` is empty: fill it with `ragonite ingest --domain {name} PATH`"));
+    }
     let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
     let found = retrieve(engines, &args.query, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::from(&found))?,
-        Form::Text => output.text(&text(&found, args.context))?,
+        Form::Text => output.text(&text(&found, holds, args.context))?,
     }
     Ok(Exit::Done)
+}
+
+/// What there is to search.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Documents,
+    Nothing,
 }
 
 /// How to search: as typed, else as the domain has it.
 fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     let mut settings = of_domain;
-    settings.top_k = usize::from(args.k);
-    settings.per_leg = settings.per_leg.max(usize::from(args.k));
+    settings.top_k = args.k.map_or(settings.top_k, usize::from);
+    settings.per_leg = settings.per_leg.max(settings.top_k);
     settings.mode = args.mode.unwrap_or(settings.mode);
+    settings.fusion = args.fusion.unwrap_or(settings.fusion);
     settings.context = args.context.unwrap_or(settings.context);
     if !args.kinds.is_empty() {
         settings.kinds.clone_from(&args.kinds);
@@ -58,7 +71,7 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
 }
 
 /// The hits; with their whole texts where parts of the context were asked for.
-fn text(found: &Retrieved, context: Option<ContextParts>) -> String {
+fn text(found: &Retrieved, holds: Holds, context: Option<ContextParts>) -> String {
     let mut text = String::new();
     for hit in &found.hits {
         text.push_str(&report::hit_lines(hit, ' '));
@@ -69,7 +82,7 @@ fn text(found: &Retrieved, context: Option<ContextParts>) -> String {
         }
         let _ = writeln!(text, "       {}", crate::base::clean_line(&hit.url));
     }
-    if found.hits.is_empty() {
+    if found.hits.is_empty() && holds == Holds::Documents {
         text.push_str("Nothing was found.\n");
     }
     let hits = if found.hits.len() == 1 { "hit" } else { "hits" };
@@ -86,7 +99,7 @@ mod tests {
     use crate::config::{Changes, Config, Setting};
     use crate::evidence::Kind;
     use crate::inference::Catalog;
-    use crate::retrieval::Mode;
+    use crate::retrieval::{Fusion, Mode};
 
     #[test]
     fn the_command_line_wins_over_the_domain_and_the_domain_over_the_configuration() {
@@ -97,10 +110,13 @@ mod tests {
         changes.set(Setting::Mode, "dense").unwrap();
         changes.set(Setting::Kinds, "row").unwrap();
         let of_domain = changes.applied_to(&configured).retrieval;
-        let typed = Cli::try_parse_from(["ragonite", "search", "--domain", "wiki", "--mode", "hybrid", "who?"]);
+        let typed = Cli::try_parse_from([
+            "ragonite", "search", "--domain", "wiki", "--mode", "hybrid", "--fusion", "rrf", "who?",
+        ]);
         let Some(Command::Search(args)) = typed.unwrap().command else { panic!("no search") };
         let settings = settings(of_domain, &args);
-        assert_eq!((settings.mode, settings.kinds), (Mode::Hybrid, vec![Kind::Row]));
+        assert_eq!((settings.mode, settings.fusion), (Mode::Hybrid, Fusion::Rrf));
+        assert_eq!(settings.kinds, [Kind::Row]);
         assert_eq!((settings.rrf_k, settings.context), (7, ContextParts::NONE));
     }
 }

@@ -424,7 +424,7 @@ fn a_value_can_be_typed_and_a_bad_one_is_refused_in_place() {
     desk.keys(&["Esc"]);
     assert!(view(&desk).typed.is_none() && view(&desk).refused.is_none());
     assert!(desk.app.problem().is_none());
-    desk.keys(&["g", "j", "j", "j", "j", "j", "Enter"]);
+    desk.keys(&["g", "j", "j", "j", "j", "j", "j", "Enter"]);
     assert_eq!(view(&desk).setting(), crate::config::Setting::Kinds);
     let typed = view(&desk).typed.as_ref().unwrap().lines().join("");
     assert_eq!(typed, "all");

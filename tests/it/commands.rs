@@ -106,6 +106,12 @@ fn searching_finds_a_row_and_says_how() {
     assert_eq!(found["mode"], "hybrid");
     assert!(hits.iter().all(|hit| hit["links"].is_array() && hit["ancestors"].is_array()));
     assert!(hits.iter().all(|hit| hit.get("date").is_some() && hit.get("space").is_some()));
+    let votes = hits[0]["why"]["votes"].as_array().unwrap();
+    assert!(votes.iter().all(|vote| vote["role"] == "raw" && vote["rank"].is_u64() && vote["points"].is_f64()));
+    let by_rank =
+        program.json(&["search", "--domain", "league", "--fusion", "rrf", "How many goals did Dario Quell score?"]);
+    let best = by_rank["hits"][0]["fused"].as_f64().unwrap();
+    assert!(best <= 2.0 / 61.0 && best < hits[0]["fused"].as_f64().unwrap(), "{best}: by ranks no score is higher");
 }
 
 /// The hits of a search in a domain.

@@ -770,7 +770,7 @@ fn changed_settings() -> Stage {
     let mut stage = Stage::answered();
     stage.press(KeyCode::F(7), KeyModifiers::NONE);
     // Two sources more, searched by meaning, no translation.
-    for code in "lljljjjjjjl".chars() {
+    for code in "lljljjjjjjjl".chars() {
         stage = stage.key(code);
     }
     stage

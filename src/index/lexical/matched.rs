@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::dated::DateTerm;
 use crate::evidence::{ContextParts, Evidence};
 use crate::index::words;
 
@@ -24,6 +25,8 @@ pub enum MatchKind {
     Part,
     /// The domain has not the word of the question, and this is one of those spelled most like it.
     Close,
+    /// It is the same date, in any spelling.
+    Date,
 }
 
 /// A part of an evidence in which words are found.
@@ -71,6 +74,8 @@ pub(super) struct QuestionTerm {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QuestionTerms {
     pub(super) terms: Vec<QuestionTerm>,
+    /// The dates of the question; none of their words is among the terms.
+    pub(super) dates: Vec<DateTerm>,
     /// Terms that stand side by side in the question.
     pub(super) pairs: Vec<(String, String)>,
     /// The identifiers of a question that has no other words, in the forms of the index.
@@ -90,8 +95,8 @@ impl QuestionTerms {
         self.named.iter().filter(|form| matched.contains(*form)).count()
     }
 
-    /// The words of the question that an evidence has, in the order of the question. `indexed` are the context parts
-    /// that the domain was made with.
+    /// The words of the question that an evidence has, in the order of the question; dates follow. `indexed` are the
+    /// context parts that the domain was made with.
     #[must_use]
     pub fn matched(&self, evidence: &Evidence, indexed: ContextParts) -> Vec<MatchedTerm> {
         let language = words::text_language(&evidence.contextualized(indexed));
@@ -105,21 +110,24 @@ impl QuestionTerms {
             (TextField::After, ContextParts::AFTER, context.after.as_str()),
         ] {
             if indexed.contains(part) {
-                let words: HashSet<String> =
+                let words: Vec<String> =
                     words::analyzed(text, language).tokens.into_iter().map(|token| token.text).collect();
                 fields.push((field, words));
             }
         }
+        let sets: Vec<(TextField, HashSet<&str>)> =
+            fields.iter().map(|(field, words)| (*field, words.iter().map(String::as_str).collect())).collect();
         let mut matched = Vec::new();
         for QuestionTerm { word, how, forms, .. } in &self.terms {
             for form in forms {
-                let places = fields.iter().filter(|(_, words)| words.contains(form)).map(|(field, _)| *field);
+                let places = sets.iter().filter(|(_, words)| words.contains(form.as_str())).map(|(field, _)| *field);
                 let places: Vec<TextField> = places.collect();
                 if !places.is_empty() {
                     matched.push(MatchedTerm { word: word.clone(), term: form.clone(), how: *how, fields: places });
                 }
             }
         }
+        matched.extend(self.dates.iter().filter_map(|date| date.matched(&fields)));
         matched
     }
 }

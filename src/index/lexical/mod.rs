@@ -1,13 +1,14 @@
 //! The index by words: the folder `lexical/`, derived from `domain.db`.
 //!
 //! Takes contextualized texts by evidence id, gives the best ones by BM25 over the whole text, to which the words of
-//! the title add once more, and words that stand side by side as in the question.
+//! the title add once more, words that stand side by side as in the question, and dates in any spelling.
 //! Invariants: a commit carries the generation it was made from; text of users is never read as a query language, so
 //! no question is an error; files that are not what was written are never given to tantivy, which panics on some.
-//! Not here: what a word is (`words`), what a question looks for (`question`, `compound`), which words met (`matched`),
+//! Not here: what a word is (`words`), what a question looks for (`question`, `compound`, `dated`), which words met (`matched`),
 //! deciding when to rebuild (`repair`).
 
 mod compound;
+mod dated;
 mod matched;
 mod question;
 #[cfg(test)]
@@ -26,8 +27,10 @@ use tantivy::{
     DocAddress, DocSet as _, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
 };
 
+use dated::DateTerm;
 use matched::QuestionTerm;
 pub use matched::{MatchKind, MatchedTerm, QuestionTerms, TextField};
+use question::IDENTIFIER_WEIGHT;
 use vocabulary::IndexedWords;
 
 use super::IndexError;
@@ -50,6 +53,10 @@ const TITLE_WEIGHT: f32 = 0.75;
 
 /// What two words side by side, as the question has them, add to the score, beside what each of them scores.
 const PAIR_WEIGHT: f32 = 0.15;
+
+/// What a date adds to the score where it stands there whole: as much again as its words. It is meant as one, and a text
+/// with another day of the same month speaks of something else.
+const DATE_WEIGHT: f32 = 1.0;
 
 /// Memory of the writer: the least tantivy takes is 15 MB, and small domains need no more than a few times that.
 const WRITER_BYTES: usize = 48 << 20;
@@ -184,7 +191,8 @@ impl Lexical {
     }
 
     fn found(&self, terms: &QuestionTerms, limit: usize, test: Option<&Test>) -> tantivy::Result<Vec<Scored>> {
-        let clauses: Vec<_> = terms.terms.iter().flat_map(|term| self.fields.clauses(term)).collect();
+        let dates = terms.dates.iter().flat_map(|date| self.fields.date_clauses(date));
+        let clauses: Vec<_> = terms.terms.iter().flat_map(|term| self.fields.clauses(term)).chain(dates).collect();
         if clauses.is_empty() {
             return Ok(Vec::new());
         }
@@ -198,7 +206,9 @@ impl Lexical {
                 searcher.search(&query, &FilterCollector::new(EVIDENCE.to_owned(), passes, top))?
             }
         };
-        self.add_pairs(&searcher, &terms.pairs, &mut best)?;
+        let pairs = terms.pairs.iter().map(|(first, second)| (vec![first.as_str(), second.as_str()], PAIR_WEIGHT));
+        let dates = terms.dates.iter().flat_map(DateTerm::phrases).map(|phrase| (phrase, DATE_WEIGHT));
+        self.add_phrases(&searcher, pairs.chain(dates), &mut best)?;
         let mut found = Vec::with_capacity(best.len());
         for (score, address) in best {
             let ids = searcher.segment_reader(address.segment_ord).fast_fields().i64(EVIDENCE)?;
@@ -209,21 +219,21 @@ impl Lexical {
         Ok(found)
     }
 
-    /// Adds to the scores what pairs of words are worth. Only the candidates are looked at: to go through all evidences
-    /// for every pair would cost more than the search.
-    fn add_pairs(
+    /// Adds to the scores what words that stand side by side are worth. Only the candidates are looked at: to go through
+    /// all evidences for every phrase would cost more than the search.
+    fn add_phrases<'a>(
         &self,
         searcher: &Searcher,
-        pairs: &[(String, String)],
+        phrases: impl Iterator<Item = (Vec<&'a str>, f32)>,
         candidates: &mut [(f32, DocAddress)],
     ) -> tantivy::Result<()> {
         candidates.sort_by_key(|(_, address)| *address);
-        for (first, second) in pairs {
-            let terms = [first, second].map(|word| Term::from_field_text(self.fields.text, word));
-            let weight = PhraseQuery::new(terms.into()).weight(EnableScoring::enabled_from_searcher(searcher))?;
+        for (words, worth) in phrases {
+            let terms = words.into_iter().map(|word| Term::from_field_text(self.fields.text, word)).collect();
+            let weight = PhraseQuery::new(terms).weight(EnableScoring::enabled_from_searcher(searcher))?;
             for of_segment in candidates.chunk_by_mut(|(_, a), (_, b)| a.segment_ord == b.segment_ord) {
                 let Some((_, DocAddress { segment_ord, .. })) = of_segment.first() else { continue };
-                let mut scorer = weight.scorer(searcher.segment_reader(*segment_ord), PAIR_WEIGHT)?;
+                let mut scorer = weight.scorer(searcher.segment_reader(*segment_ord), worth)?;
                 for (score, address) in of_segment {
                     if scorer.doc() < address.doc_id {
                         scorer.seek(address.doc_id);
@@ -241,17 +251,40 @@ impl Lexical {
 impl Fields {
     /// What scores a word of the question: its best form in the text, and in the title.
     fn clauses(self, term: &QuestionTerm) -> [Box<dyn Query>; 2] {
-        [(self.text, 1.0), (self.title, TITLE_WEIGHT)].map(|(field, weight)| {
-            let of_form = |form: &String| -> Box<dyn Query> {
-                Box::new(TermQuery::new(Term::from_field_text(field, form), IndexRecordOption::WithFreqs))
+        self.weighted().map(|(field, weight)| boosted(best_form(field, &term.forms), weight * term.weight))
+    }
+
+    /// What scores a date of the question: the best of its spellings and readings in the text, and in the title.
+    fn date_clauses(self, date: &DateTerm) -> [Box<dyn Query>; 2] {
+        self.weighted().map(|(field, weight)| {
+            let whole = date.whole.iter().map(|run| boosted(of_form(field, run), IDENTIFIER_WEIGHT));
+            let reading = |parts: &Vec<Vec<String>>| -> Box<dyn Query> {
+                let parts = parts.iter().map(|forms| (Occur::Should, best_form(field, forms)));
+                Box::new(BooleanQuery::new(parts.collect()))
             };
-            let query: Box<dyn Query> = match term.forms.as_slice() {
-                [form] => of_form(form),
-                forms => Box::new(DisjunctionMaxQuery::new(forms.iter().map(of_form).collect())),
-            };
-            Box::new(BoostQuery::new(query, weight * term.weight)) as Box<dyn Query>
+            let spellings = whole.chain(date.readings.iter().map(reading)).collect();
+            boosted(Box::new(DisjunctionMaxQuery::new(spellings)), weight)
         })
     }
+
+    fn weighted(self) -> [(Field, f32); 2] {
+        [(self.text, 1.0), (self.title, TITLE_WEIGHT)]
+    }
+}
+
+fn of_form(field: Field, form: &str) -> Box<dyn Query> {
+    Box::new(TermQuery::new(Term::from_field_text(field, form), IndexRecordOption::WithFreqs))
+}
+
+fn best_form(field: Field, forms: &[String]) -> Box<dyn Query> {
+    match forms {
+        [form] => of_form(field, form),
+        forms => Box::new(DisjunctionMaxQuery::new(forms.iter().map(|form| of_form(field, form)).collect())),
+    }
+}
+
+fn boosted(query: Box<dyn Query>, weight: f32) -> Box<dyn Query> {
+    Box::new(BoostQuery::new(query, weight))
 }
 
 impl std::fmt::Debug for Lexical {

@@ -4,15 +4,17 @@
 //! side.
 //! A word that the domain has is looked for as it is. For one that it has not, these are tried in turn: the form of the
 //! other language and the other spelling of an umlaut; the parts of a German compound; the words nearest in spelling.
+//! A date is looked for in all spellings that the domain has, in place of the words it is written with.
 //! Invariants: a question keeps at least one word when it has any, however common its words are; the work is bounded
 //! however long the question is; nothing is looked for twice.
-//! Not here: what a word is (`words`), the score (`lexical`).
+//! Not here: what a word is (`words`), the spellings of a date (`dated`), the score (`lexical`).
 
 use std::collections::HashSet;
 
 use super::compound;
+use super::dated::{self, DateTerm};
 use super::matched::{MatchKind, QuestionTerm, QuestionTerms};
-use crate::base::Language;
+use crate::base::{DateMention, Language, dates_in};
 use crate::index::IndexError;
 use crate::index::words::{self, Word};
 
@@ -25,11 +27,17 @@ const MOST_TERMS: usize = 64;
 /// Pairs of terms that are looked for.
 const MOST_PAIRS: usize = 32;
 
+/// Dates that are looked for in other spellings.
+const MOST_DATES: usize = 4;
+
 /// Unknown words that are split or compared with the vocabulary, which is dear.
 const MOST_UNKNOWN: usize = 32;
 
 /// Beginning of a question by which its language is told.
 const LANGUAGE_BYTES: usize = 2000;
+
+/// Beginning of a question in which dates are looked for.
+const DATE_BYTES: usize = 8000;
 
 /// Least letters of a word that may be misspelled.
 const LEAST_CLOSE: usize = 4;
@@ -47,7 +55,7 @@ const MOST_CLOSE: usize = 3;
 const CLOSE_WEIGHT: f32 = 0.8;
 
 /// What a whole identifier or number counts, beside what it scores for being rare: it is meant exactly so.
-const IDENTIFIER_WEIGHT: f32 = 1.25;
+pub(super) const IDENTIFIER_WEIGHT: f32 = 1.25;
 
 /// The words that a domain has.
 pub(super) trait Vocabulary {
@@ -70,7 +78,14 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut before: Option<(usize, String)> = None;
     let read = words::question_words(question, language, MOST_READ);
+    let mut mentions = dates_in(&question[..question.floor_char_boundary(DATE_BYTES)]);
+    mentions.truncate(MOST_DATES);
+    let dates = dates(question, &mentions, vocabulary)?;
     for word in &read {
+        if mentions.iter().any(|mention| mention.span.contains(&word.at)) {
+            before = None;
+            continue;
+        }
         for (part, form) in reading.read(word)?.into_iter().enumerate() {
             if let Some((place, other)) = before.take()
                 && (place + 1 == word.place || part > 0)
@@ -87,7 +102,13 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     let terms = rarest(reading.terms);
     let alone = alone(&read);
     let named = terms.iter().filter(|term| alone.contains(&term.word)).flat_map(|term| term.forms.clone()).collect();
-    Ok(QuestionTerms { terms, pairs, named })
+    Ok(QuestionTerms { terms, dates, pairs, named })
+}
+
+/// What the dates of a question look for.
+fn dates(question: &str, mentions: &[DateMention], vocabulary: &dyn Vocabulary) -> Result<Vec<DateTerm>, IndexError> {
+    let read = mentions.iter().map(|mention| dated::date_term(&question[mention.span.clone()], mention, vocabulary));
+    Ok(read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
 /// The identifiers of a question that has nothing else to say; none where it has.
@@ -337,6 +358,29 @@ pub(super) mod tests {
         for other in ["OXT-1654 board", "board b2", "1654", "What is it about?", ""] {
             assert!(named(other).is_empty(), "{other}");
         }
+    }
+
+    #[test]
+    fn a_date_is_looked_for_in_the_spellings_that_the_domain_has() {
+        let known = Known::new(&["meet", "juli", "23", "7", "15", "2015", "2015-07-23"]);
+        let read = terms("Who met on 23.7.15?", &known).unwrap();
+        assert!(read.terms.is_empty() && read.pairs.is_empty(), "its digits alone mean nothing");
+        let [date] = read.dates.as_slice() else { panic!("{read:?}") };
+        assert_eq!((date.word.as_str(), date.whole.as_slice()), ("23.7.15", &["2015-07-23".to_owned()][..]));
+        assert_eq!(date.readings, [[["23"], ["juli"], ["2015"]].map(|forms| forms.map(str::to_owned).to_vec())]);
+        let phrases: Vec<_> = date.phrases().collect();
+        assert_eq!(phrases, [["juli", "23", "2015"], ["23", "juli", "2015"]]);
+        let both = terms("on 3/4/2015", &Known::new(&["3", "4", "april", "march", "2015"])).unwrap();
+        assert_eq!(both.dates[0].readings.len(), 2, "day and month, or month and day");
+    }
+
+    #[test]
+    fn a_version_is_looked_for_as_it_is() {
+        let known = Known::new(&["7.1.15", "9.0.2", "juli"]);
+        let read = terms("Is it in OpenXT 7.1.15 or 9.0.2?", &known).unwrap();
+        assert!(read.dates.is_empty());
+        assert_eq!(read.terms.iter().map(|term| term.word.as_str()).collect::<Vec<_>>(), ["7.1.15", "9.0.2"]);
+        assert!(terms("on 23.7.15", &Known::new(&["other"])).unwrap().dates.is_empty(), "nothing of it is known");
     }
 
     #[test]

@@ -53,6 +53,39 @@ fn words_side_by_side_come_before_the_same_words_apart() {
 }
 
 #[test]
+fn a_date_finds_the_same_date_written_otherwise() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let pages = [
+        page("Call - July 23 2015", &["The dial-in number is 7 15"]),
+        page("Call - August 23 2015", &["The dial-in number is 7 15 23"]),
+        page("2018-08-16 call", &["The dial-in number is 16 8 18"]),
+        page("Sitzung am 1. März 2016", &["The dial-in number is 16 1 3"]),
+        page("Sitzung am 1. April 2016", &["The dial-in number is 16 1 3 2016"]),
+    ];
+    ingest(&mut index, &pages, &embedder).unwrap();
+    let title = |question: &str| {
+        let found = index.lexical_search(question, 1).unwrap();
+        let stored = index.evidences(&found.iter().map(|scored| scored.evidence).collect::<Vec<_>>()).unwrap();
+        let terms = index.question_terms(question).unwrap();
+        let matched = stored.first().map(|stored| terms.matched(&stored.evidence, stored.indexed)).unwrap();
+        assert!(matched.iter().any(|matched| matched.how == MatchKind::Date), "{question}: {matched:?}");
+        stored.into_iter().next().map(|stored| stored.title).unwrap_or_default()
+    };
+    for (question, expected) in [
+        ("What was the dial-in number on 23.7.15?", "Call - July 23 2015"),
+        ("dial-in number on 2015-07-23", "Call - July 23 2015"),
+        ("Nummer am 23. Juli 2015", "Call - July 23 2015"),
+        ("dial-in number on August 16, 2018", "2018-08-16 call"),
+        ("dial-in number on 8/16/2018", "2018-08-16 call"),
+        ("dial-in number on March 1st, 2016", "Sitzung am 1. März 2016"),
+        ("dial-in number on 4/1/2016", "Sitzung am 1. April 2016"),
+    ] {
+        assert_eq!(title(question), expected, "{question}");
+    }
+}
+
+#[test]
 fn an_index_of_an_older_version_is_built_anew_from_the_database() {
     let (folder, index, embedder) = wiki();
     let folder = folder.path().join("wiki");

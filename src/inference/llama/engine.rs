@@ -416,7 +416,9 @@ impl Engine {
         self.forget_all();
         for ((sequence, positions), state) in all.iter().zip(&states) {
             self.context.state_seq_set(state, sequence.id())?;
-            positions.iter().for_each(|position| self.cells.read(*sequence, 1, *position));
+            for position in positions {
+                self.cells.read(*sequence, 1, *position);
+            }
         }
         Ok(())
     }

@@ -10,13 +10,13 @@ use super::super::output::Output;
 use super::super::start::Start;
 use super::bench::Bench;
 use super::models;
-use super::output::{Table, remembered};
+use super::output::{Table, about_paper, remembered};
 use super::pace::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAnswers;
 use crate::eval::{
-    ABOUT_TEXT, Ablation, Answered, Comparison, Doing, EvalError, Figures, Judged, Judgement, Limit, Pages,
+    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name, Pages,
     Remembering, Run, ScoredAnswer, Speaker, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
 use crate::prompt::CutHow;
@@ -34,9 +34,10 @@ pub(super) fn run(start: &Start, args: &EvalAnswers, output: &mut Output) -> Res
     let bench = Bench::open(start, &args.common, spread(args.limit), cancel.token(), output)?;
     let comparing = bench.compare()?;
     let mut answers = Answers::open(&bench, args.judge.as_deref(), output)?;
-    let results = run_all(comparing, args.common.ablate, output, &mut |variation, step, output| {
-        answers.asked(variation, step, output)
-    })?;
+    let results =
+        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+            answers.asked(variation, step, output)
+        })?;
     let (judge, sources) = (answers.judge.name(bench.generator_id()), answers.sources);
     let settings = |variation: &Variation| {
         bench.settings(variation).spoken(bench.generator_id(), sources.of(&variation.retrieval)).judged(judge)
@@ -186,7 +187,7 @@ impl Judge {
 
 impl Reported for ScoredAnswer {
     const WHAT: &'static str = "answers";
-    const HEADLINE: &'static str = "answer_relevance";
+    const HEADLINE: Name = Name::AnswerRelevance;
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {
@@ -211,31 +212,31 @@ impl Reported for ScoredAnswer {
         }
     }
 
-    fn tables(run: &Run<Self>, _: &Variation, comparison: Comparison) -> Vec<Table> {
-        tables(&run.figures, comparison)
+    fn tables(run: &Run<Self>) -> Vec<Table> {
+        tables(run)
     }
 }
 
-fn tables(figures: &Figures, comparison: Comparison) -> Vec<Table> {
-    let all = figures.columns.len();
+fn tables(run: &Run<ScoredAnswer>) -> Vec<Table> {
+    let paper = about_paper(run);
     vec![
         Table {
             heading: "What the answers say",
             text: format!(
                 "Relevance: 1 for all of the gold answer, 0.5 for some, 0 for nothing, as the judge rates it. F1 and recall: \
-                 words shared with the gold answer, which ConfQuestions has in English only.\n\n{}",
-                measured(figures, 0..ABOUT_TEXT, comparison)
+                 words shared with the gold answer, which ConfQuestions has in English only.{paper}\n\n{}",
+                measured(&run.figures, ABOUT_TEXT, run.papers)
             ),
         },
         Table {
             heading: "Where they are from",
             text: format!(
                 "Expected: no gold page among the sources, so out of scope is right. Valid citations: share of cited numbers \
-                 that were sources. Cites gold: of answers that cite and had a gold page among their sources.\n\n{}",
-                measured(figures, ABOUT_TEXT..all, comparison)
+                 that were sources. Cites gold: of answers that cite and had a gold page among their sources.{paper}\n\n{}",
+                measured(&run.figures, ABOUT_SOURCES, run.papers)
             ),
         },
-        Table { heading: "Intervals", text: intervals(figures) },
+        Table { heading: "Intervals", text: intervals(&run.figures) },
     ]
 }
 

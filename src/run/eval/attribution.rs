@@ -12,15 +12,15 @@ use super::super::start::Start;
 use super::answers::{Sources, spread};
 use super::bench::Bench;
 use super::models;
-use super::output::{Table, remembered};
+use super::output::{Table, about_paper, remembered};
 use super::pace::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
 use crate::attribution::SourceVector;
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAttribution;
 use crate::eval::{
-    AS_IN_PAPER, Answered, Comparison, Doing, EvalError, Explained, Explaining, Pages, Pointed, Remembering, Run,
-    Speaker, Variation, WAYS, Way, answer, attribute, intervals, measured,
+    AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pages, Pointed, Remembering, Run, Speaker,
+    Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
 };
 use crate::index::Index;
 use crate::inference::Embed;
@@ -39,9 +39,10 @@ pub(super) fn run(start: &Start, args: &EvalAttribution, output: &mut Output) ->
     let comparer = comparer(&bench, output)?;
     let generator = bench.generator(output)?;
     let mut attributions = Attributions { bench: &bench, sources, generator, comparer, ways };
-    let results = run_all(comparing, args.common.ablate, output, &mut |variation, step, output| {
-        attributions.explained(variation, step, output)
-    })?;
+    let results =
+        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+            attributions.explained(variation, step, output)
+        })?;
     let settings = |variation: &Variation| {
         bench.settings(variation).spoken(bench.generator_id(), sources.of(&variation.retrieval))
     };
@@ -155,7 +156,7 @@ fn vectors(
 
 impl Reported for Explained {
     const WHAT: &'static str = "attribution";
-    const HEADLINE: &'static str = "attribution_accuracy.counterfactual";
+    const HEADLINE: Name = Name::Accuracy(Way::Counterfactual);
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {
@@ -170,10 +171,9 @@ impl Reported for Explained {
         }
     }
 
-    fn tables(run: &Run<Self>, _: &Variation, comparison: Comparison) -> Vec<Table> {
-        let others = AS_IN_PAPER..run.figures.columns.len();
-        let text = format!("{ABOUT}\n\n{}", measured(&run.figures, 0..AS_IN_PAPER, comparison));
-        let others = format!("{OTHERS}\n\n{}", measured(&run.figures, others, Comparison::Nothing));
+    fn tables(run: &Run<Self>) -> Vec<Table> {
+        let text = format!("{ABOUT}{}\n\n{}", about_paper(run), measured(&run.figures, AS_IN_PAPER, run.papers));
+        let others = format!("{OTHERS}\n\n{}", measured(&run.figures, WITHOUT_ANSWERS, None));
         vec![
             Table { heading: "Attribution accuracy", text },
             Table { heading: "Attribution accuracy without another answer", text: others },

@@ -13,6 +13,7 @@ use super::super::output::Output;
 use super::super::pace::Pace;
 use super::super::start::Start;
 use super::models;
+use super::output::check_report;
 use super::pace::Step;
 use crate::answer::AnswerSettings;
 use crate::app::Problem;
@@ -20,8 +21,8 @@ use crate::base::{CancelToken, DomainName, Language};
 use crate::cli::EvalCommon;
 use crate::config::program_stamp;
 use crate::eval::{
-    Ablation, Asking, Benchmark, Comparing, Completion, EvalError, Limit, Pages, Part, Preparation, Remembering,
-    Speaking, Unit, Variant, Variation, Wanted, prepare,
+    Ablation, Asking, Benchmark, Comparing, Comparison, Completion, EvalError, Limit, Pages, Papers, Part, Preparation,
+    Preparing, Remembering, Speaking, Unit, Variant, Variation, Wanted, prepare,
 };
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
@@ -61,6 +62,9 @@ impl<'a> Bench<'a> {
         cancel: CancelToken,
         output: &mut Output,
     ) -> Result<Self, Failure> {
+        if let Some(report) = &args.report {
+            check_report(report)?;
+        }
         let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
         let unit = if by_model { Unit::Conversation } else { Unit::Question };
         let wanted = Wanted { languages: args.languages.clone(), limit, unit };
@@ -116,8 +120,9 @@ impl<'a> Bench<'a> {
         let (how, config) = (&self.args.how, &self.start.config);
         let context = how.context.unwrap_or(config.index.context);
         let mut retrieval = config.retrieval.clone();
-        retrieval.top_k = usize::from(how.k);
+        retrieval.top_k = how.k.map_or(retrieval.top_k, usize::from);
         retrieval.mode = how.mode.unwrap_or(retrieval.mode);
+        retrieval.fusion = how.fusion.unwrap_or(retrieval.fusion);
         retrieval.context = context;
         retrieval.translate = self.translate;
         if !how.kinds.is_empty() {
@@ -154,13 +159,18 @@ impl<'a> Bench<'a> {
     pub(super) fn asking<'b>(&'b self, index: &'b Index, pages: &'b Pages, variation: &'b Variation) -> Asking<'b> {
         let reranker = self.reranker.as_deref().filter(|_| variation.rerank == Reranking::On);
         let engines = Engines { index, embedder: self.embedder.as_ref(), reranker };
-        Asking { engines, settings: &variation.retrieval, completion: variation.completion, pages }
+        let past_turns = self.start.app_settings().past_turns;
+        Asking { engines, settings: &variation.retrieval, completion: variation.completion, past_turns, pages }
+    }
+
+    /// What of the paper stands beside a run; none where the paper asks other questions.
+    pub(super) fn papers(&self, variation: &Variation) -> Option<Papers> {
+        (self.benchmark.comparison() == Comparison::Paper).then(|| Papers::beside(variation))
     }
 
     /// How the model speaks, as on the screen.
     pub(super) fn speaking<'b>(&'b self, prefix: &'b str, sources: usize) -> Speaking<'b> {
-        let past_turns = self.start.app_settings().past_turns;
-        Speaking { prefix, settings: &self.answering, sources, past_turns }
+        Speaking { prefix, settings: &self.answering, sources }
     }
 
     /// The id of the generator in the catalog.
@@ -243,6 +253,15 @@ impl<'a> Bench<'a> {
         let preparation = Preparation { name, documents, evidence: &variation.evidence, context: variation.context };
         let folder = self.start.paths.benchmarks();
         let embedder = self.embedder.as_ref();
+        let mut hear = |preparing| {
+            let line = match preparing {
+                Preparing::Looking { done, total } => Some(format!("{done} of {total} documents looked at")),
+                Preparing::Ingesting(progress) => pace.hear(&progress, Instant::now()),
+            };
+            if let Some(line) = line {
+                output.progress(&step.line(&line));
+            }
+        };
         let (index, report) = prepare(&folder, &preparation, embedder, &self.cancel, &mut hear)?;
         if report.added + report.updated > 0 || !report.skipped.is_empty() {
             output.note(&step.line(&made(&report, &folder)));

@@ -16,6 +16,7 @@ mod retrieval;
 use super::exit::{Exit, Failure};
 use super::output::Output;
 use super::start::Start;
+use crate::app::Problem;
 use crate::cli::Eval;
 use crate::eval::EvalError;
 use crate::runtime::problem;
@@ -41,8 +42,15 @@ impl From<EvalError> for Failure {
             error @ (EvalError::Cache { .. }
             | EvalError::Answer(_)
             | EvalError::Attribution(_)
-            | EvalError::Judge(_)) => Self::failed(problem(&error)),
-            error => Self::usage(problem(&error)),
+            | EvalError::Judge(_)) => Self::failed(with_next_step(&error)),
+            error => Self::usage(with_next_step(&error)),
         }
     }
+}
+
+/// The error with the remedy of its cause, or its own.
+fn with_next_step(error: &EvalError) -> Problem {
+    let Problem { what, next } = problem(error);
+    let next = if next.is_empty() { error.next_step().to_owned() } else { next };
+    Problem { what, next }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::super::exit::Failure;
 use super::super::start::Start;
 use crate::base::CancelToken;
-use crate::eval::{Cache, Remembering, key};
-use crate::inference::{CatalogModel, Embed, Generate as _, KvCache, LlamaGenerator, ModelRole, load_embedder};
+use crate::eval::{Cache, Remembering, fingerprint};
+use crate::inference::{CatalogModel, Embed, Generate as _, LlamaGenerator, ModelRole, load_embedder};
 
 /// The embedder with this id, or that of the profile.
 pub(super) fn embedder(start: &Start, id: Option<&str>, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
@@ -26,11 +26,7 @@ pub(super) fn generator(start: &Start, id: &str, cancel: &CancelToken) -> Result
     let stop = cancel.clone();
     let go_on = move |_| if stop.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let loaded = LlamaGenerator::load(&model.id, &path, &settings, Box::new(go_on))?;
-    let context = loaded.identity().context_tokens.to_string();
-    let fingerprint = match settings.kv_cache {
-        KvCache::F16 => key([weights.sha256.as_str(), &context]),
-        KvCache::Q8 => key([weights.sha256.as_str(), &context, "q8_0"]),
-    };
+    let fingerprint = fingerprint(&weights.sha256, loaded.identity().context_tokens, &settings);
     let cache = Cache::open(&start.paths.results().join(format!("completions-{}.jsonl", model.id)))?;
     Ok(Remembering::new(Box::new(loaded), &fingerprint, cache))
 }

@@ -1,6 +1,6 @@
 //! What a benchmark prints and writes: tables or JSON on stdout, and a report in Markdown.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use serde::Serialize;
@@ -10,12 +10,13 @@ use super::super::output::{Form, Output};
 use super::bench::SettingsJson;
 use crate::app::Problem;
 use crate::config::command_line;
-use crate::eval::{Comparison, Markdown, Report};
+use crate::eval::{Comparison, Markdown, Run};
 
 /// What the report says of the figures of the paper.
 const ABOUT_PAPER: &str = "Columns named `paper` are from RAGonite (Saha Roy et al., WSDM 2025, arXiv 2412.10571), Tables \
-                           2 to 4: all 600 questions, completed, answered and judged by GPT-4o, bge-m3 with a reranker, \
-                           pages compared by URL string.";
+                           2 to 4: all 600 questions, answered and judged by GPT-4o, bge-m3, pages compared by URL \
+                           string; of the run with the same context, tables, kinds, search, reranking and completion, and - \
+                           where the paper has none.";
 
 /// A table with its heading.
 pub(super) struct Table {
@@ -35,20 +36,20 @@ pub(super) struct Given<'a, J> {
 }
 
 impl<J: Serialize> Given<'_, J> {
-    /// Prints it, and writes the report where one is wanted.
+    /// Prints it, and writes the report where one is wanted; neither stops the other.
     pub(super) fn give(&self, report: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
+        let printed = match output.form() {
+            Form::Json => output.json(&self.json),
+            Form::Text => {
+                let texts: Vec<&str> = self.tables.iter().map(|table| table.text.as_str()).collect();
+                output.text(&texts.join("\n"))
+            }
+        };
         if let Some(path) = report {
             fs::write(path, self.report()).map_err(|error| Failure::failed(unwritten(path, &error)))?;
             output.note(&format!("the report is in {}", path.display()));
         }
-        match output.form() {
-            Form::Json => output.json(&self.json)?,
-            Form::Text => {
-                let texts: Vec<&str> = self.tables.iter().map(|table| table.text.as_str()).collect();
-                output.text(&texts.join("\n"))?;
-            }
-        }
-        Ok(())
+        Ok(printed?)
     }
 
     fn report(&self) -> String {
@@ -70,6 +71,18 @@ impl<J: Serialize> Given<'_, J> {
     }
 }
 
+/// Fails where the report could not be written in the end, which may be hours away. Leaves the file as it is.
+pub(super) fn check_report(path: &Path) -> Result<(), Failure> {
+    let is_new = !path.exists();
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    opened.map_err(|error| Failure::usage(unwritten(path, &error)))?;
+    if is_new {
+        // It only was to be seen whether it can be made.
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
+}
+
 fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
     Problem {
         what: format!("writing the report `{}`: {error}", path.display()),
@@ -77,12 +90,16 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
     }
 }
 
+/// Said above a table with the paper's figures.
+pub(super) fn about_paper<T>(run: &Run<T>) -> &'static str {
+    if run.papers.is_some() { " paper: of the run with the same settings; - where there is none." } else { "" }
+}
+
 /// Says what makes the figures lower than they are.
-pub(super) fn warn(report: &Report, output: &mut Output) {
-    if report.without_gold > 0 {
+pub(super) fn warn(without_gold: usize, questions: usize, output: &mut Output) {
+    if without_gold > 0 {
         output.note(&format!(
-            "{} of {} questions have no gold page in the domain and count as not found",
-            report.without_gold, report.all.questions
+            "{without_gold} of {questions} questions have no gold page in the domain and count as not found"
         ));
     }
 }

@@ -15,15 +15,15 @@ use super::output::{Given, Table};
 use super::pace::Step;
 use crate::answer::RewriteHow;
 use crate::eval::{
-    Ablation, Answered, Asked, Comparing, Comparison, Question, Run, Runs, Scored, Significance, Variant, Variation,
+    Ablation, Answered, Asked, Comparing, Name, Papers, Question, Run, Runs, Scored, Significance, Variant, Variation,
 };
 
 /// What a command says of the questions it scored.
 pub(super) trait Reported: Scored {
     /// What is scored, as in the JSON contract.
     const WHAT: &'static str;
-    /// The figure that is told while choices are compared, by its name in JSON.
-    const HEADLINE: &'static str;
+    /// The figure that is told while choices are compared.
+    const HEADLINE: Name;
     /// A question with its result.
     type Json<'a>: Serialize
     where
@@ -33,7 +33,7 @@ pub(super) trait Reported: Scored {
     fn json(&self) -> Self::Json<'_>;
 
     /// The tables of a single run.
-    fn tables(run: &Run<Self>, variation: &Variation, comparison: Comparison) -> Vec<Table>;
+    fn tables(run: &Run<Self>) -> Vec<Table>;
 
     /// The figures of a run as in the JSON contract.
     fn figures_json(run: &Run<Self>) -> Map<String, Value> {
@@ -53,10 +53,10 @@ pub(super) struct Results<T> {
 /// Asks all questions with one choice.
 type Ask<'a, T> = dyn FnMut(&Variation, Step<'_>, &mut Output) -> Result<Vec<T>, Failure> + 'a;
 
-/// Goes through every choice.
+/// Goes through every choice. `papers` says what of the paper stands beside one.
 pub(super) fn run_all<T: Reported>(
-    comparing: Comparing,
-    ablation: Option<Ablation>,
+    (comparing, ablation): (Comparing, Option<Ablation>),
+    papers: &dyn Fn(&Variation) -> Option<Papers>,
     output: &mut Output,
     ask: &mut Ask<'_, T>,
 ) -> Result<Results<T>, Failure> {
@@ -65,7 +65,7 @@ pub(super) fn run_all<T: Reported>(
     for (number, variant) in (1..).zip(&variants) {
         let started = Instant::now();
         let step = Step { name: &variant.name, number, of: variants.len() };
-        let run = Run::new(&variant.name, ask(&variant.variation, step, output)?);
+        let run = Run::new(&variant.name, ask(&variant.variation, step, output)?, papers(&variant.variation));
         let took = started.elapsed().as_secs_f64();
         if let Some(ablation) = ablation {
             output.note(&format!("{} {}: {} ({took:.0} s)", ablation.word(), variant.name, headline(&run)));
@@ -77,11 +77,9 @@ pub(super) fn run_all<T: Reported>(
 }
 
 fn headline<T: Reported>(run: &Run<T>) -> String {
-    let column = run.figures.columns.iter().find(|column| column.name == T::HEADLINE);
-    let title = column.map_or(T::HEADLINE, |column| column.title);
-    run.figures
-        .get(None, T::HEADLINE)
-        .map_or_else(|| format!("no {title}"), |mean| format!("{title} {:.3}", mean.value))
+    let title = T::HEADLINE.title();
+    let found = run.figures.get(None, T::HEADLINE);
+    found.map_or_else(|| format!("no {title}"), |mean| format!("{title} {:.3}", mean.value))
 }
 
 impl<T: Reported> Results<T> {
@@ -111,16 +109,17 @@ impl<T: Reported> Results<T> {
         let report = bench.args.report.as_deref();
         let Some(ablation) = ablation else {
             let run = &runs[default];
-            let tables = T::tables(run, &variants[default].variation, comparison);
+            let tables = T::tables(run);
             let seconds = started.elapsed().as_secs_f64();
             let json = RunJson { results: details.then(|| of_questions(run)), seconds, ..json(default, run) };
             return Given { what: T::WHAT, questions, settings: &of_default, tables, json, comparison }
                 .give(report, output);
         };
-        let runs = Runs { ablation, default, runs, comparison };
+        let runs = Runs { ablation, default, runs };
+        let significance = runs.significance();
         let of_runs = runs.runs.iter().enumerate().map(|(place, run)| RunJson {
             choice: Some(run.name.clone()),
-            significance: (place != default).then(|| runs.significance(place)),
+            significance: significance.get(place).filter(|_| place != default).cloned(),
             results: details.then(|| of_questions(run)),
             ..json(place, run)
         });

@@ -15,8 +15,8 @@ use super::results::{QuestionJson, Reported, run_all};
 use crate::base::CancelSource;
 use crate::cli::EvalRetrieval;
 use crate::eval::{
-    Asked, Asking, Cache, Comparison, Completion, EvalError, Found, Limit, Memory, Outcome, Page, Pages, Question,
-    Remembering, Report, Run, Speaker, Variation, ask_again, figures, intervals,
+    Asked, Asking, Cache, Completion, EvalError, Found, Limit, Memory, Name, Outcome, Page, Pages, Question, Ranking,
+    Remembering, Run, Speaker, Told, Variation, ask_again, intervals, retrieved,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
@@ -32,9 +32,10 @@ pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> R
     let generator = if completes { Some(bench.generator(output)?) } else { None };
     let cache = Cache::open(&start.paths.results().join("searches.jsonl"))?;
     let mut searches = Searches { bench: &bench, cache, generator };
-    let results = run_all(comparing, args.common.ablate, output, &mut |variation, step, output| {
-        searches.asked(variation, step, output)
-    })?;
+    let results =
+        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+            searches.asked(variation, step, output)
+        })?;
     let spoke = searches.generator.is_some();
     let settings = |variation: &Variation| {
         let settings = bench.settings(variation);
@@ -85,7 +86,7 @@ impl Searches<'_> {
         }
         remembered(from_cache, total, self.cache.damaged(), output);
         if step.number == 1 {
-            warn(&Report::of(&asked), output);
+            warn(without_gold(&asked), asked.len(), output);
         }
         Ok(asked)
     }
@@ -103,31 +104,35 @@ fn has_another_language(asking: Asking<'_>, questions: &[Question]) -> Result<bo
     Ok(false)
 }
 
+/// Questions of which no gold page is in the domain.
+fn without_gold(asked: &[Asked]) -> usize {
+    asked.iter().filter(|one| one.gold.is_empty()).count()
+}
+
 impl Reported for Asked {
     const WHAT: &'static str = "retrieval";
-    const HEADLINE: &'static str = "page.p_at_1";
+    const HEADLINE: Name = Name::Ranked(Told::Page, Ranking::PAt1);
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {
         ResultJson { question: QuestionJson::of_asked(self), gold: &self.gold, outcome: self.outcome, hits: &self.hits }
     }
 
-    fn tables(run: &Run<Self>, variation: &Variation, comparison: Comparison) -> Vec<Table> {
-        let text = figures(&Report::of(&run.asked), variation.context, comparison);
+    fn tables(run: &Run<Self>) -> Vec<Table> {
+        let [by_page, by_content_and_url] = retrieved(&run.figures, run.papers);
         vec![
-            Table { heading: "Where the gold pages come", text },
+            Table { heading: "Where the gold pages come", text: by_page },
+            Table { heading: "By content and by URL", text: by_content_and_url },
             Table { heading: "Intervals", text: intervals(&run.figures) },
         ]
     }
 
-    /// The figures by page, content and URL, and under `measured` the same with their intervals.
+    /// The figures by page, content and URL; under `measured` the same once more, where they were first.
     fn figures_json(run: &Run<Self>) -> Map<String, Value> {
-        let report = serde_json::to_value(Report::of(&run.asked)).unwrap_or_default();
-        let mut figures = match report {
-            Value::Object(figures) => figures,
-            _ => Map::new(),
-        };
-        figures.insert("measured".to_owned(), json!(run.figures.json()));
+        let mut figures = run.figures.json();
+        let measured = Value::Object(figures.clone());
+        figures.insert("measured".to_owned(), measured);
+        figures.insert("without_gold".to_owned(), json!(without_gold(&run.asked)));
         figures
     }
 }

@@ -10,7 +10,7 @@ use crate::app::Turn;
 use crate::base::{Millis, clean_line};
 use crate::inference::{Completion, Finish};
 use crate::prompt::{CutHow, Part, Prompt};
-use crate::retrieval::{Hit, LegReason, LegRole, RankedEvidence, Retrieved};
+use crate::retrieval::{Hit, Leg, LegReason, LegRole, QueryLeg, RankedEvidence, Retrieved, Vote};
 use crate::tui::text::{Indent, counted, duration, fit, pad, paragraphs, sources, thousands};
 use crate::tui::theme::Theme;
 
@@ -110,12 +110,7 @@ fn legs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
         parts.extend(Section::Rewrite, look.dim("searched together, with weights"));
     }
     for leg in legs {
-        let role = match leg.role {
-            LegRole::Raw => "as typed",
-            LegRole::Rewrite => "completed",
-            LegRole::Translation => "translated",
-            LegRole::History => "asked before",
-        };
+        let role = role_name(leg.role);
         let why = match leg.why {
             LegReason::Only => "alone",
             LegReason::Sure => "sure of its page",
@@ -157,21 +152,30 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
         let rerank = hit.rerank_score.map(|score| format!("  {score:>6.3}")).unwrap_or_default();
         let line = format!("{:>2}  {:.4}  {dense:>5}  {lexical:>7}{rerank}  {}", hit.rank, hit.fused, origin(hit));
         parts.push(Section::Fused, look.cells(&line));
-        if let Some(why) = why(hit) {
+        if let Some(why) = why(hit, &retrieved.legs) {
             parts.extend(Section::Fused, paragraphs(&why, look.theme.dim, look.width, &Indent::of(6)));
         }
     }
 }
 
-/// What the row of a hit leaves open: the words that were found, a place that is not that of its score, and what says
-/// the same.
-fn why(hit: &Hit) -> Option<String> {
+/// What the row of a hit leaves open: which texts found it, the words that were found, a place that is not that of its
+/// score, and what says the same.
+fn why(hit: &Hit, legs: &[QueryLeg]) -> Option<String> {
     let mut told = Vec::new();
+    if !legs.is_empty() && !hit.why.votes.is_empty() {
+        let found: Vec<_> = hit.why.votes.iter().take(MOST_VOTES).map(|vote| found_by(vote, legs)).collect();
+        let more = hit.why.votes.len().saturating_sub(MOST_VOTES);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        told.push(format!("found {}{more}", found.join(", ")));
+    }
+    if let (None, Some(score)) = (hit.dense_rank, hit.dense_score) {
+        told.push(format!("by meaning {score:.2}, in no list"));
+    }
     if !hit.why.matched.is_empty() {
         told.push(format!("words: {}", clean_line(&hit.why.matched.join(", "))));
     }
     if hit.why.fused_rank != 0 && hit.why.fused_rank != hit.rank {
-        told.push(format!("by score alone {}", hit.why.fused_rank));
+        told.push(format!("by the searches alone {}", hit.why.fused_rank));
     }
     let copies = hit.copies.iter().map(|copied| {
         let (title, location) = (clean_line(&copied.title), clean_line(&copied.location));
@@ -180,6 +184,33 @@ fn why(hit: &Hit) -> Option<String> {
     told.extend(copies);
     (!told.is_empty()).then(|| told.join(" · "))
 }
+
+/// Where one list of one text has a hit: `as typed by words 1 (8.20)`. Questions asked before are told apart by how many
+/// questions back they lie.
+fn found_by(vote: &Vote, legs: &[QueryLeg]) -> String {
+    let back = legs.iter().take(vote.query + 1).filter(|leg| leg.role == LegRole::History).count();
+    let text = match vote.role {
+        LegRole::History => format!("{} {back}", role_name(vote.role)),
+        other => role_name(other).to_owned(),
+    };
+    let how = match vote.leg {
+        Leg::Dense => "by meaning",
+        Leg::Lexical => "by words",
+    };
+    format!("{text} {how} {} ({:.2})", vote.rank, vote.score)
+}
+
+fn role_name(role: LegRole) -> &'static str {
+    match role {
+        LegRole::Raw => "as typed",
+        LegRole::Rewrite => "completed",
+        LegRole::Translation => "translated",
+        LegRole::History => "asked before",
+    }
+}
+
+/// Lists of texts that are named for a hit, the strongest first.
+const MOST_VOTES: usize = 4;
 
 /// The list of one search, with the names of those evidences that became hits.
 fn leg(list: &[RankedEvidence], retrieved: &Retrieved, look: (Section, &StepLook<'_>), parts: &mut Parts<Section>) {
@@ -315,5 +346,30 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
     }
     for (name, id) in [("profile", &trace.profile), ("embedder", &trace.embedder), ("generator", &trace.generator)] {
         parts.push(Section::Costs, look.cells(&format!("{} {}", pad(name, 11), clean_line(id))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::Standing;
+
+    #[test]
+    fn a_hit_says_which_text_found_it_and_how_far_back_that_was_asked() {
+        let leg = |role| QueryLeg {
+            role,
+            text: String::new(),
+            standing: Standing::Complete,
+            weight: 1.0,
+            why: LegReason::Unsure,
+            dense: Vec::new(),
+            lexical: Vec::new(),
+        };
+        let legs = [LegRole::Raw, LegRole::Rewrite, LegRole::History, LegRole::History].map(leg);
+        let vote =
+            |query: usize, how| Vote { leg: how, query, role: legs[query].role, rank: 2, score: 0.5, points: 0.1 };
+        assert_eq!(found_by(&vote(0, Leg::Dense), &legs), "as typed by meaning 2 (0.50)");
+        assert_eq!(found_by(&vote(1, Leg::Lexical), &legs), "completed by words 2 (0.50)");
+        assert_eq!(found_by(&vote(3, Leg::Lexical), &legs), "asked before 2 by words 2 (0.50)");
     }
 }

@@ -1,0 +1,565 @@
+//! Dates in texts, and the other ways to write them.
+//!
+//! Takes a text, gives where days and months of a year are named in it; takes one of these, gives it in the spellings
+//! of English and German texts.
+//! Invariants: pure; every span lies in the text; spans come in order and do not overlap; every day exists.
+//! A version or an address is no date: digits are one only with a day, a month and a year that fit, and not behind a
+//! word such as `version`. Two readings are given where nothing tells day from month, as in `3/4/2015`.
+//! Not here: days without a year, times of day, `last Monday`; which spellings a domain has (`index`).
+
+use std::collections::HashSet;
+use std::ops::{Range, RangeInclusive};
+
+use time::{Date, Month};
+
+/// Names and abbreviations of the months in English and German, in lower case; the English name first.
+const MONTHS: [&[&str]; 12] = [
+    &["january", "jan", "januar", "jänner"],
+    &["february", "feb", "februar"],
+    &["march", "mar", "märz", "maerz", "mrz"],
+    &["april", "apr"],
+    &["may", "mai"],
+    &["june", "jun", "juni"],
+    &["july", "jul", "juli"],
+    &["august", "aug"],
+    &["september", "sep", "sept"],
+    &["october", "oct", "oktober", "okt"],
+    &["november", "nov"],
+    &["december", "dec", "dezember", "dez"],
+];
+
+/// Years that a text is taken to speak of.
+const YEARS: RangeInclusive<i32> = 1900..=2099;
+
+/// The first year that is written with two digits.
+const FIRST_SHORT_YEAR: i32 = 1970;
+
+/// Words behind which digits with dots are a version.
+const VERSION_WORDS: &[&str] = &[
+    "version",
+    "versions",
+    "versionen",
+    "ver",
+    "v",
+    "release",
+    "releases",
+    "rev",
+    "revision",
+    "build",
+    "kernel",
+    "driver",
+    "treiber",
+    "tag",
+    "branch",
+    "ip",
+];
+
+/// Words behind which digits are a date, even where the year has two of them.
+const DATE_WORDS: &[&str] = &[
+    "on",
+    "dated",
+    "date",
+    "am",
+    "den",
+    "dem",
+    "zum",
+    "datum",
+    "meeting",
+    "call",
+    "minutes",
+    "agenda",
+    "treffen",
+    "sitzung",
+    "besprechung",
+    "protokoll",
+    "termin",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "montag",
+    "dienstag",
+    "mittwoch",
+    "donnerstag",
+    "freitag",
+    "samstag",
+    "sonntag",
+];
+
+/// Words behind which digits are a date or a version: a date where the day is higher than first numbers of versions.
+const WEAK_WORDS: &[&str] = &[
+    "of", "from", "since", "until", "till", "by", "before", "after", "between", "and", "to", "for", "the", "vom",
+    "von", "seit", "bis", "ab", "vor", "nach", "und", "zwischen", "für",
+];
+
+/// The first day of a month that no version begins with.
+const LEAST_CLEAR_DAY: u8 = 13;
+
+/// Characters that hold digits together, so that one more of them makes something else of a date.
+const JOINS: [char; 6] = ['.', '-', '/', ':', '_', '@'];
+
+/// Bytes between two parts of a date whose month is a word.
+const LONGEST_GAP: usize = 4;
+
+/// A day, or a month of a year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DayOrMonth {
+    /// A day.
+    Day(Date),
+    /// All of a month.
+    Month {
+        /// Its year.
+        year: i32,
+        /// The month.
+        month: Month,
+    },
+}
+
+/// A date in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DateMention {
+    /// Where it stands, in bytes.
+    pub span: Range<usize>,
+    /// What it may mean; one reading, or two where nothing tells day from month.
+    pub readings: Vec<DayOrMonth>,
+}
+
+impl DayOrMonth {
+    /// Its year.
+    #[must_use]
+    pub fn year(self) -> i32 {
+        match self {
+            Self::Day(day) => day.year(),
+            Self::Month { year, .. } => year,
+        }
+    }
+
+    /// Its month.
+    #[must_use]
+    pub fn month(self) -> Month {
+        match self {
+            Self::Day(day) => day.month(),
+            Self::Month { month, .. } => month,
+        }
+    }
+
+    /// The names of its month, in lower case.
+    #[must_use]
+    pub fn month_names(self) -> &'static [&'static str] {
+        MONTHS[usize::from(u8::from(self.month())) - 1]
+    }
+
+    /// The day of the month as texts write it beside a name of the month: `1`, `01`, `1st`. None for a month.
+    #[must_use]
+    pub fn day_words(self) -> Vec<String> {
+        let Self::Day(date) = self else { return Vec::new() };
+        let day = date.day();
+        let ending = match day {
+            1 | 21 | 31 => "st",
+            2 | 22 => "nd",
+            3 | 23 => "rd",
+            _ => "th",
+        };
+        let mut words = vec![day.to_string(), format!("{day}{ending}")];
+        if day < 10 {
+            words.push(format!("0{day}"));
+        }
+        words
+    }
+
+    /// All spellings in digits, such as `23.7.15` and `2015-07-23`; each once.
+    #[must_use]
+    pub fn in_digits(self) -> Vec<String> {
+        let (year, month) = (self.year(), u8::from(self.month()));
+        let mut spellings = match self {
+            Self::Month { .. } => vec![
+                format!("{year}-{month:02}"),
+                format!("{month:02}/{year}"),
+                format!("{month}/{year}"),
+                format!("{month:02}.{year}"),
+                format!("{month}.{year}"),
+            ],
+            Self::Day(date) => {
+                let day = date.day();
+                let mut all = vec![format!("{year}-{month:02}-{day:02}"), format!("{year}/{month:02}/{day:02}")];
+                let short = year.rem_euclid(100);
+                for (day, month) in [(day.to_string(), month.to_string()), (format!("{day:02}"), format!("{month:02}"))]
+                {
+                    for year in [year.to_string(), format!("{short:02}")] {
+                        all.push(format!("{day}.{month}.{year}"));
+                        all.push(format!("{day}/{month}/{year}"));
+                        all.push(format!("{month}/{day}/{year}"));
+                    }
+                    all.push(format!("{day}-{month}-{year}"));
+                }
+                all
+            }
+        };
+        let mut seen = HashSet::new();
+        spellings.retain(|spelling| seen.insert(spelling.clone()));
+        spellings
+    }
+}
+
+/// The month that a word names in English or German, whole or shortened, in any case.
+#[must_use]
+pub fn month_named(word: &str) -> Option<Month> {
+    let word = word.to_lowercase();
+    let at = (1_u8..).zip(MONTHS).find(|(_, names)| names.contains(&word.as_str()))?.0;
+    Month::try_from(at).ok()
+}
+
+/// The dates in a text.
+#[must_use]
+pub fn dates_in(text: &str) -> Vec<DateMention> {
+    let text = Text { text, words: words(text) };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.words.len() {
+        match text.date_at(at) {
+            Some((mention, words)) => {
+                found.push(mention);
+                at += words;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Runs of letters and digits.
+fn words(text: &str) -> Vec<Range<usize>> {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    for (at, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
+        let end = at + c.len_utf8();
+        match words.last_mut() {
+            Some(last) if last.end == at => last.end = end,
+            _ => words.push(at..end),
+        }
+    }
+    words
+}
+
+/// A text with its words.
+struct Text<'a> {
+    text: &'a str,
+    words: Vec<Range<usize>>,
+}
+
+impl<'a> Text<'a> {
+    fn word(&self, at: usize) -> Option<&'a str> {
+        self.words.get(at).map(|word| &self.text[word.clone()])
+    }
+
+    /// The date that begins with this word, and how many words it has.
+    fn date_at(&self, at: usize) -> Option<(DateMention, usize)> {
+        let named = self.named(at).map(|(date, words)| (vec![date], words));
+        let (readings, words) = named.or_else(|| self.in_digits(at))?;
+        let span = self.words[at].start..self.words[at + words - 1].end;
+        let readings = (self.stands_alone(&span) && !readings.is_empty()).then_some(readings)?;
+        Some((DateMention { span, readings }, words))
+    }
+
+    /// Whether nothing is joined to it on either side.
+    fn stands_alone(&self, span: &Range<usize>) -> bool {
+        let mut before = self.text[..span.start].chars().rev();
+        let joined_before =
+            before.next().is_some_and(|c| JOINS.contains(&c)) && before.next().is_some_and(char::is_alphanumeric);
+        let mut behind = self.text[span.end..].chars();
+        let joined_behind =
+            behind.next().is_some_and(|c| JOINS.contains(&c)) && behind.next().is_some_and(char::is_alphanumeric);
+        !joined_before && !joined_behind
+    }
+
+    /// A date with the name of its month: `July 23rd, 2015`, `23. Juli 2015`, `23 of July 2015`, `July 2015`.
+    fn named(&self, at: usize) -> Option<(DayOrMonth, usize)> {
+        let next = |from: usize| self.near(from).then(|| self.word(from + 1)).flatten();
+        let month_at = |at: usize| self.word(at).and_then(month_named);
+        if let Some(month) = month_at(at) {
+            if let Some(year) = next(at).and_then(full_year) {
+                return Some((DayOrMonth::Month { year, month }, 2));
+            }
+            let day = next(at).and_then(day_of_month)?;
+            let year = next(at + 1).and_then(full_year)?;
+            return Some((DayOrMonth::Day(Date::from_calendar_date(year, month, day).ok()?), 3));
+        }
+        let day = self.word(at).and_then(day_of_month)?;
+        let lead = if next(at)?.eq_ignore_ascii_case("of") { 2 } else { 1 };
+        if lead == 2 && !self.near(at + 1) {
+            return None;
+        }
+        let month = month_at(at + lead)?;
+        let year = next(at + lead).and_then(full_year)?;
+        Some((DayOrMonth::Day(Date::from_calendar_date(year, month, day).ok()?), lead + 2))
+    }
+
+    /// Whether this word and the next stand side by side.
+    fn near(&self, at: usize) -> bool {
+        let Some([one, next]) = self.words.get(at..at + 2) else { return false };
+        let gap = &self.text[one.end..next.start];
+        gap.len() <= LONGEST_GAP && gap.chars().all(|c| c.is_whitespace() || matches!(c, ',' | '.' | '-'))
+    }
+
+    /// A date in digits.
+    fn in_digits(&self, at: usize) -> Option<(Vec<DayOrMonth>, usize)> {
+        let joined = |at: usize| {
+            let [one, next] = self.words.get(at..at + 2)? else { return None };
+            let mut gap = self.text[one.end..next.start].chars();
+            gap.next().filter(|_| gap.next().is_none())
+        };
+        let join = joined(at)?;
+        let (first, second) = (number(self.word(at)?)?, number(self.word(at + 1)?)?);
+        if joined(at + 1) != Some(join) || !matches!(join, '.' | '-' | '/') {
+            let months = month_in_digits(join, first, second);
+            return (!self.is_version(at)).then_some((months, 2)).filter(|(months, _)| !months.is_empty());
+        }
+        let third = number(self.word(at + 2)?)?;
+        let readings = match (join, first.digits, third.digits) {
+            ('-' | '/', 4, 1..=2) => days([(first, second, third)]),
+            ('.', 1..=2, 2 | 4) => days([(third, second, first)]),
+            ('/', 1..=2, 2 | 4) | ('-', 1..=2, 4) => days([(third, second, first), (third, first, second)]),
+            _ => Vec::new(),
+        };
+        let day = readings.iter().filter_map(|reading| match reading {
+            DayOrMonth::Day(date) => Some(date.day()),
+            DayOrMonth::Month { .. } => None,
+        });
+        let is_date = if first.digits == 4 || third.digits == 4 {
+            !self.is_version(at)
+        } else {
+            self.leads_to_date(at, day.max().unwrap_or_default())
+        };
+        Some((readings, 3)).filter(|(readings, _)| is_date && !readings.is_empty())
+    }
+
+    fn before(&self, at: usize) -> Option<String> {
+        self.word(at.checked_sub(1)?).map(str::to_lowercase)
+    }
+
+    fn is_version(&self, at: usize) -> bool {
+        self.before(at).is_some_and(|word| VERSION_WORDS.contains(&word.as_str()))
+    }
+
+    /// Whether what stands before digits with a year of two says that they are a date: what else looks like that is the
+    /// version of something.
+    fn leads_to_date(&self, at: usize, day: u8) -> bool {
+        let clear = day >= LEAST_CLEAR_DAY;
+        let Some(word) = self.before(at) else { return clear };
+        let gap = &self.text[self.words[at - 1].end..self.words[at].start];
+        if DATE_WORDS.contains(&word.as_str()) {
+            return true;
+        }
+        let stands_apart = gap.chars().any(|c| !c.is_whitespace());
+        clear && (stands_apart || WEAK_WORDS.contains(&word.as_str())) && !VERSION_WORDS.contains(&word.as_str())
+    }
+}
+
+/// A number in ASCII digits, with how many it has.
+#[derive(Clone, Copy)]
+struct Number {
+    value: u16,
+    digits: usize,
+}
+
+fn number(word: &str) -> Option<Number> {
+    let is_short = word.len() <= 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+    is_short.then(|| word.parse().ok().map(|value| Number { value, digits: word.len() })).flatten()
+}
+
+fn full_year(word: &str) -> Option<i32> {
+    year_of(number(word).filter(|number| number.digits == 4)?)
+}
+
+fn year_of(number: Number) -> Option<i32> {
+    let value = i32::from(number.value);
+    match number.digits {
+        4 => Some(value).filter(|year| YEARS.contains(year)),
+        2 => Some(FIRST_SHORT_YEAR + (value - FIRST_SHORT_YEAR).rem_euclid(100)),
+        _ => None,
+    }
+}
+
+/// A day of the month, with or without its English ending.
+fn day_of_month(word: &str) -> Option<u8> {
+    let lower = word.to_lowercase();
+    let bare = ["st", "nd", "rd", "th"].iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
+    let number = number(bare).filter(|number| number.digits <= 2)?;
+    u8::try_from(number.value).ok().filter(|day| (1..=31).contains(day))
+}
+
+/// The days that exist among these of year, month and day; each once.
+fn days<const N: usize>(parts: [(Number, Number, Number); N]) -> Vec<DayOrMonth> {
+    let mut days = Vec::new();
+    for (year, month, day) in parts {
+        let short = month.digits <= 2 && day.digits <= 2;
+        if let (true, Some(year), Ok(month), Ok(day)) =
+            (short, year_of(year), Month::try_from(low(month)), u8::try_from(day.value))
+            && let Ok(date) = Date::from_calendar_date(year, month, day)
+            && !days.contains(&DayOrMonth::Day(date))
+        {
+            days.push(DayOrMonth::Day(date));
+        }
+    }
+    days
+}
+
+/// `07/2015` and `2015-07`.
+fn month_in_digits(join: char, first: Number, second: Number) -> Vec<DayOrMonth> {
+    let (month, year) = match (join, first.digits, second.digits) {
+        ('-', 4, 2) => (second, first),
+        ('/', 1..=2, 4) => (first, second),
+        _ => return Vec::new(),
+    };
+    let month = Month::try_from(low(month)).ok();
+    month.zip(year_of(year)).map(|(month, year)| DayOrMonth::Month { year, month }).into_iter().collect()
+}
+
+/// Its value, or 0 where that is beyond all months.
+fn low(number: Number) -> u8 {
+    u8::try_from(number.value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use time::macros::date;
+
+    use super::*;
+
+    fn read(text: &str) -> Vec<DayOrMonth> {
+        dates_in(text).into_iter().flat_map(|mention| mention.readings).collect()
+    }
+
+    fn july() -> DayOrMonth {
+        DayOrMonth::Day(date!(2015 - 07 - 23))
+    }
+
+    #[test]
+    fn a_day_is_read_in_every_form() {
+        for text in [
+            "What was the dial-in number for the meeting on 23.7.15?",
+            "Wie lautete die Einwahlnummer für das Treffen am 23.7.15?",
+            "the call of 23.07.2015.",
+            "(23.7.15)",
+            "minutes 2015-07-23",
+            "2015/07/23",
+            "on 23/7/2015, and",
+            "on 7/23/2015",
+            "Community Call - July 23 2015",
+            "the call on July 23, 2015, from the team",
+            "july 23rd 2015",
+            "23 July 2015",
+            "the 23rd of July, 2015",
+            "am 23. Juli 2015",
+            "23-Jul-2015",
+        ] {
+            assert_eq!(read(text), [july()], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_month_of_a_year_is_read() {
+        let month = [DayOrMonth::Month { year: 2020, month: Month::March }];
+        for text in ["in March 2020", "im März 2020?", "Mar. 2020", "03/2020", "2020-03", "3/2020"] {
+            assert_eq!(read(text), month, "{text}");
+        }
+    }
+
+    #[test]
+    fn two_readings_are_given_where_nothing_tells_day_from_month() {
+        let both = [DayOrMonth::Day(date!(2015 - 04 - 03)), DayOrMonth::Day(date!(2015 - 03 - 04))];
+        assert_eq!(read("on 3/4/2015"), both);
+        assert_eq!(read("on 5/5/2015").len(), 1);
+        assert_eq!(read("am 3.4.2015"), both[..1], "with dots the day comes first");
+    }
+
+    #[test]
+    fn versions_addresses_and_fractions_are_no_dates() {
+        for text in [
+            "version 7.1.15",
+            "Version 23.7.2015",
+            "v7.1.15",
+            "OpenXT 7.1.15",
+            "Linux 4.4.19 and QEMU 2.6.22",
+            "qemu 2.6.22",
+            "since 7.1.15",
+            "9.0.2",
+            "TBOOT 1.8.3",
+            "10.1.12.15",
+            "on 10.1.12.15",
+            "on 192.168.1.15",
+            "on 32.7.15",
+            "on 31.2.2015",
+            "on 3/4",
+            "CVE-2015-07-23",
+            "OXT-2015-07",
+            "1/2015/07/23",
+            "on 23.7.1815",
+            "may be 2015",
+            "February and March 20",
+            "July 2015.3",
+            "2015",
+            "",
+        ] {
+            assert_eq!(read(text), [], "{text}");
+        }
+    }
+
+    fn any_day() -> impl Strategy<Value = Date> {
+        let first = date!(1970 - 01 - 01).to_julian_day();
+        (first..date!(2070 - 01 - 01).to_julian_day()).prop_filter_map("a day", |day| Date::from_julian_day(day).ok())
+    }
+
+    proptest! {
+        #![proptest_config(crate::base::cases(128))]
+
+        #[test]
+        fn every_spelling_of_a_day_is_read_as_that_day(date in any_day()) {
+            let day = DayOrMonth::Day(date);
+            for spelling in day.in_digits() {
+                let text = format!("Who met on {spelling}?");
+                let found = dates_in(&text);
+                prop_assert_eq!(found.len(), 1, "{}", &text);
+                prop_assert!(found[0].readings.contains(&day), "{}", &text);
+                prop_assert_eq!(&text[found[0].span.clone()], &spelling);
+            }
+            for name in day.month_names() {
+                for word in day.day_words() {
+                    for text in [format!("{name} {word}, {}", date.year()), format!("{word}. {name} {}", date.year())] {
+                        prop_assert_eq!(read(&text), [day], "{}", text);
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn every_spelling_of_a_month_is_read_as_that_month(year in 1900_i32..2100, number in 1_u8..=12) {
+            let month = DayOrMonth::Month { year, month: Month::try_from(number).unwrap() };
+            for spelling in month.month_names().iter().map(|name| format!("{name} {year}")) {
+                prop_assert_eq!(read(&spelling), [month], "{}", spelling);
+            }
+            prop_assert!(month.in_digits().iter().filter(|digits| !digits.contains('.')).all(|digits| read(digits) == [month]));
+        }
+
+        #[test]
+        fn a_version_of_a_product_is_never_a_date(major in 0_u8..40, minor in 0_u8..40, patch in 0_u8..100) {
+            for lead in ["version ", "OpenXT ", "tboot ", "v", "9.", "since version "] {
+                let text = format!("{lead}{major}.{minor}.{patch}");
+                prop_assert_eq!(read(&text), [], "{}", text);
+            }
+        }
+
+        #[test]
+        fn any_text_gives_dates_that_lie_in_it_in_order(text in "([0-9]{1,4}|[./ ,-]|on|july|Mai|of|ä|\\PC){0,40}") {
+            let mut end = 0;
+            for mention in dates_in(&text) {
+                prop_assert!(mention.span.start >= end && text.get(mention.span.clone()).is_some());
+                prop_assert!(!mention.readings.is_empty() && mention.readings.len() <= 2);
+                end = mention.span.end;
+            }
+        }
+    }
+}
