@@ -8,7 +8,8 @@
 
 use llama_cpp_2::token::LlamaToken;
 
-use super::engine::{Engine, ROWS};
+use super::engine::Engine;
+use super::rows::ROWS;
 
 /// Tokens of a draft that are read at a time: few enough to cancel between, and to lose little when it goes wrong.
 const PIECE: usize = 32;

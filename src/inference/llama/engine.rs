@@ -27,6 +27,7 @@ use super::cells::Cells;
 use super::gguf::{GgufError, Shape};
 use super::log::{self, Errors};
 use super::pace::Pace;
+use super::rows::{ROWS, Row, fill_up};
 use super::slots::SLOTS;
 use super::together::TOGETHER;
 use super::{FlashAttention, GeneratorSettings, KvCache, needs};
@@ -37,12 +38,6 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Most tokens llama.cpp takes in one call; more would end the process.
 const BATCH_TOKENS: usize = 512;
-
-/// Tokens that llama.cpp's matrix kernels take together on a processor. Those that are left over at the end of a call
-/// go through other kernels, and a single token through another attention, which round otherwise: every call is filled
-/// up to a multiple of it, and so are the tokens whose logits are wanted. Logits of 1.5 billion parameters with 4 bits
-/// were seen to move by 0.7.
-pub(super) const ROWS: usize = 4;
 
 /// Most tokens of a prompt that are read in one call without a GPU, and with those of answers beside them: from 64 on
 /// llama.cpp computes attention in tiles, which rounds otherwise, for a fifth more speed.
@@ -123,26 +118,6 @@ pub(super) struct Piece<'a> {
     pub(super) position: usize,
     /// Whose logits are wanted, by their place in the piece.
     pub(super) logits: Logits,
-}
-
-/// A token of a call.
-struct Row {
-    token: LlamaToken,
-    position: usize,
-    sequence: Sequence,
-    wants_logits: bool,
-}
-
-/// Adds tokens up to a multiple of [`ROWS`] and gives how many; more tokens want logits until they are a multiple too.
-fn fill_up(rows: &mut Vec<Row>) -> usize {
-    let missing = rows.len().next_multiple_of(ROWS) - rows.len();
-    let filler =
-        |position| Row { token: LlamaToken::new(0), position, sequence: Sequence::FILLER, wants_logits: false };
-    rows.extend((0..missing).map(filler));
-    let wanted = rows.iter().filter(|row| row.wants_logits).count();
-    let more = wanted.next_multiple_of(ROWS) - wanted;
-    rows.iter_mut().rev().filter(|row| !row.wants_logits).take(more).for_each(|row| row.wants_logits = true);
-    missing
 }
 
 /// The token with the highest logit.
@@ -469,7 +444,7 @@ impl Engine {
                 },
             }));
         }
-        let filled = if self.kind == Kind::Processor { fill_up(&mut rows) } else { 0 };
+        let filled = if self.kind == Kind::Processor { fill_up(&mut rows, Sequence::FILLER) } else { 0 };
         self.batch.clear();
         for Row { token, position, sequence, wants_logits } in rows {
             self.batch.add(token, i32::try_from(position)?, &[sequence.id()], wants_logits)?;

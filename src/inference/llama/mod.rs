@@ -15,6 +15,7 @@ mod gguf;
 mod log;
 mod needs;
 mod pace;
+mod rows;
 mod score;
 mod slots;
 mod stream;
