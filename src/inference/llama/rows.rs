@@ -53,7 +53,7 @@ mod tests {
             };
             let mut rows: Vec<Row> = wants.iter().enumerate().map(row).collect();
             let filled = fill_up(&mut rows, Sequence(1));
-            prop_assert!(filled < ROWS && rows.len() == wants.len() + filled && rows.len() % ROWS == 0);
+            prop_assert!(filled < ROWS && rows.len() == wants.len() + filled && rows.len().is_multiple_of(ROWS));
             let wanted = rows.iter().filter(|row| row.wants_logits).count();
             prop_assert_eq!(wanted % ROWS, 0);
             prop_assert_eq!(wanted == 0, wants.iter().all(|wants| !wants));
