@@ -484,9 +484,8 @@ pub struct EvalCommon {
     /// What to find, and how
     #[command(flatten)]
     pub how: EvalSettings,
-    /// Compare the choices of one setting side by side, each with a test over conversations against the configured one
-    /// (McNemar's, for ratings a t-test): context, linearizer, index, kinds, mode, fusion, rerank, completion, translation
-    /// or k
+    /// Compare the choices of one setting side by side, each with a test over conversations against the configured one:
+    /// context, linearizer, index, kinds, mode, fusion, rerank, completion, translation or k
     #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
     pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file
@@ -565,9 +564,9 @@ pub struct EvalSettings {
     /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: blend]
     #[arg(long, value_parser = word::<Fusion>)]
     pub fusion: Option<Fusion>,
-    /// on, or off to leave the profile's reranker out
-    #[arg(long, value_parser = word::<Reranking>, default_value = "on")]
-    pub rerank: Reranking,
+    /// on, or off to leave the profile's reranker out [default: on]
+    #[arg(long, value_parser = word::<Reranking>)]
+    pub rerank: Option<Reranking>,
     /// Whether a question in another language than the documents is searched for in theirs too: auto or off
     #[arg(long, value_parser = word::<Translate>)]
     pub translate: Option<Translate>,

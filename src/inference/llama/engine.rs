@@ -4,7 +4,8 @@
 //! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
 //! exceeds its capacity, a position never the context, a sequence never [`SEQUENCES`]; without a GPU the logits after a
 //! token depend, to the last bit, on it and on those before it in its sequence only, not on what else a call reads, on
-//! the pieces in which they were read or on where in the context they lie.
+//! the pieces in which they were read or on where in the context they lie. This needs flash attention and
+//! [`SAME_KERNELS`], an architecture that can forget a part, and cells enough to keep each sequence in order.
 //! Not here: which tokens are in which sequence (`Slots`), when to stop.
 
 use std::num::NonZeroU32;

@@ -131,7 +131,8 @@ impl<'a> Bench<'a> {
         let mut evidence = config.evidence.clone();
         evidence.linearizer = how.linearizer.unwrap_or(evidence.linearizer);
         evidence.tables = how.index.unwrap_or(evidence.tables);
-        let rerank = if self.reranker.is_some() { how.rerank } else { Reranking::Off };
+        let rerank = how.rerank.unwrap_or(config.rerank);
+        let rerank = if self.reranker.is_some() { rerank } else { Reranking::Off };
         Variation { context, evidence, retrieval, rerank, completion: self.args.completion }
     }
 
