@@ -209,6 +209,7 @@ fn suggestion(message: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ScreenLanguage;
 
     #[test]
     fn the_example_equals_the_defaults() {
@@ -230,6 +231,15 @@ mod tests {
     }
 
     #[test]
+    fn the_language_of_the_screen_is_read_and_the_locale_decides_where_none_is_set() {
+        let of = |text: &str| Config::parse(text, Path::new("c.toml")).unwrap().screen.language;
+        assert_eq!(of(""), ScreenLanguage::Auto);
+        assert_eq!(of("[screen]\nlanguage = \"auto\"\n"), ScreenLanguage::Auto);
+        assert_eq!(of("[screen]\nlanguage = \"en\"\n"), ScreenLanguage::En);
+        assert_eq!(of("[screen]\nlanguage = \"de\"\n"), ScreenLanguage::De);
+    }
+
+    #[test]
     fn an_unknown_key_names_the_nearest_known_one() {
         let error = Config::parse("[retrieval]\nrff_k = 60\n", Path::new("c.toml")).unwrap_err();
         assert!(error.to_string().contains("did you mean `rrf_k`?"), "{error}");
@@ -239,6 +249,10 @@ mod tests {
         let error = Config::parse("[screen]\ntheme = \"solarized\"\n", Path::new("c.toml")).unwrap_err();
         let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         assert!(why.contains("`high-contrast`") && why.contains("line 2"), "{why}");
+        let error = Config::parse("[screen]\nlanguage = \"fr\"\n", Path::new("c.toml")).unwrap_err();
+        let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+        assert!(error.to_string().contains("`c.toml` is wrong"), "{error}");
+        assert!(["`fr`", "`auto`", "`en`", "`de`", "line 2"].iter().all(|said| why.contains(said)), "{why}");
         let both = "[generation]\nkv_cache = \"q8_0\"\nflash_attention = \"off\"\n";
         let error = Config::parse(both, Path::new("c.toml")).unwrap_err();
         assert!(error.to_string().contains("generation.flash_attention"), "{error}");

@@ -24,9 +24,10 @@ pub use file::{Config, EXAMPLE, Generation};
 #[cfg(feature = "hub")]
 pub use paths::variable_text;
 pub use paths::{Desktop, Paths, desktop, set_variable, typed_path};
-pub use profile::{ChosenProfile, choose_profile};
+pub use profile::{ChosenProfile, ProfileReason, choose_profile};
 pub use program::{command_line, program_stamp};
 pub use screen::{
-    Background, Borders, Colours, Letters, Mouse, ScreenSettings, TerminalTraits, ThemeName, terminal_traits,
+    Background, Borders, Colours, Letters, Mouse, ScreenLanguage, ScreenSettings, TerminalTraits, ThemeName,
+    locale_language, terminal_traits,
 };
 pub use setting::{Group, Refused, Setting, Takes, Way};

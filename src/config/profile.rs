@@ -11,8 +11,30 @@ const DEFAULT_PROFILE: &str = "starter";
 pub struct ChosenProfile {
     /// Its models and settings.
     pub profile: Profile,
-    /// Why this one: `asked for on the command line`.
-    pub why: &'static str,
+    /// Why this one.
+    pub why: ProfileReason,
+}
+
+/// Why a profile runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProfileReason {
+    /// The command line names it.
+    CommandLine,
+    /// The configuration file names it.
+    Configuration,
+    /// The machine decides, and this build uses no GPU.
+    NoGpu,
+}
+
+impl ProfileReason {
+    /// In words.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::CommandLine => "asked for on the command line",
+            Self::Configuration => "set in the configuration file",
+            Self::NoGpu => "this build uses no GPU",
+        }
+    }
 }
 
 /// The command line decides, then the configuration file, then the machine.
@@ -25,9 +47,9 @@ pub fn choose_profile(
     configured: Option<&str>,
 ) -> Result<ChosenProfile, ConfigError> {
     let (name, why) = match (asked, configured) {
-        (Some(name), _) => (name, "asked for on the command line"),
-        (None, Some(name)) => (name, "set in the configuration file"),
-        (None, None) => (DEFAULT_PROFILE, "this build uses no GPU"),
+        (Some(name), _) => (name, ProfileReason::CommandLine),
+        (None, Some(name)) => (name, ProfileReason::Configuration),
+        (None, None) => (DEFAULT_PROFILE, ProfileReason::NoGpu),
     };
     Ok(ChosenProfile { profile: catalog.profile(name)?.clone(), why })
 }

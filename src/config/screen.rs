@@ -1,5 +1,5 @@
-//! How the screen looks and whether it listens to the mouse, as the user says; and what the environment says of the
-//! terminal.
+//! How the screen looks, which language it speaks and whether it listens to the mouse, as the user says; and what the
+//! environment says of the terminal and of the language.
 //!
 //! Invariant: what a variable says is read once, here, and given on as a value.
 //! Not here: the colours of a theme and the signs of a frame (`tui`).
@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::paths::variable;
+use crate::base::Language;
 
 /// The section `[screen]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ pub struct ScreenSettings {
     pub borders: Borders,
     /// Whether the program takes the mouse.
     pub mouse: Mouse,
+    /// The language of the texts.
+    pub language: ScreenLanguage,
 }
 
 /// The name of a theme.
@@ -61,6 +64,30 @@ pub enum Mouse {
     /// The mouse is the terminal's.
     #[default]
     Off,
+}
+
+/// The language of the screen's texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScreenLanguage {
+    /// As the locale says; English where it names a language the screen does not speak.
+    #[default]
+    Auto,
+    /// English.
+    En,
+    /// German.
+    De,
+}
+
+impl ScreenLanguage {
+    /// As the user says, else as the locale is.
+    pub fn chosen(self, locale: Language) -> Language {
+        match self {
+            Self::Auto => locale,
+            Self::En => Language::English,
+            Self::De => Language::German,
+        }
+    }
 }
 
 /// Which colours a terminal shows.
@@ -137,9 +164,46 @@ fn traits(variable: impl Fn(&str) -> Option<String>) -> TerminalTraits {
     TerminalTraits { colours, background, letters }
 }
 
+/// The language that the environment of this run wants messages in.
+pub fn locale_language() -> Language {
+    language(|name| variable(name).map(|value| value.to_string_lossy().into_owned()))
+}
+
+/// The first of these variables that is set decides, as for every program (POSIX, section 8.2).
+fn language(variable: impl Fn(&str) -> Option<String>) -> Language {
+    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(variable).unwrap_or_default().to_lowercase();
+    // `de`, `de_AT.UTF-8`, `de-CH`, `de@euro`.
+    let is_german = locale.split(['_', '-', '.', '@']).next() == Some("de");
+    if is_german { Language::German } else { Language::English }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_language_is_that_of_the_locale_for_messages() {
+        let of = |set: &[(&str, &str)]| {
+            language(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+        };
+        for german in ["de", "de_DE", "de_AT.UTF-8", "de-CH", "de_DE@euro", "DE_de.utf8"] {
+            assert_eq!(of(&[("LANG", german)]), Language::German, "{german}");
+        }
+        for other in ["C", "POSIX", "C.UTF-8", "en_GB.UTF-8", "den_CA", "fr_FR"] {
+            assert_eq!(of(&[("LANG", other)]), Language::English, "{other}");
+        }
+        assert_eq!(of(&[]), Language::English);
+        assert_eq!(of(&[("LC_ALL", "C"), ("LC_MESSAGES", "de_DE"), ("LANG", "de_DE")]), Language::English);
+        assert_eq!(of(&[("LC_MESSAGES", "de_DE"), ("LANG", "en_US")]), Language::German);
+        assert_eq!(of(&[("LC_CTYPE", "de_DE"), ("LANG", "en_US")]), Language::English, "that is for letters");
+    }
+
+    #[test]
+    fn what_the_user_says_wins_over_the_locale() {
+        assert_eq!(ScreenLanguage::Auto.chosen(Language::German), Language::German);
+        assert_eq!(ScreenLanguage::En.chosen(Language::German), Language::English);
+        assert_eq!(ScreenLanguage::De.chosen(Language::English), Language::German);
+    }
 
     fn with(set: &[(&str, &str)]) -> TerminalTraits {
         traits(|name| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))

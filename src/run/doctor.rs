@@ -74,7 +74,7 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
         generator_needs_gb: needed.map(|needed| billions(needed.total())),
         needed,
         profile: start.profile.profile.name.clone(),
-        profile_reason: start.profile.why,
+        profile_reason: start.profile.why.says(),
         models,
         data_dir: start.paths.data.clone(),
         data_writable,

@@ -76,7 +76,7 @@ fn list(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exi
                 let ids: Vec<&str> = profile.model_ids().collect();
                 let _ = writeln!(text, " {mark} {:<8} {} ({})", profile.name, ids.join(", "), profile.about);
             }
-            let _ = writeln!(text, "   * is used: {}.\n\nModels:", start.profile.why);
+            let _ = writeln!(text, "   * is used: {}.\n\nModels:", start.profile.why.says());
             text.push_str(&table(&json));
             output.text(&text)?;
         }
