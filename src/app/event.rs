@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, DocumentPart, MissingModels, Problem, TurnKey};
+use super::{ConversationChange, DocumentPart, MissingModels, Notice, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
-use crate::config::Changes;
+use crate::config::{Changes, ProfileReason};
 use crate::evidence::{ContextParts, TableGrid};
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 use crate::index::{IngestProgress, IngestReport};
@@ -53,8 +53,8 @@ pub enum DomainHealth {
 pub struct EngineStatus {
     /// Name of the profile.
     pub profile: String,
-    /// Why it was chosen: `this build uses no GPU`.
-    pub profile_reason: String,
+    /// Why it was chosen, where that is known.
+    pub profile_reason: Option<ProfileReason>,
     /// Embedder id.
     pub embedder: String,
     /// Generator id.
@@ -344,8 +344,8 @@ pub enum Event {
         /// Conversations with all the words, the latest first.
         found: Vec<Found>,
     },
-    /// Something the user wanted is done; what, for a line on the screen.
-    Done(String),
+    /// Something the user wanted is done.
+    Done(Notice),
     /// Something outside any turn failed.
     Failed(Problem),
 }

@@ -5,9 +5,9 @@
 //! Not here: reading and storing (`index`), the thread (`runtime`).
 
 use super::state::{App, Wish};
-use super::{Effect, Event, Problem};
+use super::{Effect, Event, Notice, Refusal};
 use crate::base::DomainName;
-use crate::index::{IngestProgress, IngestReport};
+use crate::index::IngestProgress;
 
 /// An ingest that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +29,14 @@ impl App {
     /// Begins an ingest: of a file or folder, or with no path of what the domain was made of.
     pub(super) fn ingest(&mut self, domain: DomainName, path: String) -> Vec<Effect> {
         let refusal = if self.ingesting.is_some() {
-            Some(("documents are still being read", "Wait for it, or stop it first"))
+            Some(Refusal::StillReading)
         } else if self.missing_models.is_some() {
-            Some(("there is no model to read documents with", "Get the models first"))
+            Some(Refusal::NoModels)
         } else {
             None
         };
-        if let Some((what, next)) = refusal {
-            return self.noting(Some(Problem { what: what.to_owned(), next: next.to_owned() }));
+        if let Some(refusal) = refusal {
+            return self.refuse(refusal);
         }
         self.problem = None;
         self.ingesting = Some(Ingesting { domain: domain.clone(), progress: None, canceling: false });
@@ -63,16 +63,16 @@ impl App {
             }
             Event::IngestFinished(report) => {
                 let made = running.domain.clone();
-                self.notice = Some(said_of(&report));
+                self.notice = Some(Notice::Read(report));
                 self.ingesting = None;
                 let mut effects = vec![Effect::ListDomains];
                 effects.extend(self.open_made(made));
                 return effects;
             }
             Event::IngestCanceled => {
-                self.notice = Some(format!("stopped; what was stored of {} stays", running.domain));
+                self.notice = Some(Notice::StoppedReading(running.domain.clone()));
             }
-            Event::IngestFailed(problem) => self.problem = Some(problem),
+            Event::IngestFailed(problem) => self.problem = Some(problem.into()),
             _ => return Vec::new(),
         }
         self.ingesting = None;
@@ -100,20 +100,4 @@ impl App {
         self.notice = notice;
         effects
     }
-}
-
-/// `notes: 12 documents, 3 new, 1 changed, 2 could not be read`.
-fn said_of(report: &IngestReport) -> String {
-    let count = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
-    let s = if report.documents == 1 { "" } else { "s" };
-    format!(
-        "{}: {} document{s}{}{}{}{}{}",
-        report.domain,
-        report.documents,
-        count(report.added, "new"),
-        count(report.updated, "changed"),
-        count(report.removed, "removed"),
-        count(report.skipped.len(), "could not be read"),
-        count(report.kept.iter().map(|kept| kept.documents).sum(), "kept whose folder is not there"),
-    )
 }

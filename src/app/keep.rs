@@ -5,7 +5,7 @@
 //! Not here: doing it (`history`, on the historian's thread).
 
 use super::state::App;
-use super::{ConversationChange, Effect, Problem, Turn};
+use super::{ConversationChange, Effect, Notice, Refusal, Turn};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 
@@ -25,23 +25,18 @@ impl App {
     }
 
     /// What was done last, for a line on the screen.
-    pub fn notice(&self) -> Option<&str> {
-        self.notice.as_deref()
+    pub fn notice(&self) -> Option<&Notice> {
+        self.notice.as_ref()
     }
 
     /// Takes note of what the user thinks of a turn; none takes it back.
     pub(super) fn rate(&mut self, index: usize, feedback: Option<Feedback>) -> Vec<Effect> {
         let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.answer().is_some()) else {
-            return self.noting(Some(Problem {
-                what: "there is no answer to rate".to_owned(),
-                next: "Ask a question first, or choose an answered turn".to_owned(),
-            }));
+            return self.refuse(Refusal::NothingToRate);
         };
         turn.record.feedback.clone_from(&feedback);
         let id = turn.record.id;
-        let said =
-            feedback.as_ref().map_or_else(|| "rating taken back".to_owned(), |said| format!("rated {}", said.says()));
-        self.notice = Some(said);
+        self.notice = Some(Notice::Rated(feedback.clone()));
         if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback }] }
     }
 
@@ -74,10 +69,7 @@ impl App {
             && self.conversation.as_ref().is_some_and(|open| open.id == id)
         {
             if self.is_busy() {
-                return self.noting(Some(Problem {
-                    what: "this conversation is still being answered".to_owned(),
-                    next: "Wait for it, or stop it first".to_owned(),
-                }));
+                return self.refuse(Refusal::BeingAnswered);
             }
             self.show(None, Vec::new());
         }
@@ -93,10 +85,7 @@ impl App {
         let chosen = self.turns.get(chosen).unwrap_or_default().iter().filter(is_over);
         let turns: Vec<TurnRecord> = chosen.map(|turn| turn.record.clone()).collect();
         let Some(conversation) = self.conversation.clone().filter(|_| !turns.is_empty()) else {
-            return self.noting(Some(Problem {
-                what: "there is no stored conversation to write to a file".to_owned(),
-                next: "Ask a question first, or choose a conversation".to_owned(),
-            }));
+            return self.refuse(Refusal::NothingToExport);
         };
         self.problem = None;
         vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
@@ -106,10 +95,7 @@ impl App {
     pub(super) fn check(&mut self, index: usize) -> Vec<Effect> {
         let turn = self.turns.get(index).filter(|turn| turn.is_answered()).map(|turn| Box::new(turn.record.clone()));
         let (Some(turn), Some(conversation)) = (turn, &self.conversation) else {
-            return self.noting(Some(Problem {
-                what: "there is no stored answer to make a question of".to_owned(),
-                next: "Ask a question first, or choose an answered turn".to_owned(),
-            }));
+            return self.refuse(Refusal::NothingToCheck);
         };
         let (domain, conversation) = (conversation.domain.clone(), conversation.id);
         self.problem = None;

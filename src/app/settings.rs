@@ -4,8 +4,9 @@
 //! its domain as soon as it is made.
 //! Not here: what can be changed (`config`), writing the file (`runtime`).
 
+use super::refusal::Told;
 use super::state::App;
-use super::{Effect, Problem, Turn};
+use super::{Effect, Problem, Refusal, Turn};
 use crate::base::{DomainName, Language};
 use crate::config::Changes;
 use crate::history::TurnSettings;
@@ -68,16 +69,13 @@ impl App {
         self.changes = Changes::default();
         if let Some(loaded) = self.loaded.take().filter(|loaded| loaded.domain == *domain) {
             self.changes = loaded.changes;
-            self.problem = loaded.problem.or(self.problem.take());
+            self.problem = loaded.problem.map(Told::from).or(self.problem.take());
         }
     }
 
     pub(super) fn change_settings(&mut self, changes: Changes) -> Vec<Effect> {
         let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else {
-            return self.noting(Some(Problem {
-                what: "settings belong to a domain, and none is open".to_owned(),
-                next: "Open one first; what holds for all of them stands in the configuration file".to_owned(),
-            }));
+            return self.refuse(Refusal::SettingsOfNoDomain);
         };
         if changes == self.changes {
             return Vec::new();

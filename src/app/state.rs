@@ -8,9 +8,13 @@ use std::sync::Arc;
 
 use super::context::{ContextTrial, Fetched, OpenDocument};
 use super::keep::FoundConversations;
+use super::refusal::Told;
 use super::settings::Loaded;
 use super::turn::{Purpose, Stored};
-use super::{DomainSummary, Effect, EngineStatus, Event, Ingesting, MissingModels, Problem, Turn, TurnKey, Wording};
+use super::{
+    DomainSummary, Effect, EngineStatus, Event, Ingesting, MissingModels, Notice, Problem, Refusal, Turn, TurnKey,
+    Wording,
+};
 use crate::answer::Suggestions;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DomainName, EvidenceId};
@@ -102,8 +106,8 @@ pub struct App {
     pub(super) parked: Vec<Turn>,
     pub(super) phase: Phase,
     pub(super) engine: EngineStatus,
-    pub(super) problem: Option<Problem>,
-    pub(super) notice: Option<String>,
+    pub(super) problem: Option<Told>,
+    pub(super) notice: Option<Notice>,
     pub(super) tables: BTreeMap<EvidenceId, Option<Arc<TableGrid>>>,
     pub(super) tables_wanted: BTreeSet<EvidenceId>,
     pub(super) opening_domain: Option<DomainName>,
@@ -207,7 +211,12 @@ impl App {
 
     /// What went wrong last and is not yet dismissed.
     pub fn problem(&self) -> Option<&Problem> {
-        self.problem.as_ref()
+        self.problem.as_ref().map(|told| &told.problem)
+    }
+
+    /// The same where the program itself refused, so that it can be said in another language.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.problem.as_ref()?.refusal.as_ref()
     }
 
     /// The table of a row or table evidence. Outer none: not loaded; inner none: it has none.
@@ -249,8 +258,8 @@ impl App {
             Event::CheckWanted { turn } => self.check(turn),
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
-            Event::Done(what) => {
-                self.notice = Some(what);
+            Event::Done(notice) => {
+                self.notice = Some(notice);
                 Vec::new()
             }
             Event::CancelRequested => self.cancel(),
@@ -302,7 +311,13 @@ impl App {
 
     /// Shows a problem, or none.
     pub(super) fn noting(&mut self, problem: Option<Problem>) -> Vec<Effect> {
-        self.problem = problem;
+        self.problem = problem.map(Told::from);
+        Vec::new()
+    }
+
+    /// Says why something is not done.
+    pub(super) fn refuse(&mut self, refusal: Refusal) -> Vec<Effect> {
+        self.problem = Some(refusal.into());
         Vec::new()
     }
 
@@ -332,10 +347,7 @@ impl App {
                 self.opening_conversation = None;
                 vec![Effect::OpenDomain(name.clone()), Effect::ListConversations(name)]
             }
-            Wish::Conversation(_) if self.opening_domain.is_some() => self.noting(Some(Problem {
-                what: "a domain is still being opened".to_owned(),
-                next: "Choose the conversation again in a moment".to_owned(),
-            })),
+            Wish::Conversation(_) if self.opening_domain.is_some() => self.refuse(Refusal::DomainOpening),
             Wish::Conversation(id) => {
                 self.opening_conversation = Some(id);
                 vec![Effect::OpenConversation(id)]
@@ -382,7 +394,7 @@ impl App {
             return Vec::new();
         }
         self.opening_domain = None;
-        self.problem = Some(problem);
+        self.problem = Some(problem.into());
         self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
     }
 
@@ -392,10 +404,7 @@ impl App {
         }
         self.opening_conversation = None;
         if self.domain.as_ref().is_some_and(|domain| domain.name != record.domain) {
-            return self.noting(Some(Problem {
-                what: format!("this conversation asks the domain `{}`", record.domain),
-                next: "Open that domain first".to_owned(),
-            }));
+            return self.refuse(Refusal::OtherDomain(record.domain));
         }
         self.show(Some(record), turns);
         Vec::new()

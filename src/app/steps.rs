@@ -6,9 +6,10 @@
 use time::OffsetDateTime;
 
 use super::context::Fetched;
+use super::refusal::Told;
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
-use super::{Effect, Event, Problem, TurnKey, Wording};
+use super::{Effect, Event, Problem, Refusal, TurnKey, Wording};
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use crate::attribution::{Attribution, Method};
 use crate::base::{ConversationId, DomainName, TurnId};
@@ -22,13 +23,13 @@ impl App {
             return Vec::new();
         }
         if self.is_busy() {
-            return self.refuse("a turn is still running", "Wait for it, or stop it first and ask again");
+            return self.refuse(Refusal::TurnRuns);
         }
         if self.is_opening() {
-            return self.refuse("something is still being opened", "Ask again in a moment");
+            return self.refuse(Refusal::OpeningBeforeAsking);
         }
         let Some(domain) = self.domain_name() else {
-            return self.refuse("no domain is open", "Open one from the list of domains, or make one: ragonite ingest");
+            return self.refuse(Refusal::NoDomain);
         };
         self.problem = None;
         let key = self.next_key();
@@ -62,21 +63,21 @@ impl App {
 
     pub(super) fn explain(&mut self, index: usize, method: Method, purpose: Purpose) -> Vec<Effect> {
         if self.is_busy() {
-            return self.refuse("a turn is still running", "Wait for it, or stop it first");
+            return self.refuse(Refusal::WorkRuns);
         }
         if self.is_opening() {
-            return self.refuse("something is still being opened", "Try again in a moment");
+            return self.refuse(Refusal::Opening);
         }
         let Some(domain) = self.domain_name() else { return Vec::new() };
         let mut settings = self.turn_settings();
         settings.attribution.method = method;
         let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.is_answered()) else {
-            return self.refuse("there is no answer to explain", "Ask a question first, or choose an answered turn");
+            return self.refuse(Refusal::NothingToExplain);
         };
         let (said, here) = (&turn.record.trace.generator, &self.engine.generator);
         if method.asks_the_model() && !said.is_empty() && said != here {
             // Its tokens mean nothing to another model, whose answers would differ anyway.
-            return self.refuse("the answer is another model's", "Ask the question again, or explain it by similarity");
+            return self.refuse(Refusal::OtherModel);
         }
         let hits = turn.hits_in_prompt();
         let Some(answer) = turn.record.trace.answer.clone() else { return Vec::new() };
@@ -187,7 +188,7 @@ impl App {
             (phase, Event::TurnCanceled { turn }) if phase.turn() == Some(turn) => self.settle(turn, Outcome::Canceled),
             (phase, Event::TurnFailed { turn, problem }) if phase.turn() == Some(turn) => {
                 let outcome = Outcome::Failed(problem.to_string());
-                self.problem = Some(problem.clone());
+                self.problem = Some(problem.clone().into());
                 self.with_turn(turn, |turn| turn.problem = Some(problem));
                 self.settle(turn, outcome)
             }
@@ -264,7 +265,7 @@ impl App {
     /// Ends an explanation without a result; the answered turn stays as it was.
     fn stop_explaining(&mut self, key: TurnKey, problem: Option<Problem>) -> Vec<Effect> {
         if problem.is_some() {
-            self.problem.clone_from(&problem);
+            self.problem = problem.clone().map(Told::from);
         }
         self.with_turn(key, |turn| {
             turn.explaining = None;
@@ -345,7 +346,7 @@ impl App {
     }
 
     pub(super) fn save_failed(&mut self, key: TurnKey, problem: Problem) -> Vec<Effect> {
-        self.problem = Some(problem);
+        self.problem = Some(problem.into());
         let Some(turn) = self.turn_mut(key) else {
             // What waits for the conversation this turn would have begun has nowhere to go either.
             self.parked.retain(|turn| turn.key != key && turn.stored != Stored::Waiting);
@@ -380,10 +381,6 @@ impl App {
 
     fn domain_name(&self) -> Option<DomainName> {
         self.domain.as_ref().map(|domain| domain.name.clone())
-    }
-
-    fn refuse(&mut self, what: &str, next: &str) -> Vec<Effect> {
-        self.noting(Some(Problem { what: what.to_owned(), next: next.to_owned() }))
     }
 
     fn with_turn(&mut self, key: TurnKey, change: impl FnOnce(&mut Turn)) -> Vec<Effect> {

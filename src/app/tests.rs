@@ -558,7 +558,7 @@ fn a_rating_goes_to_the_history_or_waits_until_its_turn_is_there() {
     let rated = Event::TurnRated { turn: 0, feedback: Some(up()) };
     let mut app = with_one_turn();
     assert_eq!(app.handle(rated.clone()), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()) }]);
-    assert_eq!(app.notice(), Some("rated up"));
+    assert_eq!(app.notice(), Some(&Notice::Rated(Some(up()))));
     let back = app.handle(Event::TurnRated { turn: 0, feedback: None });
     assert_eq!(back, [Effect::RateTurn { id: TurnId(70), feedback: None }]);
     let mut early = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
@@ -668,8 +668,8 @@ fn only_what_is_stored_is_written_to_a_file() {
     assert_eq!(app.handle(wanted(Some(1))), [], "it is still being answered");
     assert_eq!(app.handle(wanted(Some(9))), []);
     assert_eq!(opened().handle(wanted(None)), []);
-    app.handle(Event::Done("wrote x".into()));
-    assert_eq!(app.notice(), Some("wrote x"));
+    app.handle(Event::Done(Notice::Wrote("x".into())));
+    assert_eq!(app.notice(), Some(&Notice::Wrote("x".into())));
     app.handle(Event::ProblemDismissed);
     assert_eq!(app.notice(), None);
 }
@@ -862,7 +862,8 @@ fn documents_are_read_while_a_question_is_answered_and_the_open_domain_stays() {
     app.handle(Event::IngestAdvanced(progress.clone()));
     assert_eq!(app.ingesting().and_then(|running| running.progress.as_ref()), Some(&progress));
     assert_eq!(app.handle(report("notes")), [Effect::ListDomains]);
-    assert_eq!((app.ingesting(), app.notice()), (None, Some("notes: 3 documents, 2 new")));
+    let read = matches!(app.notice(), Some(Notice::Read(report)) if (report.documents, report.added) == (3, 2));
+    assert!(read && app.ingesting().is_none(), "{:?}", app.notice());
     assert_eq!(app.domain().map(|open| open.name.as_str()), Some("wiki"));
     app.handle(Event::DomainsListed(vec![DomainSummary { documents: 9, ..domain("wiki") }]));
     assert_eq!(app.domain().map(|open| open.documents), Some(9), "what is shown of it is fresh");
@@ -878,7 +879,7 @@ fn one_ingest_runs_at_a_time_and_is_stopped_once() {
     assert_eq!(app.handle(Event::IngestCancelRequested), [Effect::CancelIngest]);
     assert_eq!(app.handle(Event::IngestCancelRequested), []);
     assert_eq!(app.handle(Event::IngestCanceled), [Effect::ListDomains]);
-    assert_eq!((app.ingesting(), app.notice()), (None, Some("stopped; what was stored of notes stays")));
+    assert_eq!((app.ingesting(), app.notice()), (None, Some(&Notice::StoppedReading(name("notes")))));
     assert_eq!(app.handle(Event::IngestCanceled), [], "nothing runs any more");
 }
 

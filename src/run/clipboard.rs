@@ -10,35 +10,14 @@ use std::process::{Command, Stdio};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::app::CopyWay;
 use crate::config::Desktop;
 
 /// Longest text that is given to a terminal; several drop longer ones without a word.
 const LONGEST: usize = 100_000;
 
-/// How a text was copied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Copied {
-    /// By this program.
-    Tool(&'static str),
-    /// By the terminal, if it does that.
-    Terminal,
-    /// Not at all: it is longer than terminals take.
-    TooLong,
-}
-
-impl Copied {
-    /// For a line on the screen.
-    pub(super) fn says(self, what: &str) -> String {
-        match self {
-            Self::Tool(tool) => format!("copied {what} with {tool}"),
-            Self::Terminal => format!("copied {what} through the terminal (OSC 52)"),
-            Self::TooLong => format!("{what} is too long to copy through the terminal: write it to a file instead"),
-        }
-    }
-}
-
 /// Copies `text`; what a terminal needs to see goes to `terminal`.
-pub(super) fn copy(text: &str, desktop: Desktop, terminal: &mut impl Write) -> io::Result<Copied> {
+pub(super) fn copy(text: &str, desktop: Desktop, terminal: &mut impl Write) -> io::Result<CopyWay> {
     let tools: &[(&'static str, &[&str])] = match desktop {
         Desktop::Wayland => &[("wl-copy", &[])],
         Desktop::X11 => &[("xclip", &["-selection", "clipboard"]), ("xsel", &["--clipboard", "--input"])],
@@ -46,14 +25,14 @@ pub(super) fn copy(text: &str, desktop: Desktop, terminal: &mut impl Write) -> i
         Desktop::None => &[],
     };
     if let Some((tool, _)) = tools.iter().find(|(tool, arguments)| hand_to(tool, arguments, text).is_ok()) {
-        return Ok(Copied::Tool(tool));
+        return Ok(CopyWay::Tool(tool));
     }
     if text.len() > LONGEST {
-        return Ok(Copied::TooLong);
+        return Ok(CopyWay::TooLong);
     }
     write!(terminal, "\x1b]52;c;{}\x07", STANDARD.encode(text))?;
     terminal.flush()?;
-    Ok(Copied::Terminal)
+    Ok(CopyWay::Terminal)
 }
 
 fn hand_to(tool: &str, arguments: &[&str], text: &str) -> io::Result<()> {
@@ -73,16 +52,15 @@ mod tests {
     fn without_a_desktop_the_terminal_is_told() {
         let mut seen = Vec::new();
         let how = copy("Jürgen [Source 1]", Desktop::None, &mut seen).unwrap();
-        assert_eq!(how, Copied::Terminal);
+        assert_eq!(how, CopyWay::Terminal);
         assert_eq!(String::from_utf8(seen).unwrap(), "\x1b]52;c;SsO8cmdlbiBbU291cmNlIDFd\x07");
-        assert!(how.says("the answer").contains("OSC 52"));
     }
 
     #[test]
     fn what_no_terminal_takes_is_not_given_to_it() {
         let mut seen = Vec::new();
         let how = copy(&"x".repeat(LONGEST + 1), Desktop::None, &mut seen).unwrap();
-        assert_eq!((how, seen.len()), (Copied::TooLong, 0));
+        assert_eq!((how, seen.len()), (CopyWay::TooLong, 0));
     }
 
     #[test]

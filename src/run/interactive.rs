@@ -20,15 +20,15 @@ use tokio::time::{Instant, sleep_until};
 use super::clipboard::copy;
 use super::exit::{Exit, Failure};
 use super::start::Start;
-use crate::app::{App, Effect, Event, MissingModels, Problem};
+use crate::app::{App, Copied, Effect, Event, MissingModels, Notice, Problem};
 use crate::base::DomainName;
 use crate::cli::PanicIn;
-use crate::config::{desktop, terminal_traits};
+use crate::config::{desktop, locale_language, terminal_traits};
 use crate::history::History;
 use crate::runtime::{Runtime, forward_interrupts};
 use crate::tui::{
-    Intent, Keymap, KeymapError, ScreenState, Signs, TerminalGuard, TerminalMode, Theme, draw, install_panic_hook,
-    on_input,
+    Intent, Keymap, KeymapError, ScreenState, Signs, TerminalGuard, TerminalMode, Theme, Words, draw,
+    install_panic_hook, on_input,
 };
 
 /// Shortest time between two frames: 60 a second.
@@ -46,6 +46,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
     let (look, terminal) = (start.config.screen, terminal_traits());
     let theme = Theme::chosen(look.theme, terminal);
     let signs = Signs::chosen(look.borders, terminal.letters);
+    let words = Words::of(look.language.chosen(locale_language()));
     let path = start.paths.log();
     let log = open_log(&path).map_err(|error| {
         let problem = Problem::of(&error, "Choose a folder that can be written with --data-dir.");
@@ -70,7 +71,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
     rustix::stdio::dup2_stderr(&log).map_err(io::Error::from)?;
     let main_loop = Loop {
         app: App::new(start.app_settings()),
-        screen: ScreenState::new(theme, keymap).with_signs(signs),
+        screen: ScreenState::new(theme, keymap).with_signs(signs).with_words(words),
         runtime,
         guard,
         first_domain: domain,
@@ -215,10 +216,10 @@ impl Loop {
         }
     }
 
-    fn copy(&mut self, what: &str, text: &str) {
+    fn copy(&mut self, what: Copied, text: &str) {
         let said = match copy(text, desktop(), &mut io::stdout()) {
-            Ok(copied) => Event::Done(copied.says(what)),
-            Err(error) => Event::Failed(Problem::of(&error, "Write it to a file instead.")),
+            Ok(way) => Event::Done(Notice::Copied(what, way)),
+            Err(error) => Event::Failed(Problem::of(&error, self.screen.words().copying_failed())),
         };
         self.handle(said);
     }

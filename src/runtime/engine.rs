@@ -73,7 +73,7 @@ impl Engine {
         let chosen = &setup.profile;
         let status = EngineStatus {
             profile: chosen.profile.name.clone(),
-            profile_reason: chosen.why.to_owned(),
+            profile_reason: Some(chosen.why),
             embedder: chosen.profile.embedder.clone(),
             generator: chosen.profile.generator.clone(),
             device: device_summary(),

@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 
 use super::worker::Worker;
 use super::{Events, RuntimeError, problem};
-use crate::app::{ConversationChange, Event, TurnKey};
+use crate::app::{ConversationChange, Event, Notice, TurnKey};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::eval::write_check;
 use crate::history::{ConversationRecord, Feedback, Format, History, HistoryError, TurnRecord, write_export};
@@ -73,11 +73,11 @@ impl Historian {
     fn answer(&mut self, job: HistorianJob) -> Result<Option<Event>, HistoryError> {
         if let HistorianJob::Export { conversation, turns, format } = &job {
             let file = write_export(Path::new("."), conversation, turns, *format)?;
-            return Ok(Some(Event::Done(format!("wrote {}", file.display()))));
+            return Ok(Some(Event::Done(Notice::Wrote(file.display().to_string()))));
         }
         if let HistorianJob::Check { domain, conversation, turn } = &job {
             return Ok(Some(match write_check(Path::new(QUESTION_FILE), domain, *conversation, turn) {
-                Ok(written) => Event::Done(written.says()),
+                Ok(written) => Event::Done(Notice::WroteCheck(Box::new(written))),
                 Err(error) => Event::Failed(problem(&error)),
             }));
         }

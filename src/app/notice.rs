@@ -1,0 +1,47 @@
+//! What was done last, for a line on the screen.
+//!
+//! Not here: its words (`tui`).
+
+use crate::base::DomainName;
+use crate::eval::WrittenCheck;
+use crate::history::Feedback;
+use crate::index::IngestReport;
+
+/// Something the user wanted is done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Notice {
+    /// A turn was rated, or its rating taken back.
+    Rated(Option<Feedback>),
+    /// Documents were read.
+    Read(Box<IngestReport>),
+    /// Reading the documents of a domain was stopped.
+    StoppedReading(DomainName),
+    /// A text was copied, or not.
+    Copied(Copied, CopyWay),
+    /// A file was written.
+    Wrote(String),
+    /// A turn was made a question that `eval` asks.
+    WroteCheck(Box<WrittenCheck>),
+}
+
+/// What was copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copied {
+    /// An answer.
+    Answer,
+    /// An evidence.
+    Evidence,
+    /// A turn with all that is known of it.
+    Turn,
+}
+
+/// How a text was copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyWay {
+    /// By this program.
+    Tool(&'static str),
+    /// By the terminal, if it does that.
+    Terminal,
+    /// Not at all: it is longer than terminals take.
+    TooLong,
+}

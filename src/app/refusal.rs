@@ -1,0 +1,101 @@
+//! What the program refuses to do, and what the user is told of it.
+//!
+//! Invariant: a refusal is a case of its own, so that the screen can say it in its language; in English it says itself.
+//! Not here: what failed in another room (`problem`).
+
+use super::Problem;
+use crate::base::DomainName;
+
+/// What is not done, because of what there is or what runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// A question while a turn runs.
+    TurnRuns,
+    /// Other work while a turn runs.
+    WorkRuns,
+    /// A question while something is being opened.
+    OpeningBeforeAsking,
+    /// Other work while something is being opened.
+    Opening,
+    /// A question of no domain.
+    NoDomain,
+    /// There is no answer to explain.
+    NothingToExplain,
+    /// The answer to explain is another model's.
+    OtherModel,
+    /// There is no answer to rate.
+    NothingToRate,
+    /// A conversation to delete that is being answered.
+    BeingAnswered,
+    /// There is nothing stored to write to a file.
+    NothingToExport,
+    /// There is no stored answer to make a question of.
+    NothingToCheck,
+    /// Settings while no domain is open.
+    SettingsOfNoDomain,
+    /// A conversation while a domain is being opened.
+    DomainOpening,
+    /// A conversation of a domain that is not open.
+    OtherDomain(DomainName),
+    /// Documents while others are still being read.
+    StillReading,
+    /// Documents without a model to read them with.
+    NoModels,
+}
+
+impl Refusal {
+    /// In English.
+    pub fn problem(&self) -> Problem {
+        let (what, next) = match self {
+            Self::TurnRuns => ("a turn is still running", "Wait for it, or stop it first and ask again"),
+            Self::WorkRuns => ("a turn is still running", "Wait for it, or stop it first"),
+            Self::OpeningBeforeAsking => ("something is still being opened", "Ask again in a moment"),
+            Self::Opening => ("something is still being opened", "Try again in a moment"),
+            Self::NoDomain => ("no domain is open", "Open one from the list of domains, or make one: ragonite ingest"),
+            Self::NothingToExplain => ("there is no answer to explain", CHOOSE_ANSWERED),
+            Self::OtherModel => {
+                ("the answer is another model's", "Ask the question again, or explain it by similarity")
+            }
+            Self::NothingToRate => ("there is no answer to rate", CHOOSE_ANSWERED),
+            Self::BeingAnswered => ("this conversation is still being answered", "Wait for it, or stop it first"),
+            Self::NothingToExport => {
+                ("there is no stored conversation to write to a file", "Ask a question first, or choose a conversation")
+            }
+            Self::NothingToCheck => ("there is no stored answer to make a question of", CHOOSE_ANSWERED),
+            Self::SettingsOfNoDomain => (
+                "settings belong to a domain, and none is open",
+                "Open one first; what holds for all of them stands in the configuration file",
+            ),
+            Self::DomainOpening => ("a domain is still being opened", "Choose the conversation again in a moment"),
+            Self::OtherDomain(domain) => {
+                let what = format!("this conversation asks the domain `{domain}`");
+                return Problem { what, next: "Open that domain first".to_owned() };
+            }
+            Self::StillReading => ("documents are still being read", "Wait for it, or stop it first"),
+            Self::NoModels => ("there is no model to read documents with", "Get the models first"),
+        };
+        Problem { what: what.to_owned(), next: next.to_owned() }
+    }
+}
+
+/// What to do where there is no answer for it.
+const CHOOSE_ANSWERED: &str = "Ask a question first, or choose an answered turn";
+
+/// What the user is told: a failure of a room, or a refusal with its English words.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Told {
+    pub(super) problem: Problem,
+    pub(super) refusal: Option<Refusal>,
+}
+
+impl From<Problem> for Told {
+    fn from(problem: Problem) -> Self {
+        Self { problem, refusal: None }
+    }
+}
+
+impl From<Refusal> for Told {
+    fn from(refusal: Refusal) -> Self {
+        Self { problem: refusal.problem(), refusal: Some(refusal) }
+    }
+}
