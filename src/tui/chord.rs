@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::words::Words;
+
 /// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Chord {
@@ -65,28 +67,32 @@ impl Chord {
     pub fn is_text(self) -> bool {
         matches!(self.code, KeyCode::Char(_)) && self.modifiers.is_empty()
     }
+
+    /// As it stands on a keyboard of the language.
+    pub(super) fn shown(self, words: Words) -> String {
+        let modifiers = [
+            (KeyModifiers::CONTROL, words.control()),
+            (KeyModifiers::ALT, words.alt()),
+            (KeyModifiers::SHIFT, words.shift()),
+        ];
+        let held = modifiers.into_iter().filter(|(modifier, _)| self.modifiers.contains(*modifier));
+        let held: String = held.map(|(_, name)| name).collect();
+        let named = NAMED.iter().find(|(_, code)| *code == self.code);
+        let named = named.map(|(name, code)| words.key(*code, name).to_owned());
+        let key = named.unwrap_or_else(|| match self.code {
+            KeyCode::Char(c) if self.modifiers.contains(KeyModifiers::CONTROL) => c.to_ascii_uppercase().to_string(),
+            KeyCode::Char(c) => c.to_string(),
+            KeyCode::F(n) => format!("F{n}"),
+            other => other.to_string(),
+        });
+        format!("{held}{key}")
+    }
 }
 
+/// As it is written in a configuration.
 impl fmt::Display for Chord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let modifiers =
-            [(KeyModifiers::CONTROL, "Ctrl+"), (KeyModifiers::ALT, "Alt+"), (KeyModifiers::SHIFT, "Shift+")];
-        for (modifier, name) in modifiers {
-            if self.modifiers.contains(modifier) {
-                f.write_str(name)?;
-            }
-        }
-        if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
-            return f.write_str(name);
-        }
-        match self.code {
-            KeyCode::Char(c) if self.modifiers.contains(KeyModifiers::CONTROL) => {
-                write!(f, "{}", c.to_ascii_uppercase())
-            }
-            KeyCode::Char(c) => write!(f, "{c}"),
-            KeyCode::F(n) => write!(f, "F{n}"),
-            other => write!(f, "{other}"),
-        }
+        f.write_str(&self.shown(Words::default()))
     }
 }
 

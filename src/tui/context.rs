@@ -16,12 +16,21 @@ use crate::base::EvidenceId;
 use crate::evidence::ContextParts;
 use crate::retrieval::Hit;
 
-/// The parts of a context in the order of the text, each with its name and the key that switches it.
-pub(super) const PARTS: [(char, ContextParts, &str); 4] = [
-    ('1', ContextParts::TITLE, "Title"),
-    ('2', ContextParts::HEADING, "Heading"),
-    ('3', ContextParts::BEFORE, "Before"),
-    ('4', ContextParts::AFTER, "After"),
+/// A part of a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ContextPart {
+    Title,
+    Heading,
+    Before,
+    After,
+}
+
+/// The parts of a context in the order of the text, each with the key that switches it.
+pub(super) const PARTS: [(char, ContextParts, ContextPart); 4] = [
+    ('1', ContextParts::TITLE, ContextPart::Title),
+    ('2', ContextParts::HEADING, ContextPart::Heading),
+    ('3', ContextParts::BEFORE, ContextPart::Before),
+    ('4', ContextParts::AFTER, ContextPart::After),
 ];
 
 /// An evidence in its context.

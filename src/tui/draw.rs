@@ -36,7 +36,7 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
         pane::draw_popup(app, screen, area, frame);
     } else {
         frame.render_widget(Clear, area);
-        frame.render_widget(Paragraph::new("window too small"), area);
+        frame.render_widget(Paragraph::new(screen.words.too_small()), area);
     }
     screen.signs.apply(frame.buffer_mut());
     screen.theme.lay_ground(frame.buffer_mut());

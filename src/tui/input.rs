@@ -22,7 +22,7 @@ use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
 use super::screen::{Composer, Pane, ScreenState};
 use super::settings::SettingsView;
-use crate::app::{App, ConversationChange, Event, Turn};
+use crate::app::{App, ConversationChange, Copied, Event, Turn};
 use crate::attribution::Method;
 use crate::base::{ConversationId, clean_line, clean_text};
 use crate::history::{self, Feedback, Format, Rating};
@@ -37,7 +37,7 @@ pub enum Intent {
     /// Copy this out of the program.
     Copy {
         /// What it is, for the line that says it was copied.
-        what: &'static str,
+        what: Copied,
         /// Clean text.
         text: String,
     },
@@ -341,10 +341,10 @@ fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
             let lines =
                 [clean_line(&hit.title), clean_line(&hit.location), clean_line(&hit.url), clean_text(&hit.content)];
             let said: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
-            ("the evidence", said.join("\n"))
+            (Copied::Evidence, said.join("\n"))
         }),
-        Pane::Behind | Pane::Why => whole(turn, app).map(|text| ("the turn", text)),
-        Pane::Composer | Pane::Conversation | Pane::Lists => Some(("the answer", clean_text(turn.text()))),
+        Pane::Behind | Pane::Why => whole(turn, app).map(|text| (Copied::Turn, text)),
+        Pane::Composer | Pane::Conversation | Pane::Lists => Some((Copied::Answer, clean_text(turn.text()))),
     };
     let copied = copied.filter(|(_, text)| !text.trim().is_empty());
     copied.map(|(what, text)| Intent::Copy { what, text }).into_iter().collect()

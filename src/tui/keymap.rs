@@ -7,10 +7,15 @@ use indexmap::IndexMap;
 
 use super::action::{Action, ENTRIES, Place};
 use super::chord::{Chord, ChordError};
+use super::words::Words;
 
 /// Which keys mean which action.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Keymap(IndexMap<Action, Vec<Chord>>);
+pub struct Keymap {
+    chords: IndexMap<Action, Vec<Chord>>,
+    /// What keys are called where they are shown.
+    words: Words,
+}
 
 /// Why overrides make no keymap.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +56,8 @@ impl Default for Keymap {
     fn default() -> Self {
         // A default that does not parse would be dropped here; a test holds the table to parsing.
         let keys = |keys: &[&str]| keys.iter().filter_map(|key| key.parse().ok()).collect();
-        Self(ENTRIES.iter().map(|entry| (entry.action, keys(entry.keys))).collect())
+        let chords = ENTRIES.iter().map(|entry| (entry.action, keys(entry.keys))).collect();
+        Self { chords, words: Words::default() }
     }
 }
 
@@ -67,38 +73,45 @@ impl Keymap {
             let written = keys.iter().filter(|key| *key != "none");
             let chords: Result<Vec<Chord>, _> = written.map(|key| key.parse()).collect();
             let chords = chords.map_err(|source| KeymapError::Key { action: entry.name, source })?;
-            keymap.0.insert(entry.action, chords);
+            keymap.chords.insert(entry.action, chords);
         }
         keymap.check()?;
         Ok(keymap)
+    }
+
+    /// Shows keys as they are called in this language.
+    #[must_use]
+    pub(super) fn with_words(self, words: Words) -> Self {
+        Self { words, ..self }
     }
 
     /// What a key means, in the composer or outside it.
     pub fn action(&self, chord: Chord, place: Place) -> Option<Action> {
         let means =
             |(action, chords): &(&Action, &Vec<Chord>)| chords.contains(&chord) && counts(**action, chord, place);
-        self.0.iter().find(means).map(|(action, _)| *action)
+        self.chords.iter().find(means).map(|(action, _)| *action)
     }
 
     /// The keys of an action, for the help. Two spaces part them: a comma is a key itself.
     pub fn keys(&self, action: Action) -> String {
-        let chords = self.0.get(&action).map_or(&[][..], Vec::as_slice);
-        chords.iter().map(Chord::to_string).collect::<Vec<_>>().join("  ")
+        let chords = self.chords.get(&action).map_or(&[][..], Vec::as_slice);
+        chords.iter().map(|chord| chord.shown(self.words)).collect::<Vec<_>>().join("  ")
     }
 
     /// The first key of an action that counts in this place, for the footer.
     pub fn key(&self, action: Action, place: Place) -> Option<String> {
-        let mut chords = self.0.get(&action)?.iter();
-        chords.find(|chord| counts(action, **chord, place)).map(Chord::to_string)
+        let mut chords = self.chords.get(&action)?.iter();
+        chords.find(|chord| counts(action, **chord, place)).map(|chord| chord.shown(self.words))
     }
 
     fn check(&self) -> Result<(), KeymapError> {
-        if self.0.get(&Action::Quit).is_none_or(Vec::is_empty) {
+        if self.chords.get(&Action::Quit).is_none_or(Vec::is_empty) {
             return Err(KeymapError::NoQuit);
         }
         for place in [Place::Composer, Place::Panes] {
             let mut seen: IndexMap<Chord, Action> = IndexMap::new();
-            let bound = self.0.iter().flat_map(|(action, chords)| chords.iter().map(move |chord| (*action, *chord)));
+            let bound =
+                self.chords.iter().flat_map(|(action, chords)| chords.iter().map(move |chord| (*action, *chord)));
             for (action, chord) in bound.filter(|(action, chord)| counts(*action, *chord, place)) {
                 if let Some(first) = seen.insert(chord, action).filter(|first| *first != action) {
                     let (first, second) = (first.name(), action.name());

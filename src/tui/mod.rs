@@ -31,6 +31,7 @@ mod terminal;
 mod tests;
 mod text;
 mod theme;
+mod words;
 
 pub use action::{Action, Place};
 pub use chord::{Chord, ChordError};
@@ -41,3 +42,4 @@ pub use screen::{Pane, ScreenState};
 pub use signs::Signs;
 pub use terminal::{Screen, TerminalGuard, TerminalMode, install_panic_hook};
 pub use theme::Theme;
+pub use words::Words;

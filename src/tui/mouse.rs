@@ -61,7 +61,7 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent) -
     };
     if let Some(popup) = &mut screen.popup {
         if let Some(step) = step {
-            popup::scroll(popup, step);
+            popup::scroll(popup, step, screen.words);
         }
         return vec![Intent::Redraw];
     }

@@ -9,7 +9,7 @@ use tui_textarea::{CursorMove, TextArea};
 use super::popup::Popup;
 use super::screen::ScreenState;
 use crate::app::{App, Event};
-use crate::base::{DomainName, clean_line};
+use crate::base::{DomainName, DomainNameError, clean_line};
 
 /// Longest name that is proposed.
 const PROPOSED: usize = 32;
@@ -21,7 +21,20 @@ pub(super) struct NewDomain {
     pub(super) name: TextArea<'static>,
     pub(super) at: Field,
     /// Why it was not taken.
-    pub(super) refused: Option<String>,
+    pub(super) refused: Option<NotTaken>,
+}
+
+/// Why a domain is not made yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NotTaken {
+    /// No path is typed.
+    NoPath,
+    /// The name is none.
+    Name(DomainNameError),
+    /// There is such a domain.
+    Exists(DomainName),
+    /// Other documents are being read.
+    ReadingOthers,
 }
 
 /// Where is typed.
@@ -61,18 +74,17 @@ impl NewDomain {
     }
 
     /// The wish, or where to go on and why.
-    fn taken(&self, app: &App) -> Result<Event, (Field, String)> {
+    fn taken(&self, app: &App) -> Result<Event, (Field, NotTaken)> {
         let (path, name) = (text_of(&self.folder), text_of(&self.name));
         if path.is_empty() {
-            return Err((Field::Folder, "type the path of a folder or of a file".to_owned()));
+            return Err((Field::Folder, NotTaken::NoPath));
         }
-        let domain = DomainName::try_from(name).map_err(|error| (Field::Name, error.to_string()))?;
+        let domain = DomainName::try_from(name).map_err(|error| (Field::Name, NotTaken::Name(error)))?;
         if app.domains().is_some_and(|known| known.iter().any(|known| known.name == domain)) {
-            let why = format!("there is a domain `{domain}` already; choose another name");
-            return Err((Field::Name, why));
+            return Err((Field::Name, NotTaken::Exists(domain)));
         }
         if app.ingesting().is_some() {
-            return Err((self.at, "other documents are still being read; wait, or stop that first".to_owned()));
+            return Err((self.at, NotTaken::ReadingOthers));
         }
         Ok(Event::IngestWanted { domain, path })
     }

@@ -17,6 +17,7 @@ use super::new_domain::{self, NewDomain};
 use super::outline::{Scroll, Step};
 use super::screen::{Pane, ScreenState};
 use super::settings::{self, SettingsView};
+use super::words::Words;
 use crate::app::{App, ConversationChange, Event};
 use crate::base::{ConversationId, clean_line};
 use crate::history::{Feedback, Rating, Reason};
@@ -53,11 +54,11 @@ pub(super) struct Palette {
 
 impl Palette {
     /// The actions that have all the words that are written, in the order of the help.
-    pub(super) fn found(&self) -> Vec<Action> {
+    pub(super) fn found(&self, texts: Words) -> Vec<Action> {
         let written = text_of(&self.line).to_lowercase();
         let words: Vec<&str> = written.split_whitespace().collect();
         let has = |action: &Action| {
-            let said = format!("{} {}", action.name(), action.says()).to_lowercase();
+            let said = format!("{} {}", action.name(), texts.says(*action)).to_lowercase();
             words.iter().all(|word| said.contains(word))
         };
         Action::all().filter(|action| *action != Action::Palette && has(action)).collect()
@@ -89,16 +90,6 @@ impl Prompt {
         let mut line = TextArea::new(vec![text.to_owned()]);
         line.move_cursor(tui_textarea::CursorMove::End);
         Self { asked, line }
-    }
-
-    /// What is asked.
-    pub(super) fn title(&self) -> &'static str {
-        match self.asked {
-            Asked::Text => "Look for",
-            Asked::Words => "Look for words in all conversations",
-            Asked::Title(_) => "Title of the conversation",
-            Asked::Note(..) => "What is wrong, in your words (may stay empty)",
-        }
     }
 }
 
@@ -136,7 +127,7 @@ pub(super) fn ask_reason(screen: &mut ScreenState, turn: usize) {
 
 /// Asks whether a conversation is to be removed for good.
 pub(super) fn confirm_purge(screen: &mut ScreenState, id: ConversationId, title: &str) {
-    let says = format!("Remove “{}” for good? It cannot be brought back.", clean_line(title));
+    let says = screen.words.remove_conversation(&clean_line(title));
     screen.popup = Some(Popup::Confirm(Confirm { says, change: ConversationChange::Purge(id) }));
 }
 
@@ -180,12 +171,12 @@ pub(super) fn place(popup: &Popup) -> Place {
 }
 
 /// The wheel while a popup is open.
-pub(super) fn scroll(popup: &mut Popup, step: Step) {
+pub(super) fn scroll(popup: &mut Popup, step: Step, words: Words) {
     match popup {
         Popup::Help(scroll) => scroll.step(step),
         Popup::Context(view) => view.scroll.step(step),
         Popup::Document(view) => view.step(step),
-        Popup::Palette(palette) => palette.selected = step.from(palette.selected, 1, palette.found().len()),
+        Popup::Palette(palette) => palette.selected = step.from(palette.selected, 1, palette.found(words).len()),
         Popup::Reasons(reasons) => reasons.selected = step.from(reasons.selected, 1, Reason::ALL.len()),
         _ => {}
     }
@@ -207,7 +198,7 @@ fn into(
             }
         }
         Popup::Palette(palette) => {
-            if let Some(chosen) = in_palette(palette, key) {
+            if let Some(chosen) = in_palette(palette, key, screen.words) {
                 screen.popup = None;
                 return act(screen, app, chosen, now);
             }
@@ -232,7 +223,7 @@ fn into(
         Popup::Confirm(confirm) => {
             let change = confirm.change.clone();
             match key.code {
-                KeyCode::Char('y' | 'Y') => {
+                KeyCode::Char(letter) if ['y', screen.words.yes()].contains(&letter.to_ascii_lowercase()) => {
                     screen.popup = None;
                     return vec![Intent::App(Event::ConversationChangeWanted(change))];
                 }
@@ -250,8 +241,8 @@ fn into(
 }
 
 /// Gives the action that was chosen.
-fn in_palette(palette: &mut Palette, key: KeyEvent) -> Option<Action> {
-    let found = palette.found();
+fn in_palette(palette: &mut Palette, key: KeyEvent, words: Words) -> Option<Action> {
+    let found = palette.found(words);
     match key.code {
         KeyCode::Enter => return found.get(palette.selected).copied(),
         KeyCode::Up => palette.selected = Step::Up.from(palette.selected, 1, found.len()),

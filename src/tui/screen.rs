@@ -18,6 +18,7 @@ use super::pane::{Section, Settled};
 use super::popup::Popup;
 use super::signs::Signs;
 use super::theme::Theme;
+use super::words::Words;
 use crate::app::{App, Event, Phase, Turn, TurnKey};
 use crate::evidence::Kind;
 
@@ -42,18 +43,6 @@ impl Pane {
     /// In the order of Tab.
     pub(super) const ALL: [Self; 6] =
         [Self::Composer, Self::Conversation, Self::Evidence, Self::Behind, Self::Why, Self::Lists];
-
-    /// Its name on the screen.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Composer => "Question",
-            Self::Conversation => "Conversation",
-            Self::Evidence => "Evidence",
-            Self::Behind => "Behind the scenes",
-            Self::Why => "Why",
-            Self::Lists => "Domains",
-        }
-    }
 }
 
 /// The hits: which one is selected, whether it is opened, how far a wide table is scrolled.
@@ -137,6 +126,7 @@ impl Composer {
 pub struct ScreenState {
     pub(super) theme: Theme,
     pub(super) signs: Signs,
+    pub(super) words: Words,
     pub(super) keymap: Keymap,
     pub(super) focus: Pane,
     /// What the pane on the right shows where there is one.
@@ -180,6 +170,7 @@ impl ScreenState {
         Self {
             theme,
             signs: Signs::default(),
+            words: Words::default(),
             keymap,
             focus: Pane::Composer,
             side: Pane::Evidence,
@@ -209,6 +200,18 @@ impl ScreenState {
     #[must_use]
     pub fn with_signs(self, signs: Signs) -> Self {
         Self { signs, ..self }
+    }
+
+    /// Speaks this language.
+    #[must_use]
+    pub fn with_words(self, words: Words) -> Self {
+        // What was drawn was drawn in another one.
+        Self { words, keymap: self.keymap.with_words(words), settled: BTreeMap::new(), ..self }
+    }
+
+    /// The texts of its language.
+    pub fn words(&self) -> Words {
+        self.words
     }
 
     /// Which pane has the focus.

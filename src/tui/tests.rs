@@ -9,10 +9,10 @@ use time::OffsetDateTime;
 
 use super::action::ENTRIES;
 use super::markdown::{Look, render};
-use super::text::{Indent, fit, pad, thousands, width, window, wrap};
+use super::text::{Indent, fit, pad, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
-use crate::app::{App, AppSettings, ConversationChange, DomainHealth, DomainSummary, Event};
+use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event};
 use crate::base::{ConversationId, Millis, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Place, Rating, Reason};
 
@@ -228,16 +228,16 @@ fn every_action_is_found_by_words_and_done_from_the_palette() {
     assert!(desk.screen.popup.is_some(), "nothing was found, so nothing is done");
     desk.keys(&["Esc", "Ctrl+P"]);
     let Some(popup::Popup::Palette(palette)) = &desk.screen.popup else { panic!("no palette") };
-    assert_eq!(palette.found().len(), ENTRIES.len() - 1);
+    assert_eq!(palette.found(Words::default()).len(), ENTRIES.len() - 1);
 }
 
 #[test]
 fn what_the_focus_is_on_is_copied_clean() {
     let mut desk = kept();
     let copied = desk.keys(&["F2", "y"]);
-    assert_eq!(copied, [Intent::Copy { what: "the answer", text: "An answer".into() }]);
+    assert_eq!(copied, [Intent::Copy { what: Copied::Answer, text: "An answer".into() }]);
     let turn = desk.keys(&["F4", "y"]);
-    assert!(matches!(&turn[..], [Intent::Copy { what: "the turn", text }] if text.contains("## 1. hi")), "{turn:?}");
+    assert!(matches!(&turn[..], [Intent::Copy { what: Copied::Turn, text }] if text.contains("## 1. hi")), "{turn:?}");
     assert!(desk.keys(&["F3", "y"]).is_empty(), "there is no evidence");
     let wanted = |turn| Intent::App(Event::ExportWanted { turn, format: Format::Markdown });
     assert_eq!(desk.keys(&["w"]), [wanted(Some(0))]);
@@ -357,7 +357,7 @@ fn wide_characters_are_cut_between_not_within() {
     assert_eq!(pad("日本", 5), "日本 ");
     assert_eq!(window("日本語", 1, 4), " 本");
     assert_eq!(width("e\u{301}👩‍👩‍👧"), 3);
-    assert_eq!(thousands(1_234_567), "1,234,567");
+    assert_eq!(Words::default().thousands(1_234_567), "1,234,567");
 }
 
 proptest! {
@@ -458,7 +458,7 @@ fn a_turn_is_made_a_check_by_key() {
 #[test]
 fn the_meter_says_what_the_next_prompt_holds_and_fits_sixty_columns() {
     let desk = kept();
-    let line = |room| meter::before(&desk.app, "Who replaces the modem of the station?", room);
+    let line = |room| meter::before(&desk.app, "Who replaces the modem of the station?", (room, Words::default()));
     let wide = line(120).unwrap();
     assert!(wide.starts_with(" about ") && wide.contains("+2,000 evidence+"), "{wide}");
     assert!(wide.ends_with("+256 answer of 4,096 "), "{wide}");

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::base::{Millis, clean_line, clean_text};
+use crate::base::{clean_line, clean_text};
 
 /// What stands before the first and before the further lines of a wrapped text.
 #[derive(Debug, Clone, Default)]
@@ -190,35 +190,4 @@ fn join(pieces: Vec<Piece>) -> Vec<Span<'static>> {
         }
     }
     spans
-}
-
-/// `1,240`.
-pub(super) fn thousands(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// `850 ms`, `1.2 s`.
-pub(super) fn duration(time: Millis) -> String {
-    if time.0 < 1000.0 { format!("{:.0} ms", time.0) } else { format!("{:.1} s", time.0 / 1000.0) }
-}
-
-/// `1 document`, `2 documents`.
-pub(super) fn counted(number: usize, noun: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{s}", thousands(number))
-}
-
-/// `Source 1`, `Sources 1, 3`.
-pub(super) fn sources(ranks: &[usize]) -> String {
-    let numbers: Vec<String> = ranks.iter().map(usize::to_string).collect();
-    let s = if ranks.len() == 1 { "" } else { "s" };
-    format!("Source{s} {}", numbers.join(", "))
 }

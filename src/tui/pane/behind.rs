@@ -45,18 +45,19 @@ impl Section {
 }
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let frame_block = side_block(screen, Pane::Behind, &theme);
     let inner = frame_block.inner(area);
     frame.render_widget(frame_block, area);
     let Some(turn) = screen.turn(app) else {
-        return say("Every step of an answer appears here, with all it took and gave.", frame, inner, &theme);
+        return say(words.nothing_behind_yet(), frame, inner, &theme);
     };
     // What is looked for may be in a closed part.
     let all_open = screen.find.is_some() && screen.focus == Pane::Behind;
     let is_open = |section| all_open || screen.behind.is_open(section);
     let look = steps::StepLook {
         theme: &theme,
+        words,
         width: usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8),
         is_open: &is_open,
     };

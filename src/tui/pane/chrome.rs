@@ -14,16 +14,17 @@ use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
 use crate::tui::popup::Popup;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, cells, counted, fit, one_line, pad, thousands, width, wrap};
+use crate::tui::text::{Indent, cells, fit, one_line, pad, width, wrap};
 use crate::tui::theme::Theme;
+use crate::tui::words::{Noun, Words};
 
-/// The panes of a terminal that shows one at a time, as its tabs name them.
-const TABS: [(Pane, &str, Action); 5] = [
-    (Pane::Conversation, "Conversation", Action::ShowConversation),
-    (Pane::Evidence, "Evidence", Action::ShowEvidence),
-    (Pane::Behind, "Behind", Action::ShowBehind),
-    (Pane::Why, "Why", Action::ShowWhy),
-    (Pane::Lists, "Domains", Action::ShowLists),
+/// The panes of a terminal that shows one at a time.
+const TABS: [(Pane, Action); 5] = [
+    (Pane::Conversation, Action::ShowConversation),
+    (Pane::Evidence, Action::ShowEvidence),
+    (Pane::Behind, Action::ShowBehind),
+    (Pane::Why, Action::ShowWhy),
+    (Pane::Lists, Action::ShowLists),
 ];
 
 /// The panes with their keys, where one is seen at a time; that one in brackets.
@@ -31,7 +32,8 @@ pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static
     let theme = &screen.theme;
     let seen = if screen.focus == Pane::Composer { Pane::Conversation } else { screen.focus };
     let mut spans = Vec::new();
-    for (pane, name, action) in TABS {
+    for (pane, action) in TABS {
+        let name = screen.words.tab(pane);
         let key = screen.keymap.key(action, Place::Composer).filter(|_| room >= 72);
         let name = key.map_or_else(|| name.to_owned(), |key| format!("{key} {name}"));
         let (text, style) =
@@ -45,7 +47,7 @@ pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static
         enlarged && room >= ROOM_FOR_ENLARGED
     });
     if let Some(back) = back {
-        let text = format!("enlarged, {back} shows all ");
+        let text = screen.words.enlarged(&back);
         spans.push(Span::raw(" ".repeat(room.saturating_sub(used + width(&text)))));
         spans.push(Span::styled(text, theme.dim));
     }
@@ -62,7 +64,7 @@ pub(in crate::tui) fn tab_targets(screen: &mut ScreenState, area: Rect) {
     // A tab and a space by turns.
     for (at, span) in bar.spans.iter().enumerate() {
         let width = cells(span.width()).min(area.right().saturating_sub(x));
-        if let Some((pane, ..)) = TABS.get(at / 2).filter(|_| at % 2 == 0) {
+        if let Some((pane, _)) = TABS.get(at / 2).filter(|_| at % 2 == 0) {
             screen.targets.pane(*pane, Rect { x, width, ..area });
         }
         x += width;
@@ -75,6 +77,8 @@ const BANNER: usize = 4;
 /// The problem that is not yet dismissed: what, and what to do.
 pub(in crate::tui) fn banner_lines(app: &App, screen: &ScreenState, room: usize) -> Vec<Line<'static>> {
     let Some(problem) = app.problem() else { return Vec::new() };
+    let refused = app.refusal().map(|refusal| screen.words.refusal(refusal));
+    let problem = refused.as_ref().unwrap_or(problem);
     let theme = &screen.theme;
     let key = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
     let what = Indent { first: Span::styled(" ✗ ", theme.bad), rest: Span::raw("   ") };
@@ -87,7 +91,7 @@ pub(in crate::tui) fn banner_lines(app: &App, screen: &ScreenState, room: usize)
         }
     }
     // A no-break space keeps what is in brackets on one line.
-    let dismiss = Span::styled(format!("  ({key}\u{a0}dismisses)"), theme.dim);
+    let dismiss = Span::styled(screen.words.dismisses(&key), theme.dim);
     if problem.next.is_empty() {
         lines.extend(wrap(&[dismiss], room, &Indent::of(1)));
     } else {
@@ -101,23 +105,24 @@ pub(in crate::tui) fn banner_lines(app: &App, screen: &ScreenState, room: usize)
 pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDateTime)) -> Line<'static> {
     let (area, now) = at;
     let theme = &screen.theme;
+    let words = screen.words;
     let room = usize::from(area.width);
     let engine = app.engine();
-    let loading = engine.loading.as_ref().map(|loading| format!("loading {}", clean_line(loading)));
-    let rest = if app.missing_models().is_some() { "models missing" } else { "ready" };
+    let loading = engine.loading.as_ref().map(|loading| words.loading(&clean_line(loading)));
+    let rest = if app.missing_models().is_some() { words.models_missing() } else { words.ready() };
     let mut phase = stage(app, screen, now).or(loading);
-    if let Some(reading) = app.ingesting().map(reading) {
+    if let Some(reading) = app.ingesting().map(|running| reading(running, words)) {
         phase = Some(phase.map_or_else(|| reading.clone(), |phase| format!("{phase} · {reading}")));
     }
     let phase = phase.unwrap_or_else(|| rest.to_owned());
-    let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
-    let offline = " offline ";
+    let domain = app.domain().map_or_else(|| words.no_domain().to_owned(), |domain| domain.name.to_string());
+    let offline = words.offline();
     let length = |rest: &[String]| rest.iter().map(|text| width(text) + 3).sum::<usize>();
     let fixed = width(&domain) + 2 + width(offline);
     let fits = |rest: &[String]| fixed + length(rest) + width(&phase) + 3 <= room;
     let profile = clean_line(&engine.profile);
-    let reason = clean_line(&engine.profile_reason);
-    let with_reason = if reason.is_empty() { profile.clone() } else { format!("{profile} ({reason})") };
+    let with_reason = engine.profile_reason.map(|reason| format!("{profile} ({})", words.profile_reason(reason)));
+    let with_reason = with_reason.unwrap_or_else(|| profile.clone());
     let about = |profile: String| {
         let mut about = vec![profile, clean_line(&engine.generator), clean_line(&engine.device)];
         about.retain(|text| !text.is_empty());
@@ -143,17 +148,17 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
 }
 
 /// How far an ingest is: `reading notes: 12 of 40 files`.
-pub(super) fn reading(running: &Ingesting) -> String {
-    let domain = &running.domain;
+pub(super) fn reading(running: &Ingesting, words: Words) -> String {
+    let domain = running.domain.as_str();
     match &running.progress {
-        _ if running.canceling => format!("stopping to read {domain}…"),
-        None => format!("reading {domain}…"),
-        Some(at) if at.total == 0 => format!("reading {domain}…"),
+        _ if running.canceling => words.stopping_to_read(domain),
+        None => words.reading(domain),
+        Some(at) if at.total == 0 => words.reading(domain),
         Some(at) => match at.stage {
             IngestStage::Reading | IngestStage::Embedding => {
-                format!("reading {domain}: {} of {}", thousands(at.done), counted(at.total, "file"))
+                words.reading_files(domain, &words.thousands(at.done), &words.counted(at.total, Noun::File))
             }
-            IngestStage::Indexing | IngestStage::Checking => format!("indexing {domain}…"),
+            IngestStage::Indexing | IngestStage::Checking => words.indexing(domain),
         },
     }
 }
@@ -168,16 +173,16 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     };
     if screen.leaving {
         let key = screen.keymap.key(Action::Cancel, place).unwrap_or_default();
-        return Line::styled(format!(" {key} again leaves"), theme.warn);
+        return Line::styled(screen.words.leaves(&key), theme.warn);
     }
     if let Some(notice) = app.notice() {
-        return Line::styled(fit(&format!(" ✓ {}", clean_line(notice)), room), theme.accent);
+        return Line::styled(fit(&format!(" ✓ {}", clean_line(&screen.words.notice(notice))), room), theme.accent);
     }
     let mut spans = vec![Span::raw(" ")];
     if let Some(find) = screen.find.as_ref().filter(|_| screen.popup.is_none() && screen.focus != Pane::Composer) {
         let (at, of) = find.at;
         let text = fit(&find.text, room / 3);
-        spans.push(Span::styled(format!("“{text}” {at} of {of}  "), theme.strong));
+        spans.push(Span::styled(screen.words.found_of(&text, at, of), theme.strong));
     }
     let mut used: usize = spans.iter().map(Span::width).sum();
     let keyed = hints(app, screen).into_iter();
@@ -204,35 +209,45 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
 }
 
 /// The keys that count while a popup is open.
-fn hints_of_popup(app: &App, popup: &Popup) -> Vec<(Action, &'static str)> {
-    let short = |action: Action| (action, action.hint());
+fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'static str)> {
+    let short = |action: Action| (action, words.hint(action));
     match popup {
-        Popup::Help(_) => vec![(Action::Back, "close"), short(Action::PageDown), short(Action::PageUp)],
-        Popup::Palette(_) => vec![(Action::Send, "do it"), (Action::Back, "close")],
-        Popup::Prompt(_) => vec![(Action::Send, "done"), (Action::Back, "leave it")],
+        Popup::Help(_) => vec![(Action::Back, words.close()), short(Action::PageDown), short(Action::PageUp)],
+        Popup::Palette(_) => vec![(Action::Send, words.do_it()), (Action::Back, words.close())],
+        Popup::Prompt(_) => vec![(Action::Send, words.done()), (Action::Back, words.leave_it())],
         Popup::NewDomain(_) => {
-            vec![(Action::Send, "next, make it"), (Action::NextPane, "other line"), (Action::Back, "close")]
+            vec![
+                (Action::Send, words.next_make_it()),
+                (Action::NextPane, words.other_line()),
+                (Action::Back, words.close()),
+            ]
         }
-        Popup::Reasons(_) => vec![(Action::Toggle, "choose"), (Action::Back, "leave it")],
-        Popup::Confirm(_) => vec![(Action::Back, "keep it")],
+        Popup::Reasons(_) => vec![(Action::Toggle, words.choose()), (Action::Back, words.leave_it())],
+        Popup::Confirm(_) => vec![(Action::Back, words.keep_it())],
         Popup::Settings(view) if view.typed.is_some() => {
-            vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")]
+            vec![(Action::Send, words.take_it()), (Action::Back, words.leave_as_it_was())]
         }
         Popup::Settings(_) => {
-            let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
-            keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect()
+            let keys = [
+                (Action::Left, words.less_before()),
+                (Action::Right, words.more_next()),
+                (Action::Toggle, words.type_it()),
+            ];
+            keys.into_iter()
+                .chain([(Action::Delete, words.as_configured_hint()), (Action::Back, words.close())])
+                .collect()
         }
         Popup::Context(view) => {
-            let back = if view.is_trying(app) { "stop" } else { "close" };
-            let others = [(Action::Left, "source before"), (Action::Right, "next source")];
+            let back = if view.is_trying(app) { words.stop() } else { words.close() };
+            let others = [(Action::Left, words.source_before()), (Action::Right, words.next_source())];
             let more = [short(Action::OpenDocument)].into_iter().chain(others).chain([short(Action::PageDown)]);
             [(Action::Back, back)].into_iter().chain(more).collect()
         }
         Popup::Document(view) if view.typed.is_some() => {
-            vec![(Action::Send, "look for it"), (Action::Back, "leave it")]
+            vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())]
         }
         Popup::Document(view) => {
-            let back = if view.find.is_some() { "end" } else { "close" };
+            let back = if view.find.is_some() { words.end() } else { words.close() };
             let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
             [(Action::Back, back)].into_iter().chain(more.map(short)).collect()
         }
@@ -240,15 +255,16 @@ fn hints_of_popup(app: &App, popup: &Popup) -> Vec<(Action, &'static str)> {
 }
 
 fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
-    let short = |action: Action| (action, action.hint());
+    let words = screen.words;
+    let short = |action: Action| (action, words.hint(action));
     if let Some(popup) = &screen.popup {
-        return hints_of_popup(app, popup);
+        return hints_of_popup(app, popup, words);
     }
     let mut hints = Vec::new();
     if app.is_busy() {
-        hints.push((Action::Back, "stop"));
+        hints.push((Action::Back, words.stop()));
     } else if screen.find.is_some() && screen.focus != Pane::Composer {
-        hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, "end")]);
+        hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
     }
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
@@ -260,11 +276,12 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let explain = (answered && !app.is_busy()).then_some(short(Action::Explain));
     let edit = screen.turn(app).map(|_| short(Action::Edit));
     // Keys that would do nothing are not offered.
-    let moves = [(Action::Down, "next"), (Action::Up, "previous")].into_iter().filter(|_| has_rows(app, screen));
+    let moves = [(Action::Down, words.next()), (Action::Up, words.previous())];
+    let moves = moves.into_iter().filter(|_| has_rows(app, screen));
     let open = has_rows(app, screen).then_some(short(Action::Toggle));
     match screen.focus {
         Pane::Composer if screen.composer.edits() => {
-            hints.extend([(Action::Send, "ask again"), (Action::Back, "leave it")]);
+            hints.extend([(Action::Send, words.ask_again()), (Action::Back, words.leave_it())]);
         }
         Pane::Composer => {
             hints.extend([Action::Send, Action::Newline].map(short));
@@ -285,7 +302,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             let hit = screen.turn(app).and_then(|turn| turn.hits().get(screen.evidence.selected));
             let table = hit.and_then(|hit| app.table(hit.evidence)).flatten();
             hints.extend(open.into_iter().flat_map(|_| [Action::Context, Action::OpenDocument].map(short)));
-            hints.extend(table.map(|_| (Action::Right, "scroll table")));
+            hints.extend(table.map(|_| (Action::Right, words.scroll_table())));
             hints.extend(open.map(|_| short(Action::PageDown)));
         }
         Pane::Behind => {
@@ -295,9 +312,9 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         }
         Pane::Lists => {
             hints.extend(app.ingesting().map(|_| short(Action::StopIngest)));
-            hints.extend(app.found().map(|_| (Action::Back, "all conversations")));
+            hints.extend(app.found().map(|_| (Action::Back, words.all_conversations())));
             hints.extend(moves);
-            hints.extend(entry_hints(pane::entry(app, screen.lists).as_ref()));
+            hints.extend(entry_hints(pane::entry(app, screen.lists).as_ref(), words));
         }
         Pane::Why => {
             hints.extend(moves);
@@ -316,13 +333,15 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
 }
 
 /// The keys for what is under the cursor of the lists.
-fn entry_hints(entry: Option<&pane::Entry>) -> Vec<(Action, &'static str)> {
-    let short = |action: Action| (action, action.hint());
+fn entry_hints(entry: Option<&pane::Entry>, words: Words) -> Vec<(Action, &'static str)> {
+    let short = |action: Action| (action, words.hint(action));
     match entry {
         Some(pane::Entry::Conversation(_)) => {
             [Action::Toggle, Action::Rename, Action::Pin, Action::Delete].map(short).into()
         }
-        Some(pane::Entry::Trashed(_)) => vec![(Action::Toggle, "restore"), (Action::Delete, "remove for good")],
+        Some(pane::Entry::Trashed(_)) => {
+            vec![(Action::Toggle, words.restore()), (Action::Delete, words.remove_for_good())]
+        }
         Some(pane::Entry::Domain(_)) => [Action::Toggle, Action::NewDomain, Action::RefreshDomain].map(short).into(),
         None => Vec::new(),
     }
@@ -341,21 +360,22 @@ fn has_rows(app: &App, screen: &ScreenState) -> bool {
 }
 
 /// Every action with its keys.
-pub(in crate::tui) fn help_lines(keymap: &Keymap, theme: &Theme) -> Vec<Line<'static>> {
+pub(in crate::tui) fn help_lines(keymap: &Keymap, look: (&Theme, Words)) -> Vec<Line<'static>> {
+    let (theme, words) = look;
     let keys: Vec<(Action, String)> = Action::all().map(|action| (action, keymap.keys(action))).collect();
     let widest = keys.iter().map(|(_, keys)| width(keys)).max().unwrap_or(0);
     let row = |action: &Action, keys: &str| {
-        let keys = if keys.is_empty() { "none" } else { keys };
+        let keys = if keys.is_empty() { words.no_key() } else { keys };
         Line::from(vec![
             Span::styled(format!(" {}  ", pad(keys, widest)), theme.accent),
-            Span::styled(action.says(), theme.text),
+            Span::styled(words.says(*action), theme.text),
         ])
     };
     let mut lines = Vec::new();
     let groups = [
-        (Place::Anywhere, "Everywhere"),
-        (Place::Composer, "Writing a question"),
-        (Place::Panes, "In the other panes"),
+        (Place::Anywhere, words.everywhere()),
+        (Place::Composer, words.in_the_composer()),
+        (Place::Panes, words.in_the_panes()),
     ];
     for (place, title) in groups {
         if !lines.is_empty() {
@@ -364,7 +384,7 @@ pub(in crate::tui) fn help_lines(keymap: &Keymap, theme: &Theme) -> Vec<Line<'st
         lines.push(Line::styled(format!(" {title}"), theme.strong));
         lines.extend(keys.iter().filter(|(action, _)| action.place() == place).map(|(action, keys)| row(action, keys)));
     }
-    let note = "While a question is written, single characters are text.";
+    let note = words.characters_are_text();
     lines.push(Line::default());
     lines.push(Line::styled(format!(" {}", fit(note, 60)), theme.dim));
     lines

@@ -22,31 +22,31 @@ pub(in crate::tui) fn rows(screen: &ScreenState, width: u16) -> usize {
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let focus = Focus::of(screen, Pane::Composer);
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let key = |action| screen.keymap.key(action, Place::Composer);
     let edits = screen.composer.edits();
     let hint = match (key(Action::Send), key(Action::Newline), key(Action::Back)) {
-        (Some(send), _, Some(back)) if edits => format!(" {send} asks again · {back} leaves it "),
-        (Some(send), Some(newline), _) if !edits => format!(" {send} sends · {newline} new line "),
+        (Some(send), _, Some(back)) if edits => words.asks_again(&send, &back),
+        (Some(send), Some(newline), _) if !edits => words.sends(&send, &newline),
         _ => String::new(),
     };
-    let title = if edits { "Completed question" } else { Pane::Composer.title() };
+    let title = if edits { words.completed_question() } else { words.title(Pane::Composer) };
     let mut frame_block = block(title, focus, &theme);
     if area.width > 60 {
         frame_block = frame_block.title(Line::styled(hint, theme.dim).right_aligned());
     }
     if !screen.composer.is_empty() && app.domain().is_some() {
         let room = usize::from(area.width.saturating_sub(2));
-        let meter = meter::before(app, &screen.composer.text(), room).unwrap_or_default();
+        let meter = meter::before(app, &screen.composer.text(), (room, words)).unwrap_or_default();
         frame_block = frame_block.title_bottom(Line::styled(meter, theme.dim).right_aligned());
     }
     let stop = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
     let placeholder = match app.domain() {
-        Some(_) if app.is_busy() => format!("{stop} stops it; the next question can be written"),
-        Some(domain) if app.turns().is_empty() => format!("Ask something about {}", domain.name),
-        Some(_) => "Ask on; the question may refer to what was said".to_owned(),
-        None if app.missing_models().is_some() => "Models are missing; see above".to_owned(),
-        None => "Open a domain first".to_owned(),
+        Some(_) if app.is_busy() => words.write_on(&stop),
+        Some(domain) if app.turns().is_empty() => words.ask_about(domain.name.as_str()),
+        Some(_) => words.ask_on().to_owned(),
+        None if app.missing_models().is_some() => words.see_above().to_owned(),
+        None => words.open_domain_first().to_owned(),
     };
     let textarea = &mut screen.composer.area;
     textarea.set_block(frame_block);

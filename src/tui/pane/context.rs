@@ -20,29 +20,22 @@ use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
 use crate::tui::text::{Indent, fit, pad, paragraphs, width};
 use crate::tui::theme::Theme;
+use crate::tui::words::Words;
 
 /// Cells of the names of the parts, with key and mark.
 const NAMES: usize = 16;
 /// Widest the whole may be.
 const WIDEST: usize = 100;
 
-/// What the ranks are.
-const MEANS: &str = "By meaning only: the sources of this turn are embedded again without what is off and compared with \
-    the question. Words, the reranker and what the search did not find are left aside, and nothing is stored.";
-
-/// What to do to see ranks.
-const HOW: &str = "The keys 1 to 4 switch a part off and on. Then the ranks that the sources would have by meaning without \
-    it stand here beside the present ones.";
-
 pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let Some(Popup::Context(view)) = &mut screen.popup else { return };
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     let hit = view.hit(app);
-    let title = hit.map_or_else(|| "Context".to_owned(), |hit| format!("Source {} in its context", hit.rank));
+    let title = hit.map_or_else(|| words.context().to_owned(), |hit| words.context_of(hit.rank));
     let lines = hit.map_or_else(
-        || paragraphs("This evidence is no longer on screen.", theme.dim, room, &Indent::of(1)),
-        |hit| lines(app, view, hit, (room, &theme)),
+        || paragraphs(words.evidence_left(), theme.dim, room, &Indent::of(1)),
+        |hit| lines(app, view, hit, (room, &theme, words)),
     );
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
     let at = middle(above, room + 2, lines.len() + 2);
@@ -50,7 +43,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let inner = frame_block.inner(at);
     let seen = view.scroll.view(lines.len(), usize::from(inner.height));
     if view.scroll.below() > 0 {
-        let more = format!(" {} more below ", view.scroll.below());
+        let more = words.more_below(view.scroll.below());
         frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
     }
     let lines: Vec<Line<'static>> = lines.into_iter().skip(seen.start).take(seen.len()).collect();
@@ -59,8 +52,8 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-fn lines(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme)) -> Vec<Line<'static>> {
-    let (room, theme) = look;
+fn lines(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
+    let (room, theme, words) = look;
     let tried = match view.trial(app).map(|trial| &trial.ranks) {
         Some(Fetched::Here(tried)) => tried.as_slice(),
         _ => &[],
@@ -70,18 +63,18 @@ fn lines(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme)) -> Vec
     let context = &hit.context;
     let texts = [context.title.as_str(), heading.as_str(), context.before.as_str(), context.after.as_str()];
     let mut lines = Vec::new();
-    for ((key, part, name), text) in PARTS.into_iter().zip(texts) {
+    for ((key, part, of), text) in PARTS.into_iter().zip(texts) {
         if part == ContextParts::AFTER {
-            let label = Span::styled(pad("       Evidence", NAMES), theme.accent);
+            let label = Span::styled(pad(words.the_evidence(), NAMES), theme.accent);
             lines.extend(labelled(label, paragraphs(&hit.content, theme.text, room, &Indent::of(NAMES))));
         }
         let on = view.parts.contains(part);
-        let label = format!(" {key} [{}] {name}", if on { 'x' } else { ' ' });
+        let label = format!(" {key} [{}] {}", if on { 'x' } else { ' ' }, words.part(of));
         let label = Span::styled(pad(&label, NAMES), if on { theme.strong } else { theme.dim });
         let said = match (on, indexed) {
-            _ if text.trim().is_empty() => "none",
-            (_, Some(indexed)) if !indexed.contains(part) => "not in the index, so that it changes no rank",
-            (false, _) => "left out",
+            _ if text.trim().is_empty() => words.part_is_empty(),
+            (_, Some(indexed)) if !indexed.contains(part) => words.part_not_indexed(),
+            (false, _) => words.part_is_off(),
             (true, _) => text,
         };
         lines.extend(labelled(label, paragraphs(said, theme.dim, room, &Indent::of(NAMES))));
@@ -101,51 +94,53 @@ fn labelled(label: Span<'static>, mut text: Vec<Line<'static>>) -> Vec<Line<'sta
 }
 
 /// The names of the parts that are switched off.
-fn off(parts: ContextParts) -> String {
+fn off(parts: ContextParts, words: Words) -> String {
     let off = PARTS.iter().filter(|(_, part, _)| !parts.contains(*part));
-    off.map(|(.., name)| name.to_lowercase()).collect::<Vec<_>>().join(", ")
+    off.map(|(.., of)| words.without(*of)).collect::<Vec<_>>().join(", ")
 }
 
-fn ranks(app: &App, view: &ContextView, hit: &Hit, (room, theme): (usize, &Theme)) -> Vec<Line<'static>> {
+fn ranks(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
+    let (room, theme, words) = look;
     let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
-    let now = format!(" Found as source {} · by meaning {dense} · by words {lexical}", hit.rank);
+    let now = words.ranks_now(hit.rank, &dense, &lexical);
     let mut lines = vec![Line::styled(fit(&now, room), theme.text)];
     let say = |text: &str| paragraphs(text, theme.dim, room, &Indent::of(1));
     let Some(trial) = view.trial(app).filter(|_| view.parts != ContextParts::ALL) else {
-        lines.extend(say(HOW));
+        lines.extend(say(words.how_to_try()));
         return lines;
     };
-    let without = off(view.parts);
+    let without = off(view.parts, words);
     match &trial.ranks {
-        Fetched::Coming => lines.extend(say(&format!("Embedding the sources again without {without}…"))),
+        Fetched::Coming => lines.extend(say(&words.trying(&without))),
         Fetched::Failed(problem) => {
             lines.extend(paragraphs(&format!("✗ {problem}"), theme.bad, room, &Indent::of(1)));
         }
         Fetched::Here(tried) => {
-            let title = format!(" Ranks by meaning among these sources: now → without {without}");
-            lines.extend(paragraphs(title.trim(), theme.strong, room, &Indent::of(1)));
+            let title = words.ranks_without(&without);
+            lines.extend(paragraphs(&title, theme.strong, room, &Indent::of(1)));
             let hits = app.turn(view.turn).map_or(&[][..], |turn| turn.hits());
             lines.extend(hits.iter().map(|other| {
                 let tried = tried.iter().find(|tried| tried.evidence == other.evidence);
-                row(other, tried, hit.evidence, (room, theme))
+                row(other, tried, hit.evidence, look)
             }));
-            lines.extend(say(MEANS));
+            lines.extend(say(words.what_ranks_mean()));
         }
     }
     lines
 }
 
-fn row(hit: &Hit, tried: Option<&Tried>, seen: EvidenceId, (room, theme): (usize, &Theme)) -> Line<'static> {
+fn row(hit: &Hit, tried: Option<&Tried>, seen: EvidenceId, look: (usize, &Theme, Words)) -> Line<'static> {
+    let (room, theme, words) = look;
     let here = hit.evidence == seen;
-    let placed = |placed: Placed| format!("{:>2} ({:.3})", placed.rank, placed.cosine);
+    let placed = |placed: Placed| words.number(&format!("{:>2} ({:.3})", placed.rank, placed.cosine));
     let moved = |tried: &Tried| match (tried.now.rank, tried.then.rank) {
-        (now, then) if then < now => format!("up {}", now - then),
-        (now, then) if then > now => format!("down {}", then - now),
-        _ => "stays".to_owned(),
+        (now, then) if then < now => words.moved_up(now - then),
+        (now, then) if then > now => words.moved_down(then - now),
+        _ => words.stays().to_owned(),
     };
     let ranks = tried.map_or_else(
-        || "gone since".to_owned(),
+        || words.gone_since().to_owned(),
         |tried| format!("{} → {}  {}", placed(tried.now), placed(tried.then), pad(&moved(tried), 7)),
     );
     let name = format!("{:>2} {}", hit.rank, origin(hit));

@@ -19,8 +19,9 @@ use crate::tui::keymap::Keymap;
 use crate::tui::markdown::{Look, render};
 use crate::tui::meter;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, counted, duration, fit, one_line, paragraphs, sources, thousands, wrap};
+use crate::tui::text::{Indent, fit, one_line, paragraphs, wrap};
 use crate::tui::theme::Theme;
+use crate::tui::words::{Noun, Words};
 
 /// A turn as it was drawn.
 #[derive(Debug, Clone)]
@@ -60,10 +61,10 @@ pub(super) const MARK: usize = 2;
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
     let (area, now) = at;
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let title = app.conversation().map_or_else(String::new, |open| format!(" · {}", clean_line(&open.title)));
     let focus = Focus::of(screen, Pane::Conversation);
-    let title = fit(&format!("{}{title}", Pane::Conversation.title()), usize::from(area.width).saturating_sub(6));
+    let title = fit(&format!("{}{title}", words.title(Pane::Conversation)), usize::from(area.width).saturating_sub(6));
     let mut frame_block = block(title, focus, &theme);
     let inner = frame_block.inner(area);
     let width = usize::from(inner.width).saturating_sub(MARK + 1);
@@ -81,7 +82,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         .map(|turn| match (&fresh, screen.settled.get(&turn.key)) {
             (Some((key, lines)), _) if *key == turn.key => Cow::Borrowed(lines.as_slice()),
             (_, Some(settled)) => Cow::Borrowed(settled.lines.as_slice()),
-            _ => Cow::Owned(turn_lines(app, turn, (&theme, &screen.keymap), width)),
+            _ => Cow::Owned(turn_lines(app, turn, (&theme, &screen.keymap, words), width)),
         })
         .collect();
     let total = blocks.iter().map(|lines| lines.len()).sum();
@@ -122,8 +123,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         .collect();
     let below = match (screen.conversation.below(), app.is_busy()) {
         (0, _) => String::new(),
-        (below, true) => format!(" ↓ new text below ({below}) "),
-        (below, false) => format!(" ↓ {below} more "),
+        (below, true) => words.new_text_below(below),
+        (below, false) => words.lines_below(below),
     };
     frame_block = frame_block.title_bottom(Line::styled(below, theme.accent).right_aligned());
     frame.render_widget(frame_block, area);
@@ -138,15 +139,15 @@ fn running_lines(
     now: OffsetDateTime,
 ) -> Option<(crate::app::TurnKey, Vec<Line<'static>>)> {
     let turn = app.turn(app.phase().turn()?)?;
-    let theme = &screen.theme;
+    let (theme, words) = (&screen.theme, screen.words);
     let answered = matches!(app.phase(), Phase::Explaining(_));
     let mut lines = if answered {
-        turn_lines(app, turn, (theme, &screen.keymap), width)
+        turn_lines(app, turn, (theme, &screen.keymap, words), width)
     } else {
-        question_lines(turn, theme, width)
+        question_lines(turn, (theme, words), width)
     };
     if !answered {
-        lines.extend(answer_lines(turn, theme, width));
+        lines.extend(answer_lines(turn, (theme, words), width));
     }
     while lines.last().is_some_and(|line| line.width() == 0) {
         lines.pop();
@@ -171,7 +172,7 @@ fn keep_settled(app: &App, screen: &mut ScreenState, width: usize) {
         if running {
             screen.settled.remove(&turn.key);
         } else if !valid {
-            let lines = turn_lines(app, turn, (&screen.theme, &screen.keymap), width);
+            let lines = turn_lines(app, turn, (&screen.theme, &screen.keymap, screen.words), width);
             let feedback = turn.record.feedback.clone();
             screen.settled.insert(turn.key, Settled { width, timings, feedback, suggestions, lines });
         }
@@ -179,19 +180,19 @@ fn keep_settled(app: &App, screen: &mut ScreenState, width: usize) {
 }
 
 /// A turn that no longer runs.
-fn turn_lines(app: &App, turn: &Turn, look: (&Theme, &Keymap), width: usize) -> Vec<Line<'static>> {
-    let (theme, keymap) = look;
-    let mut lines = question_lines(turn, theme, width);
-    lines.extend(answer_lines(turn, theme, width));
+fn turn_lines(app: &App, turn: &Turn, look: (&Theme, &Keymap, Words), width: usize) -> Vec<Line<'static>> {
+    let (theme, _, words) = look;
+    let mut lines = question_lines(turn, (theme, words), width);
+    lines.extend(answer_lines(turn, (theme, words), width));
     if lines.last().is_some_and(|line| line.width() > 0) {
         lines.push(Line::default());
     }
-    lines.extend(outcome_lines(turn, theme, width));
+    lines.extend(outcome_lines(turn, (theme, words), width));
     if let Some(feedback) = &turn.record.feedback {
-        let said = Span::styled(format!("rated {}", feedback.says()), theme.dim);
+        let said = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
         lines.extend(wrap(&[said], width, &Indent::default()));
     }
-    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, (theme, keymap), width));
+    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, look, width));
     lines.push(Line::default());
     lines
 }
@@ -200,15 +201,15 @@ fn turn_lines(app: &App, turn: &Turn, look: (&Theme, &Keymap), width: usize) -> 
 fn suggestion_lines(
     suggested: Suggested,
     turn: &Turn,
-    (theme, keymap): (&Theme, &Keymap),
+    (theme, keymap, words): (&Theme, &Keymap, Words),
     width: usize,
 ) -> Vec<Line<'static>> {
     match suggested {
         Suggested::Hidden => Vec::new(),
-        Suggested::Wanted => vec![Line::default(), Line::styled("looking for questions to go on with…", theme.dim)],
+        Suggested::Wanted => vec![Line::default(), Line::styled(words.looking_for_suggestions(), theme.dim)],
         Suggested::Shown(_) => {
             let actions = [Action::AskFirst, Action::AskSecond, Action::AskThird];
-            let mut lines = vec![Line::default(), Line::styled("Go on with:", theme.dim)];
+            let mut lines = vec![Line::default(), Line::styled(words.go_on_with(), theme.dim)];
             for (action, question) in actions.into_iter().zip(&turn.record.trace.suggestions) {
                 let key = keymap.key(action, Place::Composer).unwrap_or_default();
                 let lead = format!("{key}  ");
@@ -221,7 +222,7 @@ fn suggestion_lines(
     }
 }
 
-fn question_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+fn question_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
     let record = &turn.record;
     let indent = Indent { first: Span::styled("? ", theme.accent), rest: Span::raw("  ") };
     let mut lines = paragraphs(&record.question, theme.strong, width, &indent);
@@ -232,14 +233,14 @@ fn question_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>
         }
     }
     if record.completed_question.trim() != record.question.trim() {
-        let indent = Indent { first: Span::styled("  understood as: ", theme.dim), rest: Span::raw("  ") };
+        let indent = Indent { first: Span::styled(words.understood_as(), theme.dim), rest: Span::raw("  ") };
         lines.extend(wrap(&[one_line(&record.completed_question, theme.dim)], width, &indent));
     }
     lines.push(Line::default());
     lines
 }
 
-fn answer_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
     let answer = turn.answer();
     let hits = turn.hits().len();
     let holds = |number: usize| match answer {
@@ -248,42 +249,41 @@ fn answer_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> 
     };
     let mut lines = Vec::new();
     if answer.is_some_and(|answer| !answer.answered) {
-        lines.push(Line::styled("∅ out of scope: the sources do not answer this", theme.warn));
+        lines.push(Line::styled(words.out_of_scope(), theme.warn));
     }
     lines.extend(render(turn.text(), &Look { theme, width, holds: &holds }));
     let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
     if !invalid.is_empty() {
         lines.push(Line::default());
-        let verb = if invalid.len() == 1 { "was" } else { "were" };
-        let text = format!("! {} {verb} not among the sources it was given", sources(invalid));
+        let text = words.made_up(invalid);
         lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
     lines
 }
 
 /// How the turn ended, in a line.
-fn outcome_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>> {
+fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
     let record = &turn.record;
     let indent = Indent::default();
     match &record.outcome {
         Outcome::Answered => {
             let prompt = turn.answer().map(|answer| answer.prompt.sources().len()).unwrap_or_default();
             let tokens = turn.answer().map_or(0, |answer| answer.completion.prompt_tokens);
-            let explained = if record.trace.attribution.is_some() { " · explained" } else { "" };
-            let total = duration(record.trace.timings_ms.total);
-            let text =
-                format!("{} · {} tokens read · {total}{explained}", counted(prompt, "source"), thousands(tokens));
+            let explained = if record.trace.attribution.is_some() { words.and_explained() } else { "" };
+            let total = words.duration(record.trace.timings_ms.total);
+            let (sources, tokens) = (words.counted(prompt, Noun::Source), words.thousands(tokens));
+            let text = words.answered(&sources, &tokens, &total) + explained;
             let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
-            let meter = meter::after(turn).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
+            let meter = meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
             lines.extend(meter.unwrap_or_default());
             lines
         }
         Outcome::Canceled => {
-            let kept = if turn.text().is_empty() { "■ cancelled" } else { "■ cancelled; what was written is kept" };
+            let kept = if turn.text().is_empty() { words.canceled() } else { words.canceled_and_kept() };
             wrap(&[Span::styled(kept, theme.warn)], width, &indent)
         }
         Outcome::Failed(message) => {
-            wrap(&[Span::styled("✗ failed: ", theme.bad), one_line(message, theme.text)], width, &indent)
+            wrap(&[Span::styled(words.failed(), theme.bad), one_line(message, theme.text)], width, &indent)
         }
     }
 }
@@ -291,37 +291,38 @@ fn outcome_lines(turn: &Turn, theme: &Theme, width: usize) -> Vec<Line<'static>>
 /// What the running turn is doing, and for how long.
 pub(in crate::tui) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
     let turn = app.turn(app.phase().turn()?)?;
+    let words = screen.words;
     let doing = if app.is_canceling() {
-        "stopping…".to_owned()
+        words.stopping().to_owned()
     } else if let Some(loading) = app.engine().loading.as_ref().filter(|_| turn.streamed.is_empty()) {
-        format!("loading {}…", clean_line(loading))
+        words.loading_first(&clean_line(loading))
     } else {
         match app.phase() {
             Phase::Idle => return None,
-            Phase::Rewriting(_) => "rewriting…".to_owned(),
-            Phase::Retrieving(_) => format!("searching for: {}", clean_line(&turn.record.completed_question)),
-            Phase::Answering(_) => answering(turn),
-            Phase::Explaining(_) => explaining(turn),
+            Phase::Rewriting(_) => words.rewriting().to_owned(),
+            Phase::Retrieving(_) => words.searching_for(&clean_line(&turn.record.completed_question)),
+            Phase::Answering(_) => answering(turn, words),
+            Phase::Explaining(_) => explaining(turn, words),
         }
     };
     let seconds = (now - screen.stage.1).whole_seconds().max(0);
     Some(format!("{doing}  {seconds} s"))
 }
 
-fn answering(turn: &Turn) -> String {
+fn answering(turn: &Turn, words: Words) -> String {
     if !turn.streamed.is_empty() {
-        return "writing…".to_owned();
+        return words.writing().to_owned();
     }
-    let Some(size) = &turn.prompt else { return "building the prompt…".to_owned() };
+    let Some(size) = &turn.prompt else { return words.building_prompt().to_owned() };
     let read = turn.reading.filter(|reading| reading.total > 0);
     let percent = read.map_or_else(String::new, |reading| format!(" {} %", reading.done * 100 / reading.total));
-    let (sources, tokens) = (counted(size.sources, "source"), counted(size.tokens, "token"));
-    format!("reading {sources}, {tokens}…{percent}")
+    let (sources, tokens) = (words.counted(size.sources, Noun::Source), words.counted(size.tokens, Noun::Token));
+    words.reading_prompt(&sources, &tokens, &percent)
 }
 
-fn explaining(turn: &Turn) -> String {
+fn explaining(turn: &Turn, words: Words) -> String {
     match turn.explaining.as_ref().filter(|explaining| explaining.total > 0) {
-        Some(explaining) => format!("explaining: {} of {}", explaining.done, counted(explaining.total, "cluster")),
-        None => "explaining: looking for sources that say the same…".to_owned(),
+        Some(explaining) => words.explaining(explaining.done, &words.counted(explaining.total, Noun::Cluster)),
+        None => words.grouping_sources().to_owned(),
     }
 }

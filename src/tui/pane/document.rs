@@ -16,8 +16,9 @@ use crate::tui::document::{DocumentView, Found, Goal, Place};
 use crate::tui::find::{Find, Way};
 use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, fit, paragraphs, thousands};
+use crate::tui::text::{Indent, fit, paragraphs};
 use crate::tui::theme::Theme;
+use crate::tui::words::Words;
 
 /// Widest the whole may be: longer lines are hard to read.
 const WIDEST: usize = 110;
@@ -25,12 +26,12 @@ const WIDEST: usize = 110;
 const ABOVE: usize = 3;
 
 pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let Some(Popup::Document(view)) = &mut screen.popup else { return };
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
     let at = middle(above, usize::from(area.width).min(WIDEST), usize::from(above.height));
     let room = usize::from(at.width).saturating_sub(3);
-    let title = if view.title.is_empty() { "Document" } else { view.title.as_str() };
+    let title = if view.title.is_empty() { words.document() } else { view.title.as_str() };
     let frame_block = block(fit(title, room.saturating_sub(4)), Focus::Here, &theme);
     let inner = frame_block.inner(at);
     frame.render_widget(Clear, at);
@@ -40,16 +41,16 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         other => {
             frame.render_widget(frame_block, at);
             let text = match other {
-                Some(Fetched::Here(_)) => "The domain does not have this document any more.".to_owned(),
+                Some(Fetched::Here(_)) => words.document_gone().to_owned(),
                 Some(Fetched::Failed(problem)) => format!("✗ {problem}"),
-                _ => "Opening the document…".to_owned(),
+                _ => words.opening_document().to_owned(),
             };
             return say(&text, frame, inner, &theme);
         }
     };
     let typed = u16::from(view.typed.is_some()).min(inner.height);
     let body = Rect { height: inner.height - typed, ..inner };
-    let text = Text { parts, hit: view.hit, room, theme: &theme };
+    let text = Text { parts, hit: view.hit, room, theme: &theme, words };
     let height = usize::from(body.height).max(1);
     go(view, &text, height);
     let mut lines = text.seen(view.top, height);
@@ -58,7 +59,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
             find.mark(line);
         }
     }
-    let below = Line::styled(format!(" {} ", where_it_is(view, parts.len())), theme.dim).right_aligned();
+    let below = Line::styled(format!(" {} ", where_it_is(view, parts.len(), words)), theme.dim).right_aligned();
     frame.render_widget(frame_block.title_bottom(below), at);
     frame.render_widget(Paragraph::new(lines), body);
     if let Some(line) = &mut view.typed {
@@ -70,10 +71,10 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
 }
 
 /// How far the document is read, or that it lacks what is looked for.
-fn where_it_is(view: &DocumentView, parts: usize) -> String {
+fn where_it_is(view: &DocumentView, parts: usize, words: Words) -> String {
     match (&view.find, view.found) {
-        (Some(find), Found::Nowhere) => format!("! “{}” is not in it", fit(&clean_line(&find.text), 30)),
-        _ => format!("part {} of {}", thousands(view.top.part + 1), thousands(parts)),
+        (Some(find), Found::Nowhere) => words.not_in_document(&fit(&clean_line(&find.text), 30)),
+        _ => words.part_of_document(&words.thousands(view.top.part + 1), &words.thousands(parts)),
     }
 }
 
@@ -113,6 +114,7 @@ struct Text<'a> {
     hit: EvidenceId,
     room: usize,
     theme: &'a Theme,
+    words: Words,
 }
 
 impl Text<'_> {
@@ -127,8 +129,8 @@ impl Text<'_> {
                 let heading = part.heading_path.join(" › ");
                 lines.extend(paragraphs(&heading, self.theme.strong, self.room, &Indent::of(1)));
             }
-            let label = format!("{} · {}", part.kind.as_str(), clean_line(&part.location));
-            let found = if is_hit { "▌ found here · " } else { "  " };
+            let label = format!("{} · {}", self.words.kind(part.kind), clean_line(&part.location));
+            let found = if is_hit { self.words.found_here() } else { "  " };
             lines.push(Line::from(vec![
                 Span::styled(found, self.theme.accent),
                 Span::styled(fit(&label, self.room.saturating_sub(16)), self.theme.dim),
@@ -254,7 +256,7 @@ mod tests {
             by in 0_usize..80,
         ) {
             let parts = parts(&texts);
-            let text = Text { parts: &parts, hit: EvidenceId(2), room, theme: &Theme::plain() };
+            let text = Text { parts: &parts, hit: EvidenceId(2), room, theme: &Theme::plain(), words: Words::default() };
             let all = text.seen(Place::default(), usize::MAX);
             let place = text.down(Place::default(), by);
             let moved = by.min(all.len() - 1);
@@ -267,7 +269,8 @@ mod tests {
     #[test]
     fn matches_follow_one_another_round_the_whole_document() {
         let parts = parts(&["q one".into(), "two".into(), "three\nq four".into()]);
-        let text = Text { parts: &parts, hit: EvidenceId(9), room: 40, theme: &Theme::plain() };
+        let text =
+            Text { parts: &parts, hit: EvidenceId(9), room: 40, theme: &Theme::plain(), words: Words::default() };
         let find = Find::new("Q").unwrap();
         let first = text.next(&find, Way::Here, Place::default()).unwrap();
         let second = text.next(&find, Way::On, first).unwrap();

@@ -8,19 +8,19 @@ use super::steps::StepLook;
 use crate::app::Turn;
 use crate::attribution::{Attribution, Cluster, How, change_of};
 use crate::base::clean_line;
-use crate::tui::text::sources;
 
 /// One section for each cluster that has drops.
 pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let words = look.words;
     let Some(attribution) = &turn.record.trace.attribution else { return };
     for (at, cluster) in attribution.clusters.iter().enumerate() {
         let Some(drop) = cluster.drop() else { continue };
         let how = match attribution.method.drops() {
-            Some(How::Preview) => "hidden, an estimate",
-            _ => "left out",
+            Some(How::Preview) => words.hidden_estimate(),
+            _ => words.left_out(),
         };
-        let title = format!("8 Log-probability without {}", sources(&cluster.hits));
-        let summary = format!("{}, {how}", change_of(drop, 2));
+        let title = words.step_drops(&words.sources(&cluster.hits));
+        let summary = format!("{}, {how}", words.number(&change_of(drop, 2)));
         if look.open(Section::Drops(at), (&title, &summary), parts) {
             tokens(attribution, cluster, (at, look), parts);
         }
@@ -33,10 +33,15 @@ fn tokens(
     (section, look): (usize, &StepLook<'_>),
     parts: &mut Parts<Section>,
 ) {
+    let words = look.words;
     for (at, drop) in cluster.drops.iter().enumerate() {
-        let text = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
-        let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();
-        let line = format!("{:>4}  {:>7}  {bits}{text}", at + 1, change_of(f64::from(*drop), 3));
+        let text = attribution.tokens.get(at).map(|token| clean_line(&words.quoted(token))).unwrap_or_default();
+        let bits = cluster
+            .divergences
+            .get(at)
+            .map(|bits| format!("{} bit  ", words.decimal(f64::from(*bits), 3)))
+            .unwrap_or_default();
+        let line = format!("{:>4}  {:>7}  {bits}{text}", at + 1, words.number(&change_of(f64::from(*drop), 3)));
         parts.push(Section::Drops(section), look.cells(&line));
     }
 }

@@ -15,18 +15,19 @@ use crate::tui::action::{Action, Place};
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, fit, paragraphs};
 use crate::tui::theme::Theme;
+use crate::tui::words::Words;
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let frame_block = side_block(screen, Pane::Evidence, &theme);
     let inner = frame_block.inner(area);
     frame.render_widget(frame_block, area);
     let Some(turn) = screen.turn(app) else {
-        return say("The evidence for an answer appears here, best first.", frame, inner, &theme);
+        return say(words.no_evidence_yet(), frame, inner, &theme);
     };
     if turn.hits().is_empty() {
         let running = matches!(app.phase(), Phase::Rewriting(key) | Phase::Retrieving(key) if key == turn.key);
-        let text = if running { "Searching…" } else { "The search found nothing." };
+        let text = if running { words.searching() } else { words.nothing_found() };
         return say(text, frame, inner, &theme);
     }
     if let Some(find) = screen.find.as_mut().filter(|_| screen.focus == Pane::Evidence) {
@@ -47,7 +48,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     for (at, hit) in turn.hits().iter().enumerate() {
         let start = lines.len();
         let here = at == screen.evidence.selected;
-        lines.extend(head(turn, hit, here.then_some('›'), (width, &theme)));
+        lines.extend(head(turn, hit, here.then_some('›'), (width, &theme, words)));
         if here && !screen.evidence.closed {
             lines.extend(body(app, screen, hit, width));
         }
@@ -74,7 +75,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     if below > 0 {
         let focus = Focus::of(screen, Pane::Evidence);
         let style = if focus == Focus::Here { theme.accent } else { theme.dim };
-        let text = Line::styled(format!(" ↓ {below} more "), style).right_aligned();
+        let text = Line::styled(words.lines_below(below), style).right_aligned();
         let bottom =
             Rect { y: area.bottom().saturating_sub(1), height: 1, x: area.x + 1, width: area.width.saturating_sub(3) };
         frame.render_widget(text, bottom);
@@ -82,20 +83,20 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
 }
 
 /// Two lines: where it is from; how it was found.
-fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme)) -> Vec<Line<'static>> {
-    let (width, theme) = look;
-    let lead = format!("{}{:>2} {:<7} ", cursor.unwrap_or(' '), hit.rank, hit.kind.as_str());
+fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
+    let (width, theme, words) = look;
+    let lead = format!("{}{:>2} {:<7} ", cursor.unwrap_or(' '), hit.rank, words.kind(hit.kind));
     let name = fit(&origin(hit), width.saturating_sub(crate::tui::text::width(&lead)));
     let style = if cursor.is_some() { theme.selected } else { theme.text };
     let first = Line::from(vec![Span::styled(lead, theme.accent), Span::styled(name, style)]);
     let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let location = clean_line(&hit.location);
     let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
-    let mut found = format!("fused {:.4} · dense {dense} · lexical {lexical}", hit.fused);
+    let mut found = words.found_at(&words.decimal(hit.fused, 4), &dense, &lexical);
     if let Some(score) = hit.rerank_score {
-        found = format!("{found} · rerank {score:.3}");
+        found = words.and_reranked(&found, &words.number(&format!("{score:.3}")));
     }
-    let told = told(turn, hit, theme);
+    let told = told(turn, hit, (theme, words));
     let rest = [&found, location.as_str()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     let mut second = vec![Span::raw("    ")];
     if let Some(told) = told {
@@ -113,17 +114,17 @@ pub(super) fn origin(hit: &Hit) -> String {
 }
 
 /// What became of a hit in the prompt and the answer.
-fn told(turn: &Turn, hit: &Hit, theme: &Theme) -> Option<Span<'static>> {
+fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Span<'static>> {
     let answer = turn.answer()?;
     let cut = answer.prompt.cut.iter().find(|cut| cut.rank == hit.rank).map(|cut| cut.how);
     if answer.citations.contains(&hit.rank) {
-        return Some(Span::styled("cited", theme.citation));
+        return Some(Span::styled(words.cited(), theme.citation));
     }
     match cut {
-        Some(CutHow::Dropped) => Some(Span::styled("! cut, no room", theme.warn)),
-        Some(CutHow::Shortened) => Some(Span::styled("! shortened", theme.warn)),
+        Some(CutHow::Dropped) => Some(Span::styled(words.cut_no_room(), theme.warn)),
+        Some(CutHow::Shortened) => Some(Span::styled(words.cut_short(), theme.warn)),
         None if turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => {
-            Some(Span::styled("not in prompt", theme.dim))
+            Some(Span::styled(words.not_in_prompt(), theme.dim))
         }
         None => None,
     }
@@ -131,7 +132,7 @@ fn told(turn: &Turn, hit: &Hit, theme: &Theme) -> Option<Span<'static>> {
 
 /// The context, dim, around the content; below it the table.
 fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'static>> {
-    let theme = &screen.theme;
+    let (theme, words) = (&screen.theme, screen.words);
     let indent = Indent::of(4);
     let mut lines = Vec::new();
     let dim = |label: &str, text: &str| {
@@ -141,27 +142,27 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'s
             paragraphs(&format!("{label}{text}"), theme.dim, width, &indent)
         }
     };
-    lines.extend(dim("Title: ", &hit.context.title));
-    lines.extend(dim("Heading: ", &hit.context.heading_path.join(" › ")));
-    lines.extend(dim("Before: ", &hit.context.before));
+    lines.extend(dim(words.title_of_context(), &hit.context.title));
+    lines.extend(dim(words.heading_of_context(), &hit.context.heading_path.join(" › ")));
+    lines.extend(dim(words.before_in_context(), &hit.context.before));
     let grid = app.table(hit.evidence);
     // A table's content says the same as its grid, only harder to read.
     if !(hit.kind == crate::evidence::Kind::Table && matches!(grid, Some(Some(_)))) {
         lines.extend(paragraphs(&hit.content, theme.text, width, &indent));
     }
-    lines.extend(dim("After: ", &hit.context.after));
+    lines.extend(dim(words.after_in_context(), &hit.context.after));
     if let Some(Some(grid)) = grid {
         let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
         let keys = format!("{}/{}", key(Action::Left), key(Action::Right));
-        let look =
-            TableLook { theme, width: width.saturating_sub(4), row: hit.row, left: screen.evidence.left, keys: &keys };
+        let (width, left) = (width.saturating_sub(4), screen.evidence.left);
+        let look = TableLook { theme, words, width, row: hit.row, left, keys: &keys };
         lines.push(Line::default());
         lines.extend(table::lines(grid, &look).into_iter().map(|mut line| {
             line.spans.insert(0, Span::raw("    "));
             line
         }));
     } else if grid.is_none() && hit.table.is_some() {
-        lines.extend(dim("", "loading the table…"));
+        lines.extend(dim("", words.loading_table()));
     }
     lines.extend(dim("", &hit.url));
     lines.push(Line::default());

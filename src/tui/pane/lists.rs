@@ -4,7 +4,6 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use time::OffsetDateTime;
 
 use super::chrome::reading;
 use super::{Focus, block, say};
@@ -12,7 +11,8 @@ use crate::app::{App, DomainHealth, DomainSummary, FoundConversations};
 use crate::base::{ConversationId, DomainName, clean_line};
 use crate::tui::action::{Action, Place};
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, counted, fit, one_line, pad, paragraphs, width, wrap};
+use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
+use crate::tui::words::{Noun, Words};
 
 /// Something that can be opened.
 pub(in crate::tui) enum Entry {
@@ -48,21 +48,19 @@ pub(in crate::tui) fn entry(app: &App, at: usize) -> Option<Entry> {
 }
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let focus = Focus::of(screen, Pane::Lists);
-    let frame_block = block("Domains and conversations", focus, &theme);
+    let frame_block = block(words.domains_and_conversations(), focus, &theme);
     let inner = frame_block.inner(area);
     frame.render_widget(frame_block, area);
     let Some(domains) = app.domains() else {
-        return say("Looking for domains…", frame, inner, &theme);
+        return say(words.looking_for_domains(), frame, inner, &theme);
     };
     if domains.is_empty() {
         let key = screen.keymap.key(Action::NewDomain, Place::Panes).unwrap_or_default();
         let text = match app.ingesting() {
-            Some(running) => format!("{}\n\nNo domain yet.", reading(running)),
-            None => format!(
-                "No domain yet.\n\n{key} makes one of a folder; or in another terminal:\nragonite ingest --domain notes PATH"
-            ),
+            Some(running) => words.no_domain_listed(&reading(running, words)),
+            None => words.make_a_domain(&key),
         };
         return say(&text, frame, inner, &theme);
     }
@@ -70,8 +68,9 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         width: usize::from(inner.width.saturating_sub(1)),
         cursor: (focus == Focus::Here).then_some(screen.lists),
         theme,
+        words,
     };
-    let mut lines = vec![Line::styled("Domains", theme.dim)];
+    let mut lines = vec![Line::styled(words.domains(), theme.dim)];
     let mut owners: Vec<Option<usize>> = Vec::new();
     let mut cursor_line = domain_lines(app, domains, (&look, screen.lists), (&mut lines, &mut owners));
     lines.push(Line::default());
@@ -80,9 +79,9 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         cursor_line = found_lines(app, found, (&look, here), &mut lines).unwrap_or(cursor_line);
         return draw_from((lines, owners), cursor_line, (screen, inner), frame);
     }
-    lines.push(Line::styled("Conversations", theme.dim));
+    lines.push(Line::styled(words.conversations(), theme.dim));
     if app.conversations().is_empty() {
-        lines.push(Line::styled("  none yet", theme.dim));
+        lines.push(Line::styled(words.none_yet(), theme.dim));
     }
     for (at, conversation) in app.conversations().iter().enumerate() {
         let at = at + domains.len();
@@ -90,7 +89,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             cursor_line = lines.len();
         }
         let open = app.conversation().is_some_and(|open| open.id == conversation.id);
-        let about = if conversation.pinned { "pinned".to_owned() } else { day(conversation.changed_at) };
+        let about = if conversation.pinned { words.pinned().to_owned() } else { words.day(conversation.changed_at) };
         owners.resize(lines.len(), None);
         owners.push(Some(at));
         lines.push(look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about)));
@@ -98,13 +97,13 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     let before = domains.len() + app.conversations().len();
     if !app.trash().is_empty() {
         lines.push(Line::default());
-        lines.push(Line::styled("Trash", theme.dim));
+        lines.push(Line::styled(words.trash(), theme.dim));
     }
     for (at, trashed) in app.trash().iter().enumerate() {
         if at + before == screen.lists {
             cursor_line = lines.len();
         }
-        let about = trashed.deleted_at.map(day).unwrap_or_default();
+        let about = trashed.deleted_at.map(|at| words.day(at)).unwrap_or_default();
         owners.resize(lines.len(), None);
         owners.push(Some(at + before));
         lines.push(look.line(at + before, None, (&clean_line(&trashed.title), &about)));
@@ -119,7 +118,7 @@ fn domain_lines(
     (look, selected): (&Row, usize),
     (lines, owners): (&mut Vec<Line<'static>>, &mut Vec<Option<usize>>),
 ) -> usize {
-    let theme = look.theme;
+    let (theme, words) = (look.theme, look.words);
     let names = domains.iter().map(|domain| width(domain.name.as_str()));
     let room = look.width.saturating_sub(names.max().unwrap_or(0) + 4);
     let mut cursor_line = 0;
@@ -129,8 +128,8 @@ fn domain_lines(
         }
         let open = app.domain().is_some_and(|open| open.name == domain.name);
         let opening = app.opening_domain() == Some(&domain.name);
-        let about = if opening { "opening…".to_owned() } else { about(app, domain, room) };
-        let is_whole = about.starts_with(&size_of(domain));
+        let about = if opening { words.opening_short().to_owned() } else { about(app, domain, (room, words)) };
+        let is_whole = about.starts_with(&size_of(domain, words));
         owners.resize(lines.len(), None);
         owners.push(Some(at));
         lines.push(look.line(at, open.then_some('●'), (domain.name.as_str(), &about)));
@@ -139,12 +138,12 @@ fn domain_lines(
             lines.extend(wrap(&[one_line(&problem.to_string(), theme.warn)], look.width, &indent));
             cursor_line = lines.len() - 1;
         } else if look.cursor == Some(at) && !is_whole {
-            lines.extend(paragraphs(&details(domain), theme.dim, look.width, &Indent::of(3)));
+            lines.extend(paragraphs(&details(domain, words), theme.dim, look.width, &Indent::of(3)));
             cursor_line = lines.len() - 1;
         }
     }
     if let Some(running) = app.ingesting() {
-        lines.extend(wrap(&[one_line(&reading(running), theme.accent)], look.width, &Indent::of(1)));
+        lines.extend(wrap(&[one_line(&reading(running, words), theme.accent)], look.width, &Indent::of(1)));
     }
     cursor_line
 }
@@ -168,18 +167,18 @@ fn found_lines(
     (look, (selected, owners)): (&Row, (usize, &mut Vec<Option<usize>>)),
     lines: &mut Vec<Line<'static>>,
 ) -> Option<usize> {
-    let theme = look.theme;
+    let (theme, words) = (look.theme, look.words);
     let before = app.domains().map_or(0, <[_]>::len);
-    let title = format!("Conversations with “{}”", clean_line(&found.text));
+    let title = words.conversations_with(&clean_line(&found.text));
     lines.push(Line::styled(fit(&title, look.width), theme.dim));
     if found.found.is_empty() {
-        lines.push(Line::styled("  none has all of these words", theme.dim));
+        lines.push(Line::styled(words.none_has_all_words(), theme.dim));
     }
     let mut cursor_line = None;
     for (at, one) in found.found.iter().enumerate() {
         let here = at + before == selected;
         let trashed = one.conversation.deleted_at.is_some();
-        let about = if trashed { "in the trash".to_owned() } else { day(one.conversation.changed_at) };
+        let about = if trashed { words.in_the_trash().to_owned() } else { words.day(one.conversation.changed_at) };
         let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
         owners.resize(lines.len(), None);
         owners.push(Some(at + before));
@@ -196,58 +195,54 @@ fn found_lines(
 }
 
 /// How a domain is, in a word or two.
-fn health(domain: &DomainSummary) -> &'static str {
+fn health(domain: &DomainSummary, words: Words) -> &'static str {
     match (domain.health, &domain.problem) {
-        (DomainHealth::OtherEmbedder, _) => "! other embedder",
-        (DomainHealth::Damaged, _) => "! damaged",
-        (_, Some(_)) => "! cannot be opened",
-        (DomainHealth::NeedsIngest, None) => "! needs ingest",
-        (DomainHealth::Ready, None) => "ready",
+        (DomainHealth::OtherEmbedder, _) => words.other_embedder(),
+        (DomainHealth::Damaged, _) => words.damaged(),
+        (_, Some(_)) => words.cannot_be_opened(),
+        (DomainHealth::NeedsIngest, None) => words.needs_ingest(),
+        (DomainHealth::Ready, None) => words.ready(),
     }
 }
 
 /// `15 documents · 412 evidences`.
-fn size_of(domain: &DomainSummary) -> String {
-    format!("{} · {}", counted(domain.documents, "document"), counted(domain.evidences, "evidence"))
+fn size_of(domain: &DomainSummary, words: Words) -> String {
+    let documents = words.counted(domain.documents, Noun::Document);
+    format!("{documents} · {}", words.counted(domain.evidences, Noun::Evidence))
 }
 
 /// What stands beside the name of a domain: as much as fits of its size, its last ingest and its health.
-fn about(app: &App, domain: &DomainSummary, room: usize) -> String {
-    let health = health(domain);
+fn about(app: &App, domain: &DomainSummary, (room, words): (usize, Words)) -> String {
+    let health = health(domain, words);
     if app.ingesting().is_some_and(|running| running.domain == domain.name) {
-        return "being read…".to_owned();
+        return words.being_read().to_owned();
     }
-    let documents = counted(domain.documents, "document");
-    let short = if health == "ready" { documents.clone() } else { health.to_owned() };
+    let documents = words.counted(domain.documents, Noun::Document);
+    let short = if domain.health == DomainHealth::Ready && domain.problem.is_none() {
+        documents.clone()
+    } else {
+        health.to_owned()
+    };
     if domain.problem.is_some() {
         return short;
     }
-    let last = day_of(&domain.ingested_at).map(|day| format!(" · {day}")).unwrap_or_default();
-    let wider = [size_of(domain), documents].map(|size| format!("{size}{last} · {health}"));
+    let last = words.date(&domain.ingested_at).map(|day| format!(" · {day}")).unwrap_or_default();
+    let wider = [size_of(domain, words), documents].map(|size| format!("{size}{last} · {health}"));
     wider.into_iter().find(|text| width(text) <= room).unwrap_or(short)
 }
 
 /// All of it, for the domain under the cursor.
-fn details(domain: &DomainSummary) -> String {
-    let last = day_of(&domain.ingested_at);
-    let last = last.map_or_else(|| "never read to the end".to_owned(), |day| format!("last read {day}"));
-    format!("{} · {last} · {}", size_of(domain), health(domain).trim_start_matches("! "))
-}
-
-/// The day of a time in RFC 3339.
-fn day_of(time: &str) -> Option<&str> {
-    time.get(..10)
-}
-
-/// `01-31`.
-fn day(at: OffsetDateTime) -> String {
-    format!("{:02}-{:02}", u8::from(at.month()), at.day())
+fn details(domain: &DomainSummary, words: Words) -> String {
+    let last = words.date(&domain.ingested_at);
+    let last = last.map_or_else(|| words.never_read().to_owned(), |day| words.last_read(&day));
+    format!("{} · {last} · {}", size_of(domain, words), health(domain, words).trim_start_matches("! "))
 }
 
 struct Row {
     width: usize,
     cursor: Option<usize>,
     theme: crate::tui::theme::Theme,
+    words: Words,
 }
 
 impl Row {

@@ -71,23 +71,23 @@ pub(super) fn block<'a>(title: impl Into<Span<'a>>, focus: Focus, theme: &Theme)
 /// The frame of the pane on the right, which names what else it can show.
 fn side_block<'a>(screen: &ScreenState, pane: Pane, theme: &Theme) -> Block<'a> {
     let focus = Focus::of(screen, pane);
-    let frame_block = block(pane.title(), focus, theme);
+    let words = screen.words;
+    let frame_block = block(words.title(pane), focus, theme);
     // Where only one pane is seen, the tab bar says the same.
     if screen.columns < 2 {
         return frame_block;
     }
     let tabs = [
-        (Pane::Evidence, "Evidence", Action::ShowEvidence),
-        (Pane::Behind, "Behind", Action::ShowBehind),
-        (Pane::Why, "Why", Action::ShowWhy),
-        (Pane::Lists, "Domains", Action::ShowLists),
+        (Pane::Evidence, Action::ShowEvidence),
+        (Pane::Behind, Action::ShowBehind),
+        (Pane::Why, Action::ShowWhy),
+        (Pane::Lists, Action::ShowLists),
     ];
-    let others =
-        tabs.into_iter().filter(|(other, ..)| *other != pane && (screen.columns == 2 || *other != Pane::Lists));
+    let others = tabs.into_iter().filter(|(other, _)| *other != pane && (screen.columns == 2 || *other != Pane::Lists));
     let names: Vec<String> = others
-        .map(|(_, name, action)| {
+        .map(|(other, action)| {
             let key = screen.keymap.key(action, Place::Composer).map(|key| key + " ").unwrap_or_default();
-            format!("{key}{name}")
+            format!("{key}{}", words.tab(other))
         })
         .collect();
     frame_block.title(Line::styled(format!(" {} ", names.join(" · ")), theme.dim).right_aligned())

@@ -19,38 +19,31 @@ use crate::tui::text::{Indent, cells, one_line, wrap};
 const WIDEST: usize = 72;
 /// Cells of what each line is for.
 const LABEL: u16 = 9;
-/// What each line is for, and what is said of it.
-const FIELDS: [(Field, &str, &str); 2] = [
-    (
-        Field::Folder,
-        " Folder",
-        "The folder or file with the documents, as in a shell: ~/notes. Its folders are read too.",
-    ),
-    (Field::Name, " Name", "Small letters, digits, - and _. The documents are read while you go on asking."),
-];
+/// The lines.
+const FIELDS: [Field; 2] = [Field::Folder, Field::Name];
 
 pub(super) fn draw(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let Some(Popup::NewDomain(form)) = &mut screen.popup else { return };
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
-    let said = FIELDS.iter().find(|(field, ..)| *field == form.at).map_or("", |(.., said)| *said);
+    let said = words.what_field(form.at);
     let below = match &form.refused {
         Some(why) => {
             let sign = Indent { first: Span::styled(" ! ", theme.warn), rest: Span::raw("   ") };
-            wrap(&[one_line(why, theme.warn)], room, &sign)
+            wrap(&[one_line(&words.not_taken(why), theme.warn)], room, &sign)
         }
         None => wrap(&[one_line(said, theme.dim)], room, &Indent::of(1)),
     };
     let at = middle(area, room + 2, below.len() + 5);
-    let frame_block = block("New domain", Focus::Here, &theme);
+    let frame_block = block(words.new_domain(), Focus::Here, &theme);
     let inner = frame_block.inner(at);
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
-    for (row, (field, label, _)) in (0..).zip(FIELDS) {
+    for (row, field) in (0..).zip(FIELDS) {
         let here = form.at == field;
         let line = Rect { y: inner.y + row, height: inner.height.saturating_sub(row).min(1), ..inner };
         let style = if here { theme.accent } else { theme.dim };
-        frame.render_widget(Paragraph::new(Span::styled(label, style)), line);
+        frame.render_widget(Paragraph::new(Span::styled(words.field(field), style)), line);
         let typed = Rect { x: line.x + LABEL.min(line.width), width: line.width.saturating_sub(LABEL), ..line };
         let text = match field {
             Field::Folder => &mut form.folder,

@@ -17,6 +17,7 @@ use crate::tui::popup::{Palette, Popup};
 use crate::tui::screen::ScreenState;
 use crate::tui::text::{Indent, cells, fit, pad, paragraphs, width};
 use crate::tui::theme::Theme;
+use crate::tui::words::Words;
 
 /// Cells of a popup that takes text.
 const WIDE: usize = 64;
@@ -28,7 +29,7 @@ pub(super) const FOOTER: u16 = 2;
 const ROWS: usize = 16;
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let room = usize::from(area.width).saturating_sub(4).min(WIDE);
     let mut below = Line::default();
     let (title, lines, text) = match &mut screen.popup {
@@ -40,27 +41,25 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         Some(Popup::Document(_)) => return document::draw(app, screen, area, frame),
         Some(Popup::Palette(palette)) => {
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
-            let lines = palette_lines(palette, &screen.keymap, (room, rows), &theme);
-            let found = palette.found().len();
+            let lines = palette_lines(palette, &screen.keymap, (room, rows), (&theme, words));
+            let found = palette.found(words).len();
             if found > rows {
-                below = Line::styled(format!(" {} of {found} ", palette.selected + 1), theme.dim).right_aligned();
+                below = Line::styled(words.one_of(palette.selected + 1, found), theme.dim).right_aligned();
             }
-            ("Actions", lines, Some(&mut palette.line))
+            (words.actions(), lines, Some(&mut palette.line))
         }
-        Some(Popup::Prompt(prompt)) => (prompt.title(), Vec::new(), Some(&mut prompt.line)),
-        Some(Popup::Reasons(reasons)) => {
-            ("What is wrong with the answer", reason_lines(reasons.selected, &theme), None)
-        }
+        Some(Popup::Prompt(prompt)) => (words.asked(&prompt.asked), Vec::new(), Some(&mut prompt.line)),
+        Some(Popup::Reasons(reasons)) => (words.what_is_wrong(), reason_lines(reasons.selected, (&theme, words)), None),
         Some(Popup::Confirm(confirm)) => {
             let mut lines = paragraphs(&confirm.says, theme.text, room, &Indent::of(1));
             lines.push(Line::default());
             lines.push(Line::from(vec![
-                Span::styled(" y", theme.accent),
-                Span::styled(" remove it   ", theme.text),
+                Span::styled(format!(" {}", words.yes()), theme.accent),
+                Span::styled(words.remove_it(), theme.text),
                 Span::styled("n", theme.accent),
-                Span::styled(" keep it", theme.text),
+                Span::styled(words.rather_keep_it(), theme.text),
             ]));
-            ("Really?", lines, None)
+            (words.really(), lines, None)
         }
     };
     let wide = if text.is_some() { room } else { lines.iter().map(Line::width).max().unwrap_or(0).max(width(title)) };
@@ -90,18 +89,18 @@ pub(super) fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Fr
 }
 
 fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let lines = help_lines(&screen.keymap, &screen.theme);
+    let lines = help_lines(&screen.keymap, (&screen.theme, screen.words));
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
     // The footer stays in sight: it says how to scroll and to close this.
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
     let at = middle(above, wide + 4, lines.len() + 2);
-    let frame_block = block("Keys", Focus::Here, &screen.theme);
+    let frame_block = block(screen.words.keys(), Focus::Here, &screen.theme);
     let inner = frame_block.inner(at);
     let Some(Popup::Help(scroll)) = &mut screen.popup else { return };
     let view = scroll.view(lines.len(), usize::from(inner.height));
     let frame_block = match scroll.below() {
         0 => frame_block,
-        below => frame_block.title_bottom(Line::from(format!(" {below} more below ")).right_aligned()),
+        below => frame_block.title_bottom(Line::from(screen.words.more_below(below)).right_aligned()),
     };
     let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
     frame.render_widget(Clear, at);
@@ -113,11 +112,11 @@ fn palette_lines(
     palette: &Palette,
     keymap: &crate::tui::keymap::Keymap,
     (room, rows): (usize, usize),
-    theme: &Theme,
+    (theme, words): (&Theme, Words),
 ) -> Vec<Line<'static>> {
-    let found = palette.found();
+    let found = palette.found(words);
     if found.is_empty() {
-        return vec![Line::styled(" nothing has all of these words", theme.dim)];
+        return vec![Line::styled(words.no_action_found(), theme.dim)];
     }
     let key = |action: Action| {
         let anywhere = keymap.key(action, Place::Composer).or_else(|| keymap.key(action, Place::Panes));
@@ -129,7 +128,7 @@ fn palette_lines(
         .map(|(at, action)| {
             let here = at == palette.selected;
             let key = key(*action);
-            let says = fit(action.says(), room.saturating_sub(width(&key) + 4));
+            let says = fit(words.says(*action), room.saturating_sub(width(&key) + 4));
             let style = if here { theme.selected } else { theme.text };
             let says = pad(&says, room.saturating_sub(width(&key) + 3));
             Line::from(vec![
@@ -141,13 +140,13 @@ fn palette_lines(
         .collect()
 }
 
-fn reason_lines(selected: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn reason_lines(selected: usize, (theme, words): (&Theme, Words)) -> Vec<Line<'static>> {
     let row = |(at, reason): (usize, Reason)| {
         let here = at == selected;
         Line::from(vec![
             Span::styled(if here { "› " } else { "  " }, theme.accent),
             Span::styled(format!("{} ", at + 1), theme.accent),
-            Span::styled(reason.says(), if here { theme.selected } else { theme.text }),
+            Span::styled(words.reason(reason), if here { theme.selected } else { theme.text }),
         ])
     };
     Reason::ALL.into_iter().enumerate().map(row).collect()

@@ -12,22 +12,20 @@ use crate::attribution::{How, Sentence, SentenceCluster, change_of};
 use crate::base::clean_text;
 use crate::tui::action::{Action, Place};
 use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, counted, paragraphs, sources};
+use crate::tui::text::{Indent, paragraphs};
+use crate::tui::words::Noun;
 
 /// Says how a sentence is chosen.
 pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
+    let words = look.words;
     let sentences = turn.sentences();
     let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
     if sentences.is_empty() {
-        let text = format!("{} shows what each sentence rests on", key(Action::NextSentence));
+        let text = words.sentence_hint(&key(Action::NextSentence));
         return paragraphs(&text, look.theme.dim, look.width, &Indent::default());
     }
-    let text = format!(
-        "{}: {} and {} show what each rests on",
-        counted(sentences.len(), "sentence"),
-        key(Action::PreviousSentence),
-        key(Action::NextSentence)
-    );
+    let count = words.counted(sentences.len(), Noun::Sentence);
+    let text = words.sentences_hint(&count, &key(Action::PreviousSentence), &key(Action::NextSentence));
     paragraphs(&text, look.theme.dim, look.width, &Indent::default())
 }
 
@@ -35,8 +33,9 @@ pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Li
 pub(super) fn parts(turn: &Turn, at: usize, look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
     let (screen, look) = look;
     let Some(sentence) = turn.sentences().get(at) else { return };
-    let tokens = counted(sentence.tokens.len(), "token");
-    let place = format!("Sentence {} of {}, {tokens}", at + 1, turn.sentences().len());
+    let words = look.words;
+    let tokens = words.counted(sentence.tokens.len(), Noun::Token);
+    let place = words.sentence_of(at + 1, turn.sentences().len(), &tokens);
     parts.push(INTRODUCTION, Line::styled(place, look.theme.dim));
     // A no-break space keeps word and number of a citation on one line.
     let text = clean_text(&sentence.text).replace("ource ", "ource\u{a0}");
@@ -55,14 +54,15 @@ pub(super) fn parts(turn: &Turn, at: usize, look: (&ScreenState, &Look<'_>), par
 }
 
 fn verdict(sentence: &Sentence, look: &Look<'_>) -> Vec<Line<'static>> {
+    let words = look.words;
     let strongest = sentence.clusters.first().filter(|cluster| cluster.share.is_some() && sentence.decisive);
     let result = match strongest {
-        Some(cluster) => format!("Result: it rests on {} most.", sources(&cluster.hits)),
-        None => "Result: no single source decides.".to_owned(),
+        Some(cluster) => words.rests_on(&words.sources(&cluster.hits)),
+        None => words.none_decides().to_owned(),
     };
     let method = match sentence.clusters.first().map(|cluster| cluster.how) {
-        Some(How::Preview) => "How much less probable its words are with a cluster hidden. An estimate.",
-        _ => "How much less probable its words are without a cluster.",
+        Some(How::Preview) => words.sentence_by_preview(),
+        _ => words.sentence_by_logprob(),
     };
     let mut lines = paragraphs(&result, look.theme.strong, look.width, &Indent::default());
     lines.extend(paragraphs(method, look.theme.dim, look.width, &Indent::default()));
@@ -70,14 +70,11 @@ fn verdict(sentence: &Sentence, look: &Look<'_>) -> Vec<Line<'static>> {
 }
 
 fn details(turn: &Turn, of: (&Sentence, &SentenceCluster), look: &Look<'_>) -> Vec<Line<'static>> {
-    let (sentence, cluster) = of;
+    let ((sentence, cluster), words) = (of, look.words);
     let sources = turn.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
     let named = citation::read(&sentence.text, &sources).valid;
-    let cited = if cluster.hits.iter().any(|hit| named.contains(hit)) { "cited" } else { "not cited" };
-    let text = format!(
-        "{:.1} % less probable · log-probability {} · {cited}",
-        cluster.contribution * 100.0,
-        change_of(cluster.drop, 2)
-    );
+    let cited = if cluster.hits.iter().any(|hit| named.contains(hit)) { words.cited() } else { words.not_cited() };
+    let (percent, change) = (words.decimal(cluster.contribution * 100.0, 1), words.number(&change_of(cluster.drop, 2)));
+    let text = words.sentence_details(&percent, &change, cited);
     paragraphs(&text, look.theme.dim, look.width, &Indent::of(4))
 }

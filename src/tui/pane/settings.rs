@@ -19,6 +19,7 @@ use crate::tui::screen::ScreenState;
 use crate::tui::settings::SettingsView;
 use crate::tui::text::{Indent, cells, fit, pad, paragraphs, width};
 use crate::tui::theme::Theme;
+use crate::tui::words::Words;
 
 /// Cells of the names.
 const NAMES: usize = 20;
@@ -29,23 +30,20 @@ const WIDEST: usize = 84;
 /// Rows below the settings, for what is said of the one under the cursor.
 const SAID: u16 = 4;
 
-/// What is settled when documents are read.
-const NEEDS_INGEST: &str = "What needs a new ingest (embedder, splitting, tables) is set in config.toml";
-
 /// What each line is of: a setting by its index, or nothing that can be chosen.
 type Rows = Vec<(Option<usize>, Line<'static>)>;
 
 pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let Some(Popup::Settings(view)) = &mut screen.popup else { return };
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
-    let rows = rows(app, view, room, &theme);
+    let rows = rows(app, view, room, (&theme, words));
     let at = middle(area, room + 2, rows.len() + 2 + usize::from(SAID));
-    let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
+    let domain = app.domain().map_or_else(|| words.no_domain().to_owned(), |domain| domain.name.to_string());
     let changed = app.changes().iter().count();
-    let mut frame_block = block(format!("Settings of {domain}"), Focus::Here, &theme);
+    let mut frame_block = block(words.settings_of(&domain), Focus::Here, &theme);
     if changed > 0 {
-        let note = format!(" * {changed} changed ");
+        let note = words.so_many_changed(changed);
         frame_block = frame_block.title(Line::styled(note, theme.accent).right_aligned());
     }
     let inner = frame_block.inner(at);
@@ -58,14 +56,14 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     view.scroll.reveal(if cursor <= 2 { 0..cursor + 1 } else { cursor..cursor + 1 });
     let seen = view.scroll.view(rows.len(), usize::from(list.height));
     if view.scroll.below() > 0 {
-        let more = format!(" {} more below ", view.scroll.below());
+        let more = words.more_below(view.scroll.below());
         frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
     }
     let lines: Vec<Line<'static>> = rows.into_iter().map(|(_, line)| line).skip(seen.start).take(seen.len()).collect();
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), list);
-    frame.render_widget(Paragraph::new(said_lines(view, room, &theme)), said);
+    frame.render_widget(Paragraph::new(said_lines(view, room, (&theme, words))), said);
     if let Some(line) = &mut view.typed
         && let Some(row) = cursor.checked_sub(seen.start).filter(|row| *row < usize::from(list.height))
     {
@@ -77,23 +75,22 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
 }
 
-fn rows(app: &App, view: &SettingsView, room: usize, theme: &Theme) -> Rows {
+fn rows(app: &App, view: &SettingsView, room: usize, (theme, words): (&Theme, Words)) -> Rows {
     let now = app.turn_settings();
     let mut rows = Rows::new();
-    for (group, title) in
-        [(Group::Retriever, "Retriever"), (Group::Generator, "Generator"), (Group::Attribution, "Attribution")]
-    {
+    for group in [Group::Retriever, Group::Generator, Group::Attribution] {
         if !rows.is_empty() {
             rows.push((None, Line::default()));
         }
-        rows.push((None, Line::styled(format!(" {title}"), theme.strong)));
+        rows.push((None, Line::styled(format!(" {}", words.group(group)), theme.strong)));
         if group == Group::Generator {
-            let model = format!("    {}{}", pad("model", NAMES), clean_line(&app.engine().generator));
+            let model = format!("    {}{}", pad(words.model(), NAMES), clean_line(&app.engine().generator));
             rows.push((None, Line::styled(fit(&model, room), theme.dim)));
         }
         let settings = Setting::ALL.iter().copied().enumerate().filter(|(_, setting)| setting.group() == group);
         rows.extend(
-            settings.map(|(at, setting)| (Some(at), row(app, (setting, at == view.selected), &now, (room, theme)))),
+            settings
+                .map(|(at, setting)| (Some(at), row(app, (setting, at == view.selected), &now, (room, theme, words)))),
         );
     }
     rows
@@ -103,22 +100,22 @@ fn row(
     app: &App,
     (setting, here): (Setting, bool),
     now: &TurnSettings,
-    (room, theme): (usize, &Theme),
+    (room, theme, words): (usize, &Theme, Words),
 ) -> Line<'static> {
     let own = app.changes().has(setting);
     let text = setting.text(now);
     let value = if here { format!("‹ {text} ›") } else { format!("  {text}") };
     let style = if here { theme.selected } else { theme.text };
     let beside = match setting {
-        Setting::Rerank if app.reranker().is_none() => "the profile has no reranker".to_owned(),
-        _ if own => format!("configured: {}", setting.text(app.configured())),
+        Setting::Rerank if app.reranker().is_none() => words.no_reranker().to_owned(),
+        _ if own => words.configured(&setting.text(app.configured())),
         _ => String::new(),
     };
     let used = 4 + NAMES.saturating_sub(2) + VALUES;
     Line::from(vec![
         Span::styled(if here { " ›" } else { "  " }, theme.accent),
         Span::styled(if own { "* " } else { "  " }, theme.accent),
-        Span::styled(pad(setting.label(), NAMES - 2), if own { theme.strong } else { theme.text }),
+        Span::styled(pad(words.label(setting), NAMES - 2), if own { theme.strong } else { theme.text }),
         Span::styled(value.clone(), style),
         Span::raw(" ".repeat(VALUES.saturating_sub(width(&value)))),
         Span::styled(fit(&beside, room.saturating_sub(used)), theme.dim),
@@ -126,18 +123,23 @@ fn row(
 }
 
 /// What the setting under the cursor does and may be, or why a value was refused.
-fn said_lines(view: &SettingsView, room: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn said_lines(view: &SettingsView, room: usize, (theme, words): (&Theme, Words)) -> Vec<Line<'static>> {
     let setting = view.setting();
     let indent = Indent::of(1);
     let mut lines = vec![Line::default()];
     if let Some(refused) = &view.refused {
-        lines.extend(paragraphs(&format!("✗ {refused}"), theme.bad, room, &indent));
+        lines.extend(paragraphs(&format!("✗ {}", words.refused(refused)), theme.bad, room, &indent));
     } else {
-        lines.push(Line::styled(fit(&format!(" {}", setting.says()), room), theme.text));
-        let range = format!(" {}: {}", setting.key(), setting.needed());
-        lines.push(Line::styled(fit(&range, room), theme.dim));
+        lines.extend(paragraphs(words.what_setting(setting), theme.text, room, &indent));
+        let range = format!("{}: {}", setting.key(), words.needed(setting));
+        lines.extend(paragraphs(&range, theme.dim, room, &indent));
     }
-    lines.truncate(usize::from(SAID) - 1);
-    lines.push(Line::styled(fit(&format!(" {NEEDS_INGEST}"), room), theme.dim));
+    let most = usize::from(SAID) - 1;
+    if lines.len() > most {
+        // The words are worth more than the space above them.
+        lines.remove(0);
+    }
+    lines.truncate(most);
+    lines.push(Line::styled(fit(&format!(" {}", words.needs_new_ingest()), room), theme.dim));
     lines
 }

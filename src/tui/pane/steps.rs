@@ -5,18 +5,20 @@ use ratatui::text::{Line, Span};
 use super::behind::Section;
 use super::evidence::origin;
 use super::{Fold, Parts, header};
-use crate::answer::{RewriteHow, Translation, TranslationHow};
+use crate::answer::Translation;
 use crate::app::Turn;
 use crate::base::{Millis, clean_line};
-use crate::inference::{Completion, Finish};
-use crate::prompt::{CutHow, Part, Prompt};
-use crate::retrieval::{Hit, Leg, LegReason, LegRole, QueryLeg, RankedEvidence, Retrieved, Vote};
-use crate::tui::text::{Indent, counted, duration, fit, pad, paragraphs, sources, thousands};
+use crate::inference::Completion;
+use crate::prompt::Prompt;
+use crate::retrieval::{Hit, LegRole, QueryLeg, RankedEvidence, Retrieved, Vote};
+use crate::tui::text::{Indent, fit, pad, paragraphs};
 use crate::tui::theme::Theme;
+use crate::tui::words::{Noun, Words};
 
 /// How the steps are looked at.
 pub(super) struct StepLook<'a> {
     pub(super) theme: &'a Theme,
+    pub(super) words: Words,
     pub(super) width: usize,
     pub(super) is_open: &'a dyn Fn(Section) -> bool,
 }
@@ -37,6 +39,18 @@ impl StepLook<'_> {
         paragraphs(text, self.theme.dim, self.width, &Indent::of(2))
     }
 
+    /// A prompt with its length.
+    fn prompt(&self, prompt: &Prompt) -> Vec<Line<'static>> {
+        let words = self.words;
+        self.dim(&words.prompt_of(&words.counted(prompt.tokens(), Noun::Token)))
+    }
+
+    /// What a model wrote, with its length.
+    fn said(&self, completion: &Completion) -> Vec<Line<'static>> {
+        let words = self.words;
+        self.dim(&words.model_said(&words.counted(completion.tokens.len(), Noun::Token)))
+    }
+
     pub(super) fn cells(&self, text: &str) -> Line<'static> {
         Line::styled(fit(&format!("  {text}"), self.width), self.theme.text)
     }
@@ -45,31 +59,23 @@ impl StepLook<'_> {
 pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let section = Section::Rewrite;
     let rewrite = turn.record.trace.rewrite.as_ref();
-    let how = match rewrite.map(|rewrite| rewrite.how) {
-        None => "not done",
-        Some(RewriteHow::First) => "first question, searched as it is",
-        Some(RewriteHow::Complete) => "complete as typed",
-        Some(RewriteHow::Model) => "completed by the model",
-        Some(RewriteHow::Edited) => "edited by you, searched for as it stands",
-        Some(RewriteHow::Mended) => "completed by the model, lost names added",
-        Some(RewriteHow::Named) => "the model's text was no usable question, names of the conversation added",
-        Some(RewriteHow::Kept) => "the model's text was no usable question, kept as typed",
-    };
-    if !look.open(section, ("1 Question", how), parts) {
+    let words = look.words;
+    let how = rewrite.map_or(words.not_done(), |rewrite| words.rewritten(rewrite.how));
+    if !look.open(section, (words.step_question(), how), parts) {
         return;
     }
-    parts.extend(section, look.dim("as typed"));
+    parts.extend(section, look.dim(words.as_typed()));
     parts.extend(section, look.text(&turn.record.question));
     if let Some(rewrite) = rewrite {
-        parts.extend(section, look.dim("searched for"));
+        parts.extend(section, look.dim(words.searched_for()));
         parts.extend(section, look.text(&rewrite.completed));
         legs(turn, look, parts);
         if let Some(prompt) = &rewrite.prompt {
-            parts.extend(section, look.dim(&format!("prompt, {}", counted(prompt.tokens(), "token"))));
+            parts.extend(section, look.prompt(prompt));
             parts.extend(section, look.text(&prompt.text()));
         }
         if let Some(completion) = &rewrite.completion {
-            parts.extend(section, look.dim(&format!("the model said, {}", counted(completion.tokens.len(), "token"))));
+            parts.extend(section, look.said(completion));
             parts.extend(section, look.text(&completion.text));
         }
     }
@@ -81,24 +87,20 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
 /// The question in the language of the documents.
 fn translated(translation: &Translation, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let section = Section::Rewrite;
-    let how = match translation.how {
-        TranslationHow::Model => "by the model",
-        TranslationHow::Known => "known from before",
-        TranslationHow::Dropped => "the model's text was no usable translation, not searched for",
-        TranslationHow::TooLong => "the question is too long to be translated",
-    };
+    let words = look.words;
+    let how = words.translated(translation.how);
     let (from, to) = (translation.from.code(), translation.to.code());
-    let time = duration(translation.total_ms);
-    parts.extend(section, look.dim(&format!("translated from {from} to {to}, {how}, {time}")));
+    let time = words.duration(translation.total_ms);
+    parts.extend(section, look.dim(&words.translated_how(from, to, how, &time)));
     if let Some(text) = &translation.text {
         parts.extend(section, look.text(text));
     }
     if let Some(prompt) = &translation.prompt {
-        parts.extend(section, look.dim(&format!("prompt, {}", counted(prompt.tokens(), "token"))));
+        parts.extend(section, look.prompt(prompt));
         parts.extend(section, look.text(&prompt.text()));
     }
     if let Some(completion) = &translation.completion {
-        parts.extend(section, look.dim(&format!("the model said, {}", counted(completion.tokens.len(), "token"))));
+        parts.extend(section, look.said(completion));
         parts.extend(section, look.text(&completion.text));
     }
 }
@@ -106,53 +108,50 @@ fn translated(translation: &Translation, look: &StepLook<'_>, parts: &mut Parts<
 /// What a follow-up was searched for, and how much each text counted.
 fn legs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let legs = turn.record.trace.retrieved.as_ref().map_or(&[][..], |retrieved| &retrieved.legs);
+    let words = look.words;
     if !legs.is_empty() {
-        parts.extend(Section::Rewrite, look.dim("searched together, with weights"));
+        parts.extend(Section::Rewrite, look.dim(words.searched_together()));
     }
     for leg in legs {
-        let role = role_name(leg.role);
-        let why = match leg.why {
-            LegReason::Only => "alone",
-            LegReason::Sure => "sure of its page",
-            LegReason::Unsure => "not sure of a page",
-            LegReason::SameTopic => "same topic",
-            LegReason::OtherTopic => "another topic",
-        };
+        let (role, why) = (words.role(leg.role), words.leg_reason(leg.why));
         let text = clean_line(&leg.text);
-        let line = format!("{:.2}  {}  {}  {text}", leg.weight, pad(role, 12), pad(why, 18));
+        let line = format!("{}  {}  {}  {text}", words.decimal(leg.weight, 2), pad(role, 12), pad(why, 18));
         parts.push(Section::Rewrite, look.cells(&line));
     }
 }
 
 pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let words = look.words;
     let Some(retrieved) = &turn.record.trace.retrieved else {
-        look.open(Section::Dense, ("2 Search", "not done"), parts);
+        look.open(Section::Dense, (words.step_search(), words.not_done()), parts);
         return;
     };
     let times = retrieved.timings_ms;
-    let found = |list: &[RankedEvidence], time| format!("{} found, {}", list.len(), duration(time));
+    let found = |list: &[RankedEvidence], time| words.so_many_found(list.len(), &words.duration(time));
     let dense = found(&retrieved.dense, times.embed + times.dense);
-    if look.open(Section::Dense, ("2 Search by meaning (dense)", &dense), parts) {
+    if look.open(Section::Dense, (words.step_dense(), &dense), parts) {
         leg(&retrieved.dense, retrieved, (Section::Dense, look), parts);
     }
     let lexical = found(&retrieved.lexical, times.lexical);
-    if look.open(Section::Lexical, ("3 Search by words (lexical)", &lexical), parts) {
+    if look.open(Section::Lexical, (words.step_lexical(), &lexical), parts) {
         leg(&retrieved.lexical, retrieved, (Section::Lexical, look), parts);
     }
-    let fused = format!("{}, {}", counted(retrieved.hits.len(), "hit"), duration(times.fuse + times.rerank));
-    if !look.open(Section::Fused, ("4 Both, fused", &fused), parts) {
+    let fused =
+        format!("{}, {}", words.counted(retrieved.hits.len(), Noun::Hit), words.duration(times.fuse + times.rerank));
+    if !look.open(Section::Fused, (words.step_fused(), &fused), parts) {
         return;
     }
     let reranked = retrieved.hits.iter().any(|hit| hit.rerank_score.is_some());
-    let rerank_title = if reranked { "  rerank" } else { "" };
-    parts.push(Section::Fused, Line::styled(format!("   #  fused   dense  lexical{rerank_title}"), look.theme.dim));
+    let title = if reranked { words.ranks_title_reranked() } else { words.ranks_title() };
+    parts.push(Section::Fused, Line::styled(title, look.theme.dim));
     for hit in &retrieved.hits {
         let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
         let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
-        let rerank = hit.rerank_score.map(|score| format!("  {score:>6.3}")).unwrap_or_default();
-        let line = format!("{:>2}  {:.4}  {dense:>5}  {lexical:>7}{rerank}  {}", hit.rank, hit.fused, origin(hit));
+        let rerank = hit.rerank_score.map(|score| words.number(&format!("  {score:>6.3}"))).unwrap_or_default();
+        let fused = words.decimal(hit.fused, 4);
+        let line = format!("{:>2}  {fused}  {dense:>5}  {lexical:>7}{rerank}  {}", hit.rank, origin(hit));
         parts.push(Section::Fused, look.cells(&line));
-        if let Some(why) = why(hit, &retrieved.legs) {
+        if let Some(why) = why(hit, &retrieved.legs, words) {
             parts.extend(Section::Fused, paragraphs(&why, look.theme.dim, look.width, &Indent::of(6)));
         }
     }
@@ -160,26 +159,26 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
 
 /// What the row of a hit leaves open: which texts found it, the words that were found, a place that is not that of its
 /// score, and what says the same.
-fn why(hit: &Hit, legs: &[QueryLeg]) -> Option<String> {
+fn why(hit: &Hit, legs: &[QueryLeg], words: Words) -> Option<String> {
     let mut told = Vec::new();
     if !legs.is_empty() && !hit.why.votes.is_empty() {
-        let found: Vec<_> = hit.why.votes.iter().take(MOST_VOTES).map(|vote| found_by(vote, legs)).collect();
+        let found: Vec<_> = hit.why.votes.iter().take(MOST_VOTES).map(|vote| found_by(vote, legs, words)).collect();
         let more = hit.why.votes.len().saturating_sub(MOST_VOTES);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        told.push(format!("found {}{more}", found.join(", ")));
+        let found = found.join(", ");
+        told.push(if more > 0 { words.found_by_texts_and_more(&found, more) } else { words.found_by_texts(&found) });
     }
     if let (None, Some(score)) = (hit.dense_rank, hit.dense_score) {
-        told.push(format!("by meaning {score:.2}, in no list"));
+        told.push(words.in_no_list(&words.decimal(score, 2)));
     }
     if !hit.why.matched.is_empty() {
-        told.push(format!("words: {}", clean_line(&hit.why.matched.join(", "))));
+        told.push(words.matched_words(&clean_line(&hit.why.matched.join(", "))));
     }
     if hit.why.fused_rank != 0 && hit.why.fused_rank != hit.rank {
-        told.push(format!("by the searches alone {}", hit.why.fused_rank));
+        told.push(words.by_searches_alone(hit.why.fused_rank));
     }
     let copies = hit.copies.iter().map(|copied| {
         let (title, location) = (clean_line(&copied.title), clean_line(&copied.location));
-        format!("{} in {title} ({location})", copied.relation.as_str())
+        words.folded(words.relation(copied.relation), &title, &location)
     });
     told.extend(copies);
     (!told.is_empty()).then(|| told.join(" · "))
@@ -187,26 +186,14 @@ fn why(hit: &Hit, legs: &[QueryLeg]) -> Option<String> {
 
 /// Where one list of one text has a hit: `as typed by words 1 (8.20)`. Questions asked before are told apart by how many
 /// questions back they lie.
-fn found_by(vote: &Vote, legs: &[QueryLeg]) -> String {
+fn found_by(vote: &Vote, legs: &[QueryLeg], words: Words) -> String {
     let back = legs.iter().take(vote.query + 1).filter(|leg| leg.role == LegRole::History).count();
     let text = match vote.role {
-        LegRole::History => format!("{} {back}", role_name(vote.role)),
-        other => role_name(other).to_owned(),
+        LegRole::History => format!("{} {back}", words.role(vote.role)),
+        other => words.role(other).to_owned(),
     };
-    let how = match vote.leg {
-        Leg::Dense => "by meaning",
-        Leg::Lexical => "by words",
-    };
-    format!("{text} {how} {} ({:.2})", vote.rank, vote.score)
-}
-
-fn role_name(role: LegRole) -> &'static str {
-    match role {
-        LegRole::Raw => "as typed",
-        LegRole::Rewrite => "completed",
-        LegRole::Translation => "translated",
-        LegRole::History => "asked before",
-    }
+    let (how, score) = (words.leg(vote.leg), words.decimal(vote.score, 2));
+    format!("{text} {how} {} ({score})", vote.rank)
 }
 
 /// Lists of texts that are named for a hit, the strongest first.
@@ -215,31 +202,30 @@ const MOST_VOTES: usize = 4;
 /// The list of one search, with the names of those evidences that became hits.
 fn leg(list: &[RankedEvidence], retrieved: &Retrieved, look: (Section, &StepLook<'_>), parts: &mut Parts<Section>) {
     let (section, look) = look;
+    let words = look.words;
     for found in list {
         let hit = retrieved.hits.iter().find(|hit| hit.evidence == found.evidence);
-        let name = hit.map_or_else(
-            || format!("evidence {}, no hit", found.evidence),
-            |hit| format!("hit {}: {}", hit.rank, origin(hit)),
-        );
-        parts.push(section, look.cells(&format!("{:>2}  {:>8.4}  {name}", found.rank, found.score)));
+        let name = hit.map_or_else(|| words.no_hit(found.evidence.0), |hit| words.hit_of(hit.rank, &origin(hit)));
+        parts.push(section, look.cells(&format!("{:>2}  {:>8}  {name}", found.rank, words.decimal(found.score, 4))));
     }
 }
 
 pub(super) fn prompt(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let words = look.words;
     let Some(prompt) = turn.answer().map(|answer| &answer.prompt).filter(|prompt| !prompt.segments.is_empty()) else {
-        let size = turn.prompt.as_ref().map(|size| counted(size.tokens, "token"));
-        look.open(Section::Prompt, ("5 Prompt", size.as_deref().unwrap_or("not built")), parts);
+        let size = turn.prompt.as_ref().map(|size| words.counted(size.tokens, Noun::Token));
+        look.open(Section::Prompt, (words.step_prompt(), size.as_deref().unwrap_or(words.not_built())), parts);
         return;
     };
-    let sources = counted(prompt.sources().len(), "source");
-    let summary = format!("{}, {sources}, best last", counted(prompt.tokens(), "token"));
-    if look.open(Section::Prompt, ("5 Prompt", &summary), parts) {
+    let sources = words.counted(prompt.sources().len(), Noun::Source);
+    let summary = words.prompt_sizes(&words.counted(prompt.tokens(), Noun::Token), &sources);
+    if look.open(Section::Prompt, (words.step_prompt(), &summary), parts) {
         for (at, segment) in prompt.segments.iter().enumerate() {
             let section = Section::Segment(at);
             let open = (look.is_open)(section);
-            let tokens = counted(segment.tokens, "token");
-            let mut line =
-                header(Fold::from(open), &part_name(segment.part), &tokens, (look.width.saturating_sub(2), look.theme));
+            let tokens = words.counted(segment.tokens, Noun::Token);
+            let name = words.segment(segment.part);
+            let mut line = header(Fold::from(open), &name, &tokens, (look.width.saturating_sub(2), look.theme));
             line.spans.insert(0, Span::raw("  "));
             parts.push(section, line);
             if open {
@@ -251,65 +237,50 @@ pub(super) fn prompt(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section
 }
 
 fn cut(prompt: &Prompt, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let words = look.words;
     let missing: usize = prompt.cut.iter().map(|cut| cut.tokens).sum();
-    let summary = if prompt.cut.is_empty() { "nothing".to_owned() } else { counted(missing, "token") };
-    if look.open(Section::Cut, ("6 Cut to fit", &summary), parts) {
+    let summary = if prompt.cut.is_empty() { words.nothing().to_owned() } else { words.counted(missing, Noun::Token) };
+    if look.open(Section::Cut, (words.step_cut(), &summary), parts) {
         for cut in &prompt.cut {
-            let how = match cut.how {
-                CutHow::Dropped => "left out",
-                CutHow::Shortened => "shortened",
-            };
-            let tokens = counted(cut.tokens, "token");
-            parts.push(Section::Cut, look.cells(&format!("{} {how}, {tokens}", sources(&[cut.rank]))));
+            let tokens = words.counted(cut.tokens, Noun::Token);
+            let row = words.cut_row(&words.sources(&[cut.rank]), words.cut_how(cut.how), &tokens);
+            parts.push(Section::Cut, look.cells(&row));
         }
     }
 }
 
-fn part_name(part: Part) -> String {
-    match part {
-        Part::Template => "chat template".to_owned(),
-        Part::System => "instructions".to_owned(),
-        Part::Evidence { rank } => sources(&[rank]),
-        Part::History => "earlier turns".to_owned(),
-        Part::Question => "question".to_owned(),
-    }
-}
-
 pub(super) fn raw_answer(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let words = look.words;
     let Some(answer) = turn.answer() else {
-        look.open(Section::Raw, ("7 Answer as the model wrote it", "not done"), parts);
+        look.open(Section::Raw, (words.step_raw(), words.not_done()), parts);
         return;
     };
-    let summary = ending(&answer.completion);
-    if look.open(Section::Raw, ("7 Answer as the model wrote it", &summary), parts) {
+    let summary = ending(&answer.completion, words);
+    if look.open(Section::Raw, (words.step_raw(), &summary), parts) {
         parts.extend(Section::Raw, look.text(&answer.completion.text));
     }
 }
 
-fn ending(completion: &Completion) -> String {
-    let how = match completion.finish {
-        Finish::End => "ended by itself",
-        Finish::Stop => "ended at a stop text",
-        Finish::Length => "ended at the token limit or stopped",
-    };
-    format!("{}, {how}", counted(completion.tokens.len(), "token"))
+fn ending(completion: &Completion, words: Words) -> String {
+    format!("{}, {}", words.counted(completion.tokens.len(), Noun::Token), words.finish(completion.finish))
 }
 
 pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
+    let words = look.words;
     let Some(attribution) = &turn.record.trace.attribution else { return };
     for (at, cluster) in attribution.clusters.iter().enumerate() {
         for (iteration, counterfactual) in cluster.counterfactuals.iter().enumerate() {
             let section = Section::Counterfactual(at, iteration);
-            let title = format!("8 Without {}", sources(&cluster.hits));
-            let summary = format!("similarity {:.3}", counterfactual.similarity);
+            let title = words.step_without(&words.sources(&cluster.hits));
+            let summary = words.similarity_of(&words.decimal(counterfactual.similarity, 3));
             if !look.open(section, (&title, &summary), parts) {
                 continue;
             }
-            parts.extend(section, look.dim(&format!("answer, {}", ending(&counterfactual.completion))));
+            parts.extend(section, look.dim(&words.answer_ended(&ending(&counterfactual.completion, words))));
             parts.extend(section, look.text(&counterfactual.completion.text));
             let inner = Section::CounterfactualPrompt(at, iteration);
-            let tokens = counted(counterfactual.prompt.tokens(), "token");
-            if look.open(inner, ("its prompt", &tokens), parts) {
+            let tokens = words.counted(counterfactual.prompt.tokens(), Noun::Token);
+            if look.open(inner, (words.its_prompt(), &tokens), parts) {
                 parts.extend(inner, look.text(&counterfactual.prompt.text()));
             }
         }
@@ -317,34 +288,41 @@ pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Part
 }
 
 pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
-    let trace = &turn.record.trace;
+    let (trace, words) = (&turn.record.trace, look.words);
     let times = trace.timings_ms;
-    if !look.open(Section::Costs, ("9 Time and tokens", &duration(times.total)), parts) {
+    if !look.open(Section::Costs, (words.step_costs(), &words.duration(times.total)), parts) {
         return;
     }
     let completion = turn.answer().map(|answer| &answer.completion);
     let generated = |completion: &Completion| {
-        let (prompt, reused) = (thousands(completion.prompt_tokens), thousands(completion.reused_tokens));
-        format!("{prompt} in ({reused} reused), {} out", thousands(completion.tokens.len()))
+        let (prompt, reused) = (words.thousands(completion.prompt_tokens), words.thousands(completion.reused_tokens));
+        words.in_and_out(&prompt, &reused, &words.thousands(completion.tokens.len()))
     };
     let rewrite = trace.rewrite.as_ref().and_then(|rewrite| rewrite.completion.as_ref());
     let translation = trace.translation.as_ref();
     let translated = translation.and_then(|translation| translation.completion.as_ref());
-    let mut rows = vec![("rewrite", times.rewrite, rewrite.map(generated).unwrap_or_default())];
-    rows.extend(translation.map(|_| ("translate", times.translate, translated.map(generated).unwrap_or_default())));
+    let mut rows = vec![(words.cost_rewrite(), times.rewrite, rewrite.map(generated).unwrap_or_default())];
+    rows.extend(
+        translation.map(|_| (words.cost_translate(), times.translate, translated.map(generated).unwrap_or_default())),
+    );
     rows.extend([
-        ("retrieve", times.retrieve, String::new()),
-        ("first token", times.first_token, "part of the answer".to_owned()),
-        ("answer", times.answer, completion.map(generated).unwrap_or_default()),
-        ("explain", times.explain, String::new()),
-        ("total", times.total, String::new()),
+        (words.cost_retrieve(), times.retrieve, String::new()),
+        (words.cost_first_token(), times.first_token, words.part_of_answer().to_owned()),
+        (words.cost_answer(), times.answer, completion.map(generated).unwrap_or_default()),
+        (words.cost_explain(), times.explain, String::new()),
+        (words.cost_total(), times.total, String::new()),
     ]);
     for (name, time, tokens) in rows {
-        let taken = if time == Millis::default() { "–".to_owned() } else { duration(time) };
+        let taken = if time == Millis::default() { "–".to_owned() } else { words.duration(time) };
         let line = format!("{} {taken:>8}  {tokens}", pad(name, 11));
         parts.push(Section::Costs, look.cells(line.trim_end()));
     }
-    for (name, id) in [("profile", &trace.profile), ("embedder", &trace.embedder), ("generator", &trace.generator)] {
+    let ids = [
+        (words.cost_profile(), &trace.profile),
+        (words.cost_embedder(), &trace.embedder),
+        (words.cost_generator(), &trace.generator),
+    ];
+    for (name, id) in ids {
         parts.push(Section::Costs, look.cells(&format!("{} {}", pad(name, 11), clean_line(id))));
     }
 }
@@ -352,7 +330,8 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::Standing;
+    use crate::base::Language;
+    use crate::retrieval::{Leg, LegReason, Standing};
 
     #[test]
     fn a_hit_says_which_text_found_it_and_how_far_back_that_was_asked() {
@@ -365,11 +344,14 @@ mod tests {
             dense: Vec::new(),
             lexical: Vec::new(),
         };
+        let english = Words::default();
         let legs = [LegRole::Raw, LegRole::Rewrite, LegRole::History, LegRole::History].map(leg);
         let vote =
             |query: usize, how| Vote { leg: how, query, role: legs[query].role, rank: 2, score: 0.5, points: 0.1 };
-        assert_eq!(found_by(&vote(0, Leg::Dense), &legs), "as typed by meaning 2 (0.50)");
-        assert_eq!(found_by(&vote(1, Leg::Lexical), &legs), "completed by words 2 (0.50)");
-        assert_eq!(found_by(&vote(3, Leg::Lexical), &legs), "asked before 2 by words 2 (0.50)");
+        assert_eq!(found_by(&vote(0, Leg::Dense), &legs, english), "as typed by meaning 2 (0.50)");
+        assert_eq!(found_by(&vote(1, Leg::Lexical), &legs, english), "completed by words 2 (0.50)");
+        assert_eq!(found_by(&vote(3, Leg::Lexical), &legs, english), "asked before 2 by words 2 (0.50)");
+        let german = Words::of(Language::German);
+        assert_eq!(found_by(&vote(3, Leg::Lexical), &legs, german), "Vorfrage 2 lexikalisch 2 (0,50)");
     }
 }

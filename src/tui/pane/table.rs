@@ -4,8 +4,9 @@ use ratatui::text::{Line, Span};
 
 use crate::base::clean_line;
 use crate::evidence::TableGrid;
-use crate::tui::text::{counted, fit, one_line, pad, width, window};
+use crate::tui::text::{fit, one_line, pad, width, window};
 use crate::tui::theme::Theme;
+use crate::tui::words::{Noun, Words};
 
 /// Widest a column gets; longer cells are cut.
 const WIDEST: usize = 32;
@@ -17,6 +18,7 @@ const MOST: usize = 500;
 /// How a table is looked at.
 pub(super) struct TableLook<'a> {
     pub(super) theme: &'a Theme,
+    pub(super) words: Words,
     pub(super) width: usize,
     /// The hit's row, from 1.
     pub(super) row: Option<u32>,
@@ -43,7 +45,7 @@ pub(super) fn farthest(grid: &TableGrid, width: usize) -> usize {
 
 /// The table as lines: the rows around the hit's row, or all of a table that is itself the hit.
 pub(super) fn lines(grid: &TableGrid, look: &TableLook<'_>) -> Vec<Line<'static>> {
-    let theme = look.theme;
+    let (theme, words) = (look.theme, look.words);
     let (cells, widths, total) = measure(grid);
     let room = look.width.saturating_sub(2).max(1);
     let left = look.left.min(total.saturating_sub(room));
@@ -59,24 +61,25 @@ pub(super) fn lines(grid: &TableGrid, look: &TableLook<'_>) -> Vec<Line<'static>
 
     let mut lines = Vec::new();
     let caption = if grid.caption.is_empty() { String::new() } else { format!(": {}", grid.caption) };
-    lines.push(Line::from(one_line(&format!("Table {}{caption}", grid.number), theme.dim)));
+    lines.push(Line::from(one_line(&words.table_number(grid.number, &caption), theme.dim)));
     lines.push(Line::from(vec![
         Span::raw("  "),
         Span::styled(draw(cells.first().map_or(&[], Vec::as_slice)), theme.strong),
     ]));
     lines.push(Line::styled(format!("  {}", "─".repeat(total.min(room))), theme.dim));
     if first > 0 {
-        lines.push(Line::styled(format!("  … {} above", counted(first, "row")), theme.dim));
+        lines.push(Line::styled(words.rows_above(&words.counted(first, Noun::Row)), theme.dim));
     }
     for (at, row) in cells.iter().skip(1).enumerate().take(last).skip(first) {
         let (mark, style) = if Some(at) == hit { ("▶ ", theme.strong) } else { ("  ", theme.text) };
         lines.push(Line::from(vec![Span::styled(mark, theme.accent), Span::styled(draw(row), style)]));
     }
     if last < grid.rows.len() {
-        lines.push(Line::styled(format!("  … {} below", counted(grid.rows.len() - last, "row")), theme.dim));
+        let rows = words.counted(grid.rows.len() - last, Noun::Row);
+        lines.push(Line::styled(words.rows_below(&rows), theme.dim));
     }
     if total > room {
-        let text = format!("  ↔ cells {}–{} of {total}; {} scroll", left + 1, (left + room).min(total), look.keys);
+        let text = words.cells_of_table(left + 1, (left + room).min(total), total, look.keys);
         lines.push(Line::styled(fit(&text, look.width), theme.dim));
     }
     lines

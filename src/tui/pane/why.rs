@@ -14,22 +14,24 @@ use crate::attribution::{Attribution, Cluster, How, Method};
 use crate::tui::action::{Action, Place};
 use crate::tui::difference::marked;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, counted, duration, one_line, paragraphs, sources, width, wrap};
+use crate::tui::text::{Indent, one_line, paragraphs, width, wrap};
 use crate::tui::theme::Theme;
+use crate::tui::words::{Noun, Words};
 
 /// The part of the lines above the clusters; not a cluster.
 pub(super) const INTRODUCTION: usize = usize::MAX;
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
     let (area, now) = at;
-    let theme = screen.theme;
+    let (theme, words) = (screen.theme, screen.words);
     let frame_block = side_block(screen, Pane::Why, &theme);
     let inner = frame_block.inner(area);
     frame.render_widget(frame_block, area);
     let Some(turn) = screen.turn(app) else {
-        return say("After an answer: which sources made it what it is.", frame, inner, &theme);
+        return say(words.nothing_explained(), frame, inner, &theme);
     };
-    let look = Look { theme: &theme, width: usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8) };
+    let width = usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8);
+    let look = Look { theme: &theme, words, width };
     let mut parts = Parts::new();
     if let Some(explaining) = &turn.explaining {
         parts.extend(INTRODUCTION, method_lines(explaining.method, &look));
@@ -39,7 +41,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         parts.push(INTRODUCTION, Line::from(bar(done, look.width.min(40), &theme)));
         parts.push(INTRODUCTION, Line::default());
         if !explaining.clusters.is_empty() {
-            parts.push(INTRODUCTION, Line::styled("So far, shares among these only:", theme.dim));
+            parts.push(INTRODUCTION, Line::styled(words.so_far(), theme.dim));
         }
         clusters(turn, &explaining.clusters, (screen, &look), &mut parts);
     } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
@@ -60,81 +62,48 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
 
 pub(super) struct Look<'a> {
     pub(super) theme: &'a Theme,
+    pub(super) words: Words,
     pub(super) width: usize,
 }
 
 fn invitation(app: &App, turn: &Turn, screen: &ScreenState) -> String {
+    let words = screen.words;
     if app.phase().turn() == Some(turn.key) {
-        return "The answer is on its way; then it can be explained.".to_owned();
+        return words.answer_on_its_way().to_owned();
     }
     if !turn.is_answered() {
-        return "There is no answer to explain.".to_owned();
+        return words.no_answer_to_explain().to_owned();
     }
     let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
     let ways = [
-        (Action::Explain, configured(app.method())),
-        (Action::ExplainByPreview, "hides one source after another from the answer. Quicker, an estimate."),
-        (Action::ExplainByLogprob, "how probable the answer is without each source. Exact, generates nothing."),
-        (Action::ExplainByJsd, "how far the predictions of its words move without each source."),
-        (Action::ExplainBySimilarity, "compares the answer with each source. Quick and rough."),
+        (Action::Explain, words.explained_by_key(app.method())),
+        (Action::ExplainByPreview, words.way_preview()),
+        (Action::ExplainByLogprob, words.way_logprob()),
+        (Action::ExplainByJsd, words.way_jsd()),
+        (Action::ExplainBySimilarity, words.way_similarity()),
     ];
     let way = |(action, says): (Action, &str)| format!("\n\n{}  {says}", key(action));
-    ways.into_iter().fold("Not explained yet.".to_owned(), |text, one| text + &way(one))
-}
-
-/// What the key for explaining does.
-fn configured(method: Method) -> &'static str {
-    match method {
-        Method::Counterfactual => {
-            "leaves out one source after another, answers again and compares. Exact; takes about as long as a few answers."
-        }
-        Method::Preview => "by a preview, as the settings say.",
-        Method::Similarity => "by similarity, as the settings say.",
-        Method::Logprob => "by log-probability, as the settings say.",
-        Method::Jsd => "by divergence, as the settings say.",
-    }
+    ways.into_iter().fold(words.not_explained_yet().to_owned(), |text, one| text + &way(one))
 }
 
 fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
-    let text = match method {
-        Method::Counterfactual => {
-            "Method: counterfactual. Leaves out one cluster (sources that say nearly the same) after another, generates \
-             the answer again and compares."
-        }
-        Method::Preview => {
-            "Method: preview. Hides one cluster after another from the question and the answer; generates nothing. An \
-             estimate."
-        }
-        Method::Similarity => "Method: similarity. Compares the answer with each source; generates nothing. Rough.",
-        Method::Logprob => {
-            "Method: log-probability. Leaves out one cluster after another, and says how much less probable this answer \
-             becomes; generates nothing."
-        }
-        Method::Jsd => {
-            "Method: divergence. Leaves out one cluster after another, and says how far the predictions of the answer's \
-             words move; generates nothing."
-        }
-    };
-    paragraphs(text, look.theme.dim, look.width, &Indent::default())
+    paragraphs(look.words.method(method), look.theme.dim, look.width, &Indent::default())
 }
 
 fn verdict(attribution: &Attribution, look: &Look<'_>) -> Vec<Line<'static>> {
+    let words = look.words;
     let mut lines = Vec::new();
     let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
     if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
-        let verb = if cluster.hits.len() == 1 { "matters" } else { "matter" };
-        let text = format!("Result: {} {verb} most.", sources(&cluster.hits));
-        lines.extend(paragraphs(&text, look.theme.strong, look.width, &Indent::default()));
+        lines.extend(paragraphs(&words.matters(&cluster.hits), look.theme.strong, look.width, &Indent::default()));
     } else if !attribution.decisive {
-        lines.push(Line::styled("Result: no single source decides.", look.theme.strong));
-        let text = "Leaving out any one of them changes the answer little or not at all: they say the same, the model \
-                    knew it anyway, or it needs several together.";
-        lines.extend(paragraphs(text, look.theme.text, look.width, &Indent::default()));
+        lines.push(Line::styled(words.none_decides(), look.theme.strong));
+        lines.extend(paragraphs(words.why_none_decides(), look.theme.text, look.width, &Indent::default()));
     }
     lines.extend(method_lines(attribution.method, look));
-    let count = counted(attribution.clusters.len(), "cluster");
-    let time = duration(attribution.timings_ms.total);
-    lines.push(Line::styled(format!("{count}, {time}"), look.theme.dim));
+    let count = words.counted(attribution.clusters.len(), Noun::Cluster);
+    let time = words.duration(attribution.timings_ms.total);
+    lines.push(Line::styled(words.clusters_and_time(&count, &time), look.theme.dim));
     lines
 }
 
@@ -153,8 +122,14 @@ fn clusters(turn: &Turn, of: &[Cluster], look: (&ScreenState, &Look<'_>), parts:
 
 /// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
 pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, look: &Look<'_>) -> Line<'static> {
-    let share = fraction.map_or_else(|| "     –  ".to_owned(), |share| format!("{:>5.1} % ", share * 100.0));
-    let name = sources(hits);
+    let share = fraction.map_or_else(
+        || "     –  ".to_owned(),
+        |share| {
+            let percent = format!("{:>5.1} % ", share * 100.0);
+            look.words.number(&percent)
+        },
+    );
+    let name = look.words.sources(hits);
     let lead = format!("{} ", open.mark());
     let room = look.width.saturating_sub(width(&lead) + width(&share) + 1 + width(&name)).clamp(4, 30);
     let mut spans = vec![Span::styled(lead, look.theme.accent), Span::styled(share, look.theme.strong)];
@@ -164,22 +139,24 @@ pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, 
 }
 
 fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
-    let cited = cited(turn, &cluster.hits);
+    let words = look.words;
+    let cited = cited(turn, &cluster.hits, words);
+    let three = words.decimal(cluster.contribution, 3);
     let value = match cluster.how {
-        How::Similarity => format!("cosine {:.3}", cluster.contribution),
-        How::Preview | How::Logprob => format!("answer {:.1} % less probable", cluster.contribution * 100.0),
-        How::Jsd => format!("divergence {:.3} bit", cluster.contribution),
-        How::Verified | How::Regenerated | How::Group if cluster.contribution == 0.0 => "same answer without it".into(),
-        How::Verified | How::Regenerated | How::Group => format!("contribution {:.3}", cluster.contribution),
+        How::Similarity => words.cosine(&three),
+        How::Preview | How::Logprob => words.less_probable_answer(&words.decimal(cluster.contribution * 100.0, 1)),
+        How::Jsd => words.divergence(&three),
+        How::Verified | How::Regenerated | How::Group if cluster.contribution == 0.0 => words.same_answer().to_owned(),
+        How::Verified | How::Regenerated | How::Group => words.contribution(&three),
     };
-    let how = cluster.how.says();
+    let how = words.how(cluster.how);
     paragraphs(&format!("{value} · {cited} · {how}"), look.theme.dim, look.width, &Indent::of(4))
 }
 
 /// Whether the answer names one of these sources.
-fn cited(turn: &Turn, hits: &[usize]) -> &'static str {
+fn cited(turn: &Turn, hits: &[usize], words: Words) -> &'static str {
     let cited = turn.answer().is_some_and(|answer| hits.iter().any(|hit| answer.citations.contains(hit)));
-    if cited { "cited" } else { "not cited" }
+    if cited { words.cited() } else { words.not_cited() }
 }
 
 /// The hits of a cluster.
@@ -190,7 +167,7 @@ pub(super) fn members(turn: &Turn, hits: &[usize], look: &Look<'_>) -> Vec<Line<
         let lead = Span::styled(format!("    {} ", hit.rank), theme.accent);
         let indent = Indent { first: lead, rest: Span::raw("      ") };
         lines.extend(wrap(
-            &[one_line(&format!("{}: {}", hit.kind.as_str(), origin(hit)), theme.text)],
+            &[one_line(&format!("{}: {}", look.words.kind(hit.kind), origin(hit)), theme.text)],
             look.width,
             &indent,
         ));
@@ -205,10 +182,10 @@ fn opened(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>>
     let label = |text: &str| paragraphs(text, theme.dim, look.width, &Indent::of(4));
     match &cluster.counterfactual_answer {
         Some(other) if other.trim() == turn.text().trim() => {
-            lines.extend(label("without it, the same answer word for word"));
+            lines.extend(label(look.words.word_for_word()));
         }
         Some(other) => {
-            lines.extend(label("without it, the answer would be:"));
+            lines.extend(label(look.words.answer_without()));
             lines.extend(wrap(&marked(turn.text(), other, theme), look.width, &Indent::of(4)));
         }
         None => {}

@@ -1,0 +1,113 @@
+//! The bars around the panes, the composer, what the running turn is doing, and the tokens of a prompt.
+
+use super::{Words, texts};
+use crate::config::ProfileReason;
+
+texts! { BARS
+    offline = " offline ", " offline ";
+    no_domain = "no domain", "keine Domäne";
+    models_missing = "models missing", "Modelle fehlen";
+    ready = "ready", "bereit";
+    enlarged(back: &str) = "enlarged, {back} shows all ", "vergrößert, {back} zeigt alle ";
+    dismisses(key: &str) = "  ({key}\u{a0}dismisses)", "  ({key}\u{a0}schließt)";
+    leaves(key: &str) = " {key} again leaves", " {key} noch einmal: beenden";
+    found_of(text: &str, at: usize, of: usize) = "“{text}” {at} of {of}  ", "„{text}“ {at} von {of}  ";
+    no_gpu = "no GPU", "ohne GPU";
+    by_command_line = "asked for on the command line", "von der Befehlszeile";
+    by_configuration = "set in the configuration file", "aus der Konfiguration";
+
+    reading(domain: &str) = "reading {domain}…", "{domain} wird eingelesen…";
+    stopping_to_read(domain: &str) = "stopping to read {domain}…", "Einlesen von {domain} wird beendet…";
+    reading_files(domain: &str, done: &str, files: &str) =
+        "reading {domain}: {done} of {files}", "{domain} wird eingelesen: {done} von {files}";
+    indexing(domain: &str) = "indexing {domain}…", "{domain} wird indexiert…";
+
+    loading(model: &str) = "loading {model}", "{model} wird geladen";
+    loading_first(model: &str) = "loading {model}…", "{model} wird geladen…";
+    stopping = "stopping…", "wird abgebrochen…";
+    rewriting = "rewriting…", "Frage wird vervollständigt…";
+    searching_for(question: &str) = "searching for: {question}", "Suche nach: {question}";
+    writing = "writing…", "Antwort wird geschrieben…";
+    building_prompt = "building the prompt…", "Prompt wird erstellt…";
+    reading_prompt(sources: &str, tokens: &str, percent: &str) =
+        "reading {sources}, {tokens}…{percent}", "Lesen von {sources}, {tokens}…{percent}";
+    explaining(done: usize, clusters: &str) = "explaining: {done} of {clusters}", "Erklärung: {done}/{clusters}";
+    grouping_sources =
+        "explaining: looking for sources that say the same…", "Erklärung: gleichlautende Quellen werden gesucht…";
+
+    completed_question = "Completed question", "Vervollständigte Frage";
+    asks_again(send: &str, back: &str) =
+        " {send} asks again · {back} leaves it ", " {send} fragt erneut · {back} verwirft ";
+    sends(send: &str, newline: &str) = " {send} sends · {newline} new line ", " {send} sendet · {newline} neue Zeile ";
+    write_on(stop: &str) =
+        "{stop} stops it; the next question can be written", "{stop} bricht ab; weiterschreiben geht schon";
+    ask_about(domain: &str) = "Ask something about {domain}", "Frage zu {domain} stellen";
+    ask_on = "Ask on; the question may refer to what was said", "Weiterfragen; Bezug auf Gesagtes ist möglich";
+    see_above = "Models are missing; see above", "Modelle fehlen, siehe oben";
+    open_domain_first = "Open a domain first", "Zuerst eine Domäne öffnen";
+
+    about_so_many(parts: &str, context: &str) = " about {parts} of {context} ", " etwa {parts} von {context} ";
+    about_too_many(parts: &str, context: &str) =
+        " about {parts} too much for {context} ", " etwa {parts} zu viel für {context} ";
+    left_out = "left out", "weggelassen";
+    shortened = "shortened", "gekürzt";
+    cut(told: &str, tokens: &str) = " · cut: {told}, {tokens}", " · Kürzung: {told}, {tokens}";
+    share_system = "system", "System";
+    share_history = "history", "Verlauf";
+    share_evidence = "evidence", "Belege";
+    share_question = "question", "Frage";
+    share_answer = "answer", "Antwort";
+    short_system = "sys", "Sys";
+    short_history = "hist", "Verl";
+    short_evidence = "evid", "Bel";
+    short_question = "q", "Fr";
+    short_answer = "ans", "Antw";
+
+    close = "close", "schließen";
+    do_it = "do it", "ausführen";
+    done = "done", "fertig";
+    leave_it = "leave it", "verwerfen";
+    next_make_it = "next, make it", "weiter, anlegen";
+    other_line = "other line", "andere Zeile";
+    choose = "choose", "wählen";
+    keep_it = "keep it", "behalten";
+    take_it = "take it", "übernehmen";
+    leave_as_it_was = "leave it as it was", "unverändert lassen";
+    less_before = "less, before", "weniger, davor";
+    more_next = "more, next", "mehr, danach";
+    type_it = "type it", "eintippen";
+    as_configured_hint = "as configured", "wie konfiguriert";
+    stop = "stop", "abbrechen";
+    end = "end", "beenden";
+    source_before = "source before", "Quelle davor";
+    next_source = "next source", "Quelle danach";
+    look_for_it = "look for it", "suchen";
+    next = "next", "nächster";
+    previous = "previous", "voriger";
+    ask_again = "ask again", "erneut fragen";
+    scroll_table = "scroll table", "Tabelle verschieben";
+    all_conversations = "all conversations", "alle Gespräche";
+    restore = "restore", "wiederherstellen";
+    remove_for_good = "remove for good", "endgültig löschen";
+}
+
+impl Words {
+    /// Why this profile runs.
+    pub(in crate::tui) fn profile_reason(self, reason: ProfileReason) -> &'static str {
+        match reason {
+            ProfileReason::CommandLine => self.by_command_line(),
+            ProfileReason::Configuration => self.by_configuration(),
+            ProfileReason::NoGpu => self.no_gpu(),
+        }
+    }
+
+    /// What the parts of a prompt are for: instructions, history, evidence, question, answer.
+    pub(in crate::tui) fn shares(self) -> [&'static str; 5] {
+        [self.share_system(), self.share_history(), self.share_evidence(), self.share_question(), self.share_answer()]
+    }
+
+    /// As [`Words::shares`], where room is short.
+    pub(in crate::tui) fn short_shares(self) -> [&'static str; 5] {
+        [self.short_system(), self.short_history(), self.short_evidence(), self.short_question(), self.short_answer()]
+    }
+}

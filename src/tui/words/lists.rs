@@ -1,0 +1,26 @@
+//! Domains, conversations and the trash.
+
+use super::texts;
+
+texts! { LISTS
+    no_domain_listed(running: &str) = "{running}\n\nNo domain yet.", "{running}\n\nNoch keine Domäne.";
+    make_a_domain(key: &str) =
+        "No domain yet.\n\n{key} makes one of a folder; or in another terminal:\nragonite ingest --domain notes PATH",
+        "Noch keine Domäne.\n\n{key} legt eine aus einem Ordner an; oder in einem anderen Terminal:\n\
+         ragonite ingest --domain notes PFAD";
+    conversations = "Conversations", "Gespräche";
+    none_yet = "  none yet", "  noch keine";
+    pinned = "pinned", "angeheftet";
+    trash = "Trash", "Papierkorb";
+    opening_short = "opening…", "öffnet…";
+    conversations_with(text: &str) = "Conversations with “{text}”", "Gespräche mit „{text}“";
+    none_has_all_words = "  none has all of these words", "  keines enthält alle diese Wörter";
+    in_the_trash = "in the trash", "im Papierkorb";
+    other_embedder = "! other embedder", "! anderer Embedder";
+    damaged = "! damaged", "! beschädigt";
+    cannot_be_opened = "! cannot be opened", "! nicht zu öffnen";
+    needs_ingest = "! needs ingest", "! neu einlesen";
+    being_read = "being read…", "wird eingelesen…";
+    never_read = "never read to the end", "nie zu Ende eingelesen";
+    last_read(day: &str) = "last read {day}", "eingelesen am {day}";
+}

@@ -1,0 +1,133 @@
+//! What was done, and what the program refuses to do.
+
+use super::{Words, texts};
+use crate::app::{Copied, CopyWay, Notice, Problem, Refusal};
+use crate::base::{Language, clean_line};
+use crate::eval::WrittenCheck;
+use crate::index::IngestReport;
+
+texts! { NOTICES
+    rating_taken_back = "rating taken back", "Bewertung zurückgenommen";
+    stopped_reading(domain: &str) =
+        "stopped; what was stored of {domain} stays", "beendet; was von {domain} gespeichert ist, bleibt";
+    wrote(file: &str) = "wrote {file}", "{file} geschrieben";
+    the_answer = "the answer", "Antwort";
+    selected_evidence = "the evidence", "Beleg";
+    the_turn = "the turn", "Frage mit Antwort";
+    copied_by(what: &str, tool: &str) = "copied {what} with {tool}", "{what} kopiert mit {tool}";
+    copied_by_terminal(what: &str) =
+        "copied {what} through the terminal (OSC 52)", "{what} kopiert über das Terminal (OSC 52)";
+    too_long_to_copy(what: &str) =
+        "{what} is too long to copy through the terminal: write it to a file instead",
+        "{what} ist zu lang zum Kopieren über das Terminal: stattdessen in eine Datei schreiben";
+    write_to_file = "Write it to a file instead.", "Stattdessen in eine Datei schreiben.";
+    count_new(count: usize) = ", {count} new", ", {count} neu";
+    count_changed(count: usize) = ", {count} changed", ", {count} geändert";
+    count_removed(count: usize) = ", {count} removed", ", {count} entfernt";
+    count_unread(count: usize) = ", {count} could not be read", ", {count} nicht lesbar";
+    count_kept(count: usize) =
+        ", {count} kept whose folder is not there", ", {count} behalten, deren Ordner fehlt";
+}
+
+impl Words {
+    /// What to do where a text cannot be copied.
+    pub fn copying_failed(self) -> &'static str {
+        self.write_to_file()
+    }
+
+    /// What was done last, on one line.
+    pub(in crate::tui) fn notice(self, notice: &Notice) -> String {
+        match notice {
+            Notice::Rated(Some(feedback)) => self.rated(&self.feedback(feedback)),
+            Notice::Rated(None) => self.rating_taken_back().to_owned(),
+            Notice::Read(report) => self.read(report),
+            Notice::StoppedReading(domain) => self.stopped_reading(domain.as_str()),
+            Notice::Copied(what, way) => self.copied(*what, *way),
+            Notice::Wrote(file) => self.wrote(file),
+            Notice::WroteCheck(check) => self.wrote_check(check),
+        }
+    }
+
+    fn copied(self, what: Copied, way: CopyWay) -> String {
+        let what = match what {
+            Copied::Answer => self.the_answer(),
+            Copied::Evidence => self.selected_evidence(),
+            Copied::Turn => self.the_turn(),
+        };
+        match way {
+            CopyWay::Tool(tool) => self.copied_by(what, tool),
+            CopyWay::Terminal => self.copied_by_terminal(what),
+            CopyWay::TooLong => self.too_long_to_copy(what),
+        }
+    }
+
+    /// `notes: 12 documents, 3 new, 1 changed, 2 could not be read`.
+    fn read(self, report: &IngestReport) -> String {
+        let kept = report.kept.iter().map(|kept| kept.documents).sum();
+        let counts: [(usize, fn(Self, usize) -> String); 5] = [
+            (report.added, Self::count_new),
+            (report.updated, Self::count_changed),
+            (report.removed, Self::count_removed),
+            (report.skipped.len(), Self::count_unread),
+            (kept, Self::count_kept),
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let counts: String = counts.map(|(count, says)| says(self, count)).collect();
+        format!("{}: {}{counts}", report.domain, self.counted(report.documents, super::Noun::Document))
+    }
+
+    fn wrote_check(self, check: &WrittenCheck) -> String {
+        if self.language() == Language::English {
+            return check.says();
+        }
+        let also = match &check.also_cited[..] {
+            [] => String::new(),
+            pages => format!(" (auch zitiert: {})", clean_line(&pages.join(", "))),
+        };
+        let (file, page) = (check.file.display(), clean_line(&check.page));
+        format!("Prüffrage {}, `{}`, in {file} geschrieben; erwartet {page}{also}", check.questions, check.id)
+    }
+
+    /// Why something is not done, and what to do.
+    pub(in crate::tui) fn refusal(self, refusal: &Refusal) -> Problem {
+        if self.language() == Language::English {
+            return refusal.problem();
+        }
+        let (what, next) = match refusal {
+            Refusal::TurnRuns => {
+                ("Eine Frage wird noch bearbeitet", "Warten oder zuerst abbrechen, dann erneut fragen")
+            }
+            Refusal::WorkRuns => ("Eine Frage wird noch bearbeitet", "Warten oder zuerst abbrechen"),
+            Refusal::OpeningBeforeAsking => ("Es wird noch etwas geöffnet", "Gleich noch einmal fragen"),
+            Refusal::Opening => ("Es wird noch etwas geöffnet", "Gleich noch einmal versuchen"),
+            Refusal::NoDomain => {
+                ("Keine Domäne ist offen", "Eine aus der Liste der Domänen öffnen oder anlegen: ragonite ingest")
+            }
+            Refusal::NothingToExplain => ("Keine Antwort, die sich erklären ließe", ASK_FIRST),
+            Refusal::OtherModel => {
+                ("Die Antwort stammt von einem anderen Modell", "Erneut fragen oder nach Ähnlichkeit erklären")
+            }
+            Refusal::NothingToRate => ("Keine Antwort, die sich bewerten ließe", ASK_FIRST),
+            Refusal::BeingAnswered => ("In diesem Gespräch läuft noch eine Antwort", "Warten oder zuerst abbrechen"),
+            Refusal::NothingToExport => {
+                ("Kein gespeichertes Gespräch für eine Datei", "Zuerst fragen oder ein Gespräch wählen")
+            }
+            Refusal::NothingToCheck => ("Keine gespeicherte Antwort für eine Prüffrage", ASK_FIRST),
+            Refusal::SettingsOfNoDomain => (
+                "Einstellungen gehören zu einer Domäne, und keine ist offen",
+                "Zuerst eine öffnen; was für alle gilt, steht in der Konfigurationsdatei",
+            ),
+            Refusal::DomainOpening => ("Eine Domäne wird noch geöffnet", "Das Gespräch gleich noch einmal wählen"),
+            Refusal::OtherDomain(domain) => {
+                let what = format!("Dieses Gespräch befragt die Domäne `{domain}`");
+                return Problem { what, next: "Zuerst diese Domäne öffnen".to_owned() };
+            }
+            Refusal::StillReading => ("Dokumente werden noch eingelesen", "Warten oder zuerst beenden"),
+            Refusal::NoModels => ("Zum Einlesen fehlen die Modelle", "Zuerst die Modelle laden"),
+        };
+        Problem { what: what.to_owned(), next: next.to_owned() }
+    }
+}
+
+/// What to do where there is no answer for it.
+const ASK_FIRST: &str = "Zuerst fragen oder eine beantwortete Frage wählen";
