@@ -39,6 +39,27 @@ fn without_models_and_domains_the_screen_says_what_to_do_and_goes_on_by_itself()
 }
 
 #[test]
+fn the_screen_speaks_the_language_of_the_configuration_and_a_wrong_one_is_named() {
+    let empty = tempfile::tempdir().unwrap();
+    let program = Program::new(empty.path().to_owned());
+    let file = empty.path().join("config.toml");
+    let config = ["--config", file.to_str().unwrap()];
+    std::fs::write(&file, "[screen]\nlanguage = \"de\"\n").unwrap();
+    let mut session = program.open(80, 24, &config);
+    let said = ["Modelle fehlen oder sind unvollständig", "Ohne Netz", "F1 Hilfe", "keine Domäne"];
+    session.wait_for("what is missing, in German", |screen| said.iter().all(|text| screen.contains(text)));
+    session.type_keys(CTRL_Q);
+    let (status, text) = session.wait_for_exit();
+    assert!(status.success(), "{text}");
+
+    std::fs::write(&file, "[screen]\nlanguage = \"fr\"\n").unwrap();
+    let output = program.run(&[&config[..], &["domain", "list"]].concat());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(["`fr`", "`auto`", "`en`", "`de`", "line 2"].iter().all(|text| told.contains(text)), "{told}");
+}
+
+#[test]
 fn without_models_a_command_still_ends_with_what_to_do() {
     let empty = tempfile::tempdir().unwrap();
     let program = Program::new(empty.path().to_owned());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::answer::Suggestions;
-use ragonite::app::{ConversationChange, Event, TurnKey};
+use ragonite::app::{ConversationChange, Copied, Event, TurnKey};
 use ragonite::attribution::Method;
 use ragonite::history::{Place as Listed, Rating};
 use ragonite::tui::{Action, Chord, Intent, Keymap, Pane, Place};
@@ -167,7 +167,7 @@ const ROWS: &[Row] = &[
         Action::Copy,
         At::Pane(Pane::Conversation),
         Stage::answered,
-        |seen| matches!(&seen.intents[..], [Intent::Copy { what: "the answer", text }] if text.contains("Alice")),
+        |seen| matches!(&seen.intents[..], [Intent::Copy { what: Copied::Answer, text }] if text.contains("Alice")),
     ),
     (Action::Export, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.wished(|event| matches!(event, Event::ExportWanted { turn: Some(0), .. }))

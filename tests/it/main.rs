@@ -12,6 +12,8 @@ mod eval;
 #[cfg(test)]
 mod first_start;
 #[cfg(test)]
+mod german;
+#[cfg(test)]
 mod history;
 #[cfg(test)]
 mod keeping;

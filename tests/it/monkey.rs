@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ragonite::answer::{RewriteHow, Suggestions};
-use ragonite::app::{App, AppSettings, ConversationChange, DomainSummary, Effect, Event, Problem, TurnKey};
+use ragonite::app::{App, AppSettings, ConversationChange, DomainSummary, Effect, Event, Notice, Problem, TurnKey};
 use ragonite::base::{ConversationId, DomainName, TurnId};
 use ragonite::history::{ConversationRecord, Found, FoundTurn, Place, TurnRecord};
 use ragonite::tui::{Intent, Keymap, ScreenState, Theme, draw, on_input};
@@ -334,7 +334,7 @@ impl Monkey {
                 let found = all.take(way).map(|conversation| Found { conversation, turns: turns.clone() }).collect();
                 vec![Event::ConversationsFound { domain, text, found }]
             }
-            Effect::Export { .. } => vec![Event::Done("written to a file".into())],
+            Effect::Export { .. } => vec![Event::Done(Notice::Wrote("a file".into()))],
             Effect::LoadTable { evidence, .. } => {
                 vec![Event::TableLoaded { evidence, table: (way > 0).then(|| Arc::new(grid())) }]
             }

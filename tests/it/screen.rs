@@ -13,12 +13,13 @@ use ragonite::attribution::{
     Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
 };
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
+use ragonite::config::ProfileReason;
 use ragonite::evidence::{Context, Kind, TableGrid};
 use ragonite::history::{ConversationRecord, Found, FoundTurn};
 use ragonite::inference::{Completion, Finish, Sampling, Special};
 use ragonite::prompt::{Cut, CutHow, Part, Prompt, Segment};
 use ragonite::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
-use ragonite::tui::{Intent, Keymap, Pane, ScreenState, Theme, draw, on_input};
+use ragonite::tui::{Intent, Keymap, Pane, ScreenState, Theme, Words, draw, on_input};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
@@ -70,7 +71,7 @@ pub(crate) fn conversation(id: i64, title: &str) -> ConversationRecord {
 pub(crate) fn engine() -> EngineStatus {
     EngineStatus {
         profile: "starter".into(),
-        profile_reason: "no GPU".into(),
+        profile_reason: Some(ProfileReason::NoGpu),
         embedder: "all-MiniLM-L6-v2".into(),
         generator: "qwen2.5-coder-1.5b-instruct".into(),
         device: "CPU, 2 threads".into(),
@@ -480,6 +481,12 @@ impl Stage {
         self
     }
 
+    /// Speaks this language.
+    pub(crate) fn in_language(mut self, language: Language) -> Self {
+        self.screen = self.screen.with_words(Words::of(language));
+        self
+    }
+
     pub(crate) fn key(mut self, c: char) -> Self {
         self.press(KeyCode::Char(c), KeyModifiers::NONE);
         self
@@ -774,7 +781,7 @@ fn a_completed_question_can_be_edited() {
 }
 
 /// The settings with three of them changed.
-fn changed_settings() -> Stage {
+pub(crate) fn changed_settings() -> Stage {
     let mut stage = Stage::answered();
     stage.press(KeyCode::F(7), KeyModifiers::NONE);
     // Two sources more, searched by meaning, no translation.
