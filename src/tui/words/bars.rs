@@ -87,7 +87,7 @@ texts! { BARS
     ask_again = "ask again", "erneut fragen";
     scroll_table = "scroll table", "Tabelle verschieben";
     all_conversations = "all conversations", "alle Gespräche";
-    restore = "restore", "wiederherstellen";
+    restore = "restore", "zurückholen";
     remove_for_good = "remove for good", "endgültig löschen";
 }
 

@@ -23,14 +23,14 @@ texts! { GUIDE
          To look around first, try the bundled documents:\n   ragonite demo\n\n\
          It is opened here as soon as it has a document.\n\n{help}",
         "Noch keine Domäne. Eine Domäne ist eine Sammlung von Dokumenten, die sich befragen lässt.\n\n\
-         {key} legt eine aus einem Ordner an; oder in einer Shell:\n   ragonite ingest --domain notes PFAD\n\
+         {key} legt eine aus einem Ordner an; in einer Shell:\n   ragonite ingest --domain notes PFAD\n\
          Zum Kennenlernen die mitgelieferten Dokumente:\n   ragonite demo\n\n\
          Mit dem ersten Dokument öffnet sie sich hier.\n\n{help}";
     choose_domain(lists: &str, names: &str, help: &str) =
         "Choose a domain to ask: press {lists}, select one, press Enter.\n\nThere are: {names}\n\n{help}",
         "Zum Fragen eine Domäne öffnen: {lists}, auswählen, Enter.\n\nVorhanden: {names}\n\n{help}";
     more_folders(more: usize) =
-        " (and {more} more: ragonite models list)", " (und {more} weitere: ragonite models list)";
+        " (and {more} more: ragonite models list)", " (+{more}: ragonite models list)";
     fetch_built_in(profile: &str) =
         "Fetch them in another terminal:\n   ragonite models pull --profile {profile}",
         "In einem anderen Terminal laden:\n   ragonite models pull --profile {profile}";

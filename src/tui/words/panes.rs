@@ -45,11 +45,11 @@ texts! { PANES
     nothing_found = "The search found nothing.", "Die Suche hat nichts gefunden.";
     found_at(fused: &str, dense: &str, lexical: &str) =
         "fused {fused} · dense {dense} · lexical {lexical}",
-        "Fusion {fused} · semantisch {dense} · lexikalisch {lexical}";
+        "Fusion {fused} · sem. {dense} · lex. {lexical}";
     and_reranked(found: &str, score: &str) = "{found} · rerank {score}", "{found} · Reranker {score}";
     cited = "cited", "zitiert";
     not_cited = "not cited", "nicht zitiert";
-    cut_no_room = "! cut, no room", "! entfallen, kein Platz";
+    cut_no_room = "! cut, no room", "! kein Platz";
     cut_short = "! shortened", "! gekürzt";
     not_in_prompt = "not in prompt", "nicht im Prompt";
     title_of_context = "Title: ", "Titel: ";
@@ -95,8 +95,8 @@ texts! { PANES
     how_to_try =
         "The keys 1 to 4 switch a part off and on. Then the ranks that the sources would have by meaning without \
          it stand here beside the present ones.",
-        "Die Tasten 1 bis 4 schalten einen Teil aus und ein. Dann stehen hier neben den jetzigen Rängen die, die die \
-         Quellen ohne ihn semantisch hätten.";
+        "Die Tasten 1 bis 4 schalten einen Teil aus und ein. Neben den jetzigen Rängen stehen dann die semantischen \
+         ohne diesen Teil.";
     trying(without: &str) =
         "Embedding the sources again without {without}…", "Die Quellen werden ohne {without} neu eingebettet…";
     ranks_without(without: &str) =

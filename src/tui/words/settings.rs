@@ -44,7 +44,7 @@ fn german(setting: Setting) -> (&'static str, &'static str) {
         Setting::EvidenceTokens => ("Beleglänge", "Token höchstens für alle Belege im Prompt zusammen"),
         Setting::Method => ("Methode", "wie ohne andere Taste erklärt wird"),
         Setting::Eps => ("eps", "Quellen mit kleinerem Kosinusabstand sind ein Cluster"),
-        Setting::MinPoints => ("Mindestzahl", "so viele Nachbarn (mit sich) machen eine Quelle zum Kern"),
+        Setting::MinPoints => ("Mindestzahl", "ab so vielen Nachbarn (mit sich) ist eine Quelle Kern"),
         Setting::Iterations => ("Wiederholungen", "Antworten je Cluster; mehr nur bei Temperatur über 0"),
         Setting::ShareTemperature => ("Anteilstemperatur", "je kleiner, desto mehr sticht der größte Beitrag hervor"),
         Setting::GroupTest => ("Gruppentest", "auto lässt kaum wichtige Quellen zuerst gemeinsam weg"),

@@ -51,8 +51,8 @@ texts! { STEPS
     step_lexical = "3 Search by words (lexical)", "3 Lexikalische Suche (lexical)";
     step_fused = "4 Both, fused", "4 Beide, fusioniert";
     so_many_found(found: usize, time: &str) = "{found} found, {time}", "{found} gefunden, {time}";
-    ranks_title = "   #  fused   dense  lexical", "   #  Fusion   sem.   lexik.";
-    ranks_title_reranked = "   #  fused   dense  lexical  rerank", "   #  Fusion   sem.   lexik.  Rerank";
+    ranks_title = "   #  fused   dense  lexical", "   #  Fusion   sem.     lex.";
+    ranks_title_reranked = "   #  fused   dense  lexical  rerank", "   #  Fusion   sem.     lex.  Rerank";
     found_by_texts(found: &str) = "found {found}", "gefunden: {found}";
     found_by_texts_and_more(found: &str, more: usize) =
         "found {found} and {more} more", "gefunden: {found} und {more} weitere";
@@ -77,7 +77,7 @@ texts! { STEPS
     segment_system = "instructions", "Anweisungen";
     segment_history = "earlier turns", "bisheriges Gespräch";
     segment_question = "question", "Frage";
-    step_raw = "7 Answer as the model wrote it", "7 Antwort im Wortlaut des Modells";
+    step_raw = "7 Answer as the model wrote it", "7 Antwort im Wortlaut";
     finish_end = "ended by itself", "von selbst beendet";
     finish_stop = "ended at a stop text", "an einem Stopptext beendet";
     finish_length = "ended at the token limit or stopped", "an der Tokengrenze oder durch Abbruch beendet";
@@ -90,7 +90,7 @@ texts! { STEPS
     quoted(token: &str) = "“{token}”", "„{token}“";
     step_costs = "9 Time and tokens", "9 Zeit und Token";
     in_and_out(prompt: &str, reused: &str, written: &str) =
-        "{prompt} in ({reused} reused), {written} out", "{prompt} ein ({reused} aus Cache), {written} aus";
+        "{prompt} in ({reused} reused), {written} out", "{prompt} ein (Cache {reused}), {written} aus";
     cost_rewrite = "rewrite", "Frage";
     cost_translate = "translate", "Übersetzen";
     cost_retrieve = "retrieve", "Suche";
