@@ -359,17 +359,16 @@ fn has_rows(app: &App, screen: &ScreenState) -> bool {
     }
 }
 
-/// Every action with its keys.
-pub(in crate::tui) fn help_lines(keymap: &Keymap, look: (&Theme, Words)) -> Vec<Line<'static>> {
+/// Every action with its keys, in so many cells.
+pub(in crate::tui) fn help_lines(keymap: &Keymap, look: (&Theme, Words), room: usize) -> Vec<Line<'static>> {
     let (theme, words) = look;
     let keys: Vec<(Action, String)> = Action::all().map(|action| (action, keymap.keys(action))).collect();
     let widest = keys.iter().map(|(_, keys)| width(keys)).max().unwrap_or(0);
     let row = |action: &Action, keys: &str| {
         let keys = if keys.is_empty() { words.no_key() } else { keys };
-        Line::from(vec![
-            Span::styled(format!(" {}  ", pad(keys, widest)), theme.accent),
-            Span::styled(words.says(*action), theme.text),
-        ])
+        let first = Span::styled(format!(" {}  ", pad(keys, widest)), theme.accent);
+        let rest = Span::raw(" ".repeat(first.width()));
+        wrap(&[Span::styled(words.says(*action), theme.text)], room, &Indent { first, rest })
     };
     let mut lines = Vec::new();
     let groups = [
@@ -382,7 +381,8 @@ pub(in crate::tui) fn help_lines(keymap: &Keymap, look: (&Theme, Words)) -> Vec<
             lines.push(Line::default());
         }
         lines.push(Line::styled(format!(" {title}"), theme.strong));
-        lines.extend(keys.iter().filter(|(action, _)| action.place() == place).map(|(action, keys)| row(action, keys)));
+        let here = keys.iter().filter(|(action, _)| action.place() == place);
+        lines.extend(here.flat_map(|(action, keys)| row(action, keys)));
     }
     let note = words.characters_are_text();
     lines.push(Line::default());

@@ -89,7 +89,9 @@ pub(super) fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Fr
 }
 
 fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
-    let lines = help_lines(&screen.keymap, (&screen.theme, screen.words));
+    // The frame, and a space before it.
+    let room = usize::from(area.width).saturating_sub(3);
+    let lines = help_lines(&screen.keymap, (&screen.theme, screen.words), room);
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
     // The footer stays in sight: it says how to scroll and to close this.
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
