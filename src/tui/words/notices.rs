@@ -64,15 +64,15 @@ impl Words {
     /// `notes: 12 documents, 3 new, 1 changed, 2 could not be read`.
     fn read(self, report: &IngestReport) -> String {
         let kept = report.kept.iter().map(|kept| kept.documents).sum();
-        let counts: [(usize, fn(Self, usize) -> String); 5] = [
-            (report.added, Self::count_new),
-            (report.updated, Self::count_changed),
-            (report.removed, Self::count_removed),
-            (report.skipped.len(), Self::count_unread),
-            (kept, Self::count_kept),
-        ];
-        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-        let counts: String = counts.map(|(count, says)| says(self, count)).collect();
+        let said = |count, says: fn(Self, usize) -> String| if count > 0 { says(self, count) } else { String::new() };
+        let counts = [
+            said(report.added, Self::count_new),
+            said(report.updated, Self::count_changed),
+            said(report.removed, Self::count_removed),
+            said(report.skipped.len(), Self::count_unread),
+            said(kept, Self::count_kept),
+        ]
+        .concat();
         format!("{}: {}{counts}", report.domain, self.counted(report.documents, super::Noun::Document))
     }
 
