@@ -64,7 +64,9 @@ impl Words {
     /// `notes: 12 documents, 3 new, 1 changed, 2 could not be read`.
     fn read(self, report: &IngestReport) -> String {
         let kept = report.kept.iter().map(|kept| kept.documents).sum();
-        let said = |count, says: fn(Self, usize) -> String| if count > 0 { says(self, count) } else { String::new() };
+        let said = |count: usize, says: fn(Self, usize) -> String| {
+            if count > 0 { says(self, count) } else { String::new() }
+        };
         let counts = [
             said(report.added, Self::count_new),
             said(report.updated, Self::count_changed),
