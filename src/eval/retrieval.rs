@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::figures::Measured;
-use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1};
+use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1, both};
 use super::score::{Outcome, Page, Placed, share};
 use super::{EvalError, Pages, Question, Speaker, Used};
 use crate::answer::{AnswerEvent, RewriteHow, translation_wanted};
@@ -154,22 +154,7 @@ pub const BY_CONTENT_AND_URL: &[Name] = &[
 ];
 
 impl Measured for Asked {
-    const NAMES: &'static [Name] = &[
-        P_AT_1,
-        Name::Ranked(Told::Page, Ranking::HitAt5),
-        Name::Ranked(Told::Page, Ranking::HitAt10),
-        Name::Ranked(Told::Page, Ranking::Mrr),
-        Name::PrecisionAt10,
-        Name::Ranked(Told::Content, Ranking::PAt1),
-        Name::Ranked(Told::Content, Ranking::HitAt5),
-        Name::Ranked(Told::Content, Ranking::HitAt10),
-        Name::Ranked(Told::Content, Ranking::Mrr),
-        URL_P_AT_1,
-        Name::Ranked(Told::Url, Ranking::HitAt5),
-        Name::Ranked(Told::Url, Ranking::HitAt10),
-        Name::Ranked(Told::Url, Ranking::Mrr),
-        Name::UrlCeiling,
-    ];
+    const NAMES: &'static [Name] = &both::<{ BY_PAGE.len() + BY_CONTENT_AND_URL.len() }>(BY_PAGE, BY_CONTENT_AND_URL);
 
     fn question(&self) -> &Question {
         &self.question

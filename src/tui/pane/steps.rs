@@ -9,7 +9,7 @@ use crate::answer::{RewriteHow, Translation, TranslationHow};
 use crate::app::Turn;
 use crate::base::{Millis, clean_line};
 use crate::inference::{Completion, Finish};
-use crate::prompt::{CutHow, Part, Prompt};
+use crate::prompt::{CutHow, Part, Prompt, SourceOrder};
 use crate::retrieval::{Hit, Leg, LegReason, LegRole, QueryLeg, RankedEvidence, Retrieved, Vote};
 use crate::tui::text::{Indent, counted, duration, fit, pad, paragraphs, sources, thousands};
 use crate::tui::theme::Theme;
@@ -232,7 +232,12 @@ pub(super) fn prompt(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section
         return;
     };
     let sources = counted(prompt.sources().len(), "source");
-    let summary = format!("{}, {sources}, best last", counted(prompt.tokens(), "token"));
+    let order = match prompt.order() {
+        None => "",
+        Some(SourceOrder::BestLast) => ", best last",
+        Some(SourceOrder::BestFirst) => ", best first",
+    };
+    let summary = format!("{}, {sources}{order}", counted(prompt.tokens(), "token"));
     if look.open(Section::Prompt, ("5 Prompt", &summary), parts) {
         for (at, segment) in prompt.segments.iter().enumerate() {
             let section = Section::Segment(at);
