@@ -238,7 +238,9 @@ impl Generator {
         let model = match self.model.take() {
             Some(model) => model,
             None => match self.read_weights(cancel) {
-                Err(InferenceError::OutOfMemory { .. }) if self.engine.release_reranker() => self.read_weights(cancel),
+                Err(error) if error.is_for_want_of_memory() && self.engine.release_reranker() => {
+                    self.read_weights(cancel)
+                }
                 read => read,
             }?,
         };

@@ -58,7 +58,18 @@ impl Program {
 
     /// Runs a command to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragonite"));
+        self.run_by(Command::new(env!("CARGO_BIN_EXE_ragonite")), arguments)
+    }
+
+    /// Runs a command to its end with so much address space.
+    pub(crate) fn run_within(&self, kibibytes: u32, arguments: &[&str]) -> Output {
+        let mut shell = Command::new("sh");
+        let limited = format!("ulimit -c 0; ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &limited, env!("CARGO_BIN_EXE_ragonite")]);
+        self.run_by(shell, arguments)
+    }
+
+    fn run_by(&self, mut command: Command, arguments: &[&str]) -> Output {
         command.args(self.arguments()).args(arguments).env_remove("RAGONITE_MODELS").env("HOME", self.data.path());
         // Away from the checkout, whose own weights would be found as well.
         command.current_dir(self.data.path());

@@ -33,6 +33,7 @@ use super::slots::SLOTS;
 use super::together::TOGETHER;
 use super::{FlashAttention, GeneratorSettings, KvCache, needs};
 use crate::base::Canceled;
+use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
 use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Special, available_memory};
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -187,14 +188,20 @@ impl Engine {
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
         let needed = Self::needs(model, path, settings)?;
-        let short = |available| InferenceError::OutOfMemory { model: model.to_owned(), needed, available };
+        let space = Self::address_space(&needed, settings);
+        let short = |available| match address_space_left() {
+            Some(left) if left < space => {
+                InferenceError::OutOfAddressSpace { model: model.to_owned(), needed: space, left }
+            }
+            _ => InferenceError::OutOfMemory { model: model.to_owned(), needed, available },
+        };
         let backend = backend().map_err(|error| refused(error.into()))?;
         // With a GPU most of it lies in the GPU's own memory.
-        if !backend.supports_gpu_offload()
-            && let Some(available) = available_memory()
-            && available < needed.total()
-        {
-            return Err(short(Some(available)));
+        if !backend.supports_gpu_offload() {
+            check_address_space(model, space)?;
+            if let Some(available) = available_memory().filter(|available| *available < needed.total()) {
+                return Err(short(Some(available)));
+            }
         }
         let failed = |errors: &Errors, source: Cause| {
             if errors.ran_out_of_memory() {
@@ -247,6 +254,11 @@ impl Engine {
         let context = (settings.context_tokens.max(SMALLEST_CONTEXT) as u64).min(shape.trained);
         let cells = context.saturating_add(SPARE_CELLS as u64);
         Ok(needs::needs(&shape, settings, cells, BATCH_TOKENS as u64))
+    }
+
+    /// Address space that a model with these needs takes.
+    pub(super) fn address_space(needed: &MemoryNeeds, settings: &GeneratorSettings) -> u64 {
+        address_space_of(needed.weights, needed.state.saturating_add(needed.work), threads(settings))
     }
 
     /// Tokens that fit the context.
@@ -553,9 +565,12 @@ fn load_weights(
         .map_err(|error| if ended.get() { LoadError::Ended } else { LoadError::Refused(error.into()) })
 }
 
+fn threads(settings: &GeneratorSettings) -> usize {
+    if settings.threads == 0 { physical_cores() } else { settings.threads }
+}
+
 fn context_params(settings: &GeneratorSettings, context_tokens: usize) -> LlamaContextParams {
-    let threads = if settings.threads == 0 { physical_cores() } else { settings.threads };
-    let threads = i32::try_from(threads).unwrap_or(i32::MAX);
+    let threads = i32::try_from(threads(settings)).unwrap_or(i32::MAX);
     let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
     let attention = match settings.flash_attention {
         FlashAttention::Auto => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_AUTO,

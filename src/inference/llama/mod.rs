@@ -41,6 +41,7 @@ use super::{
 };
 use crate::base::{CancelToken, Millis};
 use crate::inference::generate::one_by_one;
+use crate::inference::memory::check_address_space;
 
 /// How a generator is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +147,18 @@ impl LlamaGenerator {
     /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
     pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
         Engine::needs(model, path, settings)
+    }
+
+    /// Whether the limit of the address space (`ulimit -v`) has room for a model with these needs.
+    ///
+    /// # Errors
+    /// [`InferenceError::OutOfAddressSpace`] where it has not.
+    pub fn fits_address_space(
+        model: &str,
+        needed: &MemoryNeeds,
+        settings: &GeneratorSettings,
+    ) -> Result<(), InferenceError> {
+        check_address_space(model, Engine::address_space(needed, settings))
     }
 
     /// The ids `part` has in a prompt, as the vocabulary numbers them.
