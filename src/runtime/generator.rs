@@ -261,7 +261,8 @@ impl Generator {
                     ControlFlow::Continue(())
                 }
             };
-            LlamaGenerator::load(&model.id, &path, &setup.generator, Box::new(go_on))
+            let kept = setup.paths.beginnings();
+            LlamaGenerator::load_keeping(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
         })
     }
 
