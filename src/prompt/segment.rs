@@ -96,11 +96,11 @@ impl Prompt {
 
     /// In which order its sources stand; none of fewer than two.
     pub fn order(&self) -> Option<SourceOrder> {
-        let ranks = self.segments.iter().filter_map(|segment| match segment.part {
+        let mut ranks = self.segments.iter().filter_map(|segment| match segment.part {
             Part::Evidence { rank } => Some(rank),
             _ => None,
         });
-        let (first, last) = (ranks.clone().next()?, ranks.last()?);
+        let (first, last) = (ranks.next()?, ranks.next_back()?);
         match first.cmp(&last) {
             Ordering::Less => Some(SourceOrder::BestFirst),
             Ordering::Equal => None,

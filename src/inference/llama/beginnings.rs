@@ -16,6 +16,7 @@ use llama_cpp_2::token::LlamaToken;
 use sha2::{Digest, Sha256};
 
 use super::GeneratorSettings;
+use super::loading::kernels;
 use crate::inference::weights::hex;
 use crate::inference::{ENGINE_REVISION, device_summary};
 
@@ -54,7 +55,8 @@ impl Beginnings {
         let about = file.metadata()?;
         let changed = about.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut hash = Sha256::new();
-        for part in [ENGINE_REVISION.to_owned(), device_summary(), format!("{settings:?}"), format!("{changed:?}")] {
+        let device = format!("{}\n{}", device_summary(), kernels());
+        for part in [ENGINE_REVISION.to_owned(), device, format!("{settings:?}"), format!("{changed:?}")] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
@@ -142,7 +144,9 @@ impl Beginnings {
         let mut hash = Sha256::new();
         hash.update(&self.made_with);
         hash.update((tokens.len() as u64).to_le_bytes());
-        tokens.iter().for_each(|token| hash.update(token.0.to_le_bytes()));
+        for token in tokens {
+            hash.update(token.0.to_le_bytes());
+        }
         hash.update(state);
         hash.finalize().into()
     }

@@ -1,13 +1,15 @@
-//! How llama.cpp is told to load weights and to make a context.
+//! How llama.cpp is told to load weights and to make a context, and which kernels it computes with.
 //!
 //! Takes the settings, gives llama.cpp's own parameters.
 //! Not here: memory, and what is done with either (`engine`).
 
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use llama_cpp_2::context::params::{KvCacheType, LlamaContextParams};
 use llama_cpp_2::llama_backend::LlamaBackend;
@@ -20,6 +22,18 @@ use super::{FlashAttention, GeneratorSettings, KvCache};
 /// Physical cores this process may use: more threads slow llama.cpp down.
 fn physical_cores() -> usize {
     num_cpus::get_physical().min(num_cpus::get()).max(1)
+}
+
+/// What llama.cpp was built for and what of it this processor has, in its own words. Other kernels round otherwise.
+pub(super) fn kernels() -> &'static str {
+    // It writes them into one text of its own, so only one thread may ask, once.
+    static KERNELS: OnceLock<String> = OnceLock::new();
+    KERNELS.get_or_init(|| {
+        #[expect(unsafe_code, reason = "there is no safe way to it")]
+        // SAFETY: llama.cpp gives a text that ends with a zero byte and stays; nobody else asks it to write it again.
+        let text = unsafe { CStr::from_ptr(llama_cpp_sys_2::llama_print_system_info()) };
+        text.to_string_lossy().into_owned()
+    })
 }
 
 /// Why weights were not loaded.
