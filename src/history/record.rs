@@ -7,7 +7,7 @@ use super::{Feedback, TurnSettings};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::Attribution;
 use crate::base::{ConversationId, DomainName, Millis, TurnId};
-use crate::retrieval::Retrieved;
+use crate::retrieval::{Pick, Retrieved};
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +70,33 @@ pub struct Trace {
     pub settings: Option<TurnSettings>,
     /// Names of those settings that were the domain's own and not the configuration's.
     pub domain_settings: Vec<String>,
+    /// Which turn it asks again, and what is other; none of a turn that asks a question of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+}
+
+/// What a turn that asks an earlier one again has other than that one. No later turn is told about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Number of the turn that it asks again, in the same conversation.
+    pub of: u32,
+    /// Settings that are other.
+    #[serde(default)]
+    pub settings: Vec<OtherSetting>,
+    /// What is said of single evidences, that of the turn that it asks again included.
+    #[serde(default)]
+    pub picks: Vec<Pick>,
+}
+
+/// A setting that two turns have not alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherSetting {
+    /// Its name, as in a configuration.
+    pub key: String,
+    /// Its value in the first.
+    pub from: String,
+    /// Its value in the second.
+    pub to: String,
 }
 
 /// One turn.

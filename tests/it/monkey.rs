@@ -273,7 +273,10 @@ impl Monkey {
     fn events(&mut self, effect: &Effect, way: usize) -> Vec<Event> {
         let problem = || Problem { what: "it broke ".repeat(40), next: "mend it".into() };
         if let (Some(turn), 0) = (turn_of(effect), way)
-            && !matches!(effect, Effect::SaveTurn { .. } | Effect::Suggest { .. } | Effect::CancelTurn(_))
+            && !matches!(
+                effect,
+                Effect::SaveTurn { .. } | Effect::Suggest { .. } | Effect::CancelTurn(_) | Effect::LoadDocument { .. }
+            )
         {
             return vec![Event::TurnFailed { turn, problem: problem() }];
         }
@@ -346,6 +349,10 @@ impl Monkey {
                 let parts = if way == 0 { Err(problem()) } else { Ok(document_parts()) };
                 vec![Event::DocumentLoaded { document, parts }]
             }
+            Effect::SaveSettings { domain, .. } => {
+                let kept = if way == 0 { Err(problem()) } else { Ok(self.app.changes().clone()) };
+                vec![Event::SettingsKept { domain, kept }]
+            }
             Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
             _ => Vec::new(),
         }
@@ -403,6 +410,7 @@ fn turn_of(effect: &Effect) -> Option<TurnKey> {
         | Effect::Suggest { turn, .. }
         | Effect::Explain { turn, .. }
         | Effect::TryContext { turn, .. }
+        | Effect::LoadDocument { turn, .. }
         | Effect::SaveTurn { turn, .. }
         | Effect::CancelTurn(turn) => Some(*turn),
         _ => None,
