@@ -221,17 +221,20 @@ impl App {
     /// again is told what that one was told.
     pub fn past(&self, key: TurnKey) -> Vec<PastTurn> {
         let first = self.first_asked(key);
-        self.past_of(self.turns.iter().take_while(|turn| turn.key != first))
+        let before = self.turns.iter().position(|turn| turn.key == first).unwrap_or(self.turns.len());
+        self.past_of(&self.turns[..before])
     }
 
     /// As [`App::past`], for a turn that is not there yet.
     pub(super) fn all_past(&self) -> Vec<PastTurn> {
-        self.past_of(self.turns.iter())
+        self.past_of(&self.turns)
     }
 
-    fn past_of<'a>(&self, turns: impl Iterator<Item = &'a Turn>) -> Vec<PastTurn> {
-        let mut past: Vec<PastTurn> = turns.filter_map(Turn::as_past).collect();
-        past.drain(..past.len().saturating_sub(self.settings.past_turns));
+    /// From the end, so that a long conversation costs no more than a short one.
+    fn past_of(&self, turns: &[Turn]) -> Vec<PastTurn> {
+        let mut past: Vec<PastTurn> =
+            turns.iter().rev().filter_map(Turn::as_past).take(self.settings.past_turns).collect();
+        past.reverse();
         past
     }
 

@@ -77,7 +77,7 @@ impl App {
         };
         let record = TurnRecord {
             id: TurnId(0),
-            number: u32::try_from(self.turns.len() + 1).unwrap_or(u32::MAX),
+            number: self.turns.iter().map(|turn| turn.record.number).max().unwrap_or(0).saturating_add(1),
             question: asked.question,
             completed_question: asked.completed,
             outcome: Outcome::Canceled,

@@ -45,17 +45,18 @@ pub fn difference(first: &str, second: &str) -> Vec<DiffPart> {
     join(&steps)
 }
 
-/// Cuts a text into words and the white space between them.
+/// Cuts a text into words and the white space between them. A no-break space holds words together.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
     let mut in_space = None;
     for (at, c) in text.char_indices() {
-        if in_space.is_some_and(|space| space != c.is_whitespace()) {
+        let is_space = c.is_whitespace() && c != '\u{a0}';
+        if in_space.is_some_and(|space| space != is_space) {
             words.push(&text[start..at]);
             start = at;
         }
-        in_space = Some(c.is_whitespace());
+        in_space = Some(is_space);
     }
     if start < text.len() {
         words.push(&text[start..]);

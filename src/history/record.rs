@@ -6,8 +6,8 @@ use time::OffsetDateTime;
 use super::{Feedback, TurnSettings};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::Attribution;
-use crate::base::{ConversationId, DomainName, Millis, TurnId};
-use crate::retrieval::{Pick, Retrieved};
+use crate::base::{ConversationId, DomainName, Millis, TurnId, clean_line};
+use crate::retrieval::{Pick, Picked, Retrieved};
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,21 @@ pub struct Variant {
     /// What is said of single evidences, that of the turn that it asks again included.
     #[serde(default)]
     pub picks: Vec<Pick>,
+}
+
+impl Variant {
+    /// On one line: `turn 1, sources 10 → 3; without “Minutes”`.
+    pub fn says(&self) -> String {
+        let settings = self.settings.iter().map(|other| format!("{} {} → {}", other.key, other.from, other.to));
+        let picks = self.picks.iter().map(|pick| match pick.how {
+            Picked::First => format!("“{}” comes first", pick.name),
+            Picked::LeftOut => format!("without “{}”", pick.name),
+            Picked::PageLeftOut => format!("without the page “{}”", pick.name),
+        });
+        let other: Vec<String> = settings.chain(picks).collect();
+        let other = if other.is_empty() { "with nothing changed".to_owned() } else { other.join("; ") };
+        clean_line(&format!("turn {}, {other}", self.of))
+    }
 }
 
 /// A setting that two turns have not alike.

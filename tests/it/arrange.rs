@@ -156,7 +156,8 @@ fn a_click_opens_a_source_and_closes_it_but_not_its_text() {
     let (mut stage, size) = (Stage::answered().at(Pane::Evidence), (200, 60));
     let before = "Before: The field team";
     let at = find(&drawn(&mut stage, size), "› 1 row ");
-    click(&mut stage, find(&drawn(&mut stage, size), before));
+    let inside = find(&drawn(&mut stage, size), before);
+    click(&mut stage, inside);
     find(&drawn(&mut stage, size), before);
     click(&mut stage, at);
     assert!(!text(&mut stage, size).contains(before));

@@ -341,6 +341,15 @@ impl Monkey {
             Effect::LoadTable { evidence, .. } => {
                 vec![Event::TableLoaded { evidence, table: (way > 0).then(|| Arc::new(grid())) }]
             }
+            Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
+            beside => self.events_beside(beside, way),
+        }
+    }
+
+    /// Answers to what is wanted beside a turn.
+    fn events_beside(&self, effect: Effect, way: usize) -> Vec<Event> {
+        let problem = || Problem { what: "it broke ".repeat(40), next: "mend it".into() };
+        match effect {
             Effect::TryContext { turn, .. } => vec![match way {
                 0 => Event::TurnFailed { turn, problem: problem() },
                 _ => Event::ContextTried { turn, tried: tried().into_iter().take(way).collect() },
@@ -353,7 +362,6 @@ impl Monkey {
                 let kept = if way == 0 { Err(problem()) } else { Ok(self.app.changes().clone()) };
                 vec![Event::SettingsKept { domain, kept }]
             }
-            Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
             _ => Vec::new(),
         }
     }

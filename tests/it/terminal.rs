@@ -187,6 +187,8 @@ fn a_question_is_asked_again_without_a_source_and_compared() {
     let exported = program.run(&["history", "export", "1", "--turn", "2", "--format", "markdown"]);
     let exported = String::from_utf8_lossy(&exported.stdout).into_owned();
     assert!(exported.contains("*Asks again:* turn 1, without"), "{exported}");
+    let shown = program.run(&["history", "show", "1"]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("Asks again: turn 1, without"));
 }
 
 #[test]

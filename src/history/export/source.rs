@@ -9,8 +9,8 @@ use time::macros::format_description;
 
 use crate::attribution::Cluster;
 use crate::base::{clean_line, clean_text};
-use crate::history::{Outcome, TurnRecord};
-use crate::retrieval::{Hit, Picked};
+use crate::history::{Outcome, TurnRecord, Variant};
+use crate::retrieval::Hit;
 
 const MINUTE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
 
@@ -90,16 +90,7 @@ pub(super) fn other_wordings(turn: &TurnRecord) -> Vec<(&'static str, String)> {
 
 /// Which turn it asks again, and what is other.
 pub(super) fn asked_again(turn: &TurnRecord) -> Option<String> {
-    let variant = turn.trace.variant.as_ref()?;
-    let settings = variant.settings.iter().map(|other| format!("{} {} → {}", other.key, other.from, other.to));
-    let picks = variant.picks.iter().map(|pick| match pick.how {
-        Picked::First => format!("“{}” comes first", pick.name),
-        Picked::LeftOut => format!("without “{}”", pick.name),
-        Picked::PageLeftOut => format!("without the page of “{}”", pick.name),
-    });
-    let other: Vec<String> = settings.chain(picks).collect();
-    let other = if other.is_empty() { "with nothing changed".to_owned() } else { other.join("; ") };
-    Some(clean_line(&format!("turn {}, {other}", variant.of)))
+    turn.trace.variant.as_ref().map(Variant::says)
 }
 
 /// How the turn ended, where that is not with its answer.

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::lists as pane;
-use crate::app::{App, Ingesting, Turn};
+use crate::app::{App, Fetched, Ingesting, Turn};
 use crate::base::clean_line;
 use crate::index::IngestStage;
 use crate::tui::action::{Action, Place};
@@ -242,7 +242,12 @@ fn hints_of_popup(app: &App, popup: &Popup) -> Vec<(Action, &'static str)> {
             vec![(Action::Send, "look for it"), (Action::Back, "leave it")]
         }
         Popup::Document(view) => {
-            let back = if view.find.is_some() { "end" } else { "close" };
+            let coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);
+            let back = match (coming, view.find.is_some()) {
+                (true, _) => "stop",
+                (false, true) => "end",
+                (false, false) => "close",
+            };
             let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
             [(Action::Back, back)].into_iter().chain(more.map(short)).collect()
         }
