@@ -45,18 +45,17 @@ pub fn difference(first: &str, second: &str) -> Vec<DiffPart> {
     join(&steps)
 }
 
-/// Cuts a text into words and the white space between them. A no-break space holds words together.
+/// Cuts a text into words and the white space between them.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
     let mut in_space = None;
     for (at, c) in text.char_indices() {
-        let is_space = c.is_whitespace() && c != '\u{a0}';
-        if in_space.is_some_and(|space| space != is_space) {
+        if in_space.is_some_and(|space| space != c.is_whitespace()) {
             words.push(&text[start..at]);
             start = at;
         }
-        in_space = Some(is_space);
+        in_space = Some(c.is_whitespace());
     }
     if start < text.len() {
         words.push(&text[start..]);

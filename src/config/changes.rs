@@ -130,7 +130,9 @@ mod tests {
     fn an_edit_leaves_alone_what_others_changed() {
         let of = |texts: &[(Setting, &str)]| {
             let mut changes = Changes::default();
-            texts.iter().for_each(|(setting, text)| changes.set(*setting, text).unwrap());
+            for (setting, text) in texts {
+                changes.set(*setting, text).unwrap();
+            }
             changes
         };
         let before = of(&[(Setting::Sources, "3"), (Setting::Mode, "dense")]);

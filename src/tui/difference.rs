@@ -126,12 +126,6 @@ mod tests {
     }
 
     #[test]
-    fn a_citation_differs_as_a_whole() {
-        let spans = marked("Alice [Source 1, Source 2]", "Alice [Source 2]", &Theme::colour());
-        assert_eq!(read(&spans), "Alice [-[Source\u{a0}1, Source\u{a0}2]-]{+[Source\u{a0}2]+}");
-    }
-
-    #[test]
     fn each_side_has_its_own_words_only() {
         let (left, right) = sides("Alice replaces the modem", "Bob replaces it", &Theme::colour());
         assert_eq!(read(&left), "[-Alice-] replaces [-the modem-]");

@@ -100,24 +100,22 @@ impl Palette {
 
 /// The nearest colour among 16 to 255; those before are the user's own.
 fn nearest(colour: Color) -> Color {
-    let Color::Rgb(r, g, b) = colour else { return colour };
+    let Color::Rgb(red, green, blue) = colour else { return colour };
     let distance = |index: &u8| -> u32 {
-        let (x, y, z) = parts_of(*index);
-        [(r, x), (g, y), (b, z)].into_iter().map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
+        let parts = [red, green, blue].into_iter().zip(parts_of(*index));
+        parts.map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
     };
     (16..=255).min_by_key(distance).map_or(colour, Color::Indexed)
 }
 
 /// Red, green and blue of a colour from 16 on: a cube of six steps each, then 24 greys.
-fn parts_of(index: u8) -> (u8, u8, u8) {
+fn parts_of(index: u8) -> [u8; 3] {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     if index >= 232 {
-        let grey = 8 + 10 * (index - 232);
-        return (grey, grey, grey);
+        return [8 + 10 * (index - 232); 3];
     }
     let at = index.saturating_sub(16);
-    let step = |at: u8| STEPS[usize::from(at % 6)];
-    (step(at / 36), step(at / 6), step(at))
+    [at / 36, at / 6, at].map(|at| STEPS[usize::from(at % 6)])
 }
 
 impl Theme {
@@ -321,9 +319,9 @@ mod tests {
         assert_eq!(nearest(Color::Rgb(0x5f, 0xd7, 0xd7)), Color::Indexed(80));
         assert_eq!(nearest(Color::Rgb(9, 8, 7)), Color::Indexed(232));
         for index in 16..=255 {
-            let (r, g, b) = parts_of(index);
+            let [r, g, b] = parts_of(index);
             let Color::Indexed(found) = nearest(Color::Rgb(r, g, b)) else { panic!("{index}") };
-            assert_eq!(parts_of(found), (r, g, b));
+            assert_eq!(parts_of(found), [r, g, b]);
         }
         for background in [Background::Dark, Background::Light] {
             for (role, style) in roles(&Theme::chosen(ThemeName::Auto, terminal(Colours::Many, background))) {
@@ -343,7 +341,7 @@ mod tests {
         let (r, g, b) = match style.fg {
             Some(Color::Rgb(r, g, b)) => of(r, g, b),
             Some(Color::Indexed(index)) => {
-                let (r, g, b) = parts_of(index);
+                let [r, g, b] = parts_of(index);
                 of(r, g, b)
             }
             _ => return f64::INFINITY,

@@ -185,7 +185,9 @@ fn a_click_chooses_in_what_lies_over_the_panes() {
     let size = (120, 40);
     let mut stage = Stage::answered().at(Pane::Conversation);
     stage.press(KeyCode::Char('p'), KeyModifiers::CONTROL);
-    "settings".chars().for_each(|letter| stage.press(KeyCode::Char(letter), KeyModifiers::NONE));
+    for letter in "settings".chars() {
+        stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+    }
     let at = find(&drawn(&mut stage, size), "settings of the domain");
     click(&mut stage, at);
     assert!(text(&mut stage, size).contains("┏ Settings of wiki "));

@@ -319,7 +319,9 @@ impl Look<'_> {
         let row = |_| {
             let mut line = left.next().unwrap_or_default();
             let style = line.style;
-            line.spans.iter_mut().for_each(|span| span.style = style.patch(span.style));
+            for span in &mut line.spans {
+                span.style = style.patch(span.style);
+            }
             let missing = self.column().saturating_sub(line.width());
             let other = right.next().unwrap_or_default();
             line = Line::from(line.spans);
