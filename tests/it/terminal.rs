@@ -159,7 +159,7 @@ fn an_action_is_found_by_words_and_done() {
     session.type_keys("behind scenes");
     session.wait_for_text("›go behind the scenes");
     session.type_keys(ENTER);
-    session.wait_for_text("┏ Behind the scenes ");
+    session.wait_for_text("Every step of an answer");
     leave(session);
 }
 
