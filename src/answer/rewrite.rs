@@ -53,6 +53,11 @@ pub fn edited_question(question: &str) -> Rewrite {
     Rewrite { how: RewriteHow::Edited, ..first_question(question) }
 }
 
+/// The rewrite of a completed question that is asked again: the text itself, and no model is asked.
+pub fn question_again(question: &str) -> Rewrite {
+    Rewrite { how: RewriteHow::Again, ..first_question(question) }
+}
+
 /// Completes `input.question`; always greedily, so that the same conversation is searched for the same text.
 ///
 /// # Errors

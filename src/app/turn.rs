@@ -6,7 +6,7 @@ use super::{Problem, TurnKey};
 use crate::answer::Answer;
 use crate::attribution::{AttributionSettings, Cluster, Method, Sentence};
 use crate::base::{Language, Millis};
-use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings};
+use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::{Cut, PastTurn, Prompt};
 use crate::retrieval::Hit;
@@ -155,9 +155,14 @@ impl Turn {
         self.record.outcome == Outcome::Answered && self.answer().is_some()
     }
 
-    /// What the model is told of it in later turns; none where it has no answer.
+    /// Which turn it asks again, and what is other; none of a turn that asks a question of its own.
+    pub fn variant(&self) -> Option<&Variant> {
+        self.record.trace.variant.as_ref()
+    }
+
+    /// What the model is told of it in later turns; none where it has no answer, or asks an earlier turn again.
     pub fn as_past(&self) -> Option<PastTurn> {
-        let answer = self.answer().filter(|_| self.is_answered())?;
+        let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
         Some(PastTurn {
             question: self.record.question.clone(),
             completed_question: self.record.completed_question.clone(),

@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::found::{Found, Sums, by_rank, by_score, lexical_sum};
+use super::pick::with_first;
 use super::search::{Candidates, finish, measured, ranked};
 use super::{
     Conversation, Engines, Fusion, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
@@ -72,6 +73,7 @@ pub fn retrieve_follow_up(
         retrieved.query = question_of(&legs);
     }
     let Found { dense, lexical, cosines, fused, worths } = search.found(&legs, &vectors)?;
+    let fused = with_first(fused, &settings.picks);
     let mut timings = search.timings;
     let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines))?;
     (retrieved.dense, retrieved.lexical) = (dense, lexical);

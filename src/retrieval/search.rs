@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::arrange::{Placed, arrange};
 use super::explain::{Worths, votes};
 use super::fuse::{Fused, fuse};
+use super::pick::place;
 use super::{
     Hit, Leg, LegRole, QueryLeg, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why,
 };
@@ -159,6 +160,10 @@ impl Candidates {
         let named =
             |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| terms.named(&stored.evidence, stored.indexed));
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
+        arranged.sort_by_cached_key(|placed| {
+            let copies = placed.copies.iter().map(|copied| copied.evidence);
+            place(&settings.picks, std::iter::once(placed.evidence).chain(copies))
+        });
         for placed in arranged.into_iter().take(settings.top_k) {
             let Some(stored) = self.stored.remove(&placed.evidence) else { continue };
             let lexical = in_leg(&retrieved.lexical, placed.evidence);

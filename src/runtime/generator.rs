@@ -181,19 +181,20 @@ impl Generator {
     fn rewrite(&mut self, work: &WorkGuard, question: &Question, wording: Wording) -> Result<Event, Stop> {
         work.cancel.check()?;
         let facts = self.facts(&question.domain, None)?;
-        let rewrite = if wording == Wording::Edited {
-            answer::edited_question(&question.text)
-        } else if question.past.is_empty() {
-            answer::first_question(&question.text)
-        } else {
-            let input = RewriteInput {
-                prefix: &facts.prefix,
-                language: Language::of(&question.text),
-                past: &question.past,
-                question: &question.text,
-                settings: &question.settings.prompt,
-            };
-            answer::rewrite(self.load(&work.cancel)?, &input, &work.cancel)?
+        let rewrite = match wording {
+            Wording::Edited => answer::edited_question(&question.text),
+            Wording::Again => answer::question_again(&question.text),
+            Wording::Typed if question.past.is_empty() => answer::first_question(&question.text),
+            Wording::Typed => {
+                let input = RewriteInput {
+                    prefix: &facts.prefix,
+                    language: Language::of(&question.text),
+                    past: &question.past,
+                    question: &question.text,
+                    settings: &question.settings.prompt,
+                };
+                answer::rewrite(self.load(&work.cancel)?, &input, &work.cancel)?
+            }
         };
         if let Some(translation) = self.translate(work, (&rewrite.completed, &question.settings), facts.language)? {
             let translation = Box::new(translation);

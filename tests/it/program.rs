@@ -8,6 +8,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use portable_pty::{CommandBuilder, ExitStatus, MasterPty, NativePtySystem, PtySize, PtySystem};
 use tempfile::TempDir;
 
@@ -118,6 +120,10 @@ impl Program {
         command.cwd(self.data.path());
         command.env_remove("RAGONITE_MODELS");
         command.env_remove("NO_COLOR");
+        // What is copied goes to this terminal and not to the desktop of whoever runs the test.
+        for desktop in ["DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"] {
+            command.env_remove(desktop);
+        }
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         Session::start(pair.master, child, columns, rows)
@@ -133,8 +139,18 @@ pub(crate) struct Session {
 }
 
 struct Screen {
-    parser: vt100::Parser,
+    parser: vt100::Parser<Clipboard>,
     closed: bool,
+}
+
+/// What a program gave to the terminal to be copied.
+#[derive(Default)]
+struct Clipboard(String);
+
+impl vt100::Callbacks for Clipboard {
+    fn copy_to_clipboard(&mut self, _: &mut vt100::Screen, _kind: &[u8], base64: &[u8]) {
+        self.0 = String::from_utf8(STANDARD.decode(base64).unwrap()).unwrap();
+    }
 }
 
 impl Session {
@@ -144,7 +160,7 @@ impl Session {
         columns: u16,
         rows: u16,
     ) -> Self {
-        let parser = vt100::Parser::new(cells(rows), cells(columns), 0);
+        let parser = vt100::Parser::new_with_callbacks(cells(rows), cells(columns), 0, Clipboard::default());
         let screen = Arc::new((Mutex::new(Screen { parser, closed: false }), Condvar::new()));
         let mut reader = master.try_clone_reader().unwrap();
         let shared = Arc::clone(&screen);
@@ -199,6 +215,11 @@ impl Session {
             assert!(!waited.timed_out(), "{what} never came:\n{text}");
             guard = next;
         }
+    }
+
+    /// What was given to the terminal to be copied last.
+    pub(crate) fn clipboard(&self) -> String {
+        self.screen.0.lock().unwrap().parser.callbacks().0.clone()
     }
 
     /// Whether the program has taken the mouse.

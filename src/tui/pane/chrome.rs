@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::lists as pane;
-use crate::app::{App, Ingesting, Turn};
+use crate::app::{App, Fetched, Ingesting, Turn};
 use crate::base::clean_line;
 use crate::index::IngestStage;
 use crate::tui::action::{Action, Place};
@@ -218,9 +218,19 @@ fn hints_of_popup(app: &App, popup: &Popup) -> Vec<(Action, &'static str)> {
         Popup::Settings(view) if view.typed.is_some() => {
             vec![(Action::Send, "take it"), (Action::Back, "leave it as it was")]
         }
-        Popup::Settings(_) => {
+        Popup::Settings(view) => {
+            let again = view.is_again().then_some((Action::Compare, "ask again, compare"));
             let keys = [(Action::Left, "less, before"), (Action::Right, "more, next"), (Action::Toggle, "type it")];
-            keys.into_iter().chain([(Action::Delete, "as configured"), (Action::Back, "close")]).collect()
+            let restored = if view.is_again() { "as it was" } else { "as configured" };
+            let more = [(Action::Delete, restored), (Action::Back, "close")];
+            again.into_iter().chain(keys).chain(more).collect()
+        }
+        Popup::Compare(_) => vec![(Action::Back, "close"), (Action::Toggle, "choose"), short(Action::Down)],
+        Popup::Comparison(_) => {
+            let running = app.is_busy() && !app.is_canceling();
+            let more =
+                [short(Action::PageDown), short(Action::PageUp), short(Action::Copy), (Action::Compare, "close")];
+            [(Action::Back, if running { "stop" } else { "close" })].into_iter().chain(more).collect()
         }
         Popup::Context(view) => {
             let back = if view.is_trying(app) { "stop" } else { "close" };
@@ -232,7 +242,12 @@ fn hints_of_popup(app: &App, popup: &Popup) -> Vec<(Action, &'static str)> {
             vec![(Action::Send, "look for it"), (Action::Back, "leave it")]
         }
         Popup::Document(view) => {
-            let back = if view.find.is_some() { "end" } else { "close" };
+            let coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);
+            let back = match (coming, view.find.is_some()) {
+                (true, _) => "stop",
+                (false, true) => "end",
+                (false, false) => "close",
+            };
             let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
             [(Action::Back, back)].into_iter().chain(more.map(short)).collect()
         }
@@ -273,7 +288,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         Pane::Conversation => {
             hints.extend(explain);
             hints.extend(edit);
-            let of_answer = [Action::Copy, Action::RateUp, Action::RateDown].map(short);
+            let of_answer = [Action::Copy, Action::Compare, Action::RateUp, Action::RateDown].map(short);
             hints.extend(of_answer.into_iter().filter(|_| answered));
             let several = app.turns().len() > 1;
             hints.extend([Action::PreviousTurn, Action::NextTurn].map(short).into_iter().filter(|_| several));

@@ -32,6 +32,9 @@ const SAID: u16 = 4;
 /// What is settled when documents are read.
 const NEEDS_INGEST: &str = "What needs a new ingest (embedder, splitting, tables) is set in config.toml";
 
+/// What becomes of settings that a turn is asked again with.
+const ONCE: &str = "For this question only; the settings of the domain stay as they are";
+
 /// What each line is of: a setting by its index, or nothing that can be chosen.
 type Rows = Vec<(Option<usize>, Line<'static>)>;
 
@@ -41,9 +44,8 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     let rows = rows(app, view, room, &theme);
     let at = middle(area, room + 2, rows.len() + 2 + usize::from(SAID));
-    let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
-    let changed = app.changes().iter().count();
-    let mut frame_block = block(format!("Settings of {domain}"), Focus::Here, &theme);
+    let changed = view.changes(app).iter().count();
+    let mut frame_block = block(title(app, view), Focus::Here, &theme);
     if changed > 0 {
         let note = format!(" * {changed} changed ");
         frame_block = frame_block.title(Line::styled(note, theme.accent).right_aligned());
@@ -61,7 +63,9 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         let more = format!(" {} more below ", view.scroll.below());
         frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
     }
-    let lines: Vec<Line<'static>> = rows.into_iter().map(|(_, line)| line).skip(seen.start).take(seen.len()).collect();
+    let rows = rows.into_iter().skip(seen.start).take(seen.len());
+    let (owners, lines): (Vec<Option<usize>>, Vec<Line<'static>>) = rows.unzip();
+    screen.targets.popup(list, owners);
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), list);
@@ -77,8 +81,16 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
 }
 
+fn title(app: &App, view: &SettingsView) -> String {
+    if let Some(turn) = view.turn(app) {
+        return format!("Ask turn {} again with", turn.record.number);
+    }
+    let domain = app.domain().map_or_else(|| "no domain".to_owned(), |domain| domain.name.to_string());
+    format!("Settings of {domain}")
+}
+
 fn rows(app: &App, view: &SettingsView, room: usize, theme: &Theme) -> Rows {
-    let now = app.turn_settings();
+    let (before, now) = (view.before(app), view.now(app));
     let mut rows = Rows::new();
     for (group, title) in
         [(Group::Retriever, "Retriever"), (Group::Generator, "Generator"), (Group::Attribution, "Attribution")]
@@ -93,7 +105,7 @@ fn rows(app: &App, view: &SettingsView, room: usize, theme: &Theme) -> Rows {
         }
         let settings = Setting::ALL.iter().copied().enumerate().filter(|(_, setting)| setting.group() == group);
         rows.extend(
-            settings.map(|(at, setting)| (Some(at), row(app, (setting, at == view.selected), &now, (room, theme)))),
+            settings.map(|(at, setting)| (Some(at), row(app, (view, setting, at), (&before, &now), (room, theme)))),
         );
     }
     rows
@@ -101,17 +113,18 @@ fn rows(app: &App, view: &SettingsView, room: usize, theme: &Theme) -> Rows {
 
 fn row(
     app: &App,
-    (setting, here): (Setting, bool),
-    now: &TurnSettings,
+    (view, setting, at): (&SettingsView, Setting, usize),
+    (before, now): (&TurnSettings, &TurnSettings),
     (room, theme): (usize, &Theme),
 ) -> Line<'static> {
-    let own = app.changes().has(setting);
+    let (own, here) = (view.changes(app).has(setting), at == view.selected);
     let text = setting.text(now);
     let value = if here { format!("‹ {text} ›") } else { format!("  {text}") };
     let style = if here { theme.selected } else { theme.text };
     let beside = match setting {
         Setting::Rerank if app.reranker().is_none() => "the profile has no reranker".to_owned(),
-        _ if own => format!("configured: {}", setting.text(app.configured())),
+        _ if own && view.is_again() => format!("was: {}", setting.text(before)),
+        _ if own => format!("configured: {}", setting.text(before)),
         _ => String::new(),
     };
     let used = 4 + NAMES.saturating_sub(2) + VALUES;
@@ -138,6 +151,7 @@ fn said_lines(view: &SettingsView, room: usize, theme: &Theme) -> Vec<Line<'stat
         lines.push(Line::styled(fit(&range, room), theme.dim));
     }
     lines.truncate(usize::from(SAID) - 1);
-    lines.push(Line::styled(fit(&format!(" {NEEDS_INGEST}"), room), theme.dim));
+    let note = if view.is_again() { ONCE } else { NEEDS_INGEST };
+    lines.push(Line::styled(fit(&format!(" {note}"), room), theme.dim));
     lines
 }

@@ -50,6 +50,7 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
         Some(RewriteHow::First) => "first question, searched as it is",
         Some(RewriteHow::Complete) => "complete as typed",
         Some(RewriteHow::Model) => "completed by the model",
+        Some(RewriteHow::Again) => "asked again, as it was completed before",
         Some(RewriteHow::Edited) => "edited by you, searched for as it stands",
         Some(RewriteHow::Mended) => "completed by the model, lost names added",
         Some(RewriteHow::Named) => "the model's text was no usable question, names of the conversation added",
