@@ -18,6 +18,7 @@ use crate::config::Changes;
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, TurnRecord, TurnSettings};
 use crate::prompt::{PAST_TURNS, PastTurn};
+use crate::retrieval::Earlier;
 
 /// How a conversation is led.
 #[derive(Debug, Clone, PartialEq)]
@@ -226,9 +227,18 @@ impl App {
     }
 
     fn past_of<'a>(&self, turns: impl Iterator<Item = &'a Turn>) -> Vec<PastTurn> {
-        let mut past: Vec<PastTurn> = turns.filter_map(Turn::as_past).collect();
-        past.drain(..past.len().saturating_sub(self.settings.past_turns));
-        past
+        self.last(turns.filter_map(Turn::as_past))
+    }
+
+    /// The turns of [`App::past`], as the search goes by them.
+    pub fn earlier(&self, key: TurnKey) -> Vec<Earlier> {
+        self.last(self.turns.iter().take_while(|turn| turn.key != key).filter_map(Turn::as_earlier))
+    }
+
+    fn last<T>(&self, turns: impl Iterator<Item = T>) -> Vec<T> {
+        let mut turns: Vec<T> = turns.collect();
+        turns.drain(..turns.len().saturating_sub(self.settings.past_turns));
+        turns
     }
 
     /// Takes in what happened and says what to do about it.

@@ -199,8 +199,7 @@ impl App {
         let query = rewrite.completed.clone();
         let question = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
         // What the user edited is searched for as it stands: among the questions before it is the one put right.
-        let past = if rewrite.how == RewriteHow::Edited { Vec::new() } else { self.past(key) };
-        let earlier = past.into_iter().map(|past| past.question).collect();
+        let earlier = if rewrite.how == RewriteHow::Edited { Vec::new() } else { self.earlier(key) };
         let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
         let translated = translation.and_then(|translation| translation.text.clone());
         let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::base::{Language, Millis};
 use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::{Cut, PastTurn, Prompt};
-use crate::retrieval::Hit;
+use crate::retrieval::{Earlier, Hit};
 
 /// The answer's prompt, as soon as it is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -163,6 +163,12 @@ impl Turn {
             completed_question: self.record.completed_question.clone(),
             answer: answer.text.clone(),
         })
+    }
+
+    /// What the search goes by in later turns; none where it has no answer.
+    pub fn as_earlier(&self) -> Option<Earlier> {
+        let answer = self.answer().filter(|_| self.is_answered())?;
+        Some(Earlier::answered(&self.record.question, self.hits(), &answer.citations))
     }
 
     /// Moves a half answer into the record, so that it is kept.
