@@ -15,7 +15,7 @@ use super::rests::Rests;
 use super::search::{Candidates, finish, measured, ranked};
 use super::{
     Conversation, Engines, Fusion, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
-    RetrievalSettings, RetrievalTimings, Retrieved, Standing, standing, weigh,
+    RetrievalSettings, RetrievalTimings, Retrieved, Standing, course, standing, weigh,
 };
 use crate::base::{CancelToken, DocumentId, EvidenceId, Millis, clean_line};
 use crate::index::Index;
@@ -131,7 +131,8 @@ fn same_words(one: &str, other: &str) -> bool {
 
 /// Gives every leg its weight.
 fn weigh_all(index: &Index, legs: &mut [QueryLeg]) -> Result<(), RetrievalError> {
-    let heard = legs.iter().map(|leg| Ok(Heard { role: leg.role, sure_of: sure_of(index, leg)? }));
+    let heard =
+        legs.iter().map(|leg| Ok(Heard { role: leg.role, sure_of: sure_of(index, leg)?, course: course(&leg.text) }));
     let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
     for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
         (leg.weight, leg.why) = (weight, why);

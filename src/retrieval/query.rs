@@ -26,7 +26,7 @@ pub struct Conversation<'a> {
 pub struct Earlier {
     /// Its question as typed.
     pub question: String,
-    /// The documents that its answer cites, each once, in the order of its sources; none where that is not known.
+    /// The documents that its answer cites and those that say the same, each once; none where that is not known.
     pub cited: Vec<DocumentId>,
 }
 
@@ -36,8 +36,10 @@ impl Earlier {
     pub fn answered(question: &str, hits: &[Hit], citations: &[usize]) -> Self {
         let mut cited = Vec::new();
         for hit in hits.iter().filter(|hit| citations.contains(&hit.rank)) {
-            if !cited.contains(&hit.document) {
-                cited.push(hit.document);
+            for document in std::iter::once(hit.document).chain(hit.copies.iter().map(|copied| copied.document)) {
+                if !cited.contains(&document) {
+                    cited.push(document);
+                }
             }
         }
         Self { question: question.to_owned(), cited }
