@@ -123,7 +123,8 @@ fn asks_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
     let words = |text: &str| parts(text).collect::<HashSet<String>>();
     let said = words(line);
     // A question of two words does not show its language.
-    let is_function_word = |word: &str| Language::ALL.iter().any(|language| language.is_function_word(word));
+    let is_function_word =
+        |word: &str| [Language::English, Language::German].iter().any(|one| one.is_function_word(word));
     let own: Vec<String> = words(original).into_iter().filter(|word| !is_function_word(word)).collect();
     let keeps = own.is_empty() || own.iter().any(|word| is_said(word, &said));
     let earlier = past.iter().flat_map(|turn| [&turn.question, &turn.completed_question]);
