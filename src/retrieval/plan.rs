@@ -9,10 +9,13 @@ use crate::base::{DocumentId, Language};
 
 /// What is left of the weight of an earlier question with every question since. The middle of what did well between
 /// conversations that stay on a page, which want more, and those that leave it, which want less.
-const DECAY: f64 = 0.8;
+pub(super) const DECAY: f64 = 0.8;
 
-/// What is left beyond a change of topic. Not nothing: a sure question is wrong about its document at times.
-const OTHER_TOPIC: f64 = 0.3;
+/// What is left beyond a change of topic that the searches suggest. A sure question is wrong about its document at times.
+const OTHER_TOPIC: f64 = 0.5;
+
+/// What is left beyond a change of topic that a question announces. Not nothing: "by the way" is also said in passing.
+const LEFT_TOPIC: f64 = 0.3;
 
 /// How much more a question counts that is sure of its document.
 const SURE: f64 = 1.5;
@@ -181,7 +184,7 @@ pub fn weigh(legs: &[Heard]) -> Vec<(f64, LegReason)> {
         faded *= DECAY;
         let elsewhere = leg.sure_of.is_some_and(|document| topic.is_some_and(|topic| topic != document));
         if left || elsewhere {
-            faded *= OTHER_TOPIC;
+            faded *= if left { LEFT_TOPIC } else { OTHER_TOPIC };
             earlier = LegReason::OtherTopic;
         }
         left = leg.course == Course::Leaves;
@@ -245,7 +248,7 @@ mod tests {
         assert_eq!((stays[0].1, stays[1].1), (LegReason::Sure, LegReason::SameTopic));
         assert_eq!((shifts[0].1, shifts[1].1), (LegReason::Sure, LegReason::OtherTopic));
         assert_eq!((unsure[0].1, unsure[1].1), (LegReason::Unsure, LegReason::SameTopic));
-        assert!(shifts[1].0 < stays[1].0 / 2.0);
+        assert!((shifts[1].0 - stays[1].0 * OTHER_TOPIC).abs() < 1e-12);
     }
 
     #[test]

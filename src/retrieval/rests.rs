@@ -4,12 +4,13 @@
 //! ("And the PIN?"). The questions before it are searched along, but an answer knows better: the model read several
 //! sources and named the one it used. So an evidence of a document that answers cite is raised, by as much of the
 //! conversation as rests on that document. An earlier turn counts as its question does (`plan`): less with every
-//! question since, and much less once a question is sure of another document.
+//! question since, and much less once the conversation went elsewhere.
 //! Invariants: no document gains more than [`MOST`]; nothing is lowered; without citations nothing changes.
 //! Not here: which sources an answer cites (`answer`), the search for the questions themselves (`follow_up`).
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::plan::DECAY;
 use super::{Fused, LegRole, QueryLeg};
 use crate::base::{DocumentId, EvidenceId};
 use crate::index::Filter;
@@ -21,18 +22,23 @@ const MOST: f64 = 0.1;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Rests(BTreeMap<DocumentId, f64>);
 
+/// What earlier questions count on one topic, newest first.
+fn fading() -> impl Iterator<Item = f64> {
+    std::iter::successors(Some(DECAY), |before| Some(before * DECAY))
+}
+
 impl Rests {
     /// Reads it from the legs of earlier questions. A turn counts for every document that its answer cites.
     pub(super) fn of(legs: &[QueryLeg]) -> Self {
-        let turns: Vec<(f64, &[DocumentId])> = legs
-            .iter()
-            .filter(|leg| leg.role == LegRole::History && !leg.cited.is_empty())
-            .map(|leg| (leg.weight.min(1.0), leg.cited.as_slice()))
+        let earlier = legs.iter().filter(|leg| leg.role == LegRole::History).zip(fading());
+        let turns: Vec<(f64, f64, &[DocumentId])> = earlier
+            .filter(|(leg, _)| !leg.cited.is_empty())
+            .map(|(leg, unfaded)| (leg.weight.min(unfaded), unfaded, leg.cited.as_slice()))
             .collect();
-        // One turn that counts little is no whole conversation.
-        let total = turns.iter().map(|(weight, _)| weight).sum::<f64>().max(1.0);
+        // Of what these turns would count on one topic; one turn is no whole conversation.
+        let total = turns.iter().map(|(_, unfaded, _)| unfaded).sum::<f64>().max(1.0);
         let mut shares = BTreeMap::new();
-        for (weight, cited) in turns {
+        for (weight, _, cited) in turns {
             for document in cited {
                 *shares.entry(*document).or_default() += weight / total;
             }
@@ -96,6 +102,8 @@ mod tests {
         assert!((share(&rests, 1) - 0.8 / 1.44).abs() < 1e-12 && (share(&rests, 3) - 0.64 / 1.44).abs() < 1e-12);
         assert!((share(&Rests::of(&turns[..2]), 2) - 0.8).abs() < 1e-12, "one turn is no more than it counts");
         assert_eq!(Rests::of(&turns[3..]), Rests::default());
+        let left = [leg(LegRole::History, 0.24, &[1]), leg(LegRole::History, 0.192, &[1])];
+        assert!((share(&Rests::of(&left), 1) - 0.3).abs() < 1e-12, "many turns on a topic that was left stay behind");
         assert!(Rests::default().filter(Filter::default()).is_none());
     }
 
