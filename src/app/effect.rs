@@ -7,7 +7,7 @@ use crate::config::Edit;
 use crate::evidence::ContextParts;
 use crate::history::{ConversationRecord, Feedback, Format, Place, TurnRecord, TurnSettings};
 use crate::prompt::PastTurn;
-use crate::retrieval::Hit;
+use crate::retrieval::{Earlier, Hit};
 
 /// A turn of this run of the program; a turn gets its id in the history only once it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,8 +92,8 @@ pub enum Effect {
         question: String,
         /// The completed question in the language of the documents, where it has another.
         translated: Option<String>,
-        /// The questions before it as typed, oldest first.
-        earlier: Vec<String>,
+        /// The turns before it, oldest first.
+        earlier: Vec<Earlier>,
         /// What it is answered with.
         settings: Box<TurnSettings>,
     },

@@ -18,6 +18,7 @@ use crate::config::Changes;
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, TurnRecord, TurnSettings};
 use crate::prompt::{PAST_TURNS, PastTurn};
+use crate::retrieval::Earlier;
 
 /// How a conversation is led.
 #[derive(Debug, Clone, PartialEq)]
@@ -220,9 +221,14 @@ impl App {
     /// The last answered turns before `key`, oldest first, as the model is told about them. A turn that asks another one
     /// again is told what that one was told.
     pub fn past(&self, key: TurnKey) -> Vec<PastTurn> {
+        self.past_of(self.before(key))
+    }
+
+    /// The turns before `key`, or before the one that it asks again.
+    fn before(&self, key: TurnKey) -> &[Turn] {
         let first = self.first_asked(key);
         let before = self.turns.iter().position(|turn| turn.key == first).unwrap_or(self.turns.len());
-        self.past_of(&self.turns[..before])
+        &self.turns[..before]
     }
 
     /// As [`App::past`], for a turn that is not there yet.
@@ -230,12 +236,20 @@ impl App {
         self.past_of(&self.turns)
     }
 
-    /// From the end, so that a long conversation costs no more than a short one.
     fn past_of(&self, turns: &[Turn]) -> Vec<PastTurn> {
-        let mut past: Vec<PastTurn> =
-            turns.iter().rev().filter_map(Turn::as_past).take(self.settings.past_turns).collect();
-        past.reverse();
-        past
+        self.last(turns, Turn::as_past)
+    }
+
+    /// The turns of [`App::past`], as the search goes by them.
+    pub fn earlier(&self, key: TurnKey) -> Vec<Earlier> {
+        self.last(self.before(key), Turn::as_earlier)
+    }
+
+    /// From the end, so that a long conversation costs no more than a short one.
+    fn last<T>(&self, turns: &[Turn], told: impl Fn(&Turn) -> Option<T>) -> Vec<T> {
+        let mut last: Vec<T> = turns.iter().rev().filter_map(told).take(self.settings.past_turns).collect();
+        last.reverse();
+        last
     }
 
     /// Takes in what happened and says what to do about it.

@@ -232,8 +232,7 @@ impl App {
         // What the user edited is searched for as it stands: among the questions before it is the one put right.
         let first = self.turn(self.first_asked(key)).and_then(|turn| turn.record.trace.rewrite.as_ref());
         let how = first.map_or(rewrite.how, |first| first.how);
-        let past = if how == RewriteHow::Edited { Vec::new() } else { self.past(key) };
-        let earlier = past.into_iter().map(|past| past.question).collect();
+        let earlier = if how == RewriteHow::Edited { Vec::new() } else { self.earlier(key) };
         let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
         let translated = translation.and_then(|translation| translation.text.clone());
         let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::base::{Language, Millis};
 use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::{Cut, PastTurn, Prompt};
-use crate::retrieval::Hit;
+use crate::retrieval::{Earlier, Hit};
 
 /// The answer's prompt, as soon as it is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -168,6 +168,12 @@ impl Turn {
             completed_question: self.record.completed_question.clone(),
             answer: answer.text.clone(),
         })
+    }
+
+    /// What the search goes by in later turns; of the same turns as [`Turn::as_past`].
+    pub fn as_earlier(&self) -> Option<Earlier> {
+        let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
+        Some(Earlier::answered(&self.record.question, self.hits(), &answer.citations))
     }
 
     /// Moves a half answer into the record, so that it is kept.

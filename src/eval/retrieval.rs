@@ -14,7 +14,7 @@ use crate::answer::{AnswerEvent, RewriteHow, translation_wanted};
 use crate::base::{CancelToken, Language};
 use crate::evidence::Kind;
 use crate::prompt::PastTurn;
-use crate::retrieval::{Conversation, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
+use crate::retrieval::{Conversation, Earlier, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
 
 /// Where the intent-explicit form of a question comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,19 +241,18 @@ pub fn search(
     question: &Question,
     cancel: &CancelToken,
 ) -> Result<Posed, EvalError> {
-    let questions = |past: &[PastTurn]| past.iter().map(|turn| turn.question.clone()).collect::<Vec<String>>();
     let (past, rewrite, earlier) = match asking.completion {
         Completion::Human | Completion::None => (last(&question.past, asking.past_turns), None, Vec::new()),
         Completion::History => {
             let past = last(&question.past, asking.past_turns);
-            let earlier = questions(&past);
+            let earlier = past.iter().map(|turn| Earlier::from(turn.question.as_str())).collect();
             (past, None, earlier)
         }
         Completion::Model => {
             let speaker = speaker.as_deref_mut().ok_or(EvalError::NoGenerator)?;
-            let past = last(speaker.said(question), asking.past_turns);
+            let said = last(speaker.said(question), asking.past_turns);
+            let (past, earlier): (Vec<PastTurn>, Vec<Earlier>) = said.into_iter().unzip();
             let rewrite = speaker.complete(question, &past, cancel)?;
-            let earlier = questions(&past);
             (past, Some(rewrite), earlier)
         }
     };
@@ -288,7 +287,7 @@ impl Asked {
 }
 
 /// The last so many turns.
-fn last(past: &[PastTurn], turns: usize) -> Vec<PastTurn> {
+fn last<T: Clone>(past: &[T], turns: usize) -> Vec<T> {
     past[past.len().saturating_sub(turns)..].to_vec()
 }
 

@@ -391,15 +391,20 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let roles = questions.iter().map(|question| {
         let posed = search(asking, Some(&mut speaker), question, &never).unwrap();
         speaker.answer((question, &posed), &posed.retrieved.hits, &never, &mut |_| {}).unwrap();
-        posed.retrieved.legs.iter().map(|leg| leg.role).collect::<Vec<_>>()
+        posed.retrieved.legs.iter().map(|leg| (leg.role, leg.cited.len())).collect::<Vec<_>>()
     });
-    let follow_up = vec![LegRole::Raw, LegRole::Rewrite, LegRole::History];
+    // What the answer before cites is known of the model's own turns.
+    let follow_up = vec![(LegRole::Raw, 0), (LegRole::Rewrite, 0), (LegRole::History, 1)];
     // Of the two turns before the third the model is told of one.
     assert_eq!(roles.collect::<Vec<_>>(), [vec![], follow_up.clone(), follow_up]);
     let history = Asking { completion: Completion::History, ..asking };
     for (past_turns, expected) in [(0, 0), (1, 1), (2, 2), (9, 2)] {
         let posed = search(Asking { past_turns, ..history }, None, &questions[2], &never).unwrap();
         let earlier = posed.retrieved.legs.iter().filter(|leg| leg.role == LegRole::History).count();
+        assert!(
+            posed.retrieved.legs.iter().all(|leg| leg.cited.is_empty()),
+            "a right answer of the benchmark is no answer of ours"
+        );
         assert_eq!((posed.past.len(), earlier > 0), (expected, expected > 0), "{past_turns}");
     }
 }

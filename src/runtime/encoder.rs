@@ -18,7 +18,7 @@ use crate::evidence::ContextParts;
 use crate::history::TurnSettings;
 use crate::index::{Index, ListedDomain, StoredEvidence, list_domains};
 use crate::inference::{Embed, Embedding, embedder_fingerprint};
-use crate::retrieval::{Conversation, Engines, Reranking, Retrieved, Tried, retrieve_follow_up, try_context};
+use crate::retrieval::{Conversation, Earlier, Engines, Reranking, Retrieved, Tried, retrieve_follow_up, try_context};
 
 /// What the encoder thread is asked.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub(super) struct Asked {
     /// The completed question in the language of the documents, where it has another.
     pub(super) translated: Option<String>,
     /// The questions before it, oldest first.
-    pub(super) earlier: Vec<String>,
+    pub(super) earlier: Vec<Earlier>,
     /// What it is answered with.
     pub(super) settings: Box<TurnSettings>,
 }

@@ -38,6 +38,12 @@ fn filters() -> Vec<Filter> {
         Filter { kinds: vec![Kind::List], ..Filter::default() },
         Filter { kinds: Vec::new(), ..Filter::default() },
         within(Within { document: Some("page 3".to_owned()), ..Within::default() }),
+        within(Within { documents: vec![DocumentId(2), DocumentId(5), DocumentId(999)], ..Within::default() }),
+        within(Within {
+            document: Some("page 1".to_owned()),
+            documents: vec![DocumentId(2), DocumentId(5)],
+            ..Within::default()
+        }),
         within(Within { document: Some("no such page".to_owned()), ..Within::default() }),
         within(Within { since: Some(date!(2025 - 06 - 01)), until: Some(date!(2025 - 08 - 31)), ..Within::default() }),
         Filter {
@@ -57,14 +63,15 @@ fn filters() -> Vec<Filter> {
 
 /// Whether a filter lets an evidence through, told from what is stored of it.
 fn fits(filter: &Filter, stored: &StoredEvidence) -> bool {
-    let Within { document, since, until } = &filter.within;
+    let Within { document, documents, since, until } = &filter.within;
     let day = stored.date.as_deref().map(|date| date[..10].to_owned());
     let named = document.as_ref().is_none_or(|text| stored.title.to_lowercase().contains(&text.to_lowercase()));
     let late = since.is_none_or(|since| day.as_ref().is_some_and(|day| *day >= since.to_string()));
     let early = until.is_none_or(|until| day.as_ref().is_some_and(|day| *day <= until.to_string()));
     let LeftOut { evidences, documents } = &filter.left_out;
     let left_out = evidences.contains(&stored.id) || documents.contains(&stored.document);
-    filter.kinds.contains(&stored.evidence.kind) && named && late && early && !left_out
+    let one_of = documents.is_empty() || documents.contains(&stored.document);
+    filter.kinds.contains(&stored.evidence.kind) && one_of && named && late && early && !left_out
 }
 
 #[test]

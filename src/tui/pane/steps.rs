@@ -172,6 +172,9 @@ fn why(hit: &Hit, legs: &[QueryLeg]) -> Option<String> {
     if let (None, Some(score)) = (hit.dense_rank, hit.dense_score) {
         told.push(format!("by meaning {score:.2}, in no list"));
     }
+    if hit.why.cited > 0.0 {
+        told.push(format!("cited by answers before +{:.2}", hit.why.cited));
+    }
     if !hit.why.matched.is_empty() {
         told.push(format!("words: {}", clean_line(&hit.why.matched.join(", "))));
     }
