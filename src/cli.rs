@@ -485,7 +485,8 @@ pub struct EvalCommon {
     #[command(flatten)]
     pub how: EvalSettings,
     /// Compare the choices of one setting side by side, each with a test over conversations against the configured one:
-    /// context, linearizer, index, kinds, mode, fusion, rerank, completion, translation or k
+    /// context, linearizer, index, kinds, mode, fusion, rerank, completion, translation, k or, of answers and attribution,
+    /// order
     #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
     pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file

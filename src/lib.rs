@@ -49,9 +49,10 @@
 //! # Words
 //! *domain*: a named corpus. *document*: one source page. *evidence*: the unit of retrieval, a passage, list, table or
 //! row. *context*: title, heading, text before and after an evidence. *rewrite*: a follow-up made self-contained; its
-//! result is the *completed question*. *turn*: question to attribution, with its *trace*. *hit*: an evidence with its
-//! ranks and scores. *cluster*: near-identical hits. *contribution*: how far the answer moves without a cluster.
-//! *share*: contributions as fractions. *model*: weights on disk. *profile*: a named set of models and settings.
+//! result is the *completed question*. *turn*: question to attribution, with its *trace*. *variant*: a turn that asks an
+//! earlier one again with something other; no later turn is told about it. *hit*: an evidence with its ranks and scores.
+//! *cluster*: near-identical hits. *contribution*: how far the answer moves without a cluster. *share*: contributions as
+//! fractions. *model*: weights on disk. *profile*: a named set of models and settings.
 
 pub mod base;
 pub mod document;

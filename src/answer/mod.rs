@@ -21,7 +21,7 @@ mod translate;
 pub use error::AnswerError;
 pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};
 pub use outcome::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
-pub use rewrite::{RewriteInput, edited_question, first_question, rewrite};
+pub use rewrite::{RewriteInput, edited_question, first_question, question_again, rewrite};
 pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};
 pub use translate::{TranslateInput, translate, translation_wanted};
 

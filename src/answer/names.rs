@@ -78,12 +78,12 @@ pub(super) fn brings_a_name<'a>(text: &str, heard: impl IntoIterator<Item = &'a 
 }
 
 /// The words of a text, and the parts of those that a hyphen or a dot holds together, in lower case.
-fn parts(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn parts(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).map(str::to_lowercase)
 }
 
 /// Whether a word is among those that were heard, its ending aside.
-fn is_said(word: &str, heard: &HashSet<String>) -> bool {
+pub(super) fn is_said(word: &str, heard: &HashSet<String>) -> bool {
     let is_long = |word: &str| word.chars().count() >= LEAST_STEM;
     let same = |other: &String| is_long(other) && (other.starts_with(word) || word.starts_with(other.as_str()));
     heard.contains(word) || (is_long(word) && heard.iter().any(same))

@@ -24,6 +24,8 @@ pub enum RewriteHow {
     Kept,
     /// The user edited a completed question: it says all there is to say, and no model is asked.
     Edited,
+    /// The completed question of the turn that is asked again, as it was; no model is asked.
+    Again,
 }
 
 /// A question made self-contained.

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use super::check::{content_words, identifiers, numbers, one_question};
-use super::names::{brings_a_name, lost, referred, with_names};
+use super::names::{brings_a_name, is_said, lost, parts, referred, with_names};
 use super::{AnswerError, Rewrite, RewriteHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
@@ -51,6 +51,11 @@ pub fn first_question(question: &str) -> Rewrite {
 /// The rewrite of a completed question that the user edited: the text itself, and no model is asked.
 pub fn edited_question(question: &str) -> Rewrite {
     Rewrite { how: RewriteHow::Edited, ..first_question(question) }
+}
+
+/// The rewrite of a completed question that is asked again: the text itself, and no model is asked.
+pub fn question_again(question: &str) -> Rewrite {
+    Rewrite { how: RewriteHow::Again, ..first_question(question) }
 }
 
 /// Completes `input.question`; always greedily, so that the same conversation is searched for the same text.
@@ -113,7 +118,23 @@ fn points_back(question: &str) -> bool {
 
 /// The model's text as a completed question; nothing where it is none.
 fn usable(said: &str, original: &str, past: &[PastTurn]) -> Option<String> {
-    one_question(said, original).filter(|line| speaks_of_the_same(line, original, past))
+    one_question(said, original)
+        .filter(|line| speaks_of_the_same(line, original, past) && asks_the_same(line, original, past))
+}
+
+/// Whether the completed question keeps a word of the typed one, where that has any, and is no earlier question over
+/// again: small models repeat the last question where the new one is short ("And grub?").
+fn asks_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
+    let words = |text: &str| parts(text).collect::<HashSet<String>>();
+    let said = words(line);
+    // A question of two words does not show its language.
+    let is_function_word =
+        |word: &str| [Language::English, Language::German].iter().any(|one| one.is_function_word(word));
+    let own: Vec<String> = words(original).into_iter().filter(|word| !is_function_word(word)).collect();
+    let keeps = own.is_empty() || own.iter().any(|word| is_said(word, &said));
+    let earlier = past.iter().flat_map(|turn| [&turn.question, &turn.completed_question]);
+    let repeats = earlier.map(|text| words(text)).any(|earlier| earlier == said) && words(original) != said;
+    keeps && !repeats
 }
 
 /// Whether the completed question shares a content word with the typed one or with the conversation, and brings no

@@ -68,6 +68,8 @@ pub struct OpenDocument {
     pub document: DocumentId,
     /// Its text in order; empty where the domain does not have it any more.
     pub parts: Fetched<Arc<[DocumentPart]>>,
+    /// The job: a key of its own, so that it is cancelled alone.
+    job: TurnKey,
 }
 
 impl App {
@@ -114,9 +116,18 @@ impl App {
     }
 
     pub(super) fn want_document(&mut self, document: DocumentId, hit: EvidenceId) -> Vec<Effect> {
-        let Some(domain) = &self.domain else { return Vec::new() };
-        self.document = Some(OpenDocument { document, parts: Fetched::Coming });
-        vec![Effect::LoadDocument { domain: domain.name.clone(), document, hit }]
+        let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
+        let mut effects = self.stop_reading();
+        let job = self.next_key();
+        self.document = Some(OpenDocument { document, parts: Fetched::Coming, job });
+        effects.push(Effect::LoadDocument { turn: job, domain, document, hit });
+        effects
+    }
+
+    /// Stops reading the document that is on its way.
+    pub(super) fn stop_reading(&mut self) -> Vec<Effect> {
+        let coming = self.document.take_if(|open| open.parts == Fetched::Coming);
+        coming.map(|open| Effect::CancelTurn(open.job)).into_iter().collect()
     }
 
     pub(super) fn document_loaded(

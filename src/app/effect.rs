@@ -3,11 +3,11 @@
 use crate::answer::Answer;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
-use crate::config::Changes;
+use crate::config::Edit;
 use crate::evidence::ContextParts;
 use crate::history::{ConversationRecord, Feedback, Format, Place, TurnRecord, TurnSettings};
 use crate::prompt::PastTurn;
-use crate::retrieval::Hit;
+use crate::retrieval::{Earlier, Hit};
 
 /// A turn of this run of the program; a turn gets its id in the history only once it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +20,8 @@ pub enum Wording {
     Typed,
     /// A completed question that the user edited: it is asked as it stands.
     Edited,
+    /// The completed question of an earlier turn that is asked again: as it stands too.
+    Again,
 }
 
 /// What becomes of a conversation.
@@ -90,8 +92,8 @@ pub enum Effect {
         question: String,
         /// The completed question in the language of the documents, where it has another.
         translated: Option<String>,
-        /// The questions before it as typed, oldest first.
-        earlier: Vec<String>,
+        /// The turns before it, oldest first.
+        earlier: Vec<Earlier>,
         /// What it is answered with.
         settings: Box<TurnSettings>,
     },
@@ -151,12 +153,12 @@ pub enum Effect {
         /// What to store.
         record: Box<TurnRecord>,
     },
-    /// Keep what a domain changes of the configured settings.
+    /// Change some of what a domain changes of the configured settings. Answered by `SettingsKept`.
     SaveSettings {
         /// The domain.
         domain: DomainName,
-        /// All of it.
-        changes: Changes,
+        /// What is changed.
+        edit: Edit,
     },
     /// Store what the user thinks of a turn; none takes it back.
     RateTurn {
@@ -219,6 +221,8 @@ pub enum Effect {
     },
     /// Load the text of a document. Answered by `DocumentLoaded`.
     LoadDocument {
+        /// The job.
+        turn: TurnKey,
         /// The domain.
         domain: DomainName,
         /// The document.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, DocumentPart, MissingModels, Notice, Problem, TurnKey};
+use super::{ConversationChange, DocumentPart, MissingModels, Notice, Other, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
@@ -82,6 +82,15 @@ pub enum Event {
         /// When.
         at: OffsetDateTime,
     },
+    /// The user wants a turn asked again, to compare the two.
+    AgainWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+        /// What is to be other.
+        other: Other,
+        /// When.
+        at: OffsetDateTime,
+    },
     /// The user wants the last (or the selected) turn explained.
     ExplainRequested {
         /// Index of the turn in the conversation, from 0.
@@ -144,6 +153,8 @@ pub enum Event {
         /// The hit.
         hit: EvidenceId,
     },
+    /// The user does not wait for the document that is on its way.
+    DocumentCancelRequested,
     /// The user wants a domain made, or read again.
     IngestWanted {
         /// The domain.
@@ -170,6 +181,13 @@ pub enum Event {
         changes: Changes,
         /// What cannot, and what to do.
         problem: Option<Problem>,
+    },
+    /// Answer to `SaveSettings`.
+    SettingsKept {
+        /// The domain.
+        domain: DomainName,
+        /// All that it changes now, with what others changed meanwhile; or why it is not kept.
+        kept: Result<Changes, Problem>,
     },
     /// Answer to `OpenDomain`.
     DomainOpened(DomainSummary),
@@ -357,6 +375,7 @@ impl Event {
             self,
             Self::QuestionAsked { .. }
                 | Self::QuestionEdited { .. }
+                | Self::AgainWanted { .. }
                 | Self::ExplainRequested { .. }
                 | Self::SentencesWanted { .. }
                 | Self::TurnRated { .. }

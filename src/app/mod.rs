@@ -3,6 +3,7 @@
 //! Invariants: no I/O, no clock, no thread, no ratatui; an event of a finished or cancelled turn changes nothing.
 //! Not here: carrying out effects (`runtime`), scroll and focus (`tui`).
 
+mod compare;
 mod context;
 mod effect;
 mod event;
@@ -19,6 +20,7 @@ mod steps;
 mod tests;
 mod turn;
 
+pub use compare::Other;
 pub use context::{ContextTrial, DocumentPart, Fetched, OpenDocument, Piece};
 pub use effect::{ConversationChange, Effect, TurnKey, Wording};
 pub use event::{DomainHealth, DomainSummary, EngineStatus, Event};

@@ -33,6 +33,8 @@ pub enum Copied {
     Evidence,
     /// A turn with all that is known of it.
     Turn,
+    /// Two turns beside each other.
+    Comparison,
 }
 
 /// How a text was copied.

@@ -23,6 +23,8 @@ pub enum Refusal {
     NothingToExplain,
     /// The answer to explain is another model's.
     OtherModel,
+    /// There is no answer to compare with.
+    NothingToCompare,
     /// There is no answer to rate.
     NothingToRate,
     /// A conversation to delete that is being answered.
@@ -56,6 +58,7 @@ impl Refusal {
             Self::OtherModel => {
                 ("the answer is another model's", "Ask the question again, or explain it by similarity")
             }
+            Self::NothingToCompare => ("there is no answer to compare with", CHOOSE_ANSWERED),
             Self::NothingToRate => ("there is no answer to rate", CHOOSE_ANSWERED),
             Self::BeingAnswered => ("this conversation is still being answered", "Wait for it, or stop it first"),
             Self::NothingToExport => {

@@ -66,7 +66,7 @@ impl App {
 
     /// The domain is open: its settings hold from now on.
     pub(super) fn use_settings_of(&mut self, domain: &DomainName) {
-        self.changes = Changes::default();
+        (self.changes, self.edits) = (Changes::default(), 0);
         if let Some(loaded) = self.loaded.take().filter(|loaded| loaded.domain == *domain) {
             self.changes = loaded.changes;
             self.problem = loaded.problem.map(Told::from).or(self.problem.take());
@@ -80,7 +80,24 @@ impl App {
         if changes == self.changes {
             return Vec::new();
         }
-        self.changes.clone_from(&changes);
-        vec![Effect::SaveSettings { domain, changes }]
+        let edit = changes.since(&self.changes);
+        self.changes = changes;
+        self.edits += 1;
+        vec![Effect::SaveSettings { domain, edit }]
+    }
+
+    /// An edit has reached the file, which may say more than is known here.
+    pub(super) fn settings_kept(&mut self, domain: &DomainName, kept: Result<Changes, Problem>) -> Vec<Effect> {
+        if self.domain.as_ref().is_none_or(|open| open.name != *domain) {
+            return kept.err().map(|problem| self.noting(Some(problem))).unwrap_or_default();
+        }
+        self.edits = self.edits.saturating_sub(1);
+        match kept {
+            Err(problem) => return self.noting(Some(problem)),
+            // Until the last edit is there, the file says less than is known here.
+            Ok(changes) if self.edits == 0 => self.changes = changes,
+            Ok(_) => {}
+        }
+        Vec::new()
     }
 }

@@ -22,6 +22,7 @@ use crate::config::Changes;
 use crate::evidence::TableGrid;
 use crate::history::{ConversationRecord, TurnRecord, TurnSettings};
 use crate::prompt::{PAST_TURNS, PastTurn};
+use crate::retrieval::Earlier;
 
 /// How a conversation is led.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,8 @@ pub struct App {
     pub(super) settings: AppSettings,
     /// What the open domain changes of them.
     pub(super) changes: Changes,
+    /// Edits of them that are on their way to its file.
+    pub(super) edits: usize,
     pub(super) loaded: Option<Loaded>,
     pub(super) missing_models: Option<MissingModels>,
     pub(super) ingesting: Option<Ingesting>,
@@ -224,20 +227,38 @@ impl App {
         self.tables.get(&evidence).map(Option::as_deref)
     }
 
-    /// The last answered turns before `key`, oldest first, as the model is told about them.
+    /// The last answered turns before `key`, oldest first, as the model is told about them. A turn that asks another one
+    /// again is told what that one was told.
     pub fn past(&self, key: TurnKey) -> Vec<PastTurn> {
-        self.past_of(self.turns.iter().take_while(|turn| turn.key != key))
+        self.past_of(self.before(key))
+    }
+
+    /// The turns before `key`, or before the one that it asks again.
+    fn before(&self, key: TurnKey) -> &[Turn] {
+        let first = self.first_asked(key);
+        let before = self.turns.iter().position(|turn| turn.key == first).unwrap_or(self.turns.len());
+        &self.turns[..before]
     }
 
     /// As [`App::past`], for a turn that is not there yet.
     pub(super) fn all_past(&self) -> Vec<PastTurn> {
-        self.past_of(self.turns.iter())
+        self.past_of(&self.turns)
     }
 
-    fn past_of<'a>(&self, turns: impl Iterator<Item = &'a Turn>) -> Vec<PastTurn> {
-        let mut past: Vec<PastTurn> = turns.filter_map(Turn::as_past).collect();
-        past.drain(..past.len().saturating_sub(self.settings.past_turns));
-        past
+    fn past_of(&self, turns: &[Turn]) -> Vec<PastTurn> {
+        self.last(turns, Turn::as_past)
+    }
+
+    /// The turns of [`App::past`], as the search goes by them.
+    pub fn earlier(&self, key: TurnKey) -> Vec<Earlier> {
+        self.last(self.before(key), Turn::as_earlier)
+    }
+
+    /// From the end, so that a long conversation costs no more than a short one.
+    fn last<T>(&self, turns: &[Turn], told: impl Fn(&Turn) -> Option<T>) -> Vec<T> {
+        let mut last: Vec<T> = turns.iter().rev().filter_map(told).take(self.settings.past_turns).collect();
+        last.reverse();
+        last
     }
 
     /// Takes in what happened and says what to do about it.
@@ -248,6 +269,7 @@ impl App {
         match event {
             Event::QuestionAsked { text, at } => self.ask(&text, Wording::Typed, at),
             Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
+            Event::AgainWanted { turn, other, at } => self.ask_again(turn, &other, at),
             Event::ExplainRequested { turn, method } => self.explain(turn, method, Purpose::Answer),
             Event::SentencesWanted { turn } => self.explain(turn, Method::Logprob, Purpose::Sentences),
             Event::TurnRated { turn, feedback } => self.rate(turn, feedback),
@@ -257,6 +279,7 @@ impl App {
             Event::ExportWanted { turn, format } => self.export(turn, format),
             Event::CheckWanted { turn } => self.check(turn),
             Event::SettingsChanged(changes) => self.change_settings(changes),
+            Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
             Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
             Event::Done(notice) => {
                 self.notice = Some(notice);
@@ -272,6 +295,7 @@ impl App {
             Event::ContextWanted { turn, parts } => self.try_context(turn, parts),
             Event::ContextTried { turn, tried } => self.tried(turn, Some(Fetched::Here(tried))),
             Event::DocumentWanted { document, hit } => self.want_document(document, hit),
+            Event::DocumentCancelRequested => self.stop_reading(),
             Event::DocumentLoaded { document, parts } => self.document_loaded(document, parts),
             Event::ProblemDismissed => self.noting(None),
             Event::QuitRequested => {

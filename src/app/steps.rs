@@ -16,49 +16,77 @@ use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
 use crate::retrieval::Retrieved;
 
+/// A turn before it begins.
+pub(super) struct Asked {
+    /// As typed.
+    pub(super) question: String,
+    /// As far as it is completed already.
+    pub(super) completed: String,
+    /// What is known of it already.
+    pub(super) trace: Trace,
+    /// When.
+    pub(super) at: OffsetDateTime,
+}
+
 impl App {
     pub(super) fn ask(&mut self, text: &str, wording: Wording, at: OffsetDateTime) -> Vec<Effect> {
         let question = text.trim();
         if question.is_empty() {
             return Vec::new();
         }
-        if self.is_busy() {
-            return self.refuse(Refusal::TurnRuns);
-        }
-        if self.is_opening() {
-            return self.refuse(Refusal::OpeningBeforeAsking);
-        }
-        let Some(domain) = self.domain_name() else {
-            return self.refuse(Refusal::NoDomain);
+        let domain = match self.ready_to_ask() {
+            Ok(domain) => domain,
+            Err(refusal) => return self.refuse(refusal),
         };
-        self.problem = None;
-        let key = self.next_key();
         let settings = self.turn_settings();
-        let trace = Trace {
-            settings: Some(settings.clone()),
-            domain_settings: self.changes.keys(),
-            profile: self.engine.profile.clone(),
-            embedder: self.engine.embedder.clone(),
-            generator: self.engine.generator.clone(),
-            ..Trace::default()
-        };
-        let record = TurnRecord {
-            id: TurnId(0),
-            number: u32::try_from(self.turns.len() + 1).unwrap_or(u32::MAX),
+        let asked = Asked {
             question: question.to_owned(),
-            completed_question: question.to_owned(),
-            outcome: Outcome::Canceled,
-            asked_at: at,
-            feedback: None,
-            trace,
+            completed: question.to_owned(),
+            trace: Trace { settings: Some(settings.clone()), domain_settings: self.changes.keys(), ..Trace::default() },
+            at,
         };
-        self.turns.push(Turn::of(key, record));
-        self.phase = Phase::Rewriting(key);
+        let key = self.begin(asked);
         let question = question.to_owned();
         let mut effects = self.stop_suggesting();
         let (past, settings) = (self.past(key), Box::new(settings));
         effects.push(Effect::RewriteQuestion { turn: key, domain, question, wording, past, settings });
         effects
+    }
+
+    /// The domain that a question would be asked of, or why none can be asked now.
+    pub(super) fn ready_to_ask(&self) -> Result<DomainName, Refusal> {
+        if self.is_busy() {
+            return Err(Refusal::TurnRuns);
+        }
+        if self.is_opening() {
+            return Err(Refusal::OpeningBeforeAsking);
+        }
+        self.domain_name().ok_or(Refusal::NoDomain)
+    }
+
+    /// Puts a turn at the end of the conversation and runs it.
+    pub(super) fn begin(&mut self, asked: Asked) -> TurnKey {
+        self.problem = None;
+        let key = self.next_key();
+        let trace = Trace {
+            profile: self.engine.profile.clone(),
+            embedder: self.engine.embedder.clone(),
+            generator: self.engine.generator.clone(),
+            ..asked.trace
+        };
+        let record = TurnRecord {
+            id: TurnId(0),
+            number: self.turns.iter().map(|turn| turn.record.number).max().unwrap_or(0).saturating_add(1),
+            question: asked.question,
+            completed_question: asked.completed,
+            outcome: Outcome::Canceled,
+            asked_at: asked.at,
+            feedback: None,
+            trace,
+        };
+        self.turns.push(Turn::of(key, record));
+        self.phase = Phase::Rewriting(key);
+        key
     }
 
     pub(super) fn explain(&mut self, index: usize, method: Method, purpose: Purpose) -> Vec<Effect> {
@@ -103,7 +131,8 @@ impl App {
         if self.is_busy() || self.settings.suggestions == Suggestions::Off {
             return Vec::new();
         }
-        let Some(turn) = self.turn(key) else { return Vec::new() };
+        // What follows from a question does not change with how it was asked.
+        let Some(turn) = self.turn(key).filter(|turn| turn.variant().is_none()) else { return Vec::new() };
         let Some(answer) = turn.answer().filter(|answer| answer.answered).cloned() else { return Vec::new() };
         let (question, hits) = (turn.record.completed_question.clone(), turn.hits_in_prompt());
         let wordings = |turn: &Turn| [turn.record.question.clone(), turn.record.completed_question.clone()];
@@ -123,7 +152,7 @@ impl App {
     }
 
     /// The generator is wanted for something else.
-    fn stop_suggesting(&mut self) -> Vec<Effect> {
+    pub(super) fn stop_suggesting(&mut self) -> Vec<Effect> {
         self.suggesting.take().map(|(job, _)| Effect::CancelTurn(job)).into_iter().collect()
     }
 
@@ -200,8 +229,9 @@ impl App {
         let query = rewrite.completed.clone();
         let question = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
         // What the user edited is searched for as it stands: among the questions before it is the one put right.
-        let past = if rewrite.how == RewriteHow::Edited { Vec::new() } else { self.past(key) };
-        let earlier = past.into_iter().map(|past| past.question).collect();
+        let first = self.turn(self.first_asked(key)).and_then(|turn| turn.record.trace.rewrite.as_ref());
+        let how = first.map_or(rewrite.how, |first| first.how);
+        let earlier = if how == RewriteHow::Edited { Vec::new() } else { self.earlier(key) };
         let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
         let translated = translation.and_then(|translation| translation.text.clone());
         let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();
@@ -331,12 +361,15 @@ impl App {
             return Vec::new();
         }
         let is_new = turn.record.id == TurnId(0);
+        let before = turn.record.number;
         if is_new {
             // Another program may have gone on with the conversation, and then the history gave a later number.
             turn.record.number = turn.record.number.max(conversation.turns);
         }
         turn.record.id = id;
         turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
+        let number = (before, turn.record.number);
+        self.follow_number(key, number);
         self.conversation = Some(conversation);
         let mut effects = self.save_waiting();
         if is_new {

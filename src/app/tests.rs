@@ -7,13 +7,13 @@ use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
 use crate::attribution::{Attribution, AttributionTimings, Method, Sentence};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
-use crate::config::{Changes, Setting};
+use crate::config::{Changes, Edit, Setting};
 use crate::evidence::ContextParts;
-use crate::history::{ConversationRecord, Feedback, Format, Found, Outcome, Rating, TurnSettings};
+use crate::history::{ConversationRecord, Feedback, Format, Found, OtherSetting, Outcome, Rating, TurnSettings};
 use crate::index::{IngestProgress, IngestReport, IngestStage};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
-use crate::retrieval::{Mode, Retrieved};
+use crate::retrieval::{Earlier, Mode, Pick, Picked, Retrieved};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -533,13 +533,113 @@ fn only_the_document_that_was_wanted_last_is_shown() {
     let wanted = |id| Event::DocumentWanted { document: DocumentId(id), hit: EvidenceId(1) };
     let loaded = |id| Event::DocumentLoaded { document: DocumentId(id), parts: Ok([].into()) };
     assert_eq!(app.handle(wanted(1)).len(), 1);
-    app.handle(wanted(2));
+    let effects = app.handle(wanted(2));
+    assert!(matches!(&effects[..], [Effect::CancelTurn(_), Effect::LoadDocument { .. }]), "{effects:?}");
     app.handle(loaded(1));
     assert_eq!(app.document().unwrap().parts, Fetched::Coming);
     app.handle(loaded(2));
     assert_eq!(app.document().unwrap().parts, Fetched::Here([].into()));
     app.handle(Event::ConversationStarted);
     assert!(app.document().is_none(), "it belonged to the conversation that is left");
+}
+
+#[test]
+fn a_document_on_its_way_can_be_stopped() {
+    let mut app = opened();
+    let effects = app.handle(Event::DocumentWanted { document: DocumentId(1), hit: EvidenceId(1) });
+    let [Effect::LoadDocument { turn, .. }] = effects[..] else { panic!("{effects:?}") };
+    assert_eq!(app.handle(Event::DocumentCancelRequested), [Effect::CancelTurn(turn)]);
+    app.handle(Event::TurnCanceled { turn });
+    assert!(app.document().is_none() && app.handle(Event::DocumentCancelRequested).is_empty());
+    app.handle(Event::DocumentLoaded { document: DocumentId(1), parts: Ok([].into()) });
+    assert!(app.document().is_none(), "what comes too late is not shown");
+}
+
+fn left_out(evidence: i64) -> Pick {
+    let (evidence, document) = (EvidenceId(evidence), DocumentId(1));
+    Pick { how: Picked::LeftOut, evidence, document, name: "Minutes".into(), copies: vec![] }
+}
+
+fn again(turn: usize, other: Other) -> Event {
+    Event::AgainWanted { turn, other, at: NOW }
+}
+
+#[test]
+fn a_question_is_asked_again_as_it_was_with_one_thing_other() {
+    let mut app = with_one_turn();
+    app.handle(asked("and then?"));
+    app.handle(completed(2, "what then of q?"));
+    app.handle(retrieved(2));
+    app.handle(answered(2, "b"));
+    app.handle(saved(2));
+    let effects = app.handle(again(1, Other::Pick(left_out(4))));
+    let [Effect::RewriteQuestion { question, wording, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((question.as_str(), *wording), ("what then of q?", Wording::Again));
+    assert_eq!(settings.retrieval.picks, [left_out(4)]);
+    let effects = app.handle(completed(3, "what then of q?"));
+    let [Effect::Retrieve { question, earlier, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((question.as_str(), earlier.as_slice()), ("and then?", &[Earlier::from("q")][..]));
+    assert_eq!(settings.retrieval.picks, [left_out(4)]);
+    let effects = app.handle(retrieved(3));
+    let [Effect::GenerateAnswer { past, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(past.len(), 1, "it is told what the turn was told that it asks again");
+    app.handle(answered(3, "c"));
+    let variant = app.turns()[2].variant().unwrap();
+    assert_eq!((variant.of, variant.picks.as_slice(), variant.settings.len()), (2, &[left_out(4)][..], 0));
+    assert_eq!(app.past(TurnKey(99)).len(), 2, "no later turn is told about it");
+}
+
+#[test]
+fn what_is_other_adds_up_when_a_variant_is_asked_again() {
+    let mut app = with_one_turn();
+    let mut answer = |key: u64, other: Other, turn: usize| {
+        let effects = app.handle(again(turn, other));
+        for event in [completed(key, "q"), retrieved(key), answered(key, "b")] {
+            app.handle(event);
+        }
+        let [Effect::RewriteQuestion { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+        (settings.sources, settings.retrieval.picks.clone())
+    };
+    assert_eq!(answer(2, Other::Pick(left_out(4)), 0), (10, vec![left_out(4)]));
+    assert_eq!(answer(3, Other::Pick(left_out(5)), 1), (10, vec![left_out(4), left_out(5)]));
+    let first = Pick { how: Picked::First, ..left_out(5) };
+    assert_eq!(answer(4, Other::Pick(first.clone()), 2), (10, vec![left_out(4), first.clone()]));
+    let three = Other::Settings(changes(&[(Setting::Sources, "3")]));
+    assert_eq!(answer(5, three, 3), (3, vec![left_out(4), first]));
+    let variant = app.turns()[4].variant().unwrap();
+    let other = OtherSetting { key: "sources".into(), from: "10".into(), to: "3".into() };
+    assert_eq!((variant.of, variant.settings.as_slice()), (4, &[other][..]));
+    assert!(app.changes().is_empty(), "the settings of the domain stay");
+}
+
+#[test]
+fn a_turn_is_asked_again_with_the_settings_as_they_are_now() {
+    let mut app = with_one_turn();
+    app.handle(Event::SettingsChanged(changes(&[(Setting::Mode, "dense")])));
+    let effects = app.handle(again(0, Other::SettingsNow));
+    let [Effect::RewriteQuestion { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(settings.retrieval.mode, Mode::Dense);
+    assert_eq!(app.turns()[1].variant().unwrap().settings.len(), 1);
+    assert_eq!(app.turns()[1].record.trace.domain_settings, ["retrieval.mode"]);
+    app.handle(again(0, Other::SettingsNow));
+    assert!(app.problem().unwrap().what.contains("still running"));
+}
+
+#[test]
+fn a_question_without_an_answer_is_not_asked_again() {
+    let mut app = after([asked("q"), Event::TurnCanceled { turn: TurnKey(1) }]);
+    assert!(app.handle(again(0, Other::SettingsNow)).is_empty());
+    assert!(app.problem().unwrap().what.contains("no answer") && app.turns().len() == 1);
+}
+
+#[test]
+fn a_variant_follows_the_number_of_the_turn_it_asks_again() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+    app.handle(again(0, Other::Pick(left_out(4))));
+    // Another program had stored a turn before.
+    let later = ConversationRecord { turns: 2, ..conversation(7, "wiki") };
+    app.handle(Event::TurnSaved { turn: TurnKey(1), conversation: later, id: TurnId(70) });
+    assert_eq!((app.turns()[0].record.number, app.turns()[1].variant().unwrap().of), (2, 2));
 }
 
 #[test]
@@ -750,7 +850,8 @@ fn a_changed_setting_is_kept_and_holds_from_the_next_question_on() {
     let mut app = after([asked("q"), completed(1, "q")]);
     let dense = changes(&[(Setting::Mode, "dense"), (Setting::Sources, "1"), (Setting::AnswerTokens, "32")]);
     let effects = app.handle(Event::SettingsChanged(dense.clone()));
-    assert_eq!(effects, [Effect::SaveSettings { domain: name("wiki"), changes: dense.clone() }]);
+    let edit = Edit { set: dense.clone(), restored: Vec::new() };
+    assert_eq!(effects, [Effect::SaveSettings { domain: name("wiki"), edit }]);
     assert!(app.handle(Event::SettingsChanged(dense.clone())).is_empty(), "nothing is new");
     let effects = app.handle(retrieved(1));
     let [Effect::GenerateAnswer { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
@@ -770,6 +871,24 @@ fn a_changed_setting_is_kept_and_holds_from_the_next_question_on() {
     assert_eq!(known(&app, 0), (10, Vec::new()));
     let own = ["sources", "retrieval.mode", "prompt.answer_tokens"].map(str::to_owned).to_vec();
     assert_eq!(known(&app, 1), (1, own));
+}
+
+#[test]
+fn what_another_process_set_meanwhile_is_taken_over_once_no_edit_is_on_its_way() {
+    let mut app = opened();
+    let kept = |texts: &[(Setting, &str)]| Event::SettingsKept { domain: name("wiki"), kept: Ok(changes(texts)) };
+    app.handle(Event::SettingsChanged(changes(&[(Setting::Sources, "3")])));
+    let effects = app.handle(Event::SettingsChanged(changes(&[(Setting::Sources, "4")])));
+    let edit = Edit { set: changes(&[(Setting::Sources, "4")]), restored: Vec::new() };
+    assert_eq!(effects, [Effect::SaveSettings { domain: name("wiki"), edit }]);
+    app.handle(kept(&[(Setting::Sources, "3"), (Setting::Seed, "7")]));
+    assert_eq!(app.changes(), &changes(&[(Setting::Sources, "4")]), "the second edit is not taken back");
+    app.handle(kept(&[(Setting::Sources, "4"), (Setting::Seed, "7")]));
+    assert_eq!(app.changes(), &changes(&[(Setting::Sources, "4"), (Setting::Seed, "7")]));
+    app.handle(Event::SettingsKept { domain: name("wiki"), kept: Err(problem()) });
+    assert_eq!((app.problem(), app.turn_settings().sources), (Some(&problem()), 4), "they hold until one leaves");
+    app.handle(Event::SettingsKept { domain: name("lab"), kept: Ok(Changes::default()) });
+    assert_eq!(app.turn_settings().sources, 4);
 }
 
 #[test]

@@ -6,10 +6,10 @@ use super::{Problem, TurnKey};
 use crate::answer::Answer;
 use crate::attribution::{AttributionSettings, Cluster, Method, Sentence};
 use crate::base::{Language, Millis};
-use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings};
+use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::{Cut, PastTurn, Prompt};
-use crate::retrieval::Hit;
+use crate::retrieval::{Earlier, Hit};
 
 /// The answer's prompt, as soon as it is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -155,14 +155,25 @@ impl Turn {
         self.record.outcome == Outcome::Answered && self.answer().is_some()
     }
 
-    /// What the model is told of it in later turns; none where it has no answer.
+    /// Which turn it asks again, and what is other; none of a turn that asks a question of its own.
+    pub fn variant(&self) -> Option<&Variant> {
+        self.record.trace.variant.as_ref()
+    }
+
+    /// What the model is told of it in later turns; none where it has no answer, or asks an earlier turn again.
     pub fn as_past(&self) -> Option<PastTurn> {
-        let answer = self.answer().filter(|_| self.is_answered())?;
+        let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
         Some(PastTurn {
             question: self.record.question.clone(),
             completed_question: self.record.completed_question.clone(),
             answer: answer.text.clone(),
         })
+    }
+
+    /// What the search goes by in later turns; of the same turns as [`Turn::as_past`].
+    pub fn as_earlier(&self) -> Option<Earlier> {
+        let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
+        Some(Earlier::answered(&self.record.question, self.hits(), &answer.citations))
     }
 
     /// Moves a half answer into the record, so that it is kept.

@@ -12,6 +12,15 @@ use crate::history::TurnSettings;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes(BTreeMap<Setting, String>);
 
+/// What somebody did to the settings of a domain, apart from what others did to them meanwhile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Edit {
+    /// These were given values.
+    pub set: Changes,
+    /// These are as configured again.
+    pub restored: Vec<Setting>,
+}
+
 impl Changes {
     /// Whether everything is as configured.
     pub fn is_empty(&self) -> bool {
@@ -61,6 +70,19 @@ impl Changes {
         self.0.remove(&setting);
     }
 
+    /// What makes `before` these.
+    pub fn since(&self, before: &Self) -> Edit {
+        let set = self.0.iter().filter(|(setting, text)| before.0.get(setting) != Some(text));
+        let restored = before.0.keys().filter(|setting| !self.0.contains_key(setting)).copied().collect();
+        Edit { set: Self(set.map(|(setting, text)| (*setting, text.clone())).collect()), restored }
+    }
+
+    /// Makes an edit; all else stays.
+    pub fn edit(&mut self, edit: &Edit) {
+        self.0.extend(edit.set.0.clone());
+        self.0.retain(|setting, _| !edit.restored.contains(setting));
+    }
+
     /// The configured settings with these in place of theirs.
     #[must_use]
     pub fn applied_to(&self, configured: &TurnSettings) -> TurnSettings {
@@ -102,5 +124,30 @@ mod tests {
         assert!(changes.is_empty());
         assert!(changes.choose(Setting::Sources, "seven", &configured).is_err());
         assert!(changes.is_empty());
+    }
+
+    #[test]
+    fn an_edit_leaves_alone_what_others_changed() {
+        let of = |texts: &[(Setting, &str)]| {
+            let mut changes = Changes::default();
+            for (setting, text) in texts {
+                changes.set(*setting, text).unwrap();
+            }
+            changes
+        };
+        let before = of(&[(Setting::Sources, "3"), (Setting::Mode, "dense")]);
+        let now = of(&[(Setting::Sources, "4"), (Setting::Seed, "7")]);
+        let edit = now.since(&before);
+        assert_eq!(
+            edit,
+            Edit { set: of(&[(Setting::Sources, "4"), (Setting::Seed, "7")]), restored: vec![Setting::Mode] }
+        );
+        let mut alone = before.clone();
+        alone.edit(&edit);
+        assert_eq!(alone, now);
+        let mut others = of(&[(Setting::Sources, "9"), (Setting::Mode, "dense"), (Setting::Eps, "0.1")]);
+        others.edit(&edit);
+        assert_eq!(others, of(&[(Setting::Sources, "4"), (Setting::Seed, "7"), (Setting::Eps, "0.1")]));
+        assert_eq!(now.since(&now), Edit::default());
     }
 }

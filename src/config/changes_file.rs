@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::{Changes, Refused, Setting};
+use super::{Changes, Edit, Refused, Setting};
 use crate::base::clean_line;
 use crate::index::{SETTINGS_FILE, SETTINGS_TEMPORARY};
 
@@ -133,6 +133,17 @@ pub fn write_changes(folder: &Path, changes: &Changes) -> Result<(), ChangesErro
     written.map_err(|source| ChangesError::Write { path, source })
 }
 
+/// Changes some of what the domain in `folder` changes of the configuration, as its file says it now. Gives all of it.
+///
+/// # Errors
+/// When the file cannot be written; it is then as it was.
+pub fn edit_changes(folder: &Path, edit: &Edit) -> Result<Changes, ChangesError> {
+    let mut changes = read_changes(folder).changes;
+    changes.edit(edit);
+    write_changes(folder, &changes)?;
+    Ok(changes)
+}
+
 fn file_text(changes: &Changes) -> String {
     let line = |(setting, text): (Setting, &str)| {
         let is_number = text.parse::<f64>().is_ok();
@@ -186,6 +197,22 @@ mod tests {
         write_changes(folder.path(), &Changes::default()).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         write_changes(folder.path(), &Changes::default()).unwrap();
+    }
+
+    #[test]
+    fn an_edit_keeps_what_another_process_wrote_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let before = some();
+        let mut now = before.clone();
+        now.set(Setting::Sources, "4").unwrap();
+        let mut others = before.clone();
+        others.set(Setting::Seed, "7").unwrap();
+        write_changes(folder.path(), &others).unwrap();
+        let kept = edit_changes(folder.path(), &now.since(&before)).unwrap();
+        assert_eq!(read_changes(folder.path()).changes, kept);
+        others.set(Setting::Sources, "4").unwrap();
+        assert_eq!(kept, others);
+        assert!(edit_changes(&folder.path().join("gone"), &now.since(&before)).is_err());
     }
 
     #[test]

@@ -17,8 +17,8 @@ mod screen;
 mod setting;
 mod setting_value;
 
-pub use changes::Changes;
-pub use changes_file::{ChangesError, StoredChanges, read_changes, write_changes};
+pub use changes::{Changes, Edit};
+pub use changes_file::{ChangesError, StoredChanges, edit_changes, read_changes, write_changes};
 pub use error::ConfigError;
 pub use file::{Config, EXAMPLE, Generation};
 #[cfg(feature = "hub")]

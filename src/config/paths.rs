@@ -87,6 +87,11 @@ impl Paths {
         self.data.join("ragonite.log")
     }
 
+    /// What the generator keeps of prompts it has read; it can be deleted at any time.
+    pub fn beginnings(&self) -> PathBuf {
+        self.data.join("cache").join("prompts")
+    }
+
     /// Which weights have been checked, where that cannot be noted beside them.
     pub fn stamps(&self) -> PathBuf {
         self.data.join("model-stamps")

@@ -97,6 +97,8 @@ pub enum Colours {
     None,
     /// The sixteen of its palette.
     Sixteen,
+    /// Those and 240 more, which are the same everywhere.
+    Many,
     /// Any.
     Rgb,
 }
@@ -144,8 +146,10 @@ fn traits(variable: impl Fn(&str) -> Option<String>) -> TerminalTraits {
     // See <https://no-color.org>.
     let colours = if variable("NO_COLOR").is_some() || terminal == "dumb" {
         Colours::None
-    } else if says("COLORTERM", &["truecolor", "24bit"]) {
+    } else if says("COLORTERM", &["truecolor", "24bit"]) || terminal.ends_with("-direct") {
         Colours::Rgb
+    } else if terminal.contains("256color") {
+        Colours::Many
     } else {
         Colours::Sixteen
     };
@@ -214,7 +218,21 @@ mod tests {
         assert_eq!(with(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]).colours, Colours::None);
         assert_eq!(with(&[("TERM", "dumb")]).colours, Colours::None);
         assert_eq!(with(&[("COLORTERM", "24bit")]).colours, Colours::Rgb);
-        assert_eq!(with(&[("TERM", "xterm-256color")]).colours, Colours::Sixteen);
+        assert_eq!(with(&[("TERM", "xterm")]).colours, Colours::Sixteen);
+        assert_eq!(with(&[]).colours, Colours::Sixteen);
+    }
+
+    #[test]
+    fn the_name_of_a_terminal_says_how_many_colours_it_has() {
+        for (terminal, colours) in [
+            ("xterm-256color", Colours::Many),
+            ("screen.xterm-256color", Colours::Many),
+            ("xterm-direct", Colours::Rgb),
+        ] {
+            assert_eq!(with(&[("TERM", terminal)]).colours, colours, "{terminal}");
+        }
+        assert_eq!(with(&[("TERM", "tmux-256color"), ("COLORTERM", "truecolor")]).colours, Colours::Rgb);
+        assert_eq!(with(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]).colours, Colours::None);
     }
 
     #[test]

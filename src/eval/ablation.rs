@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CONTEXTS, Completion};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind, Linearizer, TableEvidence};
+use crate::prompt::SourceOrder;
 use crate::retrieval::{Fusion, Mode, Reranking, RetrievalSettings, Translate};
 
 /// Everything that may differ between two runs over the same questions.
@@ -21,6 +22,8 @@ pub struct Variation {
     pub rerank: Reranking,
     /// Where the completed question comes from.
     pub completion: Completion,
+    /// In which order sources stand in the prompt.
+    pub order: SourceOrder,
 }
 
 /// One of the runs that are compared.
@@ -65,6 +68,8 @@ pub enum Ablation {
     Translation,
     /// How many hits.
     K,
+    /// The best source of the prompt last or first.
+    Order,
 }
 
 type Change = fn(&mut Variation);
@@ -89,6 +94,7 @@ impl Ablation {
             Self::Completion => "completion",
             Self::Translation => "translation",
             Self::K => "k",
+            Self::Order => "order",
         }
     }
 
@@ -146,6 +152,10 @@ impl Ablation {
                 ("10", |v| v.retrieval.top_k = 10),
                 ("20", |v| v.retrieval.top_k = 20),
             ],
+            Self::Order => vec![
+                ("best-last", |v| v.order = SourceOrder::BestLast),
+                ("best-first", |v| v.order = SourceOrder::BestFirst),
+            ],
         }
     }
 
@@ -179,7 +189,7 @@ impl Ablation {
 mod tests {
     use super::*;
 
-    const ALL: [Ablation; 10] = [
+    const ALL: [Ablation; 11] = [
         Ablation::Context,
         Ablation::Linearizer,
         Ablation::Index,
@@ -190,6 +200,7 @@ mod tests {
         Ablation::Completion,
         Ablation::Translation,
         Ablation::K,
+        Ablation::Order,
     ];
 
     fn configured() -> Variation {
@@ -199,6 +210,7 @@ mod tests {
             retrieval: RetrievalSettings::default(),
             rerank: Reranking::On,
             completion: Completion::Human,
+            order: SourceOrder::BestLast,
         }
     }
 

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use super::figures::Measured;
-use super::names::{Name, P_AT_1};
+use super::names::{Name, P_AT_1, both};
 use super::overlap::{Overlap, without_marks};
 use super::score::share;
 use super::{Answered, Question, Verdict};
@@ -74,20 +74,7 @@ pub const ABOUT_SOURCES: &[Name] = &[
 ];
 
 impl Measured for ScoredAnswer {
-    const NAMES: &'static [Name] = &[
-        Name::AnswerRelevance,
-        Name::NotJudgedRate,
-        Name::TokenF1,
-        Name::GoldRecall,
-        Name::GoldContained,
-        Name::OosRate,
-        Name::ExpectedOosRate,
-        Name::RefusedWithGoldRate,
-        Name::CitedRate,
-        Name::CitationValidity,
-        Name::CitesGoldRate,
-        P_AT_1,
-    ];
+    const NAMES: &'static [Name] = &both::<{ ABOUT_TEXT.len() + ABOUT_SOURCES.len() }>(ABOUT_TEXT, ABOUT_SOURCES);
 
     fn question(&self) -> &Question {
         &self.answered.question

@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use super::figures::Measured;
-use super::names::Name;
+use super::names::{Name, both};
 use super::score::share;
 use super::{Answered, EvalError, Question};
 use crate::answer::read_answer;
@@ -168,21 +168,7 @@ pub const WITHOUT_ANSWERS: &[Name] = &[
 ];
 
 impl Measured for Explained {
-    const NAMES: &'static [Name] = &[
-        Name::GoldRetrievedRate,
-        Name::Accuracy(Way::Similarity),
-        Name::Accuracy(Way::CounterfactualUnclustered),
-        Name::Accuracy(Way::Counterfactual),
-        Name::DecisiveRate,
-        Name::FirstHitAccuracy,
-        Name::OosRate,
-        Name::Accuracy(Way::PreviewUnclustered),
-        Name::Accuracy(Way::Preview),
-        Name::Accuracy(Way::LogprobUnclustered),
-        Name::Accuracy(Way::Logprob),
-        Name::Accuracy(Way::JsdUnclustered),
-        Name::Accuracy(Way::Jsd),
-    ];
+    const NAMES: &'static [Name] = &both::<{ AS_IN_PAPER.len() + WITHOUT_ANSWERS.len() }>(AS_IN_PAPER, WITHOUT_ANSWERS);
 
     fn question(&self) -> &Question {
         &self.answered.question

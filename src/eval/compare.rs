@@ -10,7 +10,7 @@ use super::attributed::{Explained, WAYS, Way};
 use super::figures::{Figures, Measured};
 use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1};
 use super::paper::{self, Papers};
-use super::significance::{Difference, Significance, Tested, Tests};
+use super::significance::{Difference, Exchanged, Significance, Tested, Tests};
 use super::slices::Slice;
 use super::stats::{Interval, McNemar, PairedT, holm};
 use super::table::{ABOUT_INTERVALS, about_paper, aligned, figure, named, optional};
@@ -18,11 +18,8 @@ use super::{Ablation, Asked};
 
 /// What was scored of one question.
 pub trait Scored: Measured + Sized {
-    /// Whether a question came out right, which McNemar's test compares.
-    fn right(default: &[Self]) -> Option<Name>;
-
-    /// What a question is worth, which the t-test compares.
-    const RATED: Option<Name>;
+    /// What is tested of runs that differ in this setting.
+    fn tested(setting: Ablation, default: &[Self]) -> Tested;
 
     /// The figures that stand side by side by slice, each with what it is called.
     const SIDE_BY_SIDE: &'static [(Name, &'static str)];
@@ -65,6 +62,11 @@ const ABOUT_MCNEMAR: &str = "p: two-sided, runs exchanged in whole conversations
                              test over its questions as if they were independent, not corrected; turns of a conversation \
                              are not.";
 
+/// Said of the tests of figures that may differ either way.
+const ABOUT_EXCHANGED: &str = "Over the questions of which both have the figure; higher: in how many of them it is. p: \
+                               two-sided, runs exchanged in whole conversations. Holm: p corrected for the number of \
+                               deciding figures and choices.";
+
 /// Said of the tests of ratings.
 const ABOUT_PAIRED_T: &str = "p: one-tailed paired t-test, default above this, over the means of conversations. Holm: p \
                               corrected for the number of choices in this table.";
@@ -83,7 +85,7 @@ impl<T: Scored> Runs<T> {
     pub fn significance(&self) -> Vec<Significance> {
         let asked = |place: usize| self.runs.get(place).map(|run| run.asked.as_slice()).unwrap_or_default();
         let default = asked(self.default);
-        let tested = Tested { right: T::right(default), rated: T::RATED };
+        let tested = T::tested(self.ablation, default);
         let of = |place: usize| Significance::of(default, asked(place), tested);
         let mut all: Vec<Significance> = (0..self.runs.len()).map(of).collect();
         let mut others: Vec<&mut Significance> = Vec::new();
@@ -92,15 +94,21 @@ impl<T: Scored> Runs<T> {
                 others.push(significance);
             }
         }
-        correct(others.iter_mut().map(|one| &mut one.all));
-        correct(others.iter_mut().filter_map(|one| one.follow_ups.as_mut()));
+        correct(others.iter_mut().map(|one| &mut one.all), tested.deciding);
+        correct(others.iter_mut().filter_map(|one| one.follow_ups.as_mut()), tested.deciding);
         all
+    }
+
+    /// What is tested of these runs.
+    fn under_test(&self) -> Tested {
+        T::tested(self.ablation, self.runs.get(self.default).map_or(&[][..], |run| &run.asked))
     }
 
     /// Every table, for people.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = String::new();
+        let significance = self.significance();
+        let mut text = self.decided(&significance);
         for (name, title) in T::SIDE_BY_SIDE {
             let beside = paper::has(*name) && self.runs.iter().any(|run| run.papers.is_some());
             let about = match (*name, self.runs.get(self.default)) {
@@ -111,31 +119,55 @@ impl<T: Scored> Runs<T> {
             let of = self.ablation.word();
             let _ = writeln!(text, "{title} by {of}; * is the default{about}\n\n{}", self.by_slice(*name));
         }
-        let significance = self.significance();
         let all = significance.iter().map(|one| Some(&one.all)).collect::<Vec<_>>();
         let follow_ups = significance.iter().map(|one| one.follow_ups.as_ref()).collect::<Vec<_>>();
         let tables = [(None, "all questions", all), (Some(Slice::FollowUps), "follow-ups", follow_ups)];
         let tables: Vec<String> = tables
             .into_iter()
             .filter(|(.., tests)| tests.iter().any(Option::is_some))
-            .map(|(slice, of, tests)| self.tested(slice, of, &tests))
+            .map(|(slice, of, tests)| self.tests_of(slice, of, &tests))
             .collect();
         text.push_str(&tables.join("\n"));
         text
     }
 
+    /// Every figure under test of each choice beside the default's, over all questions and over the follow-ups.
+    fn decided(&self, significance: &[Significance]) -> String {
+        let tested = self.under_test();
+        let mut text = String::new();
+        let default = self.runs.get(self.default).map_or("", |run| &run.name);
+        for (run, significance) in self.runs.iter().zip(significance) {
+            let slices = [("all questions", Some(&significance.all)), ("follow-ups", significance.follow_ups.as_ref())];
+            for (of, tests) in slices {
+                let Some(tests) = tests.filter(|tests| run.name != default && !tests.exchanged.is_empty()) else {
+                    continue;
+                };
+                let names = tested.deciding.iter().map(|name| name.title()).collect::<Vec<_>>().join(" and ");
+                let _ = writeln!(
+                    text,
+                    "{} {} against {default}, the default, of {of}. What decides: {names}. {ABOUT_EXCHANGED} \
+                     {ABOUT_INTERVALS}\n\n{}",
+                    self.ablation.word(),
+                    run.name,
+                    exchanged_table((default, &run.name), tested, tests)
+                );
+            }
+        }
+        text
+    }
+
     /// The default against each other run over the questions of a slice.
-    fn tested(&self, slice: Option<Slice>, of: &str, tests: &[Option<&Tests>]) -> String {
+    fn tests_of(&self, slice: Option<Slice>, of: &str, tests: &[Option<&Tests>]) -> String {
         let mut texts = Vec::new();
-        let default = self.runs.get(self.default).map_or(&[][..], |run| &run.asked);
-        if let Some(name) = T::right(default) {
+        let Tested { right, rated, .. } = self.under_test();
+        if let Some(name) = right {
             let title = T::SIDE_BY_SIDE.iter().find(|(known, _)| *known == name).map_or("", |(_, title)| *title);
             texts.push(format!(
                 "{title} of {of} against the default. {ABOUT_MCNEMAR} {ABOUT_INTERVALS}\n\n{}",
                 self.mcnemar_table(slice, name, tests)
             ));
         }
-        if let Some(name) = T::RATED {
+        if let Some(name) = rated {
             texts.push(format!(
                 "{} of {of} against the default. {ABOUT_PAIRED_T} {ABOUT_INTERVALS}\n\n{}",
                 name.title(),
@@ -232,13 +264,37 @@ impl<T> Runs<T> {
     }
 }
 
-/// Corrects the p values of tests for their number.
-fn correct<'t>(tests: impl Iterator<Item = &'t mut Tests>) {
+/// The figures of two runs, named as the choices are.
+fn exchanged_table((default, this): (&str, &str), tested: Tested, tests: &Tests) -> String {
+    let mut header = vec!["figure".to_owned(), "questions".to_owned(), format!("{default} *"), this.to_owned()];
+    header.extend(["difference", "95 %"].map(str::to_owned));
+    header.extend([format!("higher {default}"), format!("higher {this}"), "p".to_owned(), "Holm".to_owned()]);
+    let row = |name: &Name| {
+        let found = tests.exchanged.get(&name.word())?;
+        let counts = [found.higher_default, found.higher_this].map(|count| count.to_string());
+        let decides = if tested.deciding.contains(name) { ", decides" } else { "" };
+        let mut row = vec![format!("{}{decides}", name.title()), found.difference.questions.to_string()];
+        row.extend([figure(found.default), figure(found.this), format!("{:+.3}", found.difference.value)]);
+        row.push(signed_bounds(found.difference.interval));
+        row.extend(counts);
+        row.extend([probability(found.p), found.p_holm.map_or_else(|| optional(None), probability)]);
+        Some(row)
+    };
+    aligned(&header, &tested.deciding.iter().chain(tested.beside).filter_map(row).collect::<Vec<_>>())
+}
+
+/// Corrects the p values of tests for their number, those of exchanged runs for the deciding figures alone.
+fn correct<'t>(tests: impl Iterator<Item = &'t mut Tests>, deciding: &[Name]) {
     let (mut right, mut rated): (Vec<&mut McNemar>, Vec<&mut PairedT>) = (Vec::new(), Vec::new());
+    let mut decide: Vec<&mut Exchanged> = Vec::new();
     for one in tests {
         right.extend(&mut one.mcnemar);
         rated.extend(&mut one.paired_t);
+        let deciding = |(name, found): (&String, _)| deciding.iter().any(|one| one.word() == *name).then_some(found);
+        decide.extend(one.exchanged.iter_mut().filter_map(deciding));
     }
+    let corrected = holm(&decide.iter().map(|found| found.p).collect::<Vec<_>>());
+    decide.into_iter().zip(corrected).for_each(|(found, p)| found.p_holm = Some(p));
     let corrected = holm(&right.iter().map(|test| test.p).collect::<Vec<_>>());
     right.into_iter().zip(corrected).for_each(|(test, p)| test.p_holm = Some(p));
     let corrected = holm(&rated.iter().map(|test| test.p).collect::<Vec<_>>());
@@ -264,11 +320,9 @@ fn signed_bounds(interval: Option<Interval>) -> String {
 }
 
 impl Scored for Asked {
-    fn right(_: &[Self]) -> Option<Name> {
-        Some(P_AT_1)
+    fn tested(_: Ablation, _: &[Self]) -> Tested {
+        Tested { right: Some(P_AT_1), ..Tested::default() }
     }
-
-    const RATED: Option<Name> = None;
 
     const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
         (P_AT_1, "P@1 by page number"),
@@ -288,12 +342,24 @@ impl Scored for Asked {
 }
 
 impl Scored for ScoredAnswer {
-    fn right(_: &[Self]) -> Option<Name> {
-        Some(P_AT_1)
+    /// Ratings are compared over the questions that were judged in both. The order of the sources changes no search: there
+    /// it is what the answers say that is tested, and a small judge does not decide.
+    fn tested(setting: Ablation, _: &[Self]) -> Tested {
+        match setting {
+            Ablation::Order => Tested {
+                deciding: &[Name::GoldContained, Name::TokenF1],
+                beside: &[
+                    Name::AnswerRelevance,
+                    Name::OosRate,
+                    Name::CitedRate,
+                    Name::CitationValidity,
+                    Name::CitesGoldRate,
+                ],
+                ..Tested::default()
+            },
+            _ => Tested { right: Some(P_AT_1), rated: Some(Name::AnswerRelevance), ..Tested::default() },
+        }
     }
-
-    /// Ratings are compared over the questions that were judged in both.
-    const RATED: Option<Name> = Some(Name::AnswerRelevance);
 
     const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
         (P_AT_1, "P@1 by page number"),
@@ -308,12 +374,11 @@ impl Scored for ScoredAnswer {
 
 impl Scored for Explained {
     /// The most exact way that was tried, over the questions that it explained in both.
-    fn right(default: &[Self]) -> Option<Name> {
+    fn tested(_: Ablation, default: &[Self]) -> Tested {
         let mut accuracy = WAYS.into_iter().rev().map(Name::Accuracy);
-        accuracy.find(|name| default.iter().any(|one| one.value(*name).is_some()))
+        let right = accuracy.find(|name| default.iter().any(|one| one.value(*name).is_some()));
+        Tested { right, ..Tested::default() }
     }
-
-    const RATED: Option<Name> = None;
 
     const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
         (Name::Accuracy(Way::Similarity), "Attribution accuracy of similarity"),

@@ -70,11 +70,12 @@ pub use retrieval::{
     Asked, Asking, BY_CONTENT_AND_URL, BY_PAGE, Completion, Doing, Found, Posed, Progress, ask, search,
 };
 pub use score::{Outcome, Page, Placed};
-pub use significance::{Difference, Significance, Tests};
+pub use significance::{Difference, Exchanged, Significance, Tested, Tests};
 pub use slices::{Slice, TurnGroup};
 pub use speaker::{Speaker, Speaking};
 pub use stats::{
-    Distribution, Interval, McNemar, PairedT, holm, interval, mcnemar, mcnemar_by_conversation, mean, paired_t,
+    Distribution, Interval, McNemar, PairedT, exchange, holm, interval, mcnemar, mcnemar_by_conversation, mean,
+    paired_t,
 };
 pub use table::{intervals, measured, retrieved};
 pub use topic::Topic;

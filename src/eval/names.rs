@@ -69,6 +69,17 @@ pub enum Name {
     FirstHitAccuracy,
 }
 
+/// The names of two tables as one list.
+pub(super) const fn both<const ALL: usize>(first: &[Name], second: &[Name]) -> [Name; ALL] {
+    let mut all = [P_AT_1; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        at += 1;
+    }
+    all
+}
+
 /// The figure that runs are compared by.
 pub(super) const P_AT_1: Name = Name::Ranked(Told::Page, Ranking::PAt1);
 

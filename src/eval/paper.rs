@@ -141,7 +141,7 @@ pub(super) fn has(name: Name) -> bool {
 
 /// The run of the paper with these settings: as all its runs are but for one of them.
 fn run(variation: &Variation) -> Option<PaperRun> {
-    let Variation { context, evidence, retrieval, rerank, completion } = variation;
+    let Variation { context, evidence, retrieval, rerank, completion, order: _ } = variation;
     let column = CONTEXTS.iter().position(|(parts, _)| parts == context)?;
     let same = |is_same: bool| if is_same { Setting::Same } else { Setting::Unknown };
     let settings = [

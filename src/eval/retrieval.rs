@@ -7,14 +7,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::figures::Measured;
-use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1};
+use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1, both};
 use super::score::{Outcome, Page, Placed, share};
 use super::{EvalError, Pages, Question, Speaker, Used};
 use crate::answer::{AnswerEvent, RewriteHow, translation_wanted};
 use crate::base::{CancelToken, Language};
 use crate::evidence::Kind;
 use crate::prompt::PastTurn;
-use crate::retrieval::{Conversation, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
+use crate::retrieval::{Conversation, Earlier, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
 
 /// Where the intent-explicit form of a question comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,22 +154,7 @@ pub const BY_CONTENT_AND_URL: &[Name] = &[
 ];
 
 impl Measured for Asked {
-    const NAMES: &'static [Name] = &[
-        P_AT_1,
-        Name::Ranked(Told::Page, Ranking::HitAt5),
-        Name::Ranked(Told::Page, Ranking::HitAt10),
-        Name::Ranked(Told::Page, Ranking::Mrr),
-        Name::PrecisionAt10,
-        Name::Ranked(Told::Content, Ranking::PAt1),
-        Name::Ranked(Told::Content, Ranking::HitAt5),
-        Name::Ranked(Told::Content, Ranking::HitAt10),
-        Name::Ranked(Told::Content, Ranking::Mrr),
-        URL_P_AT_1,
-        Name::Ranked(Told::Url, Ranking::HitAt5),
-        Name::Ranked(Told::Url, Ranking::HitAt10),
-        Name::Ranked(Told::Url, Ranking::Mrr),
-        Name::UrlCeiling,
-    ];
+    const NAMES: &'static [Name] = &both::<{ BY_PAGE.len() + BY_CONTENT_AND_URL.len() }>(BY_PAGE, BY_CONTENT_AND_URL);
 
     fn question(&self) -> &Question {
         &self.question
@@ -256,19 +241,18 @@ pub fn search(
     question: &Question,
     cancel: &CancelToken,
 ) -> Result<Posed, EvalError> {
-    let questions = |past: &[PastTurn]| past.iter().map(|turn| turn.question.clone()).collect::<Vec<String>>();
     let (past, rewrite, earlier) = match asking.completion {
         Completion::Human | Completion::None => (last(&question.past, asking.past_turns), None, Vec::new()),
         Completion::History => {
             let past = last(&question.past, asking.past_turns);
-            let earlier = questions(&past);
+            let earlier = past.iter().map(|turn| Earlier::from(turn.question.as_str())).collect();
             (past, None, earlier)
         }
         Completion::Model => {
             let speaker = speaker.as_deref_mut().ok_or(EvalError::NoGenerator)?;
-            let past = last(speaker.said(question), asking.past_turns);
+            let said = last(speaker.said(question), asking.past_turns);
+            let (past, earlier): (Vec<PastTurn>, Vec<Earlier>) = said.into_iter().unzip();
             let rewrite = speaker.complete(question, &past, cancel)?;
-            let earlier = questions(&past);
             (past, Some(rewrite), earlier)
         }
     };
@@ -303,7 +287,7 @@ impl Asked {
 }
 
 /// The last so many turns.
-fn last(past: &[PastTurn], turns: usize) -> Vec<PastTurn> {
+fn last<T: Clone>(past: &[T], turns: usize) -> Vec<T> {
     past[past.len().saturating_sub(turns)..].to_vec()
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Tests are as `stats` says: over conversations, with McNemar's test for each language beside that. Follow-ups are
 //! tested apart, since they are what completing a question is for.
-//! Not here: drawing (`compare`).
+//! Invariant: what is exchanged are the questions of which both runs have the figure.
+//! Not here: which figures are tested of which setting, and drawing them (`compare`).
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -11,16 +12,20 @@ use super::Question;
 use super::figures::{Measured, by_conversation, is_in};
 use super::names::Name;
 use super::slices::Slice;
-use super::stats::{Interval, McNemar, PairedT, interval, mcnemar, mcnemar_by_conversation, mean, paired_t};
+use super::stats::{Interval, McNemar, PairedT, exchange, interval, mcnemar, mcnemar_by_conversation, mean, paired_t};
 use crate::base::Language;
 
 /// What is tested.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Tested {
-    /// Whether a question came out right.
-    pub(super) right: Option<Name>,
-    /// What a question is worth.
-    pub(super) rated: Option<Name>,
+pub struct Tested {
+    /// Whether a question came out right, which McNemar's test compares.
+    pub right: Option<Name>,
+    /// What a question is worth, which the t-test compares.
+    pub rated: Option<Name>,
+    /// Figures that decide, both ways: the runs are exchanged for each of them, and p corrected for their number.
+    pub deciding: &'static [Name],
+    /// Figures beside them, tested the same, not corrected.
+    pub beside: &'static [Name],
 }
 
 /// How far a run is from the default, over the questions of which both have the figure.
@@ -34,6 +39,26 @@ pub struct Difference {
     pub questions: usize,
     /// Conversations they are turns of.
     pub conversations: usize,
+}
+
+/// A figure of two runs over the questions of which both have it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Exchanged {
+    /// Mean in the default run.
+    pub default: f64,
+    /// Mean in this run.
+    pub this: f64,
+    /// How far this run is from the default.
+    pub difference: Difference,
+    /// Questions with the higher figure in the default run.
+    pub higher_default: usize,
+    /// Questions with the higher figure in this run.
+    pub higher_this: usize,
+    /// Two-sided, runs exchanged in whole conversations: how likely chance alone gives a difference as large.
+    pub p: f64,
+    /// `p` corrected for the number of deciding figures and choices; none where the figure does not decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_holm: Option<f64>,
 }
 
 /// How a run differs from the default over some questions.
@@ -51,6 +76,9 @@ pub struct Tests {
     /// Ratings of the judge, by conversation: whether the default run's are higher.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paired_t: Option<PairedT>,
+    /// By the name of the figure, the deciding ones first.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub exchanged: IndexMap<String, Exchanged>,
 }
 
 /// How a run differs from the default run.
@@ -92,7 +120,25 @@ fn tests<T: Measured>(default: &[T], other: &[T], tested: Tested, slice: Option<
         mcnemar: tested.right.map(|_| mcnemar_by_conversation(&by_conversation(right.iter().copied()))),
         mcnemar_by_language: by_language(&right),
         paired_t: paired_t(&of_conversations(&rated)),
+        exchanged: (tested.deciding.iter().chain(tested.beside))
+            .filter_map(|name| Some((name.word(), exchanged(&pairs(Some(*name)))?)))
+            .collect(),
     }
+}
+
+fn exchanged(pairs: &[(&Question, (f64, f64))]) -> Option<Exchanged> {
+    let (default, this): (Vec<f64>, Vec<f64>) = pairs.iter().map(|(_, pair)| *pair).unzip();
+    let differences = by_conversation(pairs.iter().map(|(question, (default, this))| (*question, this - default)));
+    let higher = |a: &[f64], b: &[f64]| a.iter().zip(b).filter(|(a, b)| a > b).count();
+    Some(Exchanged {
+        default: mean(&default)?,
+        this: mean(&this)?,
+        difference: difference(pairs)?,
+        higher_default: higher(&default, &this),
+        higher_this: higher(&this, &default),
+        p: exchange(&differences),
+        p_holm: None,
+    })
 }
 
 fn difference(pairs: &[(&Question, (f64, f64))]) -> Option<Difference> {
@@ -151,7 +197,7 @@ mod tests {
     #[test]
     fn a_run_is_held_against_the_default_over_conversations_and_by_language() {
         let (default, other) = (run("1111 1110 1010"), run("1100 0010 1010"));
-        let tested = Tested { right: Some(P_AT_1), rated: None };
+        let tested = Tested { right: Some(P_AT_1), ..Tested::default() };
         let found = Significance::of(&default, &other, tested);
         let all = found.all.mcnemar.unwrap();
         // The first conversation has two questions less right, the second one and one, the third none.
@@ -175,11 +221,35 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_is_exchanged_over_the_questions_that_both_have() {
+        let (default, mut other) = (run("1111 1110 1010"), run("1100 0010 1010"));
+        // Two hits cannot tell whether the page is among ten.
+        other.iter_mut().take(4).for_each(|one| one.k = 2);
+        let in_ten = Name::Ranked(super::super::Told::Page, super::super::Ranking::HitAt10);
+        let tested = Tested { deciding: &[P_AT_1], beside: &[Name::AnswerRelevance], ..Tested::default() };
+        let all = Significance::of(&default, &other, tested).all;
+        assert_eq!(all.exchanged.keys().collect::<Vec<_>>(), ["page.p_at_1"], "nothing was rated");
+        let found = all.exchanged["page.p_at_1"];
+        assert!((found.default - 9.0 / 12.0).abs() < 1e-12 && (found.this - 5.0 / 12.0).abs() < 1e-12);
+        assert_eq!((found.higher_default, found.higher_this, found.p_holm), (4, 0, None));
+        assert!((found.p - 0.5).abs() < 1e-12 && found.difference.questions == 12);
+        assert!(all.mcnemar.is_none() && all.paired_t.is_none() && all.differences.is_empty());
+        let found = exchanged_over(&default, &other, in_ten);
+        assert_eq!((found.difference.questions, found.difference.conversations), (8, 2));
+    }
+
+    fn exchanged_over(default: &[Asked], other: &[Asked], name: Name) -> Exchanged {
+        let both = default.iter().zip(other);
+        let pairs = both.filter_map(|(a, b)| Some((a.question(), (a.value(name)?, b.value(name)?))));
+        exchanged(&pairs.collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
     fn questions_in_one_language_are_not_tested_twice() {
         let english: Vec<Asked> =
             run("1111 1110").into_iter().filter(|one| one.question.language == Language::English).collect();
         let first: Vec<Asked> = english.iter().filter(|one| one.question.turn == 1).cloned().collect();
-        let tested = Tested { right: Some(P_AT_1), rated: Some(Name::AnswerRelevance) };
+        let tested = Tested { right: Some(P_AT_1), rated: Some(Name::AnswerRelevance), ..Tested::default() };
         let found = Significance::of(&english, &english, tested);
         assert!(found.all.mcnemar_by_language.is_empty() && found.follow_ups.is_some());
         assert_eq!((found.all.paired_t, found.all.differences.len()), (None, 1), "nothing was rated");

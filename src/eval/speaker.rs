@@ -19,7 +19,7 @@ use crate::answer::{
 };
 use crate::base::{CancelToken, Language};
 use crate::prompt::PastTurn;
-use crate::retrieval::Hit;
+use crate::retrieval::{Earlier, Hit};
 
 /// How the model speaks.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -37,7 +37,7 @@ pub struct Speaker<'a> {
     generator: &'a mut Remembering,
     how: Speaking<'a>,
     /// What was said so far, by conversation and language.
-    said: HashMap<(String, Language), Vec<PastTurn>>,
+    said: HashMap<(String, Language), Vec<(PastTurn, Earlier)>>,
 }
 
 impl<'a> Speaker<'a> {
@@ -64,7 +64,7 @@ impl<'a> Speaker<'a> {
     }
 
     /// The turns before a question as they went here, oldest first.
-    pub(super) fn said(&self, question: &Question) -> &[PastTurn] {
+    pub(super) fn said(&self, question: &Question) -> &[(PastTurn, Earlier)] {
         let (conversation, language) = question.thread();
         self.said.get(&(conversation.to_owned(), language)).map_or(&[][..], Vec::as_slice)
     }
@@ -115,11 +115,14 @@ impl<'a> Speaker<'a> {
         };
         let answer = generate_answer(&mut *self.generator, &input, cancel, on_event)?;
         let (conversation, language) = question.thread();
-        self.said.entry((conversation.to_owned(), language)).or_default().push(PastTurn {
+        let turn = PastTurn {
             question: question.raw.clone(),
             completed_question: posed.query.clone(),
             answer: answer.text.clone(),
-        });
+        };
+        let cited = if answer.answered { &answer.citations[..] } else { &[] };
+        let earlier = Earlier::answered(&question.raw, hits, cited);
+        self.said.entry((conversation.to_owned(), language)).or_default().push((turn, earlier));
         Ok(answer)
     }
 }

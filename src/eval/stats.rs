@@ -5,7 +5,8 @@
 //! - an interval comes from a bootstrap that draws whole conversations;
 //! - whether two runs differ in how often they are right is tested by exchanging them conversation by conversation,
 //!   which is McNemar's exact test where each conversation has one question. McNemar's test itself is given beside it
-//!   for each language, over questions, as the paper has it;
+//!   for each language, over questions, as the paper has it; so is how they differ in any other figure, where both ways
+//!   count;
 //! - the t-test compares the means of the conversations;
 //! - p values of one ablation are corrected for their number by Holm's method.
 //!
@@ -21,6 +22,13 @@ const SEED: u64 = 0x5EED;
 
 /// What the bounds of an interval leave out on each side.
 const TAIL: f64 = 0.025;
+
+/// Conversations that differ, of which every way to exchange two runs is counted; of more, so many are drawn.
+const COUNTED: usize = 20;
+const DRAWN: u32 = 100_000;
+
+/// Sums that differ by less are equal.
+const SAME: f64 = 1e-9;
 
 /// From so many pairs on that differ, the binomial distribution of McNemar's test is taken for a normal one.
 const MANY: usize = 25;
@@ -161,6 +169,33 @@ fn exchanged(differences: &[i64]) -> f64 {
     }
     let as_far = likely.iter().enumerate().filter(|(sum, _)| all.abs_diff(2 * sum) >= observed);
     as_far.map(|(_, likely)| likely).sum::<f64>().min(1.0)
+}
+
+/// How likely chance alone puts the sum of differences as far from 0, either way, where it decides for each conversation
+/// as a whole which run is the first. Exact for up to [`COUNTED`] conversations that differ, else from draws.
+#[must_use]
+pub fn exchange(conversations: &[Vec<f64>]) -> f64 {
+    let sums = conversations.iter().map(|values| values.iter().sum::<f64>());
+    let sums: Vec<f64> = sums.filter(|sum| sum.abs() > SAME).collect();
+    let observed = sums.iter().sum::<f64>().abs() - SAME;
+    if sums.len() > COUNTED {
+        let mut draws = Draws(SEED);
+        let mut drawn = || sums.iter().map(|sum| if draws.below(2) == 0 { *sum } else { -sum }).sum::<f64>();
+        let as_far = (0..DRAWN).filter(|_| drawn().abs() >= observed).count();
+        // What was observed is one of the ways.
+        return (as_far + 1) as f64 / f64::from(DRAWN + 1);
+    }
+    // Each way differs from the one before in a single conversation.
+    let mut ways = sums.clone();
+    let mut sum: f64 = ways.iter().sum();
+    let mut as_far = 1_u32;
+    for way in 1_u32..1 << sums.len() {
+        let turned = &mut ways[way.trailing_zeros() as usize];
+        sum -= 2.0 * *turned;
+        *turned = -*turned;
+        as_far += u32::from(sum.abs() >= observed);
+    }
+    f64::from(as_far) / 2.0_f64.powi(sums.len() as i32)
 }
 
 /// Corrects p values for their number (Holm, 1979), in their order: the smallest counts as often as there are values, the
@@ -445,8 +480,34 @@ mod tests {
         near_all(&[], &[]);
     }
 
+    #[test]
+    fn figures_of_any_size_are_exchanged_in_whole_conversations() {
+        let alone = |values: &[f64]| exchange(&alone(values));
+        // 0.5 and 0.25 sum up to 0.75; so do they turned, of four ways.
+        assert!(near(alone(&[0.5, 0.25]), 0.5, 1e-12) && near(alone(&[-0.5, -0.25]), 0.5, 1e-12));
+        assert!(near(alone(&[0.5, -0.5]), 1.0, 1e-12) && near(alone(&[]), 1.0, 1e-12));
+        // 0.1 + 0.2 is not 0.3 exactly, and counts as far as it.
+        assert!(near(alone(&[0.1, 0.2, -0.3]), 1.0, 1e-12));
+        assert!(near(exchange(&[vec![0.5, 0.5], vec![0.0]]), 1.0, 1e-12), "one conversation differs");
+        // 25 of one sign: 2 of 2^25 ways, which no draw meets; half of each: nothing is nearer to 0.
+        assert!(near(alone(&[0.1; 25]), 1e-5, 1e-6));
+        let half: Vec<f64> = (0..26).map(|at| if at % 2 == 0 { 0.1 } else { -0.1 }).collect();
+        assert!(near(alone(&half), 1.0, 1e-12));
+    }
+
     proptest! {
         #![proptest_config(crate::base::cases(256))]
+
+        #[test]
+        fn right_and_wrong_are_exchanged_as_any_figure(
+            counts in prop::collection::vec((0_usize..4, 0_usize..4), 0..9),
+        ) {
+            let conversations: Vec<_> = counts.iter().map(|(a, b)| conversation(*a, *b)).collect();
+            let value = |right: bool| f64::from(u8::from(right));
+            let differences = |pairs: &Vec<(bool, bool)>| pairs.iter().map(|(a, b)| value(*b) - value(*a)).collect();
+            let differences: Vec<Vec<f64>> = conversations.iter().map(differences).collect();
+            prop_assert!(near(exchange(&differences), mcnemar_by_conversation(&conversations).p, 1e-12));
+        }
 
         #[test]
         fn bounds_are_in_order_and_within_the_values(values in prop::collection::vec(0.0..1.0_f64, 2..40)) {

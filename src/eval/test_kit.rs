@@ -8,6 +8,7 @@ use crate::base::{CancelToken, Language};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind};
 use crate::index::Index;
 use crate::inference::Embed;
+use crate::prompt::SourceOrder;
 use crate::retrieval::{Reranking, RetrievalSettings};
 
 /// An English question at a place in its conversation.
@@ -36,6 +37,7 @@ pub(super) fn as_in_paper() -> Variation {
         retrieval: RetrievalSettings::default(),
         rerank: Reranking::On,
         completion: Completion::Model,
+        order: SourceOrder::BestLast,
     }
 }
 

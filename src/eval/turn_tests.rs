@@ -391,15 +391,20 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let roles = questions.iter().map(|question| {
         let posed = search(asking, Some(&mut speaker), question, &never).unwrap();
         speaker.answer((question, &posed), &posed.retrieved.hits, &never, &mut |_| {}).unwrap();
-        posed.retrieved.legs.iter().map(|leg| leg.role).collect::<Vec<_>>()
+        posed.retrieved.legs.iter().map(|leg| (leg.role, leg.cited.len())).collect::<Vec<_>>()
     });
-    let follow_up = vec![LegRole::Raw, LegRole::Rewrite, LegRole::History];
+    // What the answer before cites is known of the model's own turns.
+    let follow_up = vec![(LegRole::Raw, 0), (LegRole::Rewrite, 0), (LegRole::History, 1)];
     // Of the two turns before the third the model is told of one.
     assert_eq!(roles.collect::<Vec<_>>(), [vec![], follow_up.clone(), follow_up]);
     let history = Asking { completion: Completion::History, ..asking };
     for (past_turns, expected) in [(0, 0), (1, 1), (2, 2), (9, 2)] {
         let posed = search(Asking { past_turns, ..history }, None, &questions[2], &never).unwrap();
         let earlier = posed.retrieved.legs.iter().filter(|leg| leg.role == LegRole::History).count();
+        assert!(
+            posed.retrieved.legs.iter().all(|leg| leg.cited.is_empty()),
+            "a right answer of the benchmark is no answer of ours"
+        );
         assert_eq!((posed.past.len(), earlier > 0), (expected, expected > 0), "{past_turns}");
     }
 }
@@ -468,4 +473,54 @@ fn a_question_in_another_language_is_searched_for_in_that_of_the_documents_too()
     let posed = search(Asking { settings: &off, ..world.asking() }, Some(&mut speaker), &german, &never).unwrap();
     assert_eq!((posed.translated, posed.retrieved.legs.len()), (None, 0));
     assert_eq!(search(world.asking(), None, &german, &never).unwrap().translated, None, "nobody is there to translate");
+}
+
+#[test]
+fn orders_of_sources_are_compared_by_what_the_answers_say_and_a_second_run_asks_nothing() {
+    let world = World::new();
+    let kept = tempfile::tempdir().unwrap();
+    // Reads only the source that stands last.
+    let model = || {
+        ScriptedGenerator::new(|request: &GenerateRequest| {
+            let prompt: String = request.parts.iter().map(|part| part.text.as_str()).collect();
+            let last = prompt.rfind("Source 1:").is_some_and(|best| !prompt[best..].contains("Source 2:"));
+            if last { "It has three layers [Source 1].".into() } else { "Many layers [Source 9].".to_owned() }
+        })
+    };
+    let configured = Variation { completion: Completion::Human, ..as_in_paper() };
+    let Comparing { variants, default } = Ablation::Order.compare(&configured);
+    let questions = ["a", "b"].map(|conversation| Question { conversation: conversation.into(), ..layers() });
+    let asked = || {
+        let mut generator = remembering(kept.path(), model());
+        let mut run = |Variant { name, variation }: &Variant| {
+            let prompt = PromptSettings { order: variation.order, ..PromptSettings::default() };
+            let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
+            let speaking = Speaking { settings: &settings, ..world.speaking() };
+            let mut speaker = Speaker::new(&mut generator, speaking);
+            let answered = questions.iter().map(|question| {
+                let never = CancelToken::never();
+                let answered = answer(world.asking(), &mut speaker, question, &never, &mut |_| {}).unwrap();
+                ScoredAnswer::new(answered, Judgement::NotAsked)
+            });
+            Run::new(name, answered.collect(), None)
+        };
+        let runs = Runs { ablation: Ablation::Order, default, runs: variants.iter().map(&mut run).collect() };
+        (runs, generator.used())
+    };
+    let (runs, used) = asked();
+    assert_eq!(used.asked, 2, "the same question in another conversation is the same prompt");
+    let [last, first] = runs.runs.as_slice() else { panic!("{runs:?}") };
+    let sources = |run: &Run<ScoredAnswer>| run.asked[0].answered.answer.prompt.sources();
+    assert_eq!((sources(last), sources(first)), (vec![1, 2], vec![1, 2]), "their numbers are the same");
+    let tests = &runs.significance()[1].all;
+    let contained = tests.exchanged["gold_contained"];
+    assert_eq!((contained.higher_default, contained.higher_this, contained.p), (2, 0, 0.5));
+    assert_eq!(contained.p_holm, Some(1.0), "corrected for the two figures that decide");
+    assert_eq!(tests.exchanged["citation_validity"].p_holm, None);
+    assert!(!tests.exchanged.contains_key("answer_relevance"), "nobody judged");
+    let text = runs.text();
+    let decided = text.split("P@1 by page number").next().unwrap();
+    insta::assert_snapshot!(decided);
+    let (again, used) = asked();
+    assert_eq!((used.asked, again.text()), (0, text));
 }

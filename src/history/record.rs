@@ -6,8 +6,8 @@ use time::OffsetDateTime;
 use super::{Feedback, TurnSettings};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::Attribution;
-use crate::base::{ConversationId, DomainName, Millis, TurnId};
-use crate::retrieval::Retrieved;
+use crate::base::{ConversationId, DomainName, Millis, TurnId, clean_line};
+use crate::retrieval::{Pick, Picked, Retrieved};
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +70,48 @@ pub struct Trace {
     pub settings: Option<TurnSettings>,
     /// Names of those settings that were the domain's own and not the configuration's.
     pub domain_settings: Vec<String>,
+    /// Which turn it asks again, and what is other; none of a turn that asks a question of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
+}
+
+/// What a turn that asks an earlier one again has other than that one. No later turn is told about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Number of the turn that it asks again, in the same conversation.
+    pub of: u32,
+    /// Settings that are other.
+    #[serde(default)]
+    pub settings: Vec<OtherSetting>,
+    /// What is said of single evidences, that of the turn that it asks again included.
+    #[serde(default)]
+    pub picks: Vec<Pick>,
+}
+
+impl Variant {
+    /// On one line: `turn 1, sources 10 → 3; without “Minutes”`.
+    pub fn says(&self) -> String {
+        let settings = self.settings.iter().map(|other| format!("{} {} → {}", other.key, other.from, other.to));
+        let picks = self.picks.iter().map(|pick| match pick.how {
+            Picked::First => format!("“{}” comes first", pick.name),
+            Picked::LeftOut => format!("without “{}”", pick.name),
+            Picked::PageLeftOut => format!("without the page “{}”", pick.name),
+        });
+        let other: Vec<String> = settings.chain(picks).collect();
+        let other = if other.is_empty() { "with nothing changed".to_owned() } else { other.join("; ") };
+        clean_line(&format!("turn {}, {other}", self.of))
+    }
+}
+
+/// A setting that two turns have not alike.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherSetting {
+    /// Its name, as in a configuration.
+    pub key: String,
+    /// Its value in the first.
+    pub from: String,
+    /// Its value in the second.
+    pub to: String,
 }
 
 /// One turn.

@@ -37,6 +37,7 @@ fn by_part(parts: &mut Map<String, Value>) -> Trace {
         timings_ms: part(parts, "timings_ms"),
         settings: part(parts, "settings"),
         domain_settings: part(parts, "domain_settings"),
+        variant: part(parts, "variant"),
     }
 }
 

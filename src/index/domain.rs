@@ -14,7 +14,7 @@ use super::files::MEMBER_PATH;
 use super::manifest::{Manifest, NewDomain, json};
 use super::stored::{KindCounts, StoredEvidence, Summary, kind_of};
 use super::{IndexError, list, schema};
-use crate::base::{DocumentId, EvidenceId};
+use crate::base::{CancelToken, DocumentId, EvidenceId};
 use crate::evidence::{Context, ContextParts, Evidence, TableGrid, UnknownPart};
 use crate::inference::{Embedding, EncoderIdentity};
 
@@ -157,13 +157,21 @@ impl DomainDb {
     }
 
     /// The evidences of a document in reading order.
-    pub(super) fn evidences_of(&self, document: DocumentId) -> Result<Vec<StoredEvidence>, IndexError> {
-        let read = || {
-            let sql = evidence_query("e.document = ?1 ORDER BY e.ordinal");
-            let mut query = self.connection.prepare_cached(&sql)?;
-            query.query_map([document.0], stored_evidence)?.collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(self.failed("reading the evidences"))
+    pub(super) fn evidences_of(
+        &self,
+        document: DocumentId,
+        cancel: &CancelToken,
+    ) -> Result<Vec<StoredEvidence>, IndexError> {
+        let failed = self.failed("reading the evidences");
+        let sql = evidence_query("e.document = ?1 ORDER BY e.ordinal");
+        let mut query = self.connection.prepare_cached(&sql).map_err(&failed)?;
+        let rows = query.query_map([document.0], stored_evidence).map_err(&failed)?;
+        let mut evidences = Vec::new();
+        for row in rows {
+            cancel.check()?;
+            evidences.push(row.map_err(&failed)?);
+        }
+        Ok(evidences)
     }
 
     pub(super) fn evidence(&self, id: EvidenceId) -> Result<Option<StoredEvidence>, IndexError> {

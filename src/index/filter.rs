@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use rusqlite::params_from_iter;
 use time::Date;
 use time::macros::format_description;
 
@@ -26,6 +27,17 @@ pub struct Filter {
     pub kinds: Vec<Kind>,
     /// Documents.
     pub within: Within,
+    /// What is not found whatever else fits.
+    pub left_out: LeftOut,
+}
+
+/// Single evidences and whole documents that a search does not find.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// These evidences.
+    pub evidences: Vec<EvidenceId>,
+    /// All evidences of these documents.
+    pub documents: Vec<DocumentId>,
 }
 
 /// The documents a search looks among; by default all.
@@ -33,6 +45,8 @@ pub struct Filter {
 pub struct Within {
     /// Those whose title, address or path has this text in it; case does not matter.
     pub document: Option<String>,
+    /// These; any where there is none.
+    pub documents: Vec<DocumentId>,
     /// Those of this day or later.
     pub since: Option<Date>,
     /// Those of this day or earlier.
@@ -41,7 +55,7 @@ pub struct Within {
 
 impl Default for Filter {
     fn default() -> Self {
-        Self { kinds: Kind::ALL.to_vec(), within: Within::default() }
+        Self { kinds: Kind::ALL.to_vec(), within: Within::default(), left_out: LeftOut::default() }
     }
 }
 
@@ -49,7 +63,8 @@ impl Filter {
     /// Whether it leaves nothing out.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        Kind::ALL.iter().all(|kind| self.kinds.contains(kind)) && self.within == Within::default()
+        let all_kinds = Kind::ALL.iter().all(|kind| self.kinds.contains(kind));
+        all_kinds && self.within == Within::default() && self.left_out == LeftOut::default()
     }
 }
 
@@ -132,17 +147,20 @@ struct Inner {
     places: Arc<Places>,
     kinds: Vec<Kind>,
     documents: Option<HashSet<DocumentId>>,
+    left_out: LeftOut,
 }
 
 impl Test {
     pub(super) fn new(db: &DomainDb, places: Arc<Places>, filter: &Filter) -> Result<Self, IndexError> {
         let documents = if filter.within == Within::default() { None } else { Some(documents(db, &filter.within)?) };
-        Ok(Self(Arc::new(Inner { places, kinds: filter.kinds.clone(), documents })))
+        let (kinds, left_out) = (filter.kinds.clone(), filter.left_out.clone());
+        Ok(Self(Arc::new(Inner { places, kinds, documents, left_out })))
     }
 
     #[cfg(test)]
     pub(super) fn of_kinds(places: &Arc<Places>, kinds: &[Kind]) -> Self {
-        Self(Arc::new(Inner { places: Arc::clone(places), kinds: kinds.to_vec(), documents: None }))
+        let (places, kinds) = (Arc::clone(places), kinds.to_vec());
+        Self(Arc::new(Inner { places, kinds, documents: None, left_out: LeftOut::default() }))
     }
 
     /// Whether an evidence may be found.
@@ -160,17 +178,24 @@ impl Inner {
     fn fits(&self, place: &Place) -> bool {
         self.kinds.contains(&place.kind)
             && self.documents.as_ref().is_none_or(|documents| documents.contains(&place.document))
+            && !self.left_out.evidences.contains(&place.evidence)
+            && !self.left_out.documents.contains(&place.document)
     }
 }
 
 /// The documents that a search looks among.
 fn documents(db: &DomainDb, within: &Within) -> Result<HashSet<DocumentId>, IndexError> {
     db.read("reading the documents", |connection| {
+        // A few documents are looked up by their ids: reading all of a large domain takes longer than the search.
+        let among = match within.documents.len() {
+            0 => String::new(),
+            count => format!(" WHERE d.id IN (?{})", ", ?".repeat(count - 1)),
+        };
         let sql = format!(
-            "SELECT d.id, d.title, d.url, d.date, {MEMBER_PATH} FROM documents d JOIN files f ON f.id = d.file"
+            "SELECT d.id, d.title, d.url, d.date, {MEMBER_PATH} FROM documents d JOIN files f ON f.id = d.file{among}"
         );
         let mut query = connection.prepare_cached(&sql)?;
-        let mut rows = query.query([])?;
+        let mut rows = query.query(params_from_iter(within.documents.iter().map(|document| document.0)))?;
         let mut found = HashSet::new();
         while let Some(row) = rows.next()? {
             let (title, url): (String, Option<String>) = (row.get(1)?, row.get(2)?);

@@ -49,7 +49,7 @@ pub use details::{
 pub use documents::StoredDocument;
 pub use error::IndexError;
 pub use files::{Root, RootKind};
-pub use filter::{Filter, Within};
+pub use filter::{Filter, LeftOut, Within};
 pub use lexical::{MatchKind, MatchedTerm, QuestionTerms, TextField};
 pub use list::{ListedDomain, list_domains};
 pub use manifest::{LastIngest, Manifest, NewDomain};

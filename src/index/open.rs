@@ -240,7 +240,19 @@ impl Index {
     /// # Errors
     /// When the database cannot be read.
     pub fn evidences_of(&self, document: DocumentId) -> Result<Vec<StoredEvidence>, IndexError> {
-        self.db.evidences_of(document)
+        self.evidences_of_unless(document, &CancelToken::never())
+    }
+
+    /// As [`Index::evidences_of`], unless `cancel` says to stop.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or with [`IndexError::Canceled`].
+    pub fn evidences_of_unless(
+        &self,
+        document: DocumentId,
+        cancel: &CancelToken,
+    ) -> Result<Vec<StoredEvidence>, IndexError> {
+        self.db.evidences_of(document, cancel)
     }
 
     /// The table that an evidence is, or is a row of.

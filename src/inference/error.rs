@@ -79,6 +79,19 @@ pub enum InferenceError {
         /// Bytes that were left; none where the system does not say.
         available: Option<u64>,
     },
+    /// The limit of the address space leaves less than the model takes.
+    #[error(
+        "the model `{model}` takes {} of address space, and the limit of this process (ulimit -v) leaves {}",
+        gigabytes(*.needed), gigabytes(*.left)
+    )]
+    OutOfAddressSpace {
+        /// Id in the catalog.
+        model: String,
+        /// Bytes it takes.
+        needed: u64,
+        /// Bytes that were left.
+        left: u64,
+    },
     /// The engine failed at work.
     #[error("{doing} with the model `{model}`")]
     Run {
@@ -101,6 +114,11 @@ pub enum InferenceError {
 }
 
 impl InferenceError {
+    /// Whether the model could be loaded if another one left the memory.
+    pub fn is_for_want_of_memory(&self) -> bool {
+        matches!(self, Self::OutOfMemory { .. } | Self::OutOfAddressSpace { .. })
+    }
+
     /// The error of a generator that cannot score an answer with parts of its prompt hidden.
     pub(super) fn cannot_hide(model: &str) -> Self {
         let source = "it cannot hide parts of what it has read".into();

@@ -102,7 +102,7 @@ pub struct Completion {
     pub tokens: Vec<i32>,
     /// Tokens of the prompt.
     pub prompt_tokens: usize,
-    /// Of these, tokens whose state was still there from an earlier call.
+    /// Of these, tokens whose state was still there from an earlier call, or was kept by an earlier run.
     pub reused_tokens: usize,
     /// Generated tokens that the draft had foreseen, counted up to the first that it had not.
     #[serde(default)]

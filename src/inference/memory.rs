@@ -1,11 +1,22 @@
-//! How much memory the machine has left.
+//! How much memory the machine has left, and how much address space the process.
 //!
 //! Takes what Linux says under `/proc` and in the control groups of this process; elsewhere nothing is known.
-//! Invariant: where there are several limits, the narrowest counts.
+//! Invariants: where there are several limits, the narrowest counts; a model is refused before it is loaded where the
+//! address space cannot hold it, since memory that is refused at work ends the process.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, getrlimit};
+
+use super::InferenceError;
+
+/// Address space that the stack of a thread takes.
+const STACK: u64 = 8 << 20;
+
+/// Address space that is left for the work itself, and for all that is not counted.
+const SPARE: u64 = 128 << 20;
 
 /// Bytes a generator takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +55,29 @@ pub fn available_memory() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let rooms = groups_of(&groups).into_iter().filter_map(|group| group.room(Path::new("/sys/fs/cgroup")));
     machine.into_iter().chain(rooms).min()
+}
+
+/// Bytes that the limit of the address space (`ulimit -v`) leaves this process; none where there is no limit, or the system
+/// does not say.
+pub fn address_space_left() -> Option<u64> {
+    let limit = getrlimit(Resource::As).current?;
+    let used = of_meminfo(&fs::read_to_string("/proc/self/status").ok()?, "VmSize")?;
+    Some(limit.saturating_sub(used))
+}
+
+/// Address space that a model of so many bytes takes with the threads it computes with: its weights are there twice, as
+/// they are in the file and as they are computed with.
+pub(super) fn address_space_of(weights: u64, rest: u64, threads: usize) -> u64 {
+    let stacks = STACK.saturating_mul(threads as u64);
+    [weights, weights, rest, stacks, SPARE].into_iter().fold(0, u64::saturating_add)
+}
+
+/// Refuses a model that takes more address space than is left.
+pub(super) fn check_address_space(model: &str, needed: u64) -> Result<(), InferenceError> {
+    match address_space_left() {
+        Some(left) if left < needed => Err(InferenceError::OutOfAddressSpace { model: model.to_owned(), needed, left }),
+        _ => Ok(()),
+    }
 }
 
 /// Bytes of all memory of the machine; none where the system does not say.
@@ -129,6 +163,20 @@ mod tests {
         assert_eq!(of_meminfo(text, "MemAvailable"), Some(22_887_000 * 1024));
         assert_eq!(of_meminfo(text, "MemTotal"), Some(24_683_848 * 1024));
         assert_eq!(of_meminfo(text, "Mem"), None);
+    }
+
+    #[test]
+    fn a_model_that_the_address_space_cannot_hold_is_refused_with_the_limit_to_raise() {
+        let gigabyte = 1 << 30;
+        assert!(address_space_of(gigabyte, 100, 4) > 2 * gigabyte + 4 * STACK + 100);
+        assert_eq!(address_space_of(u64::MAX, 1, 1), u64::MAX);
+        let short = InferenceError::OutOfAddressSpace { model: "m".into(), needed: 3 * gigabyte, left: gigabyte / 2 };
+        let said = short.to_string();
+        assert!(said.contains("3.2 GB") && said.contains("0.54 GB") && said.contains("ulimit -v"), "{said}");
+        assert!(short.is_for_want_of_memory());
+        if address_space_left().is_none() {
+            assert!(check_address_space("m", u64::MAX).is_ok(), "there is no limit");
+        }
     }
 
     #[test]

@@ -3,13 +3,14 @@
 //! The budget is fixed before generation: context − answer − instructions − question − history is left for evidence,
 //! and what does not fit is cut from the lowest-ranked evidence up.
 //! Invariants: prompt and answer reserve never exceed the context; no evidence takes more than its share of the evidence
-//! budget; the best evidence is the last; every cut is named.
+//! budget; evidences stand in the order of their ranks, the best last or first; what is in the prompt and under which
+//! number does not depend on the order; every cut is named.
 //! Not here: wording (`assets/prompts`), generating.
 
 use super::chat::{self, ChatPiece};
 use super::shorten::shorten;
 use super::wording::{self, Task};
-use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment};
+use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
 use crate::base::Language;
 use crate::inference::{Generate, PromptPart, Special};
 use crate::retrieval::Hit;
@@ -65,7 +66,10 @@ impl AnswerPrompt<'_> {
         let history = frame.history(&task, self.past, self.settings)?;
         let budget = frame.room.min(self.settings.evidence_tokens);
         let evidences = Evidences { generator, budget, share: share(budget, self.settings.share_cap) };
-        let (sources, cut) = evidences.choose(self.hits)?;
+        let (mut sources, cut) = evidences.choose(self.hits)?;
+        if self.settings.order == SourceOrder::BestLast {
+            sources.reverse();
+        }
         let user = sources.into_iter().chain(history);
         Ok(frame.prompt(user, vec![STOP.to_owned()], cut))
     }
@@ -172,7 +176,7 @@ struct Evidences<'a> {
 }
 
 impl Evidences<'_> {
-    /// The sources of the prompt, the best last, and what was cut, the best first.
+    /// The sources of the prompt and what was cut, the best first.
     fn choose(&self, hits: &[Hit]) -> Result<(Vec<Segment>, Vec<Cut>), PromptError> {
         let mut ranked: Vec<&Hit> = hits.iter().collect();
         ranked.sort_by_key(|hit| hit.rank);
@@ -201,7 +205,6 @@ impl Evidences<'_> {
                 left = 0;
             }
         }
-        sources.reverse();
         Ok((sources, cut))
     }
 

@@ -1,6 +1,7 @@
 //! Evidence and history -> [`Prompt`]: templates, the model's chat template, the token budget.
 //!
-//! design.md §6: `[system and instructions][evidences, best last][history and question]`. Each segment is tokenized on
+//! design.md §6: `[system and instructions][evidences][history and question]`, the best evidence last unless the settings
+//! say first. Each segment is tokenized on
 //! its own, so that [`Prompt::without`] removes an evidence exact to the token and prefixes are really shared.
 //! Invariants: a prompt never exceeds its budget; a source keeps its rank as number whatever else is removed.
 //! Not here: running the model (`inference`), reading its answer (`answer`).
@@ -23,7 +24,7 @@ pub use error::PromptError;
 pub use judge::JudgePrompt;
 pub use past::{PAST_TURNS, PastTurn};
 pub use segment::{Cut, CutHow, Part, Prompt, Segment};
-pub use settings::PromptSettings;
+pub use settings::{PromptSettings, SourceOrder};
 pub use shares::PromptShares;
 pub use suggest::SuggestPrompt;
 pub use translate::TranslatePrompt;

@@ -1,7 +1,10 @@
 //! A prompt as labelled segments.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
+use super::SourceOrder;
 use crate::base::EvidenceId;
 use crate::inference::{PromptPart, Special};
 
@@ -89,6 +92,20 @@ impl Prompt {
             .collect();
         ranks.sort_unstable();
         ranks
+    }
+
+    /// In which order its sources stand; none of fewer than two.
+    pub fn order(&self) -> Option<SourceOrder> {
+        let mut ranks = self.segments.iter().filter_map(|segment| match segment.part {
+            Part::Evidence { rank } => Some(rank),
+            _ => None,
+        });
+        let (first, last) = (ranks.next()?, ranks.next_back()?);
+        match first.cmp(&last) {
+            Ordering::Less => Some(SourceOrder::BestFirst),
+            Ordering::Equal => None,
+            Ordering::Greater => Some(SourceOrder::BestLast),
+        }
     }
 
     /// The same prompt with these sources left out; every other token stays as it is.

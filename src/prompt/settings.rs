@@ -1,6 +1,18 @@
-//! How much of the context each part of a prompt may take.
+//! How much of the context each part of a prompt may take, and in which order sources stand in it.
 
 use serde::{Deserialize, Serialize};
+
+/// In which order sources stand in a prompt. Their numbers are their ranks in either.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceOrder {
+    /// The best one last, next to the question. Without one of the best sources most of the prompt stays as it was, so
+    /// that leaving them out takes little time.
+    #[default]
+    BestLast,
+    /// The best one first.
+    BestFirst,
+}
 
 /// Limits of a prompt, in tokens of the generator unless said otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,6 +26,8 @@ pub struct PromptSettings {
     pub evidence_tokens: usize,
     /// Most of the evidence budget for one evidence, a fraction.
     pub share_cap: f64,
+    /// In which order the evidences stand.
+    pub order: SourceOrder,
     /// Most earlier turns.
     pub history_turns: usize,
     /// Most for the earlier turns together.
@@ -27,6 +41,7 @@ impl Default for PromptSettings {
             rewrite_tokens: 64,
             evidence_tokens: 2000,
             share_cap: 0.4,
+            order: SourceOrder::BestLast,
             history_turns: 3,
             history_tokens: 400,
         }

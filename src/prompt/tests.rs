@@ -170,6 +170,27 @@ fn what_does_not_fit_is_cut_from_the_lowest_rank_up() {
 }
 
 #[test]
+fn the_order_of_the_sources_changes_neither_what_they_say_nor_their_numbers() {
+    let generator = WordCounter::new(4096);
+    let settings = PromptSettings { evidence_tokens: 120, ..PromptSettings::default() };
+    let first = PromptSettings { order: SourceOrder::BestFirst, ..settings.clone() };
+    let long = (1..60).map(|n| format!("Row {n} has a value")).collect::<Vec<_>>().join("\n");
+    let hits = [hit(1, "Lund has the MB-7."), hit(2, &long), hit(3, "Lund lies in Sweden."), hit(4, &long)];
+    let [last, first] = [settings, first].map(|settings| answer_prompt(&generator, &hits, &[], &settings));
+    assert_eq!((last.order(), first.order()), (Some(SourceOrder::BestLast), Some(SourceOrder::BestFirst)));
+    assert_eq!((last.sources(), &last.cut, last.tokens()), (first.sources(), &first.cut, first.tokens()));
+    assert!(first.text().contains("Source 1:\nLund has the MB-7."), "{}", first.text());
+    let is_source = |segment: &Segment| matches!(segment.part, Part::Evidence { .. });
+    let [of_last, mut of_first] =
+        [&last, &first].map(|prompt| prompt.segments.iter().filter(|s| is_source(s)).cloned().collect::<Vec<_>>());
+    of_first.reverse();
+    assert_eq!(of_last, of_first, "the same sources the other way round");
+    let [of_last, of_first] = [last, first].map(|prompt| prompt.without(&[1, 2, 3, 4]));
+    assert_eq!(of_last, of_first, "and nothing else differs");
+    assert_eq!(of_first.order(), None);
+}
+
+#[test]
 fn the_oldest_turns_are_left_out_first() {
     let generator = WordCounter::new(4096);
     let past: Vec<PastTurn> = (1..=5).map(|n| turn(&format!("question{n}"), &"a ".repeat(100))).collect();

@@ -1,8 +1,9 @@
 //! Why a hit stands where it stands.
 //!
 //! Takes the lists that were fused, gives for each hit what every list added to its score.
-//! Invariant: by ranks, the points of a hit add up to its score of the fusion of the searches; by scores, they do where
-//! every list has it, since what a list scores beyond its end is not told, and no sum of cosines counts less than 0.
+//! Invariant: by ranks, the points of a hit add up to its score of the fusion of the searches; by scores, they do with
+//! what its document adds where every list has it, since what a list scores beyond its end is not told, and no sum of
+//! cosines counts less than 0.
 //! Not here: the words (`index` knows what a word is), the screen (`tui`).
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub struct Why {
     pub fused_rank: usize,
     /// Its score there.
     pub fused_score: f64,
+    /// What its document adds to that score, because answers before this question cite it.
+    pub cited: f64,
     /// Words of the question that it has, in lower case; a compound or a misspelling where it has a part or a neighbour.
     pub matched: Vec<String>,
 }
@@ -104,7 +107,8 @@ mod tests {
         };
         let (dense, lexical) = (ranked(dense), ranked(lexical));
         let text = String::new();
-        QueryLeg { role, text, standing: Standing::Complete, weight, why: LegReason::Only, dense, lexical }
+        let (standing, why) = (Standing::Complete, LegReason::Only);
+        QueryLeg { role, text, standing, weight, why, dense, lexical, cited: Vec::new() }
     }
 
     #[test]

@@ -11,10 +11,12 @@ use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 use super::found::{Found, Sums, by_rank, by_score, lexical_sum};
+use super::pick::with_first;
+use super::rests::Rests;
 use super::search::{Candidates, finish, measured, ranked};
 use super::{
     Conversation, Engines, Fusion, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
-    RetrievalSettings, RetrievalTimings, Retrieved, Standing, standing, weigh,
+    RetrievalSettings, RetrievalTimings, Retrieved, Standing, course, standing, weigh,
 };
 use crate::base::{CancelToken, DocumentId, EvidenceId, Millis, clean_line};
 use crate::index::Index;
@@ -71,9 +73,11 @@ pub fn retrieve_follow_up(
         weigh_all(engines.index, &mut legs)?;
         retrieved.query = question_of(&legs);
     }
-    let Found { dense, lexical, cosines, fused, worths } = search.found(&legs, &vectors)?;
+    let rests = if settings.fusion == Fusion::Blend { Rests::of(&legs) } else { Rests::default() };
+    let Found { dense, lexical, cosines, fused, worths } = search.found(&legs, &vectors, &rests)?;
+    let fused = with_first(fused, &settings.picks);
     let mut timings = search.timings;
-    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines))?;
+    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines, &rests))?;
     (retrieved.dense, retrieved.lexical) = (dense, lexical);
     finish(engines, &mut retrieved, (candidates, (&legs, worths)), (settings, &mut timings), cancel)?;
     if !is_alone {
@@ -98,22 +102,23 @@ fn legs(conversation: &Conversation<'_>) -> Vec<QueryLeg> {
         why: LegReason::default(),
         dense: Vec::new(),
         lexical: Vec::new(),
+        cited: Vec::new(),
     };
     let question = clean_line(conversation.question);
     let completed = conversation.completed.map(clean_line).filter(|completed| *completed != question);
     let translated = conversation.translated.map(clean_line);
     let is_new = |text: &String| !same_words(text, completed.as_ref().unwrap_or(&question));
     let translated = translated.filter(|text| !text.trim().is_empty() && !same_words(text, &question) && is_new(text));
-    let earlier = conversation.earlier.iter().rev().map(|text| clean_line(text));
-    let earlier = earlier.filter(|text| !text.trim().is_empty()).take(MOST_EARLIER);
-    let mut earlier = earlier.map(|text| text.chars().take(LONGEST_EARLIER).collect()).peekable();
+    let earlier = conversation.earlier.iter().rev().map(|turn| (clean_line(&turn.question), &turn.cited));
+    let earlier = earlier.filter(|(text, _)| !text.trim().is_empty()).take(MOST_EARLIER);
+    let mut earlier = earlier.map(|(text, cited)| (text.chars().take(LONGEST_EARLIER).collect(), cited)).peekable();
     if question.trim().is_empty() || (earlier.peek().is_none() && translated.is_none()) {
         return vec![leg(LegRole::Raw, conversation.completed.unwrap_or(conversation.question).to_owned())];
     }
     let mut legs = vec![leg(LegRole::Raw, question)];
     legs.extend(completed.map(|completed| leg(LegRole::Rewrite, completed)));
     legs.extend(translated.map(|translated| leg(LegRole::Translation, translated)));
-    legs.extend(earlier.map(|text| leg(LegRole::History, text)));
+    legs.extend(earlier.map(|(text, cited)| QueryLeg { cited: cited.clone(), ..leg(LegRole::History, text) }));
     legs
 }
 
@@ -128,7 +133,8 @@ fn same_words(one: &str, other: &str) -> bool {
 
 /// Gives every leg its weight.
 fn weigh_all(index: &Index, legs: &mut [QueryLeg]) -> Result<(), RetrievalError> {
-    let heard = legs.iter().map(|leg| Ok(Heard { role: leg.role, sure_of: sure_of(index, leg)? }));
+    let heard =
+        legs.iter().map(|leg| Ok(Heard { role: leg.role, sure_of: sure_of(index, leg)?, course: course(&leg.text) }));
     let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
     for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
         (leg.weight, leg.why) = (weight, why);
@@ -214,18 +220,19 @@ impl Search<'_> {
     }
 
     /// What all legs found together.
-    fn found(&mut self, legs: &[QueryLeg], vectors: &[Embedding]) -> Result<Found, RetrievalError> {
+    fn found(&mut self, legs: &[QueryLeg], vectors: &[Embedding], rests: &Rests) -> Result<Found, RetrievalError> {
         match self.settings.fusion {
             Fusion::Rrf => Ok(measured(&mut self.timings.fuse, || by_rank(legs, self.settings.rrf_k))),
             Fusion::Blend => {
-                let sums = self.sums(legs, vectors)?;
+                let sums = self.sums(legs, vectors, rests)?;
                 Ok(measured(&mut self.timings.fuse, || by_score(sums)))
             }
         }
     }
 
-    /// The best by meaning and the best by words, over all legs.
-    fn sums(&mut self, legs: &[QueryLeg], vectors: &[Embedding]) -> Result<Sums, RetrievalError> {
+    /// The best by meaning and the best by words, over all legs, and what fits best in the documents that the
+    /// conversation rests on.
+    fn sums(&mut self, legs: &[QueryLeg], vectors: &[Embedding], rests: &Rests) -> Result<Sums, RetrievalError> {
         let pool = POOL.max(self.settings.per_leg).max(self.settings.top_k);
         let lexical = lexical_sum(legs, pool);
         let Some((vector, length)) = weighted_sum(legs, vectors) else {
@@ -235,7 +242,14 @@ impl Search<'_> {
         let known: HashSet<EvidenceId> = dense.iter().map(|ranked| ranked.evidence).collect();
         let missing: Vec<EvidenceId> = lexical.iter().map(|(id, _)| *id).filter(|id| !known.contains(id)).collect();
         let cosines = self.engines.index.vectors(&missing)?;
-        let cosines = missing.into_iter().zip(cosines.iter().map(|found| vector.cosine(found))).collect();
+        let mut cosines: HashMap<EvidenceId, f64> =
+            missing.into_iter().zip(cosines.iter().map(|found| vector.cosine(found))).collect();
+        if let Some(filter) = rests.filter(self.settings.filter()) {
+            let index = self.engines.index;
+            let there = measured(&mut self.timings.dense, || index.dense_search_among(&vector, pool, &filter))?;
+            let there = there.into_iter().filter(|scored| !known.contains(&scored.evidence));
+            cosines.extend(there.map(|scored| (scored.evidence, scored.score)));
+        }
         Ok(Sums { dense, length, lexical, cosines })
     }
 }

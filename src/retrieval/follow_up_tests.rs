@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::base::{CancelSource, CancelToken};
-use crate::index::Index;
+use crate::evidence::Kind;
 use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
+use crate::index::{Index, Within};
 use crate::retrieval::tests::{added_up, close};
+use crate::retrieval::{Copies, Earlier};
 
 fn wiki(embedder: &WordEmbedder) -> (tempfile::TempDir, Index) {
     let (folder, mut index) = domain(embedder);
@@ -23,8 +25,8 @@ fn search(conversation: &Conversation<'_>, settings: &RetrievalSettings) -> Retr
     retrieve_follow_up(engines, conversation, settings, &CancelToken::never()).unwrap()
 }
 
-fn earlier(questions: &[&str]) -> Vec<String> {
-    questions.iter().map(|question| (*question).to_owned()).collect()
+fn earlier(questions: &[&str]) -> Vec<Earlier> {
+    questions.iter().map(|question| Earlier::from(*question)).collect()
 }
 
 fn asked(question: &str, before: &[&str]) -> Retrieved {
@@ -142,7 +144,7 @@ fn one_index_alone_is_searched_where_only_one_is_wanted() {
 
 #[test]
 fn odd_conversations_give_a_sensible_result() {
-    let many: Vec<String> = (0..40).map(|n| format!("Who ran TPM test {n}?")).collect();
+    let many: Vec<Earlier> = (0..40).map(|n| format!("Who ran TPM test {n}?").as_str().into()).collect();
     let long = "Who ran the TPM tests? ".repeat(900);
     for (question, before) in [("And now?", &many[..]), (long.as_str(), &many[..2]), ("?", &many[..1])] {
         let conversation = Conversation { question, completed: None, translated: None, earlier: before };
@@ -159,6 +161,77 @@ fn odd_conversations_give_a_sensible_result() {
             .hits
             .is_empty()
     );
+}
+
+/// Two pages that say nearly the same, and one about something else.
+fn meetings(embedder: &WordEmbedder) -> (tempfile::TempDir, Index) {
+    let (folder, mut index) = domain(embedder);
+    let pages = [
+        page("Call 1", &["Alice and Bob joined the call", "The dial number of the call is 7"]),
+        page("Call 2", &["Alice and Bob joined the call", "The dial number of the call is 9"]),
+        page("Travel", &["Trains are booked by the travel office", "The office opens in March"]),
+    ];
+    ingest(&mut index, &pages, embedder).unwrap();
+    (folder, index)
+}
+
+/// What `question` finds after one question about a call, whose answer cites the documents with these titles.
+fn after_citing(question: &str, cited: &[&str], settings: &RetrievalSettings) -> Retrieved {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, index) = meetings(&embedder);
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let all = retrieve(engines, "call office", &RetrievalSettings::default(), &CancelToken::never()).unwrap();
+    let citations: Vec<usize> =
+        all.hits.iter().filter(|hit| cited.contains(&hit.title.as_str())).map(|hit| hit.rank).collect();
+    let before = [Earlier::answered("Who joined the call?", &all.hits, &citations)];
+    assert_eq!(before[0].cited.len(), cited.len(), "each document once");
+    let conversation = Conversation { question, completed: None, translated: None, earlier: &before };
+    retrieve_follow_up(engines, &conversation, settings, &CancelToken::never()).unwrap()
+}
+
+#[test]
+fn a_follow_up_looks_first_where_the_answer_before_came_from() {
+    let settings = RetrievalSettings { copies: Copies::Keep, ..RetrievalSettings::default() };
+    for title in ["Call 1", "Call 2"] {
+        let found = after_citing("And the dial number?", &[title], &settings);
+        assert_eq!(found.hits[0].title, title);
+        assert!(found.hits[0].content.contains("dial number"), "{}", found.hits[0].content);
+        for hit in &found.hits {
+            assert_eq!(hit.why.cited > 0.0, hit.title == title, "{}", hit.title);
+            assert!((added_up(hit) + hit.why.cited - hit.fused).abs() < close(Fusion::Blend));
+        }
+        assert_eq!(found.legs[1].cited.len(), 1);
+    }
+    let (both, none) = (
+        after_citing("And the dial number?", &["Call 1", "Call 2"], &settings),
+        after_citing("And the dial number?", &[], &settings),
+    );
+    assert!(both.hits.iter().take(2).all(|hit| (hit.why.cited - both.hits[0].why.cited).abs() < 1e-12));
+    assert!(none.hits.iter().all(|hit| hit.why.cited == 0.0));
+}
+
+#[test]
+fn a_question_that_is_sure_of_another_document_goes_there_whatever_was_cited() {
+    let found = after_citing("Which travel office has trains booked?", &["Call 1"], &RetrievalSettings::default());
+    assert_eq!(found.hits[0].title, "Travel");
+    assert_eq!(found.legs[1].why, LegReason::OtherTopic);
+}
+
+#[test]
+fn what_was_cited_brings_in_nothing_that_is_not_looked_among() {
+    let rows = RetrievalSettings { kinds: vec![Kind::Row], ..RetrievalSettings::default() };
+    assert!(after_citing("And the dial number?", &["Call 1"], &rows).hits.is_empty());
+    let within = Within { document: Some("call 2".into()), ..Within::default() };
+    let found = after_citing("And the dial number?", &["Call 1"], &RetrievalSettings { within, ..Default::default() });
+    assert!(!found.hits.is_empty() && found.hits.iter().all(|hit| hit.title == "Call 2" && hit.why.cited == 0.0));
+}
+
+#[test]
+fn by_ranks_the_texts_alone_decide() {
+    let settings = RetrievalSettings { fusion: Fusion::Rrf, ..RetrievalSettings::default() };
+    let (cited, none) =
+        (after_citing("And the number?", &["Call 2"], &settings), after_citing("And the number?", &[], &settings));
+    assert_eq!(cited.hits, none.hits);
 }
 
 #[test]

@@ -9,10 +9,13 @@ use crate::base::{DocumentId, Language};
 
 /// What is left of the weight of an earlier question with every question since. The middle of what did well between
 /// conversations that stay on a page, which want more, and those that leave it, which want less.
-const DECAY: f64 = 0.8;
+pub(super) const DECAY: f64 = 0.8;
 
-/// What is left beyond a change of topic. Not nothing: a sure question is wrong about its document at times.
-const OTHER_TOPIC: f64 = 0.3;
+/// What is left beyond a change of topic that the searches suggest. A sure question is wrong about its document at times.
+const OTHER_TOPIC: f64 = 0.5;
+
+/// What is left beyond a change of topic that a question announces. Not nothing: "by the way" is also said in passing.
+const LEFT_TOPIC: f64 = 0.3;
 
 /// How much more a question counts that is sure of its document.
 const SURE: f64 = 1.5;
@@ -62,6 +65,67 @@ const ENGLISH_STARTS: &[&str] =
 const GERMAN_STARTS: &[&str] =
     &["und", "oder", "aber", "also", "dann", "was ist mit", "wie ist es mit", "wer noch", "was noch", "noch"];
 
+/// How a question begins that leaves what was spoken of, for something new or for something further back.
+const ENGLISH_DEPARTURES: &[&str] = &[
+    "by the way",
+    "btw",
+    "apropos",
+    "back to",
+    "coming back to",
+    "going back to",
+    "returning to",
+    "on another note",
+    "on a different note",
+    "another question",
+    "a different question",
+    "different question",
+    "another topic",
+    "different topic",
+    "something else",
+    "moving on",
+    "changing the subject",
+];
+
+/// Likewise.
+const GERMAN_DEPARTURES: &[&str] = &[
+    "übrigens",
+    "apropos",
+    "nebenbei",
+    "zurück zu",
+    "zurück zum",
+    "zurück zur",
+    "eine andere frage",
+    "andere frage",
+    "anderes thema",
+    "ein anderes thema",
+    "etwas anderes",
+    "was anderes",
+    "themenwechsel",
+];
+
+/// Whether a question says that it leaves what was spoken of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Course {
+    /// It does not say so.
+    #[default]
+    GoesOn,
+    /// It does: "by the way", "coming back to".
+    Leaves,
+}
+
+/// Whether `question` says that it leaves what was spoken of.
+#[must_use]
+pub fn course(question: &str) -> Course {
+    let words = words(question);
+    let mut departures = ENGLISH_DEPARTURES.iter().chain(GERMAN_DEPARTURES);
+    if departures.any(|start| begins_with(&words, start)) { Course::Leaves } else { Course::GoesOn }
+}
+
+fn begins_with(words: &[String], start: &str) -> bool {
+    let mut said = words.iter();
+    start.split(' ').all(|part| said.next().is_some_and(|word| word == part))
+}
+
 /// How well `question` can be understood alone, when others came before it.
 #[must_use]
 pub fn standing(question: &str) -> Standing {
@@ -71,12 +135,7 @@ pub fn standing(question: &str) -> Standing {
         Language::German => (GERMAN_POINTERS, GERMAN_STARTS),
     };
     let words = words(question);
-    let begins = |start: &&&str| {
-        let mut parts = start.split(' ');
-        let fits = parts.by_ref().zip(&words).all(|(part, word)| part == word);
-        fits && parts.next().is_none() && words.len() >= start.split(' ').count()
-    };
-    if let Some(start) = starts.iter().find(begins) {
+    if let Some(start) = starts.iter().find(|start| begins_with(&words, start)) {
         return Standing::Elliptic { start: (*start).to_owned() };
     }
     if let Some(word) = words.iter().find(|word| pointers.contains(&word.as_str())) {
@@ -100,18 +159,22 @@ pub struct Heard {
     pub role: LegRole,
     /// The document that it finds, where its text is complete and meaning and words find the same one.
     pub sure_of: Option<DocumentId>,
+    /// Whether it says that it leaves what was spoken of.
+    pub course: Course,
 }
 
 /// What each leg weighs, and why. `legs` begin with the question as typed; earlier questions come newest first.
 ///
 /// An earlier question counts less with every question since, and much less beyond the place where the conversation
-/// went to another document: that place is seen where two neighbours, each sure of itself, found different ones.
+/// went elsewhere: that place is seen where two neighbours, each sure of itself, found different documents, and where a
+/// question says so.
 #[must_use]
 pub fn weigh(legs: &[Heard]) -> Vec<(f64, LegReason)> {
     let sure_of = |role| legs.iter().find(|leg| leg.role == role).and_then(|leg| leg.sure_of);
     // A question in another language than the documents is seldom sure of one, its translation is.
     let mut topic = sure_of(LegRole::Raw).or_else(|| sure_of(LegRole::Translation));
     let (mut faded, mut earlier) = (1.0, LegReason::SameTopic);
+    let mut left = legs.first().is_some_and(|raw| raw.course == Course::Leaves);
     let weight = |leg: &Heard| {
         let sure = leg.sure_of.is_some();
         let own = if sure { SURE } else { 1.0 };
@@ -119,13 +182,13 @@ pub fn weigh(legs: &[Heard]) -> Vec<(f64, LegReason)> {
             return (own, if sure { LegReason::Sure } else { LegReason::Unsure });
         }
         faded *= DECAY;
-        if let Some(document) = leg.sure_of {
-            if topic.is_some_and(|topic| topic != document) {
-                faded *= OTHER_TOPIC;
-                earlier = LegReason::OtherTopic;
-            }
-            topic = Some(document);
+        let elsewhere = leg.sure_of.is_some_and(|document| topic.is_some_and(|topic| topic != document));
+        if left || elsewhere {
+            faded *= if left { LEFT_TOPIC } else { OTHER_TOPIC };
+            earlier = LegReason::OtherTopic;
         }
+        left = leg.course == Course::Leaves;
+        topic = leg.sure_of.or(topic);
         (own * faded, earlier)
     };
     legs.iter().map(weight).collect()
@@ -163,7 +226,7 @@ mod tests {
     }
 
     fn heard(role: LegRole, sure_of: Option<i64>) -> Heard {
-        Heard { role, sure_of: sure_of.map(DocumentId) }
+        Heard { role, sure_of: sure_of.map(DocumentId), course: Course::GoesOn }
     }
 
     fn weights(legs: &[Heard]) -> Vec<f64> {
@@ -185,7 +248,7 @@ mod tests {
         assert_eq!((stays[0].1, stays[1].1), (LegReason::Sure, LegReason::SameTopic));
         assert_eq!((shifts[0].1, shifts[1].1), (LegReason::Sure, LegReason::OtherTopic));
         assert_eq!((unsure[0].1, unsure[1].1), (LegReason::Unsure, LegReason::SameTopic));
-        assert!(shifts[1].0 < stays[1].0 / 2.0);
+        assert!((shifts[1].0 - stays[1].0 * OTHER_TOPIC).abs() < 1e-12);
     }
 
     #[test]
@@ -198,6 +261,26 @@ mod tests {
         ];
         let reasons: Vec<_> = weigh(&legs).into_iter().map(|(_, why)| why).collect();
         assert_eq!(reasons[1..], [LegReason::SameTopic, LegReason::SameTopic, LegReason::OtherTopic]);
+    }
+
+    #[test]
+    fn a_question_that_says_it_leaves_the_topic_does() {
+        for question in ["By the way, what is TPM?", "Coming back to OXT 9.0: who built it?", "Übrigens, was ist TPM?"]
+        {
+            assert_eq!(course(question), Course::Leaves, "{question}");
+        }
+        for question in ["What is TPM by the way of boot?", "By the", "Back", "Und der PIN?", ""] {
+            assert_eq!(course(question), Course::GoesOn, "{question}");
+        }
+        let leaves = Heard { course: Course::Leaves, ..heard(LegRole::Raw, None) };
+        let (one, other) = (heard(LegRole::History, Some(1)), heard(LegRole::History, None));
+        let left = weigh(&[leaves, one, other]);
+        assert_eq!(left[1].1, LegReason::OtherTopic);
+        assert!(left[1].0 < weights(&[heard(LegRole::Raw, None), one])[1] / 2.0);
+        // What came before such a question is behind it for those that follow, too.
+        let before = Heard { course: Course::Leaves, ..other };
+        let reasons: Vec<_> = weigh(&[heard(LegRole::Raw, None), before, one]).iter().map(|(_, why)| *why).collect();
+        assert_eq!(reasons[1..], [LegReason::SameTopic, LegReason::OtherTopic]);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RankedEvidence;
+use super::{Hit, RankedEvidence};
+use crate::base::DocumentId;
 
 /// A question in its conversation.
 #[derive(Debug, Clone, Copy)]
@@ -16,8 +17,40 @@ pub struct Conversation<'a> {
     pub completed: Option<&'a str>,
     /// In the language of the documents, where the question has another.
     pub translated: Option<&'a str>,
-    /// The questions before it as typed, oldest first; none for a first question.
-    pub earlier: &'a [String],
+    /// The turns before it, oldest first; none for a first question.
+    pub earlier: &'a [Earlier],
+}
+
+/// A turn before the question, as far as the search goes by it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Earlier {
+    /// Its question as typed.
+    pub question: String,
+    /// The documents that its answer cites and those that say the same, each once; none where that is not known.
+    pub cited: Vec<DocumentId>,
+}
+
+impl Earlier {
+    /// A turn whose question `question` was answered from the sources with the numbers `citations` among `hits`.
+    #[must_use]
+    pub fn answered(question: &str, hits: &[Hit], citations: &[usize]) -> Self {
+        let mut cited = Vec::new();
+        for hit in hits.iter().filter(|hit| citations.contains(&hit.rank)) {
+            for document in std::iter::once(hit.document).chain(hit.copies.iter().map(|copied| copied.document)) {
+                if !cited.contains(&document) {
+                    cited.push(document);
+                }
+            }
+        }
+        Self { question: question.to_owned(), cited }
+    }
+}
+
+impl From<&str> for Earlier {
+    /// A turn of which only the question is known.
+    fn from(question: &str) -> Self {
+        Self { question: question.to_owned(), cited: Vec::new() }
+    }
 }
 
 /// Where the text of a leg comes from.
@@ -92,4 +125,7 @@ pub struct QueryLeg {
     pub dense: Vec<RankedEvidence>,
     /// Found by words.
     pub lexical: Vec<RankedEvidence>,
+    /// The documents that the answer to an earlier question cites.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cited: Vec<DocumentId>,
 }

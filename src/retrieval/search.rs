@@ -11,6 +11,8 @@ use std::time::Instant;
 use super::arrange::{Placed, arrange};
 use super::explain::{Worths, votes};
 use super::fuse::{Fused, fuse};
+use super::pick::place;
+use super::rests::Rests;
 use super::{
     Hit, Leg, LegRole, QueryLeg, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why,
 };
@@ -82,6 +84,8 @@ pub(super) struct Candidates {
     /// Cosines of those that are in no list by meaning.
     cosines: HashMap<EvidenceId, f64>,
     stored: HashMap<EvidenceId, StoredEvidence>,
+    /// What their documents added.
+    cited: HashMap<EvidenceId, f64>,
     rerank_scores: HashMap<EvidenceId, f64>,
 }
 
@@ -90,14 +94,17 @@ impl Candidates {
         index: &Index,
         mut fused: Vec<Fused>,
         cosines: HashMap<EvidenceId, f64>,
+        rests: &Rests,
     ) -> Result<Self, RetrievalError> {
         let pool: Vec<EvidenceId> = fused.iter().map(|fused| fused.evidence).collect();
         let stored: HashMap<_, _> = index.evidences(&pool)?.into_iter().map(|stored| (stored.id, stored)).collect();
         // Another process may have removed one between the search and now.
         fused.retain(|fused| stored.contains_key(&fused.evidence));
+        let document = |id: &EvidenceId| stored.get(id).map(|stored| stored.document);
+        let cited = rests.raise(&mut fused, document);
         let searched =
             (1..).zip(&fused).map(|(rank, one)| (one.evidence, Searched { rank, score: one.score })).collect();
-        Ok(Self { fused, searched, cosines, stored, rerank_scores: HashMap::new() })
+        Ok(Self { fused, searched, cosines, stored, cited, rerank_scores: HashMap::new() })
     }
 
     /// Scores the pool and fuses its order with that of the scores (the RAGonite paper, Sec. 5).
@@ -142,7 +149,8 @@ impl Candidates {
         for vote in votes.iter_mut().filter(|vote| vote.leg == Leg::Lexical && lexical.is_none()) {
             vote.points = 0.0;
         }
-        Why { votes, fused_rank: rank, fused_score: score, matched: Vec::new() }
+        let cited = self.cited.get(&placed.evidence).copied().unwrap_or_default();
+        Why { votes, fused_rank: rank, fused_score: score, cited, matched: Vec::new() }
     }
 
     fn into_hits(
@@ -159,6 +167,10 @@ impl Candidates {
         let named =
             |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| terms.named(&stored.evidence, stored.indexed));
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
+        arranged.sort_by_cached_key(|placed| {
+            let copies = placed.copies.iter().map(|copied| copied.evidence);
+            place(&settings.picks, std::iter::once(placed.evidence).chain(copies))
+        });
         for placed in arranged.into_iter().take(settings.top_k) {
             let Some(stored) = self.stored.remove(&placed.evidence) else { continue };
             let lexical = in_leg(&retrieved.lexical, placed.evidence);

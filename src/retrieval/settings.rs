@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Mode;
+use super::pick::left_out;
+use super::{Mode, Pick};
 use crate::evidence::{ContextParts, Kind};
 use crate::index::{Filter, Within};
 
@@ -25,6 +26,9 @@ pub struct RetrievalSettings {
     /// The documents that this search looks among; of a single search, so that no configuration names them.
     #[serde(skip)]
     pub within: Within,
+    /// What the user says of single evidences; of a single search too.
+    #[serde(skip)]
+    pub picks: Vec<Pick>,
     /// Context parts in the text of a hit, which is what the reranker and the generator read.
     pub context: ContextParts,
     /// What becomes of evidences that say the same.
@@ -89,6 +93,7 @@ impl Default for RetrievalSettings {
             mode: Mode::Hybrid,
             kinds: Kind::ALL.to_vec(),
             within: Within::default(),
+            picks: Vec::new(),
             context: ContextParts::ALL,
             copies: Copies::Fold,
             per_document: 0,
@@ -100,6 +105,6 @@ impl Default for RetrievalSettings {
 impl RetrievalSettings {
     /// What is looked among.
     pub(super) fn filter(&self) -> Filter {
-        Filter { kinds: self.kinds.clone(), within: self.within.clone() }
+        Filter { kinds: self.kinds.clone(), within: self.within.clone(), left_out: left_out(&self.picks) }
     }
 }

@@ -315,3 +315,38 @@ fn what_has_the_identifier_that_is_asked_for_comes_first() {
         assert_eq!(hits.len(), 4, "the others are still there");
     }
 }
+
+fn pick(hit: &Hit, how: Picked) -> Pick {
+    let copies = hit.copies.iter().map(|copied| copied.evidence).collect();
+    Pick { how, evidence: hit.evidence, document: hit.document, name: hit.title.clone(), copies }
+}
+
+#[test]
+fn what_is_left_out_is_no_hit_and_the_others_move_up() {
+    for fusion in [Fusion::Rrf, Fusion::Blend] {
+        let all = search("Who ran the TPM tests?", &by(fusion)).hits;
+        let ask = |how| {
+            let picks = vec![pick(&all[0], how)];
+            search("Who ran the TPM tests?", &RetrievalSettings { picks, ..by(fusion) }).hits
+        };
+        let contents = |hits: &[Hit]| hits.iter().map(|hit| (hit.rank, hit.content.clone())).collect::<Vec<_>>();
+        let without = ask(Picked::LeftOut);
+        let expected = all[1..].iter().map(|hit| (hit.rank - 1, hit.content.clone())).collect::<Vec<_>>();
+        assert_eq!(contents(&without), expected, "{fusion:?}");
+        let without_page = ask(Picked::PageLeftOut);
+        assert_eq!(contents(&without_page), [(1, "Trains are booked by the office".to_owned())]);
+    }
+}
+
+#[test]
+fn what_comes_first_does_so_also_where_the_search_does_not_find_it() {
+    let all = search("Who ran the TPM tests?", &by(Fusion::Blend)).hits;
+    let last = all.last().unwrap();
+    for mode in [Mode::Hybrid, Mode::Lexical] {
+        let picks = vec![pick(last, Picked::First)];
+        let settings = RetrievalSettings { picks, mode, top_k: 2, ..RetrievalSettings::default() };
+        let hits = search("Who ran the TPM tests?", &settings).hits;
+        assert_eq!((hits.len(), hits[0].rank, hits[0].evidence), (2, 1, last.evidence));
+        assert_eq!((hits[1].rank, hits[1].evidence), (2, all[0].evidence));
+    }
+}

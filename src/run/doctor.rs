@@ -115,6 +115,9 @@ fn generator_needs(start: &Start, problems: &mut Vec<String>) -> Result<Option<M
             return Ok(None);
         }
     };
+    if let Err(short) = LlamaGenerator::fits_address_space(&model.id, &needed, &start.generator_settings()) {
+        problems.push(problem(&short).to_string());
+    }
     let available = available_memory();
     if available.is_some_and(|available| available < needed.total()) {
         let short = InferenceError::OutOfMemory { model: model.id.clone(), needed, available };

@@ -1,7 +1,8 @@
 //! The loop of the screen: input, events of the runtime and the clock go in, effects and frames come out.
 //!
-//! Invariants: nothing here blocks; everything that is ready is taken in before the next frame; a frame is drawn only
-//! after a change, at most once per [`FRAME`]; the terminal is given back on every way out.
+//! Invariants: nothing here blocks; everything that is ready is taken in before the next frame; the terminal is given back
+//! on every way out.
+//! Not here: when a frame is drawn (`frames`).
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -17,6 +18,7 @@ use time::OffsetDateTime;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::time::{Instant, sleep_until};
 
+use super::Frames;
 use super::clipboard::copy;
 use super::exit::{Exit, Failure};
 use super::start::Start;
@@ -31,8 +33,6 @@ use crate::tui::{
     install_panic_hook, on_input,
 };
 
-/// Shortest time between two frames: 60 a second.
-const FRAME: Duration = Duration::from_millis(16);
 /// How often the elapsed time on the stage line changes while something runs.
 const TICK: Duration = Duration::from_millis(250);
 /// How long leaving waits for the running turn to stop and be stored.
@@ -77,7 +77,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
         first_domain: domain,
         missing_models,
         leave_by: None,
-        changed: true,
+        frames: Frames::new(Instant::now().into_std()),
         terminal_is_there: true,
     };
     let result = loop_runtime.block_on(main_loop.run(events, start.shared.panic_in));
@@ -125,7 +125,7 @@ struct Loop {
     missing_models: Option<MissingModels>,
     /// Leaving: the last moment to wait for.
     leave_by: Option<Instant>,
-    changed: bool,
+    frames: Frames,
     terminal_is_there: bool,
 }
 
@@ -140,17 +140,13 @@ impl Loop {
         if panic_in == Some(PanicIn::Worker) {
             self.runtime.panic_in_worker();
         }
-        let mut next_frame = Instant::now();
         let mut next_tick = Instant::now() + TICK;
         let mut next_look = Instant::now() + LOOK;
         while !self.has_left() {
-            if self.changed && self.terminal_is_there && Instant::now() >= next_frame {
-                if self.draw().is_err() {
-                    self.terminal_has_gone();
-                }
-                next_frame = Instant::now() + FRAME;
-                assert!(panic_in != Some(PanicIn::Ui), "asked to panic in the screen's thread");
+            if self.frames.is_overdue(Instant::now().into_std()) {
+                self.draw_or_leave(panic_in);
             }
+            let due = self.frames.due().filter(|_| self.terminal_is_there).map(Instant::from_std);
             let leave_by = self.leave_by.unwrap_or(next_tick);
             tokio::select! {
                 biased;
@@ -164,10 +160,10 @@ impl Loop {
                         self.handle(event);
                     }
                 }
-                () = sleep_until(next_frame), if self.changed && self.terminal_is_there => {}
+                () = sleep_until(due.unwrap_or(next_tick)), if due.is_some() => self.draw_or_leave(panic_in),
                 () = sleep_until(next_tick), if self.app.is_busy() => {
                     next_tick = Instant::now() + TICK;
-                    self.changed = true;
+                    self.frames.heard();
                 }
                 () = sleep_until(next_look), if self.app.look_again().is_some() => {
                     next_look = Instant::now() + LOOK;
@@ -192,10 +188,18 @@ impl Loop {
         self.handle(Event::QuitRequested);
     }
 
+    /// Draws a frame; without a terminal the program leaves.
+    fn draw_or_leave(&mut self, panic_in: Option<PanicIn>) {
+        if self.terminal_is_there && self.draw().is_err() {
+            self.terminal_has_gone();
+        }
+        assert!(panic_in != Some(PanicIn::Ui), "asked to panic in the screen's thread");
+    }
+
     fn draw(&mut self) -> io::Result<()> {
         let (app, screen) = (&self.app, &mut self.screen);
         self.guard.screen().draw(|frame| draw(app, screen, OffsetDateTime::now_utc(), frame))?;
-        self.changed = false;
+        self.frames.drawn(Instant::now().into_std());
         if let Some(wanted) = self.screen.wants(&self.app) {
             let effects = self.app.handle(wanted);
             self.perform(effects);
@@ -204,13 +208,14 @@ impl Loop {
     }
 
     fn input(&mut self, input: &Input) {
-        if matches!(input, Input::Resize(..)) {
-            self.changed = true;
+        let intents = on_input(&mut self.screen, &self.app, input, OffsetDateTime::now_utc());
+        if !intents.is_empty() {
+            self.frames.touched(Instant::now().into_std());
         }
-        for intent in on_input(&mut self.screen, &self.app, input, OffsetDateTime::now_utc()) {
+        for intent in intents {
             match intent {
                 Intent::App(event) => self.handle(event),
-                Intent::Redraw => self.changed = true,
+                Intent::Redraw => {}
                 Intent::Copy { what, text } => self.copy(what, &text),
             }
         }
@@ -228,7 +233,7 @@ impl Loop {
         let listed = matches!(event, Event::DomainsListed(_));
         let effects = self.app.handle(event);
         self.perform(effects);
-        self.changed = true;
+        self.frames.heard();
         if listed {
             self.open_first_domain();
         }

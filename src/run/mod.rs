@@ -12,6 +12,7 @@ mod domain;
 mod eval;
 mod exit;
 mod explain;
+mod frames;
 mod headless;
 mod history;
 mod ingest;
@@ -26,6 +27,7 @@ mod search;
 mod start;
 
 pub use exit::Exit;
+pub use frames::{FRAME, Frames};
 
 use std::io::IsTerminal as _;
 

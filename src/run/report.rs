@@ -38,6 +38,9 @@ pub(super) fn question(record: &TurnRecord) -> String {
     if let Some(translated) = record.trace.translation.as_ref().and_then(|translation| translation.text.as_deref()) {
         let _ = writeln!(text, "Translated question: {}", clean_line(translated));
     }
+    if let Some(variant) = &record.trace.variant {
+        let _ = writeln!(text, "Asks again: {}", variant.says());
+    }
     text
 }
 

@@ -66,7 +66,8 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     if !args.kinds.is_empty() {
         settings.kinds.clone_from(&args.kinds);
     }
-    settings.within = Within { document: args.document.clone(), since: args.since, until: args.until };
+    let (since, until) = (args.since, args.until);
+    settings.within = Within { document: args.document.clone(), since, until, ..Within::default() };
     settings
 }
 

@@ -13,12 +13,12 @@ use super::works::WorkGuard;
 use super::{Events, RuntimeError};
 use crate::app::{DomainHealth, DomainSummary, Event, Problem};
 use crate::base::{CancelToken, DocumentId, DomainName, EvidenceId, Language, clean_line};
-use crate::config::{Changes, ChangesError, read_changes, write_changes};
+use crate::config::{ChangesError, Edit, edit_changes, read_changes};
 use crate::evidence::ContextParts;
 use crate::history::TurnSettings;
-use crate::index::{Index, ListedDomain, list_domains};
+use crate::index::{Index, ListedDomain, StoredEvidence, list_domains};
 use crate::inference::{Embed, Embedding, embedder_fingerprint};
-use crate::retrieval::{Conversation, Engines, Reranking, Retrieved, Tried, retrieve_follow_up, try_context};
+use crate::retrieval::{Conversation, Earlier, Engines, Reranking, Retrieved, Tried, retrieve_follow_up, try_context};
 
 /// What the encoder thread is asked.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) enum EncoderJob {
     /// Open a domain for searching.
     OpenDomain(DomainName),
     /// Keep what a domain changes of the settings.
-    SaveSettings { domain: DomainName, changes: Changes },
+    SaveSettings { domain: DomainName, edit: Edit },
     /// Search.
     Retrieve { work: WorkGuard, domain: DomainName, asked: Asked },
     /// The table an evidence belongs to.
@@ -40,7 +40,7 @@ pub(super) enum EncoderJob {
     /// Rank evidences with less of their context.
     TryContext { work: WorkGuard, domain: DomainName, query: String, evidences: Vec<EvidenceId>, parts: ContextParts },
     /// The text of a document.
-    LoadDocument { domain: DomainName, document: DocumentId, hit: EvidenceId },
+    LoadDocument { work: WorkGuard, domain: DomainName, document: DocumentId, hit: EvidenceId },
     /// What the generator thread needs to know of a domain.
     Facts { domain: DomainName, vectors: Option<VectorsWanted>, reply: SyncSender<Result<Facts, Stop>> },
 }
@@ -71,7 +71,7 @@ pub(super) struct Asked {
     /// The completed question in the language of the documents, where it has another.
     pub(super) translated: Option<String>,
     /// The questions before it, oldest first.
-    pub(super) earlier: Vec<String>,
+    pub(super) earlier: Vec<Earlier>,
     /// What it is answered with.
     pub(super) settings: Box<TurnSettings>,
 }
@@ -119,11 +119,10 @@ impl Encoder {
                 self.events.send(Event::ModelsLooked(self.engine.setup.missing_models()));
             }
             EncoderJob::ListDomains => self.list(),
-            EncoderJob::SaveSettings { domain, changes } => {
+            EncoderJob::SaveSettings { domain, edit } => {
                 let folder = self.engine.setup.paths.domain(&domain);
-                if let Err(error) = write_changes(&folder, &changes) {
-                    self.events.send(Event::Failed(problem(&error)));
-                }
+                let kept = edit_changes(&folder, &edit).map_err(|error| problem(&error));
+                self.events.send(Event::SettingsKept { domain, kept });
             }
             EncoderJob::OpenDomain(name) => {
                 self.load_settings(&name);
@@ -163,11 +162,15 @@ impl Encoder {
                 drop(work);
                 self.events.send(event);
             }
-            EncoderJob::LoadDocument { domain, document, hit } => {
-                let stored =
-                    self.index(&domain).and_then(|index| index.evidences_of(document).map_err(|error| problem(&error)));
-                let parts = stored.map(|stored| parts_of(stored, hit).into());
-                self.events.send(Event::DocumentLoaded { document, parts });
+            EncoderJob::LoadDocument { work, domain, document, hit } => {
+                let turn = work.turn;
+                let event = match self.document(&work, &domain, document) {
+                    Ok(stored) => Event::DocumentLoaded { document, parts: Ok(parts_of(stored, hit).into()) },
+                    Err(Stop::Canceled) => Event::TurnCanceled { turn },
+                    Err(Stop::Failed(problem)) => Event::DocumentLoaded { document, parts: Err(problem) },
+                };
+                drop(work);
+                self.events.send(event);
             }
             EncoderJob::Facts { domain, vectors, reply } => {
                 // The generator thread waits for this; when it has gone, nobody needs it.
@@ -220,6 +223,16 @@ impl Encoder {
         let translated = translated.as_deref();
         let conversation = Conversation { question, completed: Some(completed), translated, earlier };
         Ok(retrieve_follow_up(engines, &conversation, &settings.searching(), &work.cancel)?)
+    }
+
+    fn document(
+        &mut self,
+        work: &WorkGuard,
+        domain: &DomainName,
+        document: DocumentId,
+    ) -> Result<Vec<StoredEvidence>, Stop> {
+        work.cancel.check()?;
+        Ok(self.index(domain)?.evidences_of_unless(document, &work.cancel)?)
     }
 
     fn try_context(

@@ -11,8 +11,8 @@ use crate::config::{ChosenProfile, Paths};
 use crate::evidence::EvidenceSettings;
 use crate::index::IndexSettings;
 use crate::inference::{
-    Catalog, Embed, GeneratorSettings, InferenceError, ModelFolders, Rerank, available_memory, device_summary,
-    load_embedder, load_reranker,
+    Catalog, Embed, GeneratorSettings, InferenceError, ModelFolders, Rerank, address_space_left, available_memory,
+    device_summary, load_embedder, load_reranker,
 };
 
 /// What one run of the program works with.
@@ -57,6 +57,8 @@ pub(super) struct Engine {
     embedder: Mutex<Option<Arc<dyn Embed>>>,
     reranker: Mutex<Option<Arc<dyn Rerank>>>,
     status: Mutex<EngineStatus>,
+    /// Held while a model is loaded where the address space is limited: what is left is checked before and taken then.
+    space: Mutex<()>,
     events: Events,
     /// Stops loading when the program is being left.
     leaving: CancelToken,
@@ -81,7 +83,8 @@ impl Engine {
         };
         events.send(Event::EngineChanged(status.clone()));
         let status = Mutex::new(status);
-        Arc::new(Self { setup, embedder: Mutex::default(), reranker: Mutex::default(), status, events, leaving })
+        let (embedder, reranker, space) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Arc::new(Self { setup, embedder, reranker, status, space, events, leaving })
     }
 
     /// The embedder; the first call loads it.
@@ -132,7 +135,9 @@ impl Engine {
     /// Does `work` while the status line says that `model` is being loaded.
     pub(super) fn loading<T>(&self, model: &str, work: impl FnOnce() -> T) -> T {
         self.change(|status| status.loading = Some(model.to_owned()));
+        let alone = address_space_left().map(|_| locked(&self.space));
         let result = work();
+        drop(alone);
         self.change(|status| status.loading = None);
         result
     }

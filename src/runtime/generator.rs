@@ -181,19 +181,20 @@ impl Generator {
     fn rewrite(&mut self, work: &WorkGuard, question: &Question, wording: Wording) -> Result<Event, Stop> {
         work.cancel.check()?;
         let facts = self.facts(&question.domain, None)?;
-        let rewrite = if wording == Wording::Edited {
-            answer::edited_question(&question.text)
-        } else if question.past.is_empty() {
-            answer::first_question(&question.text)
-        } else {
-            let input = RewriteInput {
-                prefix: &facts.prefix,
-                language: Language::of(&question.text),
-                past: &question.past,
-                question: &question.text,
-                settings: &question.settings.prompt,
-            };
-            answer::rewrite(self.load(&work.cancel)?, &input, &work.cancel)?
+        let rewrite = match wording {
+            Wording::Edited => answer::edited_question(&question.text),
+            Wording::Again => answer::question_again(&question.text),
+            Wording::Typed if question.past.is_empty() => answer::first_question(&question.text),
+            Wording::Typed => {
+                let input = RewriteInput {
+                    prefix: &facts.prefix,
+                    language: Language::of(&question.text),
+                    past: &question.past,
+                    question: &question.text,
+                    settings: &question.settings.prompt,
+                };
+                answer::rewrite(self.load(&work.cancel)?, &input, &work.cancel)?
+            }
         };
         if let Some(translation) = self.translate(work, (&rewrite.completed, &question.settings), facts.language)? {
             let translation = Box::new(translation);
@@ -238,7 +239,9 @@ impl Generator {
         let model = match self.model.take() {
             Some(model) => model,
             None => match self.read_weights(cancel) {
-                Err(InferenceError::OutOfMemory { .. }) if self.engine.release_reranker() => self.read_weights(cancel),
+                Err(error) if error.is_for_want_of_memory() && self.engine.release_reranker() => {
+                    self.read_weights(cancel)
+                }
                 read => read,
             }?,
         };
@@ -259,7 +262,8 @@ impl Generator {
                     ControlFlow::Continue(())
                 }
             };
-            LlamaGenerator::load(&model.id, &path, &setup.generator, Box::new(go_on))
+            let kept = setup.paths.beginnings();
+            LlamaGenerator::load_keeping(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
         })
     }
 

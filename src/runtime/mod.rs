@@ -110,7 +110,7 @@ impl Runtime {
             Effect::CancelIngest => self.ingesting.cancel(),
             Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
-            Effect::SaveSettings { domain, changes } => self.encoder.send(EncoderJob::SaveSettings { domain, changes }),
+            Effect::SaveSettings { domain, edit } => self.encoder.send(EncoderJob::SaveSettings { domain, edit }),
             Effect::Retrieve { turn, domain, query, question, translated, earlier, settings } => {
                 let work = self.works.begin(turn);
                 let asked = Asked { question, completed: query, translated, earlier, settings };
@@ -140,8 +140,9 @@ impl Runtime {
                 let work = self.works.begin(turn);
                 self.encoder.send(EncoderJob::TryContext { work, domain, query, evidences, parts });
             }
-            Effect::LoadDocument { domain, document, hit } => {
-                self.encoder.send(EncoderJob::LoadDocument { domain, document, hit });
+            Effect::LoadDocument { turn, domain, document, hit } => {
+                let work = self.works.begin(turn);
+                self.encoder.send(EncoderJob::LoadDocument { work, domain, document, hit });
             }
             Effect::ListConversations(domain) => self.historian.send(HistorianJob::List(domain)),
             Effect::OpenConversation(id) => self.historian.send(HistorianJob::Open(id)),

@@ -109,6 +109,10 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
             "Close other programs, choose a smaller profile with --profile, or make the context smaller: lower \
              `generation.context_tokens`, or set `generation.kv_cache` to \"q8_0\", in the configuration.".to_owned()
         }
+        InferenceError::OutOfAddressSpace { .. } => {
+            "Raise the limit in the shell that starts the program (`ulimit -v unlimited`), choose a smaller profile with \
+             --profile, or lower `generation.context_tokens` in the configuration.".to_owned()
+        }
         _ => return None,
     };
     Some(next)

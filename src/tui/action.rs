@@ -54,6 +54,8 @@ pub enum Action {
     Export,
     /// Make the selected turn a question that `eval` asks.
     Check,
+    /// Ask the selected turn again otherwise and compare the two, or compare it with another turn.
+    Compare,
     /// See the selected evidence in its context, and how it would rank without parts of it.
     Context,
     /// Read the whole document of the selected evidence.
@@ -188,6 +190,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
     Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
     Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
+    Compare "compare" Panes ["="] "compare" "ask the turn again otherwise and compare; or two turns";
     Context "context" Panes ["a"] "in context" "the evidence in its context; ranks without parts of it";
     OpenDocument "open-document" Panes ["o"] "document" "read the whole document of the evidence";
     Palette "palette" Anywhere ["Ctrl+P"] "actions" "find an action by words";

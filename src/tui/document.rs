@@ -2,6 +2,7 @@
 //!
 //! Invariant: a document is laid out only where it is seen, so that its length costs nothing; moves are noted here and
 //! made when the width is known.
+//! Invariant: Esc stops a document that is on its way before anything else.
 //! Not here: laying it out (`pane::document`), reading it from the domain (`runtime`).
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -14,7 +15,7 @@ use super::input::{Intent, step_of};
 use super::outline::Step;
 use super::popup::Popup;
 use super::screen::ScreenState;
-use crate::app::{App, Event};
+use crate::app::{App, Event, Fetched};
 use crate::base::{DocumentId, EvidenceId, clean_line};
 
 /// A line of a document: the part, and the line in it.
@@ -151,7 +152,12 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action:
         view.type_key(key, action);
         return vec![Intent::Redraw];
     }
+    let is_coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);
     match action {
+        Some(Action::Back) if is_coming => {
+            screen.popup = view.back.take().map(Popup::Context);
+            return vec![Intent::App(Event::DocumentCancelRequested), Intent::Redraw];
+        }
         Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
             return vec![Intent::App(Event::CancelRequested)];
         }

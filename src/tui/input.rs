@@ -11,6 +11,7 @@ use tui_textarea::CursorMove;
 use super::action::{Action, Place};
 use super::arrange;
 use super::chord::Chord;
+use super::compare;
 use super::context;
 use super::document;
 use super::find::Way;
@@ -61,7 +62,7 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
             }
             vec![Intent::Redraw]
         }
-        Input::Mouse(event) => on_mouse(screen, app, *event),
+        Input::Mouse(event) => on_mouse(screen, app, *event, now),
         Input::Resize(..) => vec![Intent::Redraw],
         _ => Vec::new(),
     }
@@ -121,6 +122,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Copy => return copy(screen, app),
         Action::Export => return export(screen, app),
         Action::Check => return check(screen, app),
+        Action::Compare => compare::open(screen, app),
         Action::Context => context::open(screen, app),
         Action::OpenDocument => return document::open(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
@@ -273,7 +275,8 @@ fn choose_turn(screen: &mut ScreenState, app: &App, step: Step) {
     }
 }
 
-fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+/// Opens or closes what the cursor is on.
+pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     match screen.focus {
         Pane::Evidence => {
             screen.evidence.closed = !screen.evidence.closed;

@@ -33,6 +33,22 @@ pub(super) fn render(text: &str, look: &Look<'_>) -> Vec<Line<'static>> {
     if shown < letters(&source) { unformatted(&source, look) } else { lines }
 }
 
+/// An answer as one text, each of its lines as long as it is: what [`render`] shows, before it is wrapped.
+pub(super) fn flat(text: &str, theme: &Theme) -> Vec<Span<'static>> {
+    let look = Look { theme, width: LONGEST_LINE, holds: &|_| true };
+    let mut spans = Vec::new();
+    for (at, line) in render(text, &look).into_iter().enumerate() {
+        if at > 0 {
+            spans.push(Span::raw("\n"));
+        }
+        spans.extend(line.spans.into_iter().map(|span| span.clone().style(line.style.patch(span.style))));
+    }
+    spans
+}
+
+/// No line of an answer is as long.
+const LONGEST_LINE: usize = 1 << 24;
+
 fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphabetic()).count()
 }

@@ -8,6 +8,7 @@
 mod action;
 mod arrange;
 mod chord;
+mod compare;
 mod context;
 mod difference;
 mod document;

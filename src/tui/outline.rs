@@ -130,9 +130,12 @@ impl<K: Ord + Copy> Outline<K> {
         self.cursor = line;
     }
 
-    /// Puts the cursor on a line of those that are seen, counted from the top.
-    pub(super) fn go_to_seen(&mut self, line: usize) {
-        self.go_to((self.scroll.top + line).min(self.owners.len().saturating_sub(1)));
+    /// Puts the cursor on a line of those that are seen, counted from the top. Says whether a part begins there.
+    pub(super) fn go_to_seen(&mut self, line: usize) -> bool {
+        let line = self.scroll.top + line;
+        self.go_to(line.min(self.owners.len().saturating_sub(1)));
+        let before = line.checked_sub(1).and_then(|before| self.owners.get(before));
+        self.owners.get(line).is_some_and(|owner| before != Some(owner))
     }
 
     /// Scrolls by a step; the cursor stays where it is for as long as it is seen.
@@ -199,7 +202,7 @@ mod tests {
         let mut outline = Outline::with_open([]);
         let owners: Vec<usize> = (0..20).collect();
         outline.view(owners.clone(), 5);
-        outline.go_to_seen(2);
+        assert!(outline.go_to_seen(2), "a part begins on each line");
         outline.scroll(Step::Down);
         assert_eq!(outline.view(owners.clone(), 5), (1..6, 2));
         outline.scroll(Step::Down);
@@ -208,7 +211,7 @@ mod tests {
         outline.go_to_seen(4);
         outline.scroll(Step::Up);
         assert_eq!(outline.view(owners.clone(), 5), (2..7, 6));
-        outline.go_to_seen(90);
+        assert!(!outline.go_to_seen(90));
         assert_eq!(outline.view(owners, 5), (15..20, 19));
     }
 

@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
 use super::action::{Action, Place};
+use super::compare::{self, CompareMenu, Comparison};
 use super::context::{self, ContextView};
 use super::document::{self, DocumentView};
 use super::find::Find;
@@ -37,6 +38,10 @@ pub(super) enum Popup {
     Confirm(Confirm),
     /// The settings of the open domain.
     Settings(SettingsView),
+    /// What can be compared with a turn.
+    Compare(CompareMenu),
+    /// Two turns beside each other.
+    Comparison(Comparison),
     /// An evidence in its context.
     Context(ContextView),
     /// The whole document of an evidence.
@@ -143,7 +148,9 @@ pub(super) fn on_key(
         Some(Action::Cancel) => return cancel(screen, app),
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
         // They are there for the next question too: closing them leaves the running one alone.
-        _ if matches!(screen.popup, Some(Popup::Settings(_))) => return settings::on_key(screen, app, key, action),
+        _ if matches!(screen.popup, Some(Popup::Settings(_))) => {
+            return settings::on_key(screen, app, (key, action), now);
+        }
         _ if matches!(screen.popup, Some(Popup::Context(_))) => return context::on_key(screen, app, key, action),
         _ if matches!(screen.popup, Some(Popup::Document(_))) => return document::on_key(screen, app, key, action),
         Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
@@ -165,6 +172,8 @@ pub(super) fn place(popup: &Popup) -> Place {
         | Popup::Reasons(_)
         | Popup::Confirm(_)
         | Popup::Settings(_)
+        | Popup::Compare(_)
+        | Popup::Comparison(_)
         | Popup::Context(_)
         | Popup::Document(_) => Place::Panes,
     }
@@ -175,11 +184,34 @@ pub(super) fn scroll(popup: &mut Popup, step: Step, words: Words) {
     match popup {
         Popup::Help(scroll) => scroll.step(step),
         Popup::Context(view) => view.scroll.step(step),
+        Popup::Compare(menu) => compare::scroll_menu(menu, step),
+        Popup::Comparison(view) => view.scroll.step(step),
         Popup::Document(view) => view.step(step),
         Popup::Palette(palette) => palette.selected = step.from(palette.selected, 1, palette.found(words).len()),
         Popup::Reasons(reasons) => reasons.selected = step.from(reasons.selected, 1, Reason::ALL.len()),
         _ => {}
     }
+}
+
+/// A click on a row of what is open: it does what Enter does there.
+pub(super) fn click(screen: &mut ScreenState, app: &App, row: usize, now: OffsetDateTime) -> Vec<Intent> {
+    match &mut screen.popup {
+        Some(Popup::Palette(palette)) => {
+            if let Some(chosen) = palette.found(screen.words).get(row).copied() {
+                screen.popup = None;
+                return act(screen, app, chosen, now);
+            }
+        }
+        Some(Popup::Reasons(reasons)) => {
+            if let Some(reason) = Reason::ALL.get(row).copied() {
+                screen.popup = Some(Popup::Prompt(Prompt::new(Asked::Note(reasons.turn, reason), "")));
+            }
+        }
+        Some(Popup::Settings(view)) => view.click(app, row),
+        Some(Popup::Compare(_)) => return compare::click(screen, app, row, now),
+        _ => {}
+    }
+    vec![Intent::Redraw]
 }
 
 fn into(
@@ -235,6 +267,8 @@ fn into(
             let wish = new_domain::on_key(screen, app, key);
             return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
         }
+        Popup::Compare(_) => return compare::in_menu(screen, app, (key, action), now),
+        Popup::Comparison(_) => return compare::in_comparison(screen, action),
         Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}
     }
     vec![Intent::Redraw]

@@ -1,20 +1,24 @@
-//! The settings of the open domain: the cursor, the line that is typed, and the keys.
+//! The settings of the open domain, or those a turn is asked again with: the cursor, the line that is typed, and the keys.
 //!
-//! Takes keys, gives the changed settings to the app, which keeps them and uses them for the next question.
+//! Takes keys, gives the changed settings to the app, which keeps them and uses them for the next question; those for a
+//! turn that is asked again stay here until it is asked.
 //! Invariants: a value that a setting cannot have is refused here with a line that says what would do; Esc leaves the line
 //! that is typed, then the settings.
 //! Not here: what can be set (`config`), drawing (`pane::settings`).
 
 use crossterm::event::{KeyCode, KeyEvent};
+use time::OffsetDateTime;
 use tui_textarea::{CursorMove, TextArea};
 
 use super::action::Action;
+use super::compare;
 use super::input::{Intent, step_of};
 use super::outline::Scroll;
 use super::popup::Popup;
 use super::screen::ScreenState;
-use crate::app::{App, Event};
+use crate::app::{App, Event, Other, Turn, TurnKey};
 use crate::config::{Changes, Refused, Setting, Takes, Way};
+use crate::history::TurnSettings;
 
 /// Settings that a page moves over.
 const PAGE: usize = 8;
@@ -29,12 +33,60 @@ pub(super) struct SettingsView {
     /// Why the last value was refused.
     pub(super) refused: Option<Refused>,
     pub(super) scroll: Scroll,
+    /// The turn that is asked again, and what is to be other than it was there.
+    again: Option<(TurnKey, Changes)>,
 }
 
 impl SettingsView {
+    /// For a turn that is asked again.
+    pub(super) fn again(turn: TurnKey) -> Self {
+        Self { again: Some((turn, Changes::default())), ..Self::default() }
+    }
+
+    /// Whether they are those of a turn that is asked again.
+    pub(super) fn is_again(&self) -> bool {
+        self.again.is_some()
+    }
+
+    /// The turn that is asked again.
+    pub(super) fn turn<'a>(&self, app: &'a App) -> Option<&'a Turn> {
+        self.again.as_ref().and_then(|(turn, _)| app.turn(*turn))
+    }
+
+    /// What they are held against: the configured ones, or those of the turn.
+    pub(super) fn before(&self, app: &App) -> TurnSettings {
+        match &self.again {
+            None => app.configured().clone(),
+            Some(_) => {
+                let known = self.turn(app).and_then(|turn| turn.record.trace.settings.clone());
+                known.unwrap_or_else(|| app.turn_settings())
+            }
+        }
+    }
+
+    /// What is other than before.
+    pub(super) fn changes<'a>(&'a self, app: &'a App) -> &'a Changes {
+        self.again.as_ref().map_or_else(|| app.changes(), |(_, changes)| changes)
+    }
+
+    /// As they would hold.
+    pub(super) fn now(&self, app: &App) -> TurnSettings {
+        self.changes(app).applied_to(&self.before(app))
+    }
+
     /// The setting under the cursor.
     pub(super) fn setting(&self) -> Setting {
         Setting::ALL[self.selected.min(Setting::ALL.len() - 1)]
+    }
+
+    /// A click on a setting selects it; on the selected one it types its value.
+    pub(super) fn click(&mut self, app: &App, at: usize) {
+        if self.typed.is_none() && self.selected == at {
+            let text = self.setting().text(&self.now(app));
+            self.type_value(&text);
+        } else if self.typed.is_none() {
+            (self.selected, self.refused) = (at, None);
+        }
     }
 
     fn type_value(&mut self, text: &str) {
@@ -50,7 +102,12 @@ impl SettingsView {
 }
 
 /// A key while the settings are open.
-pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
+pub(super) fn on_key(
+    screen: &mut ScreenState,
+    app: &App,
+    (key, action): (KeyEvent, Option<Action>),
+    now: OffsetDateTime,
+) -> Vec<Intent> {
     let Some(Popup::Settings(view)) = &mut screen.popup else { return Vec::new() };
     if view.typed.is_some() {
         return typing(view, app, key, action);
@@ -61,14 +118,18 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action:
         (_, KeyCode::Char(digit @ '0'..='9')) if takes_digits(setting) => view.type_value(&digit.to_string()),
         (Some(Action::Left), _) => return step(view, app, Way::Back),
         (Some(Action::Right), _) => return step(view, app, Way::On),
-        (Some(Action::Toggle), _) => view.type_value(&setting.text(&app.turn_settings())),
+        (Some(Action::Compare), _) if view.is_again() => {
+            let Some((turn, changes)) = view.again.clone() else { return Vec::new() };
+            return compare::ask_again(screen, app, (turn, Other::Settings(changes)), now);
+        }
+        (Some(Action::Toggle), _) => view.type_value(&setting.text(&view.now(app))),
         (Some(Action::Delete), _) | (_, KeyCode::Backspace) => {
             view.refused = None;
-            return changed(app, |changes| {
+            let restored = changed(view, app, |changes| {
                 changes.restore(setting);
                 Ok(())
-            })
-            .unwrap_or_default();
+            });
+            return restored.unwrap_or_default();
         }
         (Some(action), _) => {
             if let Some(step) = step_of(action) {
@@ -106,14 +167,14 @@ fn typing(view: &mut SettingsView, app: &App, key: KeyEvent, action: Option<Acti
 }
 
 fn step(view: &mut SettingsView, app: &App, way: Way) -> Vec<Intent> {
-    let text = view.setting().stepped(&app.turn_settings(), way);
+    let text = view.setting().stepped(&view.now(app), way);
     choose(view, app, &text)
 }
 
 /// Gives the setting under the cursor a value, or says why it cannot have it.
 fn choose(view: &mut SettingsView, app: &App, text: &str) -> Vec<Intent> {
-    let setting = view.setting();
-    match changed(app, |changes| changes.choose(setting, text, app.configured())) {
+    let (setting, before) = (view.setting(), view.before(app));
+    match changed(view, app, |changes| changes.choose(setting, text, &before)) {
         Ok(intents) => {
             (view.typed, view.refused) = (None, None);
             intents
@@ -125,7 +186,14 @@ fn choose(view: &mut SettingsView, app: &App, text: &str) -> Vec<Intent> {
     }
 }
 
-fn changed(app: &App, change: impl FnOnce(&mut Changes) -> Result<(), Refused>) -> Result<Vec<Intent>, Refused> {
+fn changed(
+    view: &mut SettingsView,
+    app: &App,
+    change: impl FnOnce(&mut Changes) -> Result<(), Refused>,
+) -> Result<Vec<Intent>, Refused> {
+    if let Some((_, changes)) = &mut view.again {
+        return change(changes).map(|()| vec![Intent::Redraw]);
+    }
     let mut changes = app.changes().clone();
     change(&mut changes)?;
     Ok(vec![Intent::App(Event::SettingsChanged(changes)), Intent::Redraw])

@@ -115,27 +115,27 @@ pub(super) fn wrap(spans: &[Span<'_>], width: usize, indent: &Indent) -> Vec<Lin
 }
 
 /// A grapheme with its style.
-type Piece = (String, Style);
+type Piece<'a> = (&'a str, Style);
 
-struct Wrap {
-    lines: Vec<Vec<Piece>>,
+struct Wrap<'a> {
+    lines: Vec<Vec<Piece<'a>>>,
     used: usize,
-    word: Vec<Piece>,
-    space: Vec<Piece>,
+    word: Vec<Piece<'a>>,
+    space: Vec<Piece<'a>>,
     /// Cells for text in the first line and in the others.
     rooms: (usize, usize),
 }
 
-impl Wrap {
-    fn take(&mut self, grapheme: &str, style: Style) {
+impl<'a> Wrap<'a> {
+    fn take(&mut self, grapheme: &'a str, style: Style) {
         if grapheme == "\n" || grapheme == "\r\n" {
             self.end_word();
             self.new_line();
         } else if grapheme.chars().all(char::is_whitespace) && grapheme != "\u{a0}" {
             self.end_word();
-            self.space.push((" ".to_owned(), style));
+            self.space.push((" ", style));
         } else {
-            self.word.push((grapheme.to_owned(), style));
+            self.word.push((grapheme, style));
         }
     }
 
@@ -144,22 +144,22 @@ impl Wrap {
             return;
         }
         let word = std::mem::take(&mut self.word);
-        let length: usize = word.iter().map(|(text, _)| width(text)).sum();
+        let length: usize = word.iter().map(|(text, _)| text.width()).sum();
         if self.used + self.space.len() + length <= self.room() {
             self.used += self.space.len();
             let space = std::mem::take(&mut self.space);
-            self.push_all(space);
+            self.line().extend(space);
         } else if self.used > 0 {
             self.new_line();
         }
         self.space.clear();
         for piece in word {
-            let wide = width(&piece.0);
+            let wide = piece.0.width();
             if self.used > 0 && self.used + wide > self.room() {
                 self.new_line();
             }
             self.used += wide;
-            self.push_all(vec![piece]);
+            self.line().push(piece);
         }
     }
 
@@ -173,20 +173,23 @@ impl Wrap {
         self.lines.push(Vec::new());
     }
 
-    fn push_all(&mut self, pieces: Vec<Piece>) {
-        if let Some(line) = self.lines.last_mut() {
-            line.extend(pieces);
+    /// The line that is written.
+    fn line(&mut self) -> &mut Vec<Piece<'a>> {
+        if self.lines.is_empty() {
+            self.lines.push(Vec::new());
         }
+        let last = self.lines.len() - 1;
+        &mut self.lines[last]
     }
 }
 
 /// Neighbours of one style become one span.
-fn join(pieces: Vec<Piece>) -> Vec<Span<'static>> {
+fn join(pieces: Vec<Piece<'_>>) -> Vec<Span<'static>> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     for (text, style) in pieces {
         match spans.last_mut() {
-            Some(last) if last.style == style => last.content.to_mut().push_str(&text),
-            _ => spans.push(Span::styled(text, style)),
+            Some(last) if last.style == style => last.content.to_mut().push_str(text),
+            _ => spans.push(Span::styled(text.to_owned(), style)),
         }
     }
     spans

@@ -84,13 +84,49 @@ const LIGHT_SIXTEEN: Palette = Palette {
     code: Color::Green,
 };
 
+impl Palette {
+    /// The nearest of the colours that a terminal of 256 has.
+    fn of_many(&self) -> Self {
+        Self {
+            dim: nearest(self.dim),
+            accent: nearest(self.accent),
+            citation: nearest(self.citation),
+            wrong: nearest(self.wrong),
+            warn: nearest(self.warn),
+            code: nearest(self.code),
+        }
+    }
+}
+
+/// The nearest colour among 16 to 255; those before are the user's own.
+fn nearest(colour: Color) -> Color {
+    let Color::Rgb(red, green, blue) = colour else { return colour };
+    let distance = |index: &u8| -> u32 {
+        let parts = [red, green, blue].into_iter().zip(parts_of(*index));
+        parts.map(|(one, other)| u32::from(one.abs_diff(other)).pow(2)).sum()
+    };
+    (16..=255).min_by_key(distance).map_or(colour, Color::Indexed)
+}
+
+/// Red, green and blue of a colour from 16 on: a cube of six steps each, then 24 greys.
+fn parts_of(index: u8) -> [u8; 3] {
+    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    if index >= 232 {
+        return [8 + 10 * (index - 232); 3];
+    }
+    let at = index.saturating_sub(16);
+    [at / 36, at / 6, at].map(|at| STEPS[usize::from(at % 6)])
+}
+
 impl Theme {
     /// The theme of a name on a terminal.
     pub fn chosen(name: ThemeName, terminal: TerminalTraits) -> Self {
         let suited = |background| match (background, terminal.colours) {
             (Background::Dark, Colours::Rgb) => Self::of(&DARK),
+            (Background::Dark, Colours::Many) => Self::of(&DARK.of_many()),
             (Background::Dark, _) => Self::of(&DARK_SIXTEEN),
             (Background::Light, Colours::Rgb) => Self::of(&LIGHT),
+            (Background::Light, Colours::Many) => Self::of(&LIGHT.of_many()),
             (Background::Light, _) => Self::of(&LIGHT_SIXTEEN),
             (Background::Unknown, _) => Self::colour(),
         };
@@ -209,7 +245,7 @@ mod tests {
     fn all() -> Vec<(String, Theme)> {
         let mut all = Vec::new();
         for name in NAMES {
-            for colours in [Colours::None, Colours::Sixteen, Colours::Rgb] {
+            for colours in [Colours::None, Colours::Sixteen, Colours::Many, Colours::Rgb] {
                 for background in [Background::Dark, Background::Light, Background::Unknown] {
                     let theme = Theme::chosen(name, terminal(colours, background));
                     all.push((format!("{name:?} {colours:?} {background:?}"), theme));
@@ -277,6 +313,23 @@ mod tests {
         assert_eq!(auto(Background::Light), Theme::of(&LIGHT));
     }
 
+    #[test]
+    fn a_terminal_of_256_colours_has_the_nearest_of_them_and_none_of_the_users() {
+        assert_eq!(nearest(Color::Rgb(255, 255, 255)), Color::Indexed(231));
+        assert_eq!(nearest(Color::Rgb(0x5f, 0xd7, 0xd7)), Color::Indexed(80));
+        assert_eq!(nearest(Color::Rgb(9, 8, 7)), Color::Indexed(232));
+        for index in 16..=255 {
+            let [r, g, b] = parts_of(index);
+            let Color::Indexed(found) = nearest(Color::Rgb(r, g, b)) else { panic!("{index}") };
+            assert_eq!(parts_of(found), [r, g, b]);
+        }
+        for background in [Background::Dark, Background::Light] {
+            for (role, style) in roles(&Theme::chosen(ThemeName::Auto, terminal(Colours::Many, background))) {
+                assert!(matches!(style.fg, None | Some(Color::Indexed(16..=255))), "{role}: {style:?}");
+            }
+        }
+    }
+
     fn luminance(rgb: (f64, f64, f64)) -> f64 {
         let linear = |part: f64| if part <= 0.039_28 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
         0.2126 * linear(rgb.0) + 0.7152 * linear(rgb.1) + 0.0722 * linear(rgb.2)
@@ -285,8 +338,14 @@ mod tests {
     /// The contrast of WCAG 2; 4.5 and more is its level AA. Dim text is drawn in two thirds of its light.
     fn contrast(style: Style, ground: (u8, u8, u8)) -> f64 {
         let of = |r: u8, g: u8, b: u8| (f64::from(r) / 255.0, f64::from(g) / 255.0, f64::from(b) / 255.0);
-        let Some(Color::Rgb(r, g, b)) = style.fg else { return f64::INFINITY };
-        let (r, g, b) = of(r, g, b);
+        let (r, g, b) = match style.fg {
+            Some(Color::Rgb(r, g, b)) => of(r, g, b),
+            Some(Color::Indexed(index)) => {
+                let [r, g, b] = parts_of(index);
+                of(r, g, b)
+            }
+            _ => return f64::INFINITY,
+        };
         let share = if style.add_modifier.contains(Modifier::DIM) { 2.0 / 3.0 } else { 1.0 };
         let text = luminance((r * share, g * share, b * share));
         let ground = luminance(of(ground.0, ground.1, ground.2));
@@ -297,7 +356,9 @@ mod tests {
     fn every_colour_can_be_read_on_its_background() {
         let dark = [(0, 0, 0), (0x0d, 0x11, 0x17), (0x1e, 0x1e, 0x1e)];
         let light = [(0xff, 0xff, 0xff), (0xfd, 0xf6, 0xe3), (0xf0, 0xf0, 0xf0)];
-        for (palette, grounds) in [(&DARK, dark), (&LIGHT, light)] {
+        let (many_on_dark, many_on_light) = (DARK.of_many(), LIGHT.of_many());
+        let palettes = [(&DARK, dark), (&LIGHT, light), (&many_on_dark, dark), (&many_on_light, light)];
+        for (palette, grounds) in palettes {
             for (role, style) in roles(&Theme::of(palette)) {
                 for ground in grounds {
                     let contrast = contrast(style, ground);

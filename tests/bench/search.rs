@@ -4,7 +4,8 @@
 //! domain that `ragonite eval` keeps for a benchmark), and 100,000 evidences made from it; a number beside it takes
 //! another number of evidences. Made evidences have the words of two real ones, and the normalized mix of two real
 //! vectors with noise, from a fixed seed. The questions are those of the benchmark beside the repository, where it is
-//! at hand, else titles of the domain. Times without embedding are those of the same searches, less the embedding.
+//! at hand, else titles of the domain. As a follow-up a question comes after three others, each with an answer that
+//! cites its best hit. Times without embedding are those of the same searches, less the embedding.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -22,13 +23,15 @@ use ragonite::index::{Index, IndexSettings, IngestRequest, Missing, NewDomain, S
 use ragonite::inference::{
     Catalog, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole, load_embedder,
 };
-use ragonite::retrieval::{Engines, RetrievalSettings, retrieve};
+use ragonite::retrieval::{Conversation, Earlier, Engines, RetrievalSettings, retrieve_follow_up};
 
 const MODEL: &str = "all-MiniLM-L6-v2";
 /// Evidences that are made where no number is given.
 const MADE: usize = 100_000;
 /// Questions that are asked of each domain.
 const QUESTIONS: usize = 200;
+/// Questions before a follow-up.
+const BEFORE: usize = 3;
 /// Evidences in a made document.
 const PER_DOCUMENT: usize = 100;
 /// Words of each of the two real evidences in a made one.
@@ -115,27 +118,41 @@ fn memory() -> String {
     format!("at most {} of memory", peak.trim())
 }
 
-/// Asks every question, once to warm up.
+/// How a question is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// By itself.
+    Alone,
+    /// After those before it, each answered from its best hit.
+    FollowUp,
+}
+
+/// Asks every question alone and as a follow-up, once to warm up.
 fn measure(index: &Index, embedder: &dyn Embed, questions: &[String]) -> Outcome<()> {
     let engines = Engines { index, embedder, reranker: None };
-    let settings = RetrievalSettings::default();
-    let never = CancelToken::never();
-    let (mut whole, mut searching) = (Vec::new(), Vec::new());
-    for round in 0..2 {
-        for question in questions {
-            let started = Instant::now();
-            let retrieved = retrieve(engines, question, &settings, &never)?;
-            let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-            if round > 0 {
-                whole.push(milliseconds);
-                searching.push(milliseconds - retrieved.timings_ms.embed.0);
+    for (asked, name) in [(Asked::Alone, "alone"), (Asked::FollowUp, "follow-up")] {
+        let (mut whole, mut searching) = (Vec::new(), Vec::new());
+        for round in 0..2 {
+            let mut before: Vec<Earlier> = Vec::new();
+            for question in questions {
+                let earlier = if asked == Asked::Alone { &[] } else { &before[before.len().saturating_sub(BEFORE)..] };
+                let conversation = Conversation { question, completed: None, translated: None, earlier };
+                let started = Instant::now();
+                let retrieved =
+                    retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never())?;
+                let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+                before.push(Earlier::answered(question, &retrieved.hits, &[1]));
+                if round > 0 {
+                    whole.push(milliseconds);
+                    searching.push(milliseconds - retrieved.timings_ms.embed.0);
+                }
             }
         }
-    }
-    for (name, times) in [("without embedding the question", &mut searching), ("with it", &mut whole)] {
-        times.sort_by(f64::total_cmp);
-        let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or_default();
-        println!("  {name}: p50 {:.1} ms, p95 {:.1} ms", at(0.5), at(0.95));
+        for (part, times) in [("without embedding", &mut searching), ("with embedding", &mut whole)] {
+            times.sort_by(f64::total_cmp);
+            let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or_default();
+            println!("  {name}, {part}: p50 {:.1} ms, p95 {:.1} ms", at(0.5), at(0.95));
+        }
     }
     Ok(())
 }

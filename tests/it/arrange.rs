@@ -1,12 +1,14 @@
 //! Panes enlarged, hidden and resized, and the mouse, on whole frames.
 
 use crossterm::event::{Event as Input, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use ragonite::app::Event;
+use ragonite::app::{ConversationChange, Event};
 use ragonite::attribution::Method;
+use ragonite::base::ConversationId;
+use ragonite::history::ConversationRecord;
 use ragonite::tui::{Intent, Pane};
 use ratatui::buffer::Buffer;
 
-use crate::screen::{Stage, Verdict, attribution};
+use crate::screen::{Stage, Verdict, attribution, conversation};
 use crate::states::long_answer;
 
 const PANES: [Pane; 6] = [Pane::Composer, Pane::Conversation, Pane::Evidence, Pane::Behind, Pane::Why, Pane::Lists];
@@ -35,8 +37,8 @@ fn mouse(stage: &mut Stage, kind: MouseEventKind, (column, row): (u16, u16)) -> 
     stage.input(&Input::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
 }
 
-fn click(stage: &mut Stage, at: (u16, u16)) {
-    mouse(stage, MouseEventKind::Down(MouseButton::Left), at);
+fn click(stage: &mut Stage, at: (u16, u16)) -> Vec<Intent> {
+    mouse(stage, MouseEventKind::Down(MouseButton::Left), at)
 }
 
 #[test]
@@ -125,18 +127,20 @@ fn a_click_focuses_a_pane_and_selects_a_row() {
     assert_eq!(stage.screen.focus(), Pane::Evidence);
     let seen = drawn(&mut stage, size);
     find(&seen, "› 3 list ");
-    click(&mut stage, find(&seen, "Was ist ein Gateway"));
-    assert_eq!(stage.screen.focus(), Pane::Lists);
-    find(&drawn(&mut stage, size), "›  Was ist ein Gateway");
-    let at = find(&drawn(&mut stage, size), "Ask on;");
-    click(&mut stage, at);
+    let opened = click(&mut stage, find(&seen, "Was ist ein Gateway"));
+    assert_eq!(opened, [Intent::App(Event::ConversationChosen(ConversationId(1)))]);
     assert_eq!(stage.screen.focus(), Pane::Composer);
+    find(&drawn(&mut stage, size), "   Was ist ein Gateway");
 
     let mut why = stage.at(Pane::Why);
     let at = find(&drawn(&mut why, size), "▸  18.6 %");
     click(&mut why, at);
-    let seen = find(&drawn(&mut why, size), "› ▸  18.6 %");
-    assert_eq!(seen.1, at.1);
+    let seen = find(&drawn(&mut why, size), "› ▾  18.6 %");
+    assert_eq!(seen.1, at.1, "it is open now");
+    click(&mut why, (at.0, at.1 + 1));
+    find(&drawn(&mut why, size), "▾  18.6 %");
+    click(&mut why, at);
+    find(&drawn(&mut why, size), "› ▸  18.6 %");
 
     let mut narrow = why.at(Pane::Composer);
     let at = find(&drawn(&mut narrow, (80, 24)), "F4 Behind");
@@ -145,6 +149,61 @@ fn a_click_focuses_a_pane_and_selects_a_row() {
     assert!(mouse(&mut narrow, MouseEventKind::Moved, (3, 3)).is_empty());
     click(&mut narrow, (0, 23));
     assert_eq!(narrow.screen.focus(), Pane::Behind, "the footer is no pane");
+}
+
+#[test]
+fn a_click_opens_a_source_and_closes_it_but_not_its_text() {
+    let (mut stage, size) = (Stage::answered().at(Pane::Evidence), (200, 60));
+    let before = "Before: The field team";
+    let at = find(&drawn(&mut stage, size), "› 1 row ");
+    let inside = find(&drawn(&mut stage, size), before);
+    click(&mut stage, inside);
+    find(&drawn(&mut stage, size), before);
+    click(&mut stage, at);
+    assert!(!text(&mut stage, size).contains(before));
+    let other = find(&drawn(&mut stage, size), " 2 passage ");
+    click(&mut stage, other);
+    let seen = drawn(&mut stage, size);
+    find(&seen, "› 2 passage ");
+    find(&seen, before);
+}
+
+#[test]
+fn the_first_click_on_what_is_in_the_trash_only_selects_it() {
+    let mut stage = Stage::open().at(Pane::Composer);
+    let trash = vec![ConversationRecord { deleted_at: Some(crate::screen::NOW), ..conversation(9, "Ist das alt?") }];
+    let domain = crate::screen::domain_name();
+    stage.play([Event::ConversationsListed { domain, conversations: vec![], trash }]);
+    let at = find(&drawn(&mut stage, (200, 60)), "Ist das alt?");
+    assert_eq!(click(&mut stage, at), [Intent::Redraw]);
+    let restored = ConversationChange::Restore(ConversationId(9));
+    assert_eq!(click(&mut stage, at), [Intent::App(Event::ConversationChangeWanted(restored))]);
+}
+
+#[test]
+fn a_click_chooses_in_what_lies_over_the_panes() {
+    let size = (120, 40);
+    let mut stage = Stage::answered().at(Pane::Conversation);
+    stage.press(KeyCode::Char('p'), KeyModifiers::CONTROL);
+    for letter in "settings".chars() {
+        stage.press(KeyCode::Char(letter), KeyModifiers::NONE);
+    }
+    let at = find(&drawn(&mut stage, size), "settings of the domain");
+    click(&mut stage, at);
+    assert!(text(&mut stage, size).contains("┏ Settings of wiki "));
+    let at = find(&drawn(&mut stage, size), "fusion   ");
+    click(&mut stage, at);
+    find(&drawn(&mut stage, size), "›  fusion ");
+    stage.press(KeyCode::Esc, KeyModifiers::NONE);
+    stage = stage.key('-');
+    let at = find(&drawn(&mut stage, size), "incomplete");
+    click(&mut stage, at);
+    assert!(text(&mut stage, size).contains("What is wrong, in your words"));
+    stage.press(KeyCode::Esc, KeyModifiers::NONE);
+    stage = stage.key('=');
+    let at = find(&drawn(&mut stage, size), "without source 1");
+    let asked = click(&mut stage, at);
+    assert!(matches!(&asked[0], Intent::App(Event::AgainWanted { turn: 0, .. })), "{asked:?}");
 }
 
 #[test]

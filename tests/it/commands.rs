@@ -39,6 +39,20 @@ fn a_question_gives_json_by_the_contract() {
     what_a_sentence_rests_on(&program, &asked);
 }
 
+#[test]
+fn in_too_little_address_space_a_question_ends_with_the_limit_to_raise() {
+    let Some(program) = program() else { return };
+    program.ingest_league();
+    let mut told = 0;
+    for kibibytes in [300_000, 400_000, 500_000, 550_000, 600_000, 650_000, 700_000, 800_000, 1_000_000] {
+        let asked = program.run_within(kibibytes, &["ask", "--domain", "league", "Who won?"]);
+        let said = String::from_utf8_lossy(&asked.stderr).into_owned();
+        assert!(matches!(asked.status.code(), Some(0 | 1)), "{kibibytes} KiB: {}: {said}", asked.status);
+        told += u32::from(said.contains("ulimit -v unlimited") && said.contains("address space"));
+    }
+    assert!(told > 0);
+}
+
 fn what_a_sentence_rests_on(program: &Program, first: &serde_json::Value) {
     let id = first["conversation"].to_string();
     let turn = format!("{id}.1");

@@ -5,9 +5,9 @@ use ragonite::app::{Event, Problem, TurnKey};
 use ragonite::base::{DocumentId, EvidenceId};
 use ragonite::evidence::ContextParts;
 use ragonite::retrieval::{Placed, Tried};
-use ragonite::tui::{Intent, Pane};
+use ragonite::tui::{Intent, Pane, on_input};
 
-use crate::screen::{Stage, assert_frames};
+use crate::screen::{NOW, Stage, assert_frames};
 
 /// The job of the first trial of a stage with one turn.
 const JOB: TurnKey = TurnKey(2);
@@ -145,6 +145,23 @@ fn the_document_opens_where_the_evidence_stands() {
     assert!(text(&mut stage).contains("Next meeting in two weeks."));
     press(&mut stage, KeyCode::Esc);
     assert!(text(&mut stage).contains("┏ Source 1 in its context "), "back to where it was opened from");
+}
+
+#[test]
+fn esc_stops_a_document_that_is_on_its_way() {
+    let mut stage = Stage::answered().at(Pane::Evidence);
+    let open = Input::Key(KeyEvent::new(KeyCode::Char('o'), KeyModifiers::NONE));
+    // Nobody reads it.
+    for intent in on_input(&mut stage.screen, &stage.app, &open, NOW) {
+        if let Intent::App(event) = intent {
+            stage.app.handle(event);
+        }
+    }
+    let seen = text(&mut stage);
+    assert!(seen.contains("Opening the document…") && seen.contains("Esc stop"), "{seen}");
+    let stopped = press(&mut stage, KeyCode::Esc);
+    assert_eq!(stopped, [Intent::App(Event::DocumentCancelRequested), Intent::Redraw]);
+    assert!(stage.app.document().is_none() && !text(&mut stage).contains("Opening the document"));
 }
 
 #[test]

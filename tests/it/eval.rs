@@ -275,6 +275,26 @@ fn answers_and_attribution_are_scored_and_a_second_run_goes_on() {
 }
 
 #[test]
+fn the_order_of_sources_is_compared_by_what_the_answers_say() {
+    let Some(program) = program() else { return };
+    let order = ["eval", "answers", "--benchmark", demo(), "--limit", "1", "--mode", "lexical", "--ablate", "order"];
+    let order = [&order[..], &["--languages", "en", "--judge", "none"]].concat();
+    let json = program.json(&order);
+    assert_eq!((json["ablation"].as_str(), json["default"].as_str()), (Some("order"), Some("best-last")));
+    let [last, first] = json["runs"].as_array().unwrap().as_slice() else { panic!("{json}") };
+    assert_eq!((&last["settings"]["order"], &first["settings"]["order"]), (&"best-last".into(), &"best-first".into()));
+    assert!(last["significance"].is_null());
+    for path in ["token_f1/p", "token_f1/p_holm", "gold_contained/difference/value", "oos_rate/p"] {
+        figure(first, &format!("/significance/exchanged/{path}"));
+    }
+    same(first, "/significance/exchanged/token_f1/this", figure(first, "/token_f1"));
+    let again = program.run(&order);
+    let (notes, table) = (String::from_utf8_lossy(&again.stderr), String::from_utf8_lossy(&again.stdout));
+    assert_eq!(notes.matches("1 of 1 questions were taken from the cache").count(), 2, "{notes}");
+    assert!(table.contains("| contains gold, decides ") && table.contains("| higher best-first "), "{table}");
+}
+
+#[test]
 fn conversations_run_as_on_the_screen_and_a_second_run_goes_on() {
     let Some(program) = program() else { return };
     let run =
@@ -328,6 +348,7 @@ fn wrong_use_of_eval_ends_with_two() {
     let cases = [
         (vec!["eval", "retrieval", "--benchmark", empty], "qa-pairs.json"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--linearizer", "sung"], "verbalized"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "order"], "changes no search"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--languages", "fr"], "en or de"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x", "--ablate", "context"], "--domain"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x"], "--domain"),

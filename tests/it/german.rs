@@ -7,6 +7,7 @@ use ragonite::config::ThemeName;
 use ragonite::history::ConversationRecord;
 use ragonite::tui::Pane;
 
+use crate::compare::{compared, menu};
 use crate::look::theme;
 use crate::screen::{NOW, Stage, Verdict, changed_settings, conversation, domain_name, explained_by_logprob};
 use crate::states::{ingesting, opened, states, two_turns, without_models};
@@ -63,6 +64,12 @@ fn an_attribution() {
 #[test]
 fn the_settings() {
     assert_german("settings", changed_settings);
+}
+
+#[test]
+fn a_comparison() {
+    assert_german("compare", || menu(compared(german(Stage::answered())).key('=').at(Pane::Evidence)));
+    assert_german("comparison", || compared(german(Stage::answered())));
 }
 
 #[test]

@@ -184,6 +184,9 @@ const ROWS: &[Row] = &[
     (Action::Check, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.wished(|event| matches!(event, Event::CheckWanted { turn: 0 }))
     }),
+    (Action::Compare, At::Pane(Pane::Evidence), Stage::answered, |seen| {
+        seen.appeared("┏ Compare turn 1 ") && seen.appeared("without source 1: ")
+    }),
     (Action::Context, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("┏ Source 1 in its context ")),
     (Action::OpenDocument, At::Pane(Pane::Evidence), Stage::answered, |seen| {
         seen.wished(|event| matches!(event, Event::DocumentWanted { .. })) && seen.appeared("▌ found here · row")

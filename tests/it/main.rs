@@ -4,6 +4,7 @@
 mod arrange;
 #[cfg(test)]
 mod commands;
+mod compare;
 mod context;
 #[cfg(test)]
 mod corpus;

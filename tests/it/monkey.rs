@@ -273,7 +273,10 @@ impl Monkey {
     fn events(&mut self, effect: &Effect, way: usize) -> Vec<Event> {
         let problem = || Problem { what: "it broke ".repeat(40), next: "mend it".into() };
         if let (Some(turn), 0) = (turn_of(effect), way)
-            && !matches!(effect, Effect::SaveTurn { .. } | Effect::Suggest { .. } | Effect::CancelTurn(_))
+            && !matches!(
+                effect,
+                Effect::SaveTurn { .. } | Effect::Suggest { .. } | Effect::CancelTurn(_) | Effect::LoadDocument { .. }
+            )
         {
             return vec![Event::TurnFailed { turn, problem: problem() }];
         }
@@ -338,6 +341,15 @@ impl Monkey {
             Effect::LoadTable { evidence, .. } => {
                 vec![Event::TableLoaded { evidence, table: (way > 0).then(|| Arc::new(grid())) }]
             }
+            Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
+            beside => self.events_beside(beside, way),
+        }
+    }
+
+    /// Answers to what is wanted beside a turn.
+    fn events_beside(&self, effect: Effect, way: usize) -> Vec<Event> {
+        let problem = || Problem { what: "it broke ".repeat(40), next: "mend it".into() };
+        match effect {
             Effect::TryContext { turn, .. } => vec![match way {
                 0 => Event::TurnFailed { turn, problem: problem() },
                 _ => Event::ContextTried { turn, tried: tried().into_iter().take(way).collect() },
@@ -346,7 +358,10 @@ impl Monkey {
                 let parts = if way == 0 { Err(problem()) } else { Ok(document_parts()) };
                 vec![Event::DocumentLoaded { document, parts }]
             }
-            Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
+            Effect::SaveSettings { domain, .. } => {
+                let kept = if way == 0 { Err(problem()) } else { Ok(self.app.changes().clone()) };
+                vec![Event::SettingsKept { domain, kept }]
+            }
             _ => Vec::new(),
         }
     }
@@ -403,6 +418,7 @@ fn turn_of(effect: &Effect) -> Option<TurnKey> {
         | Effect::Suggest { turn, .. }
         | Effect::Explain { turn, .. }
         | Effect::TryContext { turn, .. }
+        | Effect::LoadDocument { turn, .. }
         | Effect::SaveTurn { turn, .. }
         | Effect::CancelTurn(turn) => Some(*turn),
         _ => None,

@@ -8,6 +8,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use portable_pty::{CommandBuilder, ExitStatus, MasterPty, NativePtySystem, PtySize, PtySystem};
 use tempfile::TempDir;
 
@@ -58,7 +60,18 @@ impl Program {
 
     /// Runs a command to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ragonite"));
+        self.run_by(Command::new(env!("CARGO_BIN_EXE_ragonite")), arguments)
+    }
+
+    /// Runs a command to its end with so much address space.
+    pub(crate) fn run_within(&self, kibibytes: u32, arguments: &[&str]) -> Output {
+        let mut shell = Command::new("sh");
+        let limited = format!("ulimit -c 0; ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &limited, env!("CARGO_BIN_EXE_ragonite")]);
+        self.run_by(shell, arguments)
+    }
+
+    fn run_by(&self, mut command: Command, arguments: &[&str]) -> Output {
         command.args(self.arguments()).args(arguments).env_remove("RAGONITE_MODELS").env("HOME", self.data.path());
         // Away from the checkout, whose own weights would be found as well.
         command.current_dir(self.data.path());
@@ -107,6 +120,10 @@ impl Program {
         command.cwd(self.data.path());
         command.env_remove("RAGONITE_MODELS");
         command.env_remove("NO_COLOR");
+        // What is copied goes to this terminal and not to the desktop of whoever runs the test.
+        for desktop in ["DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"] {
+            command.env_remove(desktop);
+        }
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         Session::start(pair.master, child, columns, rows)
@@ -122,8 +139,18 @@ pub(crate) struct Session {
 }
 
 struct Screen {
-    parser: vt100::Parser,
+    parser: vt100::Parser<Clipboard>,
     closed: bool,
+}
+
+/// What a program gave to the terminal to be copied.
+#[derive(Default)]
+struct Clipboard(String);
+
+impl vt100::Callbacks for Clipboard {
+    fn copy_to_clipboard(&mut self, _: &mut vt100::Screen, _kind: &[u8], base64: &[u8]) {
+        self.0 = String::from_utf8(STANDARD.decode(base64).unwrap()).unwrap();
+    }
 }
 
 impl Session {
@@ -133,7 +160,7 @@ impl Session {
         columns: u16,
         rows: u16,
     ) -> Self {
-        let parser = vt100::Parser::new(cells(rows), cells(columns), 0);
+        let parser = vt100::Parser::new_with_callbacks(cells(rows), cells(columns), 0, Clipboard::default());
         let screen = Arc::new((Mutex::new(Screen { parser, closed: false }), Condvar::new()));
         let mut reader = master.try_clone_reader().unwrap();
         let shared = Arc::clone(&screen);
@@ -188,6 +215,11 @@ impl Session {
             assert!(!waited.timed_out(), "{what} never came:\n{text}");
             guard = next;
         }
+    }
+
+    /// What was given to the terminal to be copied last.
+    pub(crate) fn clipboard(&self) -> String {
+        self.screen.0.lock().unwrap().parser.callbacks().0.clone()
     }
 
     /// Whether the program has taken the mouse.

@@ -435,7 +435,8 @@ impl Stage {
     }
 
     pub(crate) fn finish(&mut self, turn: TurnKey, answer: Answer) {
-        let conversation = conversation(2, "Who replaces the modem?");
+        let turns = u32::try_from(self.app.turns().len()).unwrap();
+        let conversation = ConversationRecord { turns, ..conversation(2, "Who replaces the modem?") };
         self.play([
             Event::AnswerFinished { turn, answer: Box::new(answer) },
             Event::TurnSaved { turn, conversation, id: TurnId(1) },

@@ -10,6 +10,7 @@ use ragonite::history::ConversationRecord;
 use ragonite::index::{IngestProgress, IngestStage};
 use ragonite::tui::{Pane, Theme};
 
+use crate::compare::{compared, menu, not_answered};
 use crate::context::{document_gone, not_tried, without_before};
 use crate::screen::{
     ANSWER, NOW, Stage, Verdict, answer, attribution, conversation, domain, domain_name, retrieved, rewrite,
@@ -49,6 +50,9 @@ pub(crate) fn states() -> Vec<State> {
         ("context empty", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence).key('j').key('a')),
         ("context full", |theme| without_before(Stage::answered().in_theme(theme))),
         ("context error", |theme| not_tried(Stage::answered().in_theme(theme))),
+        ("compare full", |theme| menu(Stage::answered().in_theme(theme))),
+        ("comparison full", |theme| compared(Stage::answered().in_theme(theme))),
+        ("comparison error", |theme| not_answered(Stage::answered().in_theme(theme))),
         ("document full", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence).key('o')),
         ("document error", |theme| document_gone(Stage::answered().in_theme(theme))),
         ("lists ingesting", |theme| ingesting().in_theme(theme).at(Pane::Lists)),

@@ -5,7 +5,9 @@
 
 use std::fmt::Write as _;
 
-use super::source::{Source, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources};
+use super::source::{
+    Source, asked_again, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources,
+};
 use crate::answer::citation::read;
 use crate::attribution::{Attribution, Change, Cluster, difference};
 use crate::base::{clean_line, clean_text};
@@ -43,6 +45,9 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
     let _ = writeln!(text, "<h2 id=\"t{number}\">{number}. {}</h2>", escape(&clean_line(&turn.question)));
     for (name, wording) in other_wordings(turn) {
         let _ = writeln!(text, "<p class=\"note\">{name}: {}</p>", escape(&wording));
+    }
+    if let Some(again) = asked_again(turn) {
+        let _ = writeln!(text, "<p class=\"note\">Asks again: {}</p>", escape(&again));
     }
     let sources = sources(turn);
     if turn.trace.answer.is_some() {

@@ -4,7 +4,9 @@
 
 use std::fmt::Write as _;
 
-use super::source::{Source, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources};
+use super::source::{
+    Source, asked_again, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources,
+};
 use crate::attribution::Attribution;
 use crate::base::{clean_line, clean_text};
 use crate::history::{ConversationRecord, TurnRecord};
@@ -27,6 +29,9 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
     let _ = writeln!(text, "\n## {}. {}\n", turn.number, plain(&turn.question));
     for (name, wording) in other_wordings(turn) {
         let _ = writeln!(text, "*{name}:* {}\n", plain(&wording));
+    }
+    if let Some(again) = asked_again(turn) {
+        let _ = writeln!(text, "*Asks again:* {}\n", plain(&again));
     }
     if let Some(answer) = &turn.trace.answer {
         let _ = writeln!(text, "{}\n", without_html(clean_text(&answer.text).trim()));

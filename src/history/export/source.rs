@@ -9,7 +9,7 @@ use time::macros::format_description;
 
 use crate::attribution::Cluster;
 use crate::base::{clean_line, clean_text};
-use crate::history::{Outcome, TurnRecord};
+use crate::history::{Outcome, TurnRecord, Variant};
 use crate::retrieval::Hit;
 
 const MINUTE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
@@ -86,6 +86,11 @@ pub(super) fn other_wordings(turn: &TurnRecord) -> Vec<(&'static str, String)> {
     let translated = turn.trace.translation.as_ref().and_then(|translation| translation.text.as_deref());
     wordings.extend(translated.map(|text| ("Translated question", clean_line(text))));
     wordings
+}
+
+/// Which turn it asks again, and what is other.
+pub(super) fn asked_again(turn: &TurnRecord) -> Option<String> {
+    turn.trace.variant.as_ref().map(Variant::says)
 }
 
 /// How the turn ended, where that is not with its answer.

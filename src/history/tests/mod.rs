@@ -23,7 +23,7 @@ use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, 
 use crate::evidence::{Context, Kind};
 use crate::inference::{Completion, Finish, Sampling, Special};
 use crate::prompt::{Cut, CutHow, Part, Prompt, Segment};
-use crate::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
+use crate::retrieval::{Hit, Mode, Pick, Picked, RankedEvidence, RetrievalTimings, Retrieved, Why};
 
 pub(super) fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -173,6 +173,17 @@ fn trace(text: &str, score: u16) -> Trace {
         timings_ms: TurnTimings { total: Millis(210.5), ..TurnTimings::default() },
         settings: Some(TurnSettings { sources: 3, temperature: 0.5, ..TurnSettings::default() }),
         domain_settings: vec!["sources".to_owned()],
+        variant: Some(Variant {
+            of: 1,
+            settings: vec![OtherSetting { key: "sources".into(), from: "10".into(), to: "3".into() }],
+            picks: vec![Pick {
+                how: Picked::LeftOut,
+                evidence: EvidenceId(7),
+                document: DocumentId(3),
+                name: text.to_owned(),
+                copies: vec![EvidenceId(9)],
+            }],
+        }),
     }
 }
 
@@ -458,7 +469,7 @@ const FIRST_TRACE: &str = include_str!("../testdata/trace-1.json");
 fn first_trace() -> Trace {
     let (suggestions, domain_settings) = (Vec::new(), Vec::new());
     let whole = trace("Alice did. [Source 1]", 512);
-    Trace { translation: None, suggestions, settings: None, domain_settings, ..whole }
+    Trace { translation: None, suggestions, settings: None, domain_settings, variant: None, ..whole }
 }
 
 #[test]

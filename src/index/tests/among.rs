@@ -3,7 +3,7 @@
 use time::macros::date;
 
 use super::*;
-use crate::base::Language;
+use crate::base::{DocumentId, Language};
 use crate::evidence::Kind;
 
 /// Twenty pages by month, each with five passages and a table of four rows.
@@ -25,12 +25,25 @@ fn year(embedder: &WordEmbedder) -> (tempfile::TempDir, Index) {
 
 fn filters() -> Vec<Filter> {
     let within = |within| Filter { within, ..Filter::default() };
+    let left_out = |evidences: &[i64], documents: &[i64]| Filter {
+        left_out: LeftOut {
+            evidences: evidences.iter().copied().map(EvidenceId).collect(),
+            documents: documents.iter().copied().map(DocumentId).collect(),
+        },
+        ..Filter::default()
+    };
     vec![
         Filter { kinds: vec![Kind::Row], ..Filter::default() },
         Filter { kinds: vec![Kind::Passage, Kind::List], ..Filter::default() },
         Filter { kinds: vec![Kind::List], ..Filter::default() },
         Filter { kinds: Vec::new(), ..Filter::default() },
         within(Within { document: Some("page 3".to_owned()), ..Within::default() }),
+        within(Within { documents: vec![DocumentId(2), DocumentId(5), DocumentId(999)], ..Within::default() }),
+        within(Within {
+            document: Some("page 1".to_owned()),
+            documents: vec![DocumentId(2), DocumentId(5)],
+            ..Within::default()
+        }),
         within(Within { document: Some("no such page".to_owned()), ..Within::default() }),
         within(Within { since: Some(date!(2025 - 06 - 01)), until: Some(date!(2025 - 08 - 31)), ..Within::default() }),
         Filter {
@@ -40,18 +53,25 @@ fn filters() -> Vec<Filter> {
                 until: Some(date!(2025 - 03 - 15)),
                 ..Within::default()
             },
+            ..Filter::default()
         },
+        left_out(&[3, 4, 5, 90], &[]),
+        left_out(&[], &[2, 19]),
+        Filter { kinds: vec![Kind::Row], ..left_out(&[8], &[3]) },
     ]
 }
 
 /// Whether a filter lets an evidence through, told from what is stored of it.
 fn fits(filter: &Filter, stored: &StoredEvidence) -> bool {
-    let Within { document, since, until } = &filter.within;
+    let Within { document, documents, since, until } = &filter.within;
     let day = stored.date.as_deref().map(|date| date[..10].to_owned());
     let named = document.as_ref().is_none_or(|text| stored.title.to_lowercase().contains(&text.to_lowercase()));
     let late = since.is_none_or(|since| day.as_ref().is_some_and(|day| *day >= since.to_string()));
     let early = until.is_none_or(|until| day.as_ref().is_some_and(|day| *day <= until.to_string()));
-    filter.kinds.contains(&stored.evidence.kind) && named && late && early
+    let one_of = documents.is_empty() || documents.contains(&stored.document);
+    let LeftOut { evidences, documents } = &filter.left_out;
+    let left_out = evidences.contains(&stored.id) || documents.contains(&stored.document);
+    filter.kinds.contains(&stored.evidence.kind) && one_of && named && late && early && !left_out
 }
 
 #[test]

@@ -467,6 +467,10 @@ fn links_and_pages_above_are_given_back() {
     let stored = index.evidences(&[found[0].evidence]).unwrap().remove(0);
     assert_eq!(stored.evidence.links, [link]);
     assert_eq!(stored.ancestors, ["Home", "Kitchen"]);
+    let canceled = CancelSource::default();
+    canceled.cancel();
+    let unless = index.evidences_of_unless(stored.document, &canceled.token());
+    assert!(matches!(unless, Err(IndexError::Canceled(_))), "{unless:?}");
     assert_eq!(index.evidences_of(stored.document).unwrap(), [stored]);
 }
 

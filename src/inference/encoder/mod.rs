@@ -26,6 +26,7 @@ use self::lanes::Lanes;
 use self::tokens::{TextTokenizer, Tokens};
 use self::transformer::{Head, Stopped, Transformer};
 use super::catalog::{CatalogModel, EncoderSettings, ModelRole};
+use super::memory::{address_space_of, check_address_space};
 use super::weights::{ModelFolders, hex};
 use super::{Embed, Embedding, EncoderIdentity, InferenceError, Rerank, TextRole};
 use crate::base::CancelToken;
@@ -148,6 +149,8 @@ impl Encoder {
         head: HeadKind,
     ) -> Result<Self, InferenceError> {
         let failed = |source| InferenceError::Load { model: model.to_owned(), source };
+        let bytes = std::fs::metadata(&files.weights).map(|file| file.len()).unwrap_or_default();
+        check_address_space(model, address_space_of(bytes, 0, super::compute_threads()))?;
         let config = serde_json::from_slice(&read(&files.config)?).map_err(|error| failed(error.into()))?;
         let weights = open_weights(&files.weights, &failed)?;
         let head = match head {

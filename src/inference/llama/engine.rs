@@ -8,37 +8,37 @@
 //! [`SAME_KERNELS`], an architecture that can forget a part, and cells enough to keep each sequence in order.
 //! Not here: which tokens are in which sequence (`Slots`), when to stop.
 
-use std::num::NonZeroU32;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use llama_cpp_2::context::LlamaContext;
-use llama_cpp_2::context::params::{KvCacheType, LlamaContextParams};
 use llama_cpp_2::context::session::LlamaStateSeqFlags;
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
-use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 
 use super::cells::Cells;
 use super::gguf::{GgufError, Shape};
+use super::loading::{LoadError, context_params, load_weights, threads};
 use super::log::{self, Errors};
 use super::pace::Pace;
 use super::rows::{ROWS, Row, fill_up};
 use super::slots::SLOTS;
 use super::together::TOGETHER;
-use super::{FlashAttention, GeneratorSettings, KvCache, needs};
+use super::{GeneratorSettings, needs};
 use crate::base::Canceled;
+use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
 use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Special, available_memory};
 
-type Cause = Box<dyn std::error::Error + Send + Sync>;
+/// What llama.cpp says.
+pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Most tokens llama.cpp takes in one call; more would end the process.
-const BATCH_TOKENS: usize = 512;
+pub(super) const BATCH_TOKENS: usize = 512;
 
 /// Most tokens of a prompt that are read in one call without a GPU, and with those of answers beside them: from 64 on
 /// llama.cpp computes attention in tiles, which rounds otherwise, for a fifth more speed.
@@ -50,7 +50,7 @@ const CPU_CALL: usize = 60;
 pub(super) const SEQUENCES: usize = SLOTS + 1 + TOGETHER + 1 + 2;
 
 /// Cells of the state beyond the longest prompt, so that a second, shorter one can stay beside it.
-const SPARE_CELLS: usize = 1024;
+pub(super) const SPARE_CELLS: usize = 1024;
 
 /// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
 const SMALLEST_CONTEXT: usize = 256;
@@ -65,6 +65,8 @@ enum EngineError {
     BatchTooLong { tokens: usize, position: usize, batch: usize, context: usize },
     #[error("the architecture of the model cannot forget a part of what it has read")]
     Unforgetting,
+    #[error("llama.cpp gave another state than it said")]
+    State,
     #[error("llama.cpp refuses it: {0}")]
     Refused(String),
 }
@@ -173,11 +175,6 @@ fn backend() -> Result<&'static LlamaBackend, EngineError> {
 /// beside them. It costs a sixth of the speed of such calls. A program sets it before it starts threads.
 pub const SAME_KERNELS: (&str, &str) = ("GGML_CPU_TILED_MM_FORCE", "1");
 
-/// Physical cores this process may use: more threads slow llama.cpp down.
-fn physical_cores() -> usize {
-    num_cpus::get_physical().min(num_cpus::get()).max(1)
-}
-
 impl Engine {
     pub(super) fn load(
         model: &str,
@@ -187,14 +184,20 @@ impl Engine {
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
         let needed = Self::needs(model, path, settings)?;
-        let short = |available| InferenceError::OutOfMemory { model: model.to_owned(), needed, available };
+        let space = Self::address_space(&needed, settings);
+        let short = |available| match address_space_left() {
+            Some(left) if left < space => {
+                InferenceError::OutOfAddressSpace { model: model.to_owned(), needed: space, left }
+            }
+            _ => InferenceError::OutOfMemory { model: model.to_owned(), needed, available },
+        };
         let backend = backend().map_err(|error| refused(error.into()))?;
         // With a GPU most of it lies in the GPU's own memory.
-        if !backend.supports_gpu_offload()
-            && let Some(available) = available_memory()
-            && available < needed.total()
-        {
-            return Err(short(Some(available)));
+        if !backend.supports_gpu_offload() {
+            check_address_space(model, space)?;
+            if let Some(available) = available_memory().filter(|available| *available < needed.total()) {
+                return Err(short(Some(available)));
+            }
         }
         let failed = |errors: &Errors, source: Cause| {
             if errors.ran_out_of_memory() {
@@ -247,6 +250,11 @@ impl Engine {
         let context = (settings.context_tokens.max(SMALLEST_CONTEXT) as u64).min(shape.trained);
         let cells = context.saturating_add(SPARE_CELLS as u64);
         Ok(needs::needs(&shape, settings, cells, BATCH_TOKENS as u64))
+    }
+
+    /// Address space that a model with these needs takes.
+    pub(super) fn address_space(needed: &MemoryNeeds, settings: &GeneratorSettings) -> u64 {
+        address_space_of(needed.weights, needed.state.saturating_add(needed.work), threads(settings))
     }
 
     /// Tokens that fit the context.
@@ -370,6 +378,43 @@ impl Engine {
             self.cells.copy(from, to, 0..tokens);
         }
         Ok(())
+    }
+
+    /// Whether what a sequence holds is the same to the last bit wherever and however it was read, so that its state can be
+    /// given to a later run.
+    pub(super) fn keeps_states(&self) -> bool {
+        self.kind == Kind::Processor
+    }
+
+    /// The state of the first `tokens` tokens of `sequence`.
+    pub(super) fn state(&mut self, sequence: Sequence, tokens: usize) -> Result<Vec<u8>, Cause> {
+        let (whole, trial) = (LlamaStateSeqFlags::empty(), Sequence::TRIAL);
+        self.copy(sequence, trial, tokens)?;
+        let mut state = vec![0; self.context.state_seq_get_size_ext(trial.id(), whole)];
+        #[expect(unsafe_code, reason = "the safe way gives no bytes that could be kept")]
+        // SAFETY: llama.cpp writes as many bytes as it said it would; nothing happened to the context in between.
+        let written = unsafe { self.context.state_seq_get_data_ext(state.as_mut_ptr(), trial.id(), whole) };
+        if !self.forget_from(trial, 0) || written != state.len() {
+            return Err(EngineError::State.into());
+        }
+        Ok(state)
+    }
+
+    /// Makes `sequence` hold so many tokens by a state that [`state`](Self::state) gave, in whichever run, of an engine of
+    /// the same weights, settings and build. False where llama.cpp refuses it; then the sequence holds nothing.
+    pub(super) fn restore(&mut self, sequence: Sequence, tokens: usize, state: &[u8]) -> bool {
+        let ready = self.forget_from(sequence, 0) && self.free_cells() >= tokens;
+        #[expect(unsafe_code, reason = "the safe way takes no bytes that were kept")]
+        // SAFETY: whoever calls vouches for the bytes; llama.cpp itself checks its way through them.
+        let read =
+            ready && unsafe { self.context.state_seq_set_data_ext(state, sequence.id(), LlamaStateSeqFlags::empty()) };
+        let last = self.context.kv_cache_seq_pos_max(sequence.id());
+        if read && usize::try_from(last + 1).is_ok_and(|held| held == tokens) {
+            self.cells.read(sequence, tokens, 0);
+            return true;
+        }
+        self.forget_from(sequence, 0);
+        false
     }
 
     /// Closes the gaps that forgetting left.
@@ -525,57 +570,4 @@ pub(super) fn likeliest(logits: impl Iterator<Item = f32>) -> Likeliest {
         }
     }
     Likeliest { token: LlamaToken::new(best.0), margin: best.1 - second }
-}
-
-enum LoadError {
-    Ended,
-    Refused(Cause),
-}
-
-fn load_weights(
-    backend: &LlamaBackend,
-    path: &Path,
-    settings: &GeneratorSettings,
-    mut progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
-) -> Result<LlamaModel, LoadError> {
-    let ended = std::rc::Rc::new(std::cell::Cell::new(false));
-    let seen = std::rc::Rc::clone(&ended);
-    let mut params = LlamaModelParams::default();
-    if let Some(layers) = settings.gpu_layers {
-        params = params.with_n_gpu_layers(layers);
-    }
-    let params = params.with_progress_callback(move |done| {
-        let goes_on = progress(done).is_continue();
-        seen.set(!goes_on);
-        goes_on
-    });
-    LlamaModel::load_from_file(backend, path, &params)
-        .map_err(|error| if ended.get() { LoadError::Ended } else { LoadError::Refused(error.into()) })
-}
-
-fn context_params(settings: &GeneratorSettings, context_tokens: usize) -> LlamaContextParams {
-    let threads = if settings.threads == 0 { physical_cores() } else { settings.threads };
-    let threads = i32::try_from(threads).unwrap_or(i32::MAX);
-    let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
-    let attention = match settings.flash_attention {
-        FlashAttention::Auto => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_AUTO,
-        FlashAttention::On => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_ENABLED,
-        FlashAttention::Off => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_DISABLED,
-    };
-    let numbers = match settings.kv_cache {
-        KvCache::F16 => KvCacheType::F16,
-        KvCache::Q8 => KvCacheType::Q8_0,
-    };
-    LlamaContextParams::default()
-        .with_flash_attention_policy(attention)
-        .with_type_k(numbers)
-        .with_type_v(numbers)
-        .with_n_ctx(u32::try_from(context_tokens + SPARE_CELLS).ok().and_then(NonZeroU32::new))
-        .with_n_seq_max(u32::try_from(SEQUENCES).unwrap_or(1))
-        .with_n_batch(batch)
-        .with_n_ubatch(batch)
-        .with_n_threads(threads)
-        .with_n_threads_batch(threads)
-        .with_kv_unified(true)
-        .with_no_perf(true)
 }

@@ -1,17 +1,19 @@
 //! Text generation with llama.cpp.
 //!
 //! Takes a GGUF file, gives a [`Generate`]. The state of the last prompts stays in the context, so that the next one
-//! re-reads only what differs from them.
+//! re-reads only what differs from them; that of the instructions is kept on disk for later runs.
 //! Invariants: every limit is checked before llama.cpp could assert, which would end the process; nothing is printed;
 //! `slots` names exactly the tokens whose state is in the context, also after a cancellation or a failure.
 //! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
 
+mod beginnings;
 mod cells;
 mod choice;
 mod compare;
 mod draft;
 mod engine;
 mod gguf;
+mod loading;
 mod log;
 mod needs;
 mod pace;
@@ -29,18 +31,20 @@ use std::time::Instant;
 use llama_cpp_2::token::LlamaToken;
 use serde::{Deserialize, Serialize};
 
+use self::beginnings::Beginnings;
 use self::choice::Choice;
 use self::draft::Draft;
 pub use self::engine::SAME_KERNELS;
 use self::engine::{Engine, Logits, Sequence};
-use self::slots::Slots;
+use self::slots::{SHARED, Slots};
 use self::stream::TextStream;
 use super::{
     CompareRequest, Compared, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
-    InferenceError, MemoryNeeds, PromptPart, ScoreRequest, Scores,
+    InferenceError, MemoryNeeds, PromptPart, ScoreRequest, Scores, Special,
 };
 use crate::base::{CancelToken, Millis};
 use crate::inference::generate::one_by_one;
+use crate::inference::memory::check_address_space;
 
 /// How a generator is loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +104,8 @@ pub struct LlamaGenerator {
     engine: Engine,
     identity: GeneratorIdentity,
     slots: Slots,
+    /// Where the states of what prompts begin with are kept, if they are.
+    beginnings: Option<Beginnings>,
 }
 
 impl std::fmt::Debug for LlamaGenerator {
@@ -137,7 +143,27 @@ impl LlamaGenerator {
             context_tokens: engine.context_tokens(),
             chat_template: engine.chat_template(),
         };
-        Ok(Self { engine, identity, slots: Slots::new() })
+        Ok(Self { engine, identity, slots: Slots::new(), beginnings: None })
+    }
+
+    /// As [`load`](Self::load), and keeps the states of what prompts begin with in `folder`: a later run need not read the
+    /// same instructions again. Where that is not possible they are read, as without it.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_keeping(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+        folder: &Path,
+        progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    ) -> Result<Self, InferenceError> {
+        let generator = Self::load(model, path, settings, progress)?;
+        let beginnings = generator.engine.keeps_states().then(|| Beginnings::of(folder, path, settings));
+        let beginnings = beginnings.and_then(|beginnings| {
+            beginnings.inspect_err(|error| tracing::warn!("no states of prompts are kept: {error}")).ok()
+        });
+        Ok(Self { beginnings, ..generator })
     }
 
     /// How much memory the weights at `path` take with these settings.
@@ -146,6 +172,18 @@ impl LlamaGenerator {
     /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
     pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
         Engine::needs(model, path, settings)
+    }
+
+    /// Whether the limit of the address space (`ulimit -v`) has room for a model with these needs.
+    ///
+    /// # Errors
+    /// [`InferenceError::OutOfAddressSpace`] where it has not.
+    pub fn fits_address_space(
+        model: &str,
+        needed: &MemoryNeeds,
+        settings: &GeneratorSettings,
+    ) -> Result<(), InferenceError> {
+        check_address_space(model, Engine::address_space(needed, settings))
     }
 
     /// The ids `part` has in a prompt, as the vocabulary numbers them.
@@ -202,6 +240,46 @@ impl LlamaGenerator {
         }
         self.slots.take(place.slot, place.from, kept);
         Ok(if self.make_room(prompt.len() - kept + more) { kept } else { 0 })
+    }
+
+    /// Tokens that other prompts of the same kind begin with, too: those before the second text that is none of the template,
+    /// since the first holds the instructions.
+    fn beginning(&self, parts: &[PromptPart]) -> Result<usize, InferenceError> {
+        let mut plain = parts.iter().enumerate().filter(|(_, part)| part.special == Special::Plain);
+        let Some((second, _)) = plain.nth(1) else { return Ok(0) };
+        parts[..second].iter().map(|part| self.tokenize(part).map(|tokens| tokens.len())).sum()
+    }
+
+    /// Gives the current slot what `prompt` begins with, where an earlier run has kept it and the slot holds less. Gives how
+    /// many tokens are still to be kept.
+    fn restore_beginning(&mut self, parts: &[PromptPart], prompt: &[LlamaToken]) -> Result<usize, InferenceError> {
+        if self.beginnings.is_none() {
+            return Ok(0);
+        }
+        // The last token is always read again.
+        let beginning = self.beginning(parts)?.min(prompt.len() - 1);
+        if beginning < self.slots.current().len() + SHARED {
+            return Ok(0);
+        }
+        let tokens = &prompt[..beginning];
+        let Some(state) = self.beginnings.as_ref().and_then(|kept| kept.find(tokens)) else { return Ok(beginning) };
+        self.slots.truncate(0);
+        if self.engine.restore(self.slots.sequence(), beginning, &state) {
+            self.slots.extend(tokens);
+            return Ok(0);
+        }
+        tracing::warn!("llama.cpp refused a state that was kept");
+        Ok(beginning)
+    }
+
+    /// Keeps the state of the first tokens of the current slot for later runs. Where that fails, they read it again.
+    fn keep_beginning(&mut self, tokens: usize) {
+        let Some(kept) = self.beginnings.as_ref().filter(|_| tokens > 0) else { return };
+        let of = &self.slots.current()[..tokens];
+        let state = self.engine.state(self.slots.sequence(), tokens);
+        if let Err(error) = state.and_then(|state| Ok(kept.keep(of, &state)?)) {
+            tracing::warn!("the state of a prompt's beginning is not kept: {error}");
+        }
     }
 
     /// Forgets the other slots where they leave no room for `tokens` more than all have. False where everything had to
@@ -267,9 +345,12 @@ impl LlamaGenerator {
         let grammar = grammar.map_err(|source| self.failed("reading the grammar of what it may say", source))?;
         let prompt = self.prompt(&request.parts)?;
         let more = request.max_tokens.min(self.identity.context_tokens - prompt.len());
-        let reused_tokens = self.reuse(&prompt, more)?;
+        self.reuse(&prompt, more)?;
+        let beginning = self.restore_beginning(&request.parts, &prompt)?;
+        let reused_tokens = self.slots.current().len();
         self.read_prompt(&prompt, cancel, on_event)?;
         let generated = self.continue_text(request, Choice::new(request.sampling, grammar), cancel, on_event)?;
+        self.keep_beginning(beginning);
         let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
         Ok(Completion {
             text: generated.text.trim().to_owned(),
@@ -439,6 +520,8 @@ impl Generate for LlamaGenerator {
     }
 }
 
+#[cfg(test)]
+mod beginnings_tests;
 #[cfg(test)]
 mod reuse_tests;
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(super) const SLOTS: usize = 2;
 
 /// Tokens that a prompt shares with a slot at least, to be read in its place. Every prompt of a chat begins with the
 /// few tokens of its template.
-const SHARED: usize = 32;
+pub(super) const SHARED: usize = 32;
 
 /// What each slot holds.
 pub(super) struct Slots {

@@ -64,7 +64,7 @@ fn prompts_at_the_borders_of_a_batch_are_read_whole() {
     let Some(mut generator) = load(544) else { return };
     let (word, filler) = (plain(" river"), generator.tokens(&plain(" river")).unwrap());
     assert_eq!(filler.len(), 1, "one token a word");
-    for length in [1, 31, 32, 33, 511, 512, 513, 542, 543] {
+    for length in [1, 15, 16, 17, 47, 48, 49, 60, 61, 63, 64, 65, 511, 512, 513, 542, 543] {
         let request = GenerateRequest { parts: vec![word.clone(); length], max_tokens: 4, ..ask("", 4) };
         let mut last = None;
         let said = generator.generate(&request, &CancelToken::never(), &mut |event| {
@@ -85,6 +85,86 @@ fn prompts_at_the_borders_of_a_batch_are_read_whole() {
             "{length}: {result:?}"
         );
     }
+}
+
+#[test]
+fn a_call_takes_as_many_tokens_as_a_batch_has_and_refuses_one_more() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(mut generator), Some(mut fresh)) = (load(1024), load(1024)) else { return };
+    let word = LlamaToken::new(generator.tokens(&plain(" river")).unwrap()[0]);
+    let (all, trial) = (vec![word; 1024], Sequence::TRIAL);
+    let mut position = 0;
+    for length in [1, 15, 16, 17, 47, 48, 49, 59, 60, 61, 63, 64, 65] {
+        let engine = &mut generator.engine;
+        engine.decode(trial, &all[..length], position, Logits::Last).unwrap();
+        position += length;
+    }
+    generator.engine.forget_from(trial, 0);
+    for length in [511, 512] {
+        generator.engine.decode(trial, &all[..length], 0, Logits::Last).unwrap();
+        generator.engine.forget_from(trial, 0);
+    }
+    for (length, position) in [(513, 0), (1024, 0), (0, 0), (1, 1024), (512, 513)] {
+        let refused = generator.engine.decode(trial, &all[..length], position, Logits::Last);
+        assert!(refused.is_err(), "{length} at {position}");
+    }
+    let request = ask("Name three fruits.", 8);
+    assert_same(&answer(&mut generator, &request), &answer(&mut fresh, &request), "after what was refused");
+}
+
+#[test]
+fn drafts_at_the_borders_of_a_call_change_no_answer() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let counting = plain("1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,");
+    let request = GenerateRequest { parts: vec![counting], ..ask("", 66) };
+    let said = answer(&mut generator, &request);
+    assert!(said.tokens.len() > 60, "{said:?}");
+    let other = generator.tokens(&plain(" river")).unwrap()[0];
+    for foreseen in [1, 15, 16, 17, 47, 48, 49, 60, 66] {
+        // What follows is wrong, and more of it than a call takes.
+        let draft = said.tokens.iter().take(foreseen).copied().chain(std::iter::repeat_n(other, 600)).collect();
+        let again = answer(&mut generator, &GenerateRequest { draft, ..request.clone() });
+        assert_same(&again, &said, &format!("{foreseen} tokens foreseen"));
+        assert_eq!(again.drafted_tokens, foreseen.min(said.tokens.len()));
+    }
+}
+
+#[test]
+fn ten_sequences_that_fill_the_context_say_what_each_says_alone() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(mut generator), Some(mut fresh)) = (load(256), load(256)) else { return };
+    let story = plain(&"The crew of the station writes down wind and pressure every hour. ".repeat(14));
+    let warm = |seed| {
+        let mut request = ask("What does the crew do?", usize::MAX);
+        request.parts.insert(3, story.clone());
+        // Every other prompt ends in another way, so that there are two to read.
+        if seed % 2 == 1 {
+            request.parts.insert(4, plain("Be brief. "));
+        }
+        GenerateRequest { sampling: Sampling::Seeded { temperature: 1.5, seed }, ..request }
+    };
+    let mut requests: Vec<GenerateRequest> = (0..10).map(warm).collect();
+    requests.sort_by_key(|request| request.parts.len());
+    let alone: Vec<Completion> = requests.iter().map(|request| answer(&mut fresh, request)).collect();
+    assert!(alone.iter().all(|one| one.prompt_tokens + one.tokens.len() <= 257), "{alone:?}");
+    assert!(alone.iter().any(|one| one.finish == Finish::Length), "some reach the end of the context");
+    let longest = requests.iter().map(|request| generator.prompt(&request.parts).unwrap().len()).max().unwrap();
+    // All there are, a few more than one prompt with its answer takes, and no more than that.
+    for cells in [generator.engine.cells(), longest + 3 * (257 - longest), 264] {
+        generator.engine.pretend_cells(cells);
+        let mut done = vec![None; requests.len()];
+        let mut hear = |at: usize, completion| {
+            done[at] = Some(completion);
+            ControlFlow::Continue(())
+        };
+        generator.generate_each(&requests, &CancelToken::never(), &mut hear).unwrap();
+        for (one, alone) in done.into_iter().zip(&alone) {
+            assert_same(&one.unwrap(), alone, &format!("{cells} cells"));
+        }
+    }
+    let request = ask("Name three fruits.", 8);
+    assert_same(&answer(&mut generator, &request), &answer(&mut fresh, &request), "the next question");
 }
 
 /// About 615 tokens that are no others' beginning.

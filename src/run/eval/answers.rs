@@ -17,7 +17,7 @@ use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAnswers;
 use crate::eval::{
     ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name, Pages,
-    Remembering, Run, ScoredAnswer, Speaker, Used, Variation, Verdict, answer, intervals, judge, measured,
+    Remembering, Run, ScoredAnswer, Speaker, Speaking, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
 use crate::prompt::CutHow;
 use crate::retrieval::RetrievalSettings;
@@ -104,12 +104,14 @@ impl<'a> Answers<'a> {
         let mut from_cache = 0;
         let mut eta = Eta::new(total, Instant::now());
         let variation = self.sources.enough(variation);
+        let answering = bench.answering(&variation);
         for part in &bench.benchmark.parts {
             let index = bench.index(part, &variation, step, output)?;
             let prefix = bench.prefix(part, &index)?;
             let pages = Pages::of(&index)?;
             let asking = bench.asking(&index, &pages, &variation);
-            let speaking = bench.speaking(&prefix, self.sources.of(&variation.retrieval));
+            let sources = self.sources.of(&variation.retrieval);
+            let speaking = Speaking { prefix: &prefix, settings: &answering, sources };
             let mut speaker = Speaker::new(&mut self.generator, speaking);
             for question in &part.questions {
                 let before = speaker.used().and(self.judge.used());

@@ -20,7 +20,7 @@ use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAttribution;
 use crate::eval::{
     AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pages, Pointed, Remembering, Run, Speaker,
-    Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
+    Speaking, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
 };
 use crate::index::Index;
 use crate::inference::Embed;
@@ -85,6 +85,7 @@ impl Attributions<'_> {
     ) -> Result<Vec<Explained>, Failure> {
         let bench = self.bench;
         let variation = self.sources.enough(variation);
+        let answering = bench.answering(&variation);
         let total = bench.benchmark.len();
         let mut explained = Vec::with_capacity(total);
         let mut from_cache = 0;
@@ -94,7 +95,8 @@ impl Attributions<'_> {
             let prefix = bench.prefix(part, &index)?;
             let pages = Pages::of(&index)?;
             let asking = bench.asking(&index, &pages, &variation);
-            let speaking = bench.speaking(&prefix, self.sources.of(&variation.retrieval));
+            let sources = self.sources.of(&variation.retrieval);
+            let speaking = Speaking { prefix: &prefix, settings: &answering, sources };
             let mut speaker = Speaker::new(&mut self.generator, speaking);
             for question in &part.questions {
                 let before = speaker.used();
@@ -136,7 +138,7 @@ fn explain(
         generator,
         embedder,
         settings: &bench.start.config.attribution,
-        max_tokens: bench.answering.prompt.answer_tokens,
+        max_tokens: bench.start.config.prompt.answer_tokens,
     };
     attribute(answered, explaining, &bench.cancel, &mut |_, done, total| on_cluster(done, total))
 }

@@ -27,6 +27,7 @@ use crate::eval::{
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
 use crate::inference::{Embed, EncoderIdentity, Rerank};
+use crate::prompt::PromptSettings;
 use crate::retrieval::{Engines, Reranking, Translate};
 
 /// What every run of the benchmark shares.
@@ -40,8 +41,6 @@ pub(super) struct Bench<'a> {
     limit: Limit,
     /// Whether questions are translated: as it is asked for, where the generator is at hand.
     translate: Translate,
-    /// How answers are made, as the program itself makes them.
-    pub(super) answering: AnswerSettings,
     /// The domains of this run that are open, so that each is brought in step once.
     open: RefCell<Vec<Opened>>,
 }
@@ -81,8 +80,6 @@ impl<'a> Bench<'a> {
         output.progress("loading the embedder");
         let embedder = models::embedder(start, args.how.embedder.as_deref(), &cancel)?;
         let reranker = start.reranker(&cancel)?;
-        let answering =
-            AnswerSettings { sampling: start.config.generation.sampling(), prompt: start.config.prompt.clone() };
         let bench = Self {
             start,
             args,
@@ -92,7 +89,6 @@ impl<'a> Bench<'a> {
             cancel,
             limit,
             translate: args.how.translate.unwrap_or(start.config.retrieval.translate),
-            answering,
             open: RefCell::default(),
         };
         bench.at_hand(output)
@@ -133,7 +129,8 @@ impl<'a> Bench<'a> {
         evidence.tables = how.index.unwrap_or(evidence.tables);
         let rerank = how.rerank.unwrap_or(config.rerank);
         let rerank = if self.reranker.is_some() { rerank } else { Reranking::Off };
-        Variation { context, evidence, retrieval, rerank, completion: self.args.completion }
+        let order = config.prompt.order;
+        Variation { context, evidence, retrieval, rerank, completion: self.args.completion, order }
     }
 
     /// The runs: one, or one for each choice.
@@ -169,9 +166,10 @@ impl<'a> Bench<'a> {
         (self.benchmark.comparison() == Comparison::Paper).then(|| Papers::beside(variation))
     }
 
-    /// How the model speaks, as on the screen.
-    pub(super) fn speaking<'b>(&'b self, prefix: &'b str, sources: usize) -> Speaking<'b> {
-        Speaking { prefix, settings: &self.answering, sources }
+    /// How answers are made with these choices, and as the program itself makes them in all else.
+    pub(super) fn answering(&self, variation: &Variation) -> AnswerSettings {
+        let prompt = PromptSettings { order: variation.order, ..self.start.config.prompt.clone() };
+        AnswerSettings { sampling: self.start.config.generation.sampling(), prompt }
     }
 
     /// The id of the generator in the catalog.

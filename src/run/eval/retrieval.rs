@@ -12,16 +12,23 @@ use super::bench::Bench;
 use super::output::{Table, remembered, warn};
 use super::pace::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
+use crate::app::Problem;
 use crate::base::CancelSource;
 use crate::cli::EvalRetrieval;
 use crate::eval::{
-    Asked, Asking, Cache, Completion, EvalError, Found, Limit, Memory, Name, Outcome, Page, Pages, Question, Ranking,
-    Remembering, Run, Speaker, Told, Variation, ask_again, intervals, retrieved,
+    Ablation, Asked, Asking, Cache, Completion, EvalError, Found, Limit, Memory, Name, Outcome, Page, Pages, Question,
+    Ranking, Remembering, Run, Speaker, Speaking, Told, Variation, ask_again, intervals, retrieved,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> Result<Exit, Failure> {
     let started = Instant::now();
+    if args.common.ablate == Some(Ablation::Order) && args.common.completion != Completion::Model {
+        return Err(Failure::usage(Problem {
+            what: "the order of sources in the prompt changes no search".to_owned(),
+            next: "Compare what becomes of the answers: ragonite eval answers --ablate order.".to_owned(),
+        }));
+    }
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let _escape = cancel_on_escape(&cancel)?;
@@ -60,11 +67,12 @@ impl Searches<'_> {
         let mut asked = Vec::with_capacity(total);
         let mut from_cache = 0;
         let mut eta = Eta::new(total, Instant::now());
+        let answering = bench.answering(variation);
         for part in &bench.benchmark.parts {
             let index = bench.index(part, variation, step, output)?;
             let pages = Pages::of(&index)?;
             let prefix = bench.prefix(part, &index)?;
-            let speaking = bench.speaking(&prefix, bench.start.sources());
+            let speaking = Speaking { prefix: &prefix, settings: &answering, sources: bench.start.sources() };
             let asking = bench.asking(&index, &pages, variation);
             let speaks = variation.completion == Completion::Model || has_another_language(asking, &part.questions)?;
             if speaks && self.generator.is_none() {

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::lists as pane;
-use crate::app::{App, Ingesting, Turn};
+use crate::app::{App, Fetched, Ingesting, Turn};
 use crate::base::clean_line;
 use crate::index::IngestStage;
 use crate::tui::action::{Action, Place};
@@ -227,15 +227,25 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
         Popup::Settings(view) if view.typed.is_some() => {
             vec![(Action::Send, words.take_it()), (Action::Back, words.leave_as_it_was())]
         }
-        Popup::Settings(_) => {
+        Popup::Settings(view) => {
+            let again = view.is_again().then_some((Action::Compare, words.ask_again_compare()));
             let keys = [
                 (Action::Left, words.less_before()),
                 (Action::Right, words.more_next()),
                 (Action::Toggle, words.type_it()),
             ];
-            keys.into_iter()
-                .chain([(Action::Delete, words.as_configured_hint()), (Action::Back, words.close())])
-                .collect()
+            let restored = if view.is_again() { words.as_it_was() } else { words.as_configured_hint() };
+            let more = [(Action::Delete, restored), (Action::Back, words.close())];
+            again.into_iter().chain(keys).chain(more).collect()
+        }
+        Popup::Compare(_) => {
+            vec![(Action::Back, words.close()), (Action::Toggle, words.choose()), short(Action::Down)]
+        }
+        Popup::Comparison(_) => {
+            let running = app.is_busy() && !app.is_canceling();
+            let close = (Action::Compare, words.close());
+            let more = [short(Action::PageDown), short(Action::PageUp), short(Action::Copy), close];
+            [(Action::Back, if running { words.stop() } else { words.close() })].into_iter().chain(more).collect()
         }
         Popup::Context(view) => {
             let back = if view.is_trying(app) { words.stop() } else { words.close() };
@@ -247,7 +257,12 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
             vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())]
         }
         Popup::Document(view) => {
-            let back = if view.find.is_some() { words.end() } else { words.close() };
+            let coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);
+            let back = match (coming, view.find.is_some()) {
+                (true, _) => words.stop(),
+                (false, true) => words.end(),
+                (false, false) => words.close(),
+            };
             let more = [Action::PageDown, Action::PageUp, Action::Search, Action::NextMatch, Action::PreviousMatch];
             [(Action::Back, back)].into_iter().chain(more.map(short)).collect()
         }
@@ -290,7 +305,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         Pane::Conversation => {
             hints.extend(explain);
             hints.extend(edit);
-            let of_answer = [Action::Copy, Action::RateUp, Action::RateDown].map(short);
+            let of_answer = [Action::Copy, Action::Compare, Action::RateUp, Action::RateDown].map(short);
             hints.extend(of_answer.into_iter().filter(|_| answered));
             let several = app.turns().len() > 1;
             hints.extend([Action::PreviousTurn, Action::NextTurn].map(short).into_iter().filter(|_| several));

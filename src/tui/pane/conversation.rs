@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use time::OffsetDateTime;
 
+use super::compare::asked_again;
 use super::{Focus, block, guide};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
@@ -235,6 +236,10 @@ fn question_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) ->
     if record.completed_question.trim() != record.question.trim() {
         let indent = Indent { first: Span::styled(words.understood_as(), theme.dim), rest: Span::raw("  ") };
         lines.extend(wrap(&[one_line(&record.completed_question, theme.dim)], width, &indent));
+    }
+    if let Some(again) = asked_again(turn, words) {
+        let indent = Indent { first: Span::styled(words.asks(), theme.dim), rest: Span::raw("  ") };
+        lines.extend(wrap(&[Span::styled(again, theme.dim)], width, &indent));
     }
     lines.push(Line::default());
     lines

@@ -83,30 +83,40 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     if app.conversations().is_empty() {
         lines.push(Line::styled(words.none_yet(), theme.dim));
     }
-    for (at, conversation) in app.conversations().iter().enumerate() {
-        let at = at + domains.len();
-        if at == screen.lists {
-            cursor_line = lines.len();
-        }
-        let open = app.conversation().is_some_and(|open| open.id == conversation.id);
-        let about = if conversation.pinned { words.pinned().to_owned() } else { words.day(conversation.changed_at) };
+    let before = domains.len() + app.conversations().len();
+    // Each has a line, so that the cursor's is known before they are drawn.
+    if let Some(at) = screen.lists.checked_sub(domains.len()) {
+        let between = if at < app.conversations().len() { 0 } else { 2 };
+        cursor_line = lines.len() + at + between;
+    }
+    let top = (cursor_line + 1).saturating_sub(usize::from(inner.height));
+    let seen = top..top + usize::from(inner.height);
+    for (at, conversation) in (domains.len()..).zip(app.conversations()) {
         owners.resize(lines.len(), None);
         owners.push(Some(at));
-        lines.push(look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about)));
+        lines.push(if seen.contains(&lines.len()) {
+            let open = app.conversation().is_some_and(|open| open.id == conversation.id);
+            let about =
+                if conversation.pinned { words.pinned().to_owned() } else { words.day(conversation.changed_at) };
+            look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about))
+        } else {
+            // A history of many years must cost no more than what is seen of it.
+            Line::default()
+        });
     }
-    let before = domains.len() + app.conversations().len();
     if !app.trash().is_empty() {
         lines.push(Line::default());
         lines.push(Line::styled(words.trash(), theme.dim));
     }
-    for (at, trashed) in app.trash().iter().enumerate() {
-        if at + before == screen.lists {
-            cursor_line = lines.len();
-        }
-        let about = trashed.deleted_at.map(|at| words.day(at)).unwrap_or_default();
+    for (at, trashed) in (before..).zip(app.trash()) {
         owners.resize(lines.len(), None);
-        owners.push(Some(at + before));
-        lines.push(look.line(at + before, None, (&clean_line(&trashed.title), &about)));
+        owners.push(Some(at));
+        lines.push(if seen.contains(&lines.len()) {
+            let about = trashed.deleted_at.map(|at| words.day(at)).unwrap_or_default();
+            look.line(at, None, (&clean_line(&trashed.title), &about))
+        } else {
+            Line::default()
+        });
     }
     draw_from((lines, owners), cursor_line, (screen, inner), frame);
 }

@@ -5,6 +5,7 @@
 
 mod behind;
 mod chrome;
+mod compare;
 mod composer;
 mod context;
 mod conversation;

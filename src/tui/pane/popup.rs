@@ -7,9 +7,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
+use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
-use super::{Focus, block, context, document, help_lines, new_domain, settings};
+use super::{Focus, block, compare, context, document, help_lines, new_domain, settings};
 use crate::app::App;
 use crate::history::Reason;
 use crate::tui::action::{Action, Place};
@@ -28,28 +29,36 @@ pub(super) const FOOTER: u16 = 2;
 /// Rows of the palette's list.
 const ROWS: usize = 16;
 
-pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
+    let area = at.0;
     let (theme, words) = (screen.theme, screen.words);
     let room = usize::from(area.width).saturating_sub(4).min(WIDE);
     let mut below = Line::default();
+    let mut rows_from = None;
     let (title, lines, text) = match &mut screen.popup {
         None => return,
         Some(Popup::Help(_)) => return draw_help(screen, area, frame),
         Some(Popup::NewDomain(_)) => return new_domain::draw(screen, area, frame),
         Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
+        Some(Popup::Compare(_)) => return compare::draw_menu(app, screen, area, frame),
+        Some(Popup::Comparison(_)) => return compare::draw_comparison(app, screen, at, frame),
         Some(Popup::Context(_)) => return context::draw(app, screen, area, frame),
         Some(Popup::Document(_)) => return document::draw(app, screen, area, frame),
         Some(Popup::Palette(palette)) => {
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
             let lines = palette_lines(palette, &screen.keymap, (room, rows), (&theme, words));
             let found = palette.found(words).len();
+            rows_from = (found > 0).then_some((palette.selected + 1).saturating_sub(rows));
             if found > rows {
                 below = Line::styled(words.one_of(palette.selected + 1, found), theme.dim).right_aligned();
             }
             (words.actions(), lines, Some(&mut palette.line))
         }
         Some(Popup::Prompt(prompt)) => (words.asked(&prompt.asked), Vec::new(), Some(&mut prompt.line)),
-        Some(Popup::Reasons(reasons)) => (words.what_is_wrong(), reason_lines(reasons.selected, (&theme, words)), None),
+        Some(Popup::Reasons(reasons)) => {
+            rows_from = Some(0);
+            (words.what_is_wrong(), reason_lines(reasons.selected, (&theme, words)), None)
+        }
         Some(Popup::Confirm(confirm)) => {
             let mut lines = paragraphs(&confirm.says, theme.text, room, &Indent::of(1));
             lines.push(Line::default());
@@ -73,6 +82,9 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         let first = Rect { height: inner.height.min(1), ..inner };
         draw_text(line, first, frame);
         rest = Rect { y: inner.y + first.height, height: inner.height - first.height, ..inner };
+    }
+    if let Some(from) = rows_from {
+        screen.targets.popup(rest, (from..from + lines.len()).map(Some));
     }
     frame.render_widget(Paragraph::new(lines), rest);
 }

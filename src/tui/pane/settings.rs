@@ -39,9 +39,8 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     let rows = rows(app, view, room, (&theme, words));
     let at = middle(area, room + 2, rows.len() + 2 + usize::from(SAID));
-    let domain = app.domain().map_or_else(|| words.no_domain().to_owned(), |domain| domain.name.to_string());
-    let changed = app.changes().iter().count();
-    let mut frame_block = block(words.settings_of(&domain), Focus::Here, &theme);
+    let changed = view.changes(app).iter().count();
+    let mut frame_block = block(title(app, view, words), Focus::Here, &theme);
     if changed > 0 {
         let note = words.so_many_changed(changed);
         frame_block = frame_block.title(Line::styled(note, theme.accent).right_aligned());
@@ -59,7 +58,9 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         let more = words.more_below(view.scroll.below());
         frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
     }
-    let lines: Vec<Line<'static>> = rows.into_iter().map(|(_, line)| line).skip(seen.start).take(seen.len()).collect();
+    let rows = rows.into_iter().skip(seen.start).take(seen.len());
+    let (owners, lines): (Vec<Option<usize>>, Vec<Line<'static>>) = rows.unzip();
+    screen.targets.popup(list, owners);
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), list);
@@ -75,8 +76,17 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
 }
 
-fn rows(app: &App, view: &SettingsView, room: usize, (theme, words): (&Theme, Words)) -> Rows {
-    let now = app.turn_settings();
+fn title(app: &App, view: &SettingsView, words: Words) -> String {
+    if let Some(turn) = view.turn(app) {
+        return words.ask_turn_again_with(turn.record.number);
+    }
+    let domain = app.domain().map_or_else(|| words.no_domain().to_owned(), |domain| domain.name.to_string());
+    words.settings_of(&domain)
+}
+
+fn rows(app: &App, view: &SettingsView, room: usize, look: (&Theme, Words)) -> Rows {
+    let (theme, words) = look;
+    let (before, now) = (view.before(app), view.now(app));
     let mut rows = Rows::new();
     for group in [Group::Retriever, Group::Generator, Group::Attribution] {
         if !rows.is_empty() {
@@ -89,8 +99,7 @@ fn rows(app: &App, view: &SettingsView, room: usize, (theme, words): (&Theme, Wo
         }
         let settings = Setting::ALL.iter().copied().enumerate().filter(|(_, setting)| setting.group() == group);
         rows.extend(
-            settings
-                .map(|(at, setting)| (Some(at), row(app, (setting, at == view.selected), &now, (room, theme, words)))),
+            settings.map(|(at, setting)| (Some(at), row(app, (view, setting, at), (&before, &now), (room, look)))),
         );
     }
     rows
@@ -98,17 +107,18 @@ fn rows(app: &App, view: &SettingsView, room: usize, (theme, words): (&Theme, Wo
 
 fn row(
     app: &App,
-    (setting, here): (Setting, bool),
-    now: &TurnSettings,
-    (room, theme, words): (usize, &Theme, Words),
+    (view, setting, at): (&SettingsView, Setting, usize),
+    (before, now): (&TurnSettings, &TurnSettings),
+    (room, (theme, words)): (usize, (&Theme, Words)),
 ) -> Line<'static> {
-    let own = app.changes().has(setting);
+    let (own, here) = (view.changes(app).has(setting), at == view.selected);
     let text = setting.text(now);
     let value = if here { format!("‹ {text} ›") } else { format!("  {text}") };
     let style = if here { theme.selected } else { theme.text };
     let beside = match setting {
         Setting::Rerank if app.reranker().is_none() => words.no_reranker().to_owned(),
-        _ if own => words.configured(&setting.text(app.configured())),
+        _ if own && view.is_again() => words.was(&setting.text(before)),
+        _ if own => words.configured(&setting.text(before)),
         _ => String::new(),
     };
     let used = 4 + NAMES.saturating_sub(2) + VALUES;
@@ -140,6 +150,7 @@ fn said_lines(view: &SettingsView, room: usize, (theme, words): (&Theme, Words))
         lines.remove(0);
     }
     lines.truncate(most);
-    lines.push(Line::styled(fit(&format!(" {}", words.needs_new_ingest()), room), theme.dim));
+    let note = if view.is_again() { words.for_this_question() } else { words.needs_new_ingest() };
+    lines.push(Line::styled(fit(&format!(" {note}"), room), theme.dim));
     lines
 }

@@ -170,6 +170,9 @@ fn why(hit: &Hit, legs: &[QueryLeg], words: Words) -> Option<String> {
     if let (None, Some(score)) = (hit.dense_rank, hit.dense_score) {
         told.push(words.in_no_list(&words.decimal(score, 2)));
     }
+    if hit.why.cited > 0.0 {
+        told.push(words.cited_before(&words.decimal(hit.why.cited, 2)));
+    }
     if !hit.why.matched.is_empty() {
         told.push(words.matched_words(&clean_line(&hit.why.matched.join(", "))));
     }
@@ -218,7 +221,8 @@ pub(super) fn prompt(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section
         return;
     };
     let sources = words.counted(prompt.sources().len(), Noun::Source);
-    let summary = words.prompt_sizes(&words.counted(prompt.tokens(), Noun::Token), &sources);
+    let order = prompt.order().map_or("", |order| words.source_order(order));
+    let summary = words.prompt_sizes(&words.counted(prompt.tokens(), Noun::Token), &sources, order);
     if look.open(Section::Prompt, (words.step_prompt(), &summary), parts) {
         for (at, segment) in prompt.segments.iter().enumerate() {
             let section = Section::Segment(at);
@@ -343,6 +347,7 @@ mod tests {
             why: LegReason::Unsure,
             dense: Vec::new(),
             lexical: Vec::new(),
+            cited: Vec::new(),
         };
         let english = Words::default();
         let legs = [LegRole::Raw, LegRole::Rewrite, LegRole::History, LegRole::History].map(leg);

@@ -75,6 +75,7 @@ fn german(action: Action) -> (&'static str, &'static str) {
         Action::Copy => ("kopieren", "Antwort, Beleg oder Ablauf kopieren"),
         Action::Export => ("in Datei", "Frage in Datei; in den Listen das Gespräch"),
         Action::Check => ("als Prüffrage", "als Prüffrage für eval in questions.toml"),
+        Action::Compare => ("vergleichen", "Frage anders stellen und vergleichen"),
         Action::Context => ("im Kontext", "Beleg im Kontext; Ränge ohne Teile davon"),
         Action::OpenDocument => ("Dokument", "ganzes Dokument des Belegs lesen"),
         Action::Palette => ("Aktionen", "Aktion nach Wörtern finden"),

@@ -77,6 +77,8 @@ texts! { BARS
     more_next = "more, next", "mehr, danach";
     type_it = "type it", "eintippen";
     as_configured_hint = "as configured", "wie konfiguriert";
+    ask_again_compare = "ask again, compare", "fragen, vergleichen";
+    as_it_was = "as it was", "wie vorher";
     stop = "stop", "abbrechen";
     end = "end", "beenden";
     source_before = "source before", "Quelle davor";

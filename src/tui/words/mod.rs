@@ -9,6 +9,7 @@
 
 mod actions;
 mod bars;
+mod compare;
 mod guide;
 mod lists;
 mod notices;

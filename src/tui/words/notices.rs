@@ -14,6 +14,7 @@ texts! { NOTICES
     the_answer = "the answer", "Antwort";
     selected_evidence = "the evidence", "Beleg";
     the_turn = "the turn", "Frage mit Antwort";
+    the_comparison = "the comparison", "Vergleich";
     copied_by(what: &str, tool: &str) = "copied {what} with {tool}", "{what} kopiert mit {tool}";
     copied_by_terminal(what: &str) =
         "copied {what} through the terminal (OSC 52)", "{what} kopiert über das Terminal (OSC 52)";
@@ -53,6 +54,7 @@ impl Words {
             Copied::Answer => self.the_answer(),
             Copied::Evidence => self.selected_evidence(),
             Copied::Turn => self.the_turn(),
+            Copied::Comparison => self.the_comparison(),
         };
         match way {
             CopyWay::Tool(tool) => self.copied_by(what, tool),
@@ -109,6 +111,7 @@ impl Words {
             Refusal::OtherModel => {
                 ("Die Antwort stammt von einem anderen Modell", "Erneut fragen oder nach Ähnlichkeit erklären")
             }
+            Refusal::NothingToCompare => ("Keine Antwort zum Vergleichen", ASK_FIRST),
             Refusal::NothingToRate => ("Keine Antwort, die sich bewerten ließe", ASK_FIRST),
             Refusal::BeingAnswered => ("In diesem Gespräch läuft noch eine Antwort", "Warten oder zuerst abbrechen"),
             Refusal::NothingToExport => {

@@ -50,15 +50,20 @@ texts! { POPUPS
         "Andere Dokumente werden noch eingelesen; warten oder das zuerst beenden";
 
     settings_of(domain: &str) = "Settings of {domain}", "Einstellungen von {domain}";
+    ask_turn_again_with(turn: u32) = "Ask turn {turn} again with", "Frage {turn} noch einmal mit";
     so_many_changed(changed: usize) = " * {changed} changed ", " * {changed} geändert ";
     needs_new_ingest =
         "What needs a new ingest (embedder, splitting, tables) is set in config.toml",
         "Was neues Einlesen braucht, steht in config.toml";
+    for_this_question =
+        "For this question only; the settings of the domain stay as they are",
+        "Nur für diese Frage; die der Domäne bleiben unverändert";
     retriever = "Retriever", "Suche";
     generator = "Generator", "Antwort";
     attribution = "Attribution", "Erklärung";
     model = "model", "Modell";
     no_reranker = "the profile has no reranker", "kein Modell";
+    was(value: &str) = "was: {value}", "vorher {value}";
     configured(value: &str) = "configured: {value}", "statt {value}";
 }
 

@@ -4,7 +4,7 @@ use super::{Words, texts};
 use crate::answer::{RewriteHow, TranslationHow};
 use crate::config::Group;
 use crate::inference::Finish;
-use crate::prompt::{CutHow, Part};
+use crate::prompt::{CutHow, Part, SourceOrder};
 use crate::retrieval::{Leg, LegReason, LegRole};
 
 texts! { STEPS
@@ -16,6 +16,7 @@ texts! { STEPS
     rewrite_first = "first question, searched as it is", "erste Frage, gesucht wie gestellt";
     rewrite_complete = "complete as typed", "vollständig wie gestellt";
     rewrite_model = "completed by the model", "vom Modell vervollständigt";
+    rewrite_again = "asked again, as it was completed before", "wie beim ersten Mal";
     rewrite_edited = "edited by you, searched for as it stands", "bearbeitet, gesucht wie geschrieben";
     rewrite_mended =
         "completed by the model, lost names added", "vom Modell vervollständigt, verlorene Namen ergänzt";
@@ -57,6 +58,7 @@ texts! { STEPS
     found_by_texts_and_more(found: &str, more: usize) =
         "found {found} and {more} more", "gefunden: {found} und {more} weitere";
     in_no_list(score: &str) = "by meaning {score}, in no list", "semantisch {score}, in keiner Liste";
+    cited_before(value: &str) = "cited by answers before +{value}", "in früheren Antworten zitiert +{value}";
     matched_words(words: &str) = "words: {words}", "Wörter: {words}";
     by_searches_alone(rank: usize) = "by the searches alone {rank}", "nach der Suche allein Rang {rank}";
     folded(relation: &str, title: &str, location: &str) =
@@ -68,8 +70,10 @@ texts! { STEPS
 
     step_prompt = "5 Prompt", "5 Prompt";
     not_built = "not built", "nicht erstellt";
-    prompt_sizes(tokens: &str, sources: &str) =
-        "{tokens}, {sources}, best last", "{tokens}, {sources}, die beste zuletzt";
+    prompt_sizes(tokens: &str, sources: &str, order: &str) =
+        "{tokens}, {sources}{order}", "{tokens}, {sources}{order}";
+    best_last = ", best last", ", die beste zuletzt";
+    best_first = ", best first", ", die beste zuerst";
     step_cut = "6 Cut to fit", "6 Gekürzt";
     nothing = "nothing", "nichts";
     cut_row(source: &str, how: &str, tokens: &str) = "{source} {how}, {tokens}", "{source} {how}, {tokens}";
@@ -120,10 +124,19 @@ impl Words {
             RewriteHow::First => self.rewrite_first(),
             RewriteHow::Complete => self.rewrite_complete(),
             RewriteHow::Model => self.rewrite_model(),
+            RewriteHow::Again => self.rewrite_again(),
             RewriteHow::Edited => self.rewrite_edited(),
             RewriteHow::Mended => self.rewrite_mended(),
             RewriteHow::Named => self.rewrite_named(),
             RewriteHow::Kept => self.rewrite_kept(),
+        }
+    }
+
+    /// Behind the number of sources: how they stand in the prompt.
+    pub(in crate::tui) fn source_order(self, order: SourceOrder) -> &'static str {
+        match order {
+            SourceOrder::BestLast => self.best_last(),
+            SourceOrder::BestFirst => self.best_first(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use time::macros::datetime;
 
 use super::settings::LABEL;
-use super::{Noun, Words, actions, bars, guide, lists, notices, panes, popups, steps, why};
+use super::{Noun, Words, actions, bars, compare, guide, lists, notices, panes, popups, steps, why};
 use crate::app::{Copied, CopyWay, Notice, Refusal};
 use crate::attribution::How;
 use crate::base::{DomainName, Language, Millis};
@@ -25,12 +25,14 @@ const ENGLISH: Words = Words(Language::English);
 const GERMAN: Words = Words(Language::German);
 
 /// Texts that are the same in both languages: names, and what is made of figures and other texts only.
-const SAME: [&str; 7] = ["alt", "offline", "name", "folded", "step_prompt", "cut_row", "clusters_and_time"];
+const SAME: [&str; 8] =
+    ["alt", "offline", "name", "folded", "step_prompt", "prompt_sizes", "cut_row", "clusters_and_time"];
 
 fn declared() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
     let tables = [
         actions::KEYS,
         bars::BARS,
+        compare::COMPARE,
         guide::GUIDE,
         lists::LISTS,
         notices::NOTICES,
@@ -55,6 +57,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NoDomain,
         Refusal::NothingToExplain,
         Refusal::OtherModel,
+        Refusal::NothingToCompare,
         Refusal::NothingToRate,
         Refusal::BeingAnswered,
         Refusal::NothingToExport,
@@ -175,6 +178,20 @@ fn no_german_text_is_wider_than_its_column() {
         fits(title, 56);
     }
     fits(GERMAN.needs_new_ingest(), 55);
+    fits(GERMAN.for_this_question(), 55);
+    // How a source moved, with a space behind it.
+    let places = [
+        GERMAN.place_same(),
+        &GERMAN.place_now(20),
+        GERMAN.place_left_out(),
+        GERMAN.place_gone(),
+        GERMAN.place_first(),
+        GERMAN.place_new(),
+        &GERMAN.moved_down(20),
+    ];
+    for place in places {
+        fits(place, 10);
+    }
     let tabs: usize = crate::tui::Pane::ALL.iter().skip(1).map(|pane| width(GERMAN.tab(*pane)) + 3).sum();
     assert!(tabs <= 60, "{tabs} cells of tabs");
 }

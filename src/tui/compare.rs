@@ -1,0 +1,216 @@
+//! Two turns beside each other, over the panes: what can be compared with a turn, and the two.
+//!
+//! Takes keys, gives the wish to ask a turn again otherwise. Any two answered turns of a conversation can be compared.
+//! Invariants: nothing is asked that the app would refuse without the panes in sight; what is compared is laid out anew
+//! only while it grows.
+//! Not here: asking again (`app`), drawing (`pane::compare`).
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::text::Line;
+use time::OffsetDateTime;
+
+use super::action::Action;
+use super::input::{Intent, step_of};
+use super::outline::{Scroll, Step};
+use super::popup::Popup;
+use super::screen::ScreenState;
+use super::settings::SettingsView;
+use crate::app::{App, Copied, Event, Other, Turn, TurnKey};
+use crate::base::clean_line;
+use crate::retrieval::{Hit, Pick, Picked};
+
+/// What can be compared with a turn.
+#[derive(Debug, Clone)]
+pub(super) struct CompareMenu {
+    pub(super) turn: TurnKey,
+    /// Place of the evidence that is picked, from 0.
+    evidence: usize,
+    pub(super) selected: usize,
+    pub(super) scroll: Scroll,
+}
+
+/// A line of the menu.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Choice {
+    /// The turn again, with this said of the source of this rank.
+    Pick(usize, Pick),
+    /// The turn again, with settings that are chosen next.
+    OtherSettings,
+    /// The turn again, with the settings as they are now.
+    SettingsNow,
+    /// Another turn of the conversation.
+    With(TurnKey),
+}
+
+impl CompareMenu {
+    /// What there is to choose from; nothing for a turn without an answer.
+    pub(super) fn choices(&self, app: &App) -> Vec<Choice> {
+        let Some(turn) = app.turn(self.turn).filter(|turn| turn.is_answered()) else { return Vec::new() };
+        let mut choices = Vec::new();
+        if let Some(hit) = turn.hits().get(self.evidence) {
+            let first = (hit.rank > 1).then_some(Picked::First);
+            let picks = [Picked::LeftOut, Picked::PageLeftOut].into_iter().chain(first);
+            choices.extend(picks.map(|how| Choice::Pick(hit.rank, pick(hit, how))));
+        }
+        choices.push(Choice::OtherSettings);
+        if turn.record.trace.settings.as_ref().is_some_and(|settings| differ(settings, &app.turn_settings())) {
+            choices.push(Choice::SettingsNow);
+        }
+        let of = turn.variant().map(|variant| variant.of);
+        let mut others: Vec<&Turn> =
+            app.turns().iter().filter(|other| other.key != turn.key && other.is_answered()).collect();
+        // The turn that it asks again comes first, then the latest.
+        others.sort_by_key(|other| (Some(other.record.number) != of, std::cmp::Reverse(other.key)));
+        choices.extend(others.into_iter().map(|other| Choice::With(other.key)));
+        choices
+    }
+}
+
+/// Whether two turns would be answered with other settings.
+fn differ(one: &crate::history::TurnSettings, other: &crate::history::TurnSettings) -> bool {
+    crate::config::Setting::ALL.iter().any(|setting| setting.text(one) != setting.text(other))
+}
+
+fn pick(hit: &Hit, how: Picked) -> Pick {
+    let (title, heading) = (clean_line(&hit.title), clean_line(&hit.heading));
+    let whole = how == Picked::PageLeftOut || heading.is_empty() || heading == title;
+    let copies = hit.copies.iter().map(|copied| copied.evidence).collect();
+    let name = if whole { title } else { format!("{title} › {heading}") };
+    Pick { how, evidence: hit.evidence, document: hit.document, name, copies }
+}
+
+/// Two turns beside each other.
+#[derive(Debug, Clone)]
+pub(super) struct Comparison {
+    pub(super) left: TurnKey,
+    /// None for the turn that was asked again and is the last one.
+    right: Option<TurnKey>,
+    pub(super) scroll: Scroll,
+    /// As it was laid out for a width, once nothing of it grows any more.
+    pub(super) kept: Option<(usize, Vec<Line<'static>>)>,
+}
+
+impl Comparison {
+    fn of(left: TurnKey, right: Option<TurnKey>) -> Self {
+        Self { left, right, scroll: Scroll::default(), kept: None }
+    }
+
+    /// The two turns; none where one is no longer on screen.
+    pub(super) fn turns<'a>(&self, app: &'a App) -> Option<(&'a Turn, &'a Turn)> {
+        let left = app.turn(self.left)?;
+        let right = match self.right {
+            Some(key) => app.turn(key)?,
+            None => app.turns().last().filter(|last| {
+                last.key != left.key && last.variant().is_some_and(|variant| variant.of == left.record.number)
+            })?,
+        };
+        Some((left, right))
+    }
+}
+
+/// Opens what can be compared with the selected turn.
+pub(super) fn open(screen: &mut ScreenState, app: &App) {
+    let Some(turn) = screen.turn(app).map(|turn| turn.key) else { return };
+    let (evidence, scroll) = (screen.evidence.selected, Scroll::default());
+    screen.popup = Some(Popup::Compare(CompareMenu { turn, evidence, selected: 0, scroll }));
+}
+
+/// A key in the menu.
+pub(super) fn in_menu(
+    screen: &mut ScreenState,
+    app: &App,
+    (key, action): (KeyEvent, Option<Action>),
+    now: OffsetDateTime,
+) -> Vec<Intent> {
+    let Some(Popup::Compare(menu)) = &mut screen.popup else { return Vec::new() };
+    let choices = menu.choices(app);
+    let chosen = match (key.code, action) {
+        (KeyCode::Char(digit @ '1'..='9'), _) => Some(digit as usize - '1' as usize),
+        (KeyCode::Enter, _) | (_, Some(Action::Toggle)) => Some(menu.selected),
+        (_, Some(Action::Compare)) => {
+            screen.popup = None;
+            return vec![Intent::Redraw];
+        }
+        (_, Some(action)) => {
+            if let Some(step) = step_of(action) {
+                menu.selected = step.from(menu.selected, choices.len(), choices.len());
+            }
+            None
+        }
+        _ => None,
+    };
+    match chosen.and_then(|at| choices.get(at).cloned()) {
+        Some(choice) => choose(screen, app, choice, now),
+        None => vec![Intent::Redraw],
+    }
+}
+
+/// Puts the cursor of the menu on a line that was clicked, and chooses it.
+pub(super) fn click(screen: &mut ScreenState, app: &App, at: usize, now: OffsetDateTime) -> Vec<Intent> {
+    let Some(Popup::Compare(menu)) = &mut screen.popup else { return Vec::new() };
+    menu.selected = at;
+    match menu.choices(app).get(at).cloned() {
+        Some(choice) => choose(screen, app, choice, now),
+        None => vec![Intent::Redraw],
+    }
+}
+
+fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTime) -> Vec<Intent> {
+    let Some(Popup::Compare(menu)) = &screen.popup else { return Vec::new() };
+    let turn = menu.turn;
+    match choice {
+        Choice::Pick(_, pick) => ask_again(screen, app, (turn, Other::Pick(pick)), now),
+        Choice::SettingsNow => ask_again(screen, app, (turn, Other::SettingsNow), now),
+        Choice::OtherSettings => {
+            screen.popup = Some(Popup::Settings(SettingsView::again(turn)));
+            vec![Intent::Redraw]
+        }
+        Choice::With(other) => {
+            screen.popup = Some(Popup::Comparison(Comparison::of(turn.min(other), Some(turn.max(other)))));
+            vec![Intent::Redraw]
+        }
+    }
+}
+
+/// Asks a turn again and shows the two; what the app refuses closes what lies over the panes, so that its reason is seen.
+pub(super) fn ask_again(
+    screen: &mut ScreenState,
+    app: &App,
+    (key, other): (TurnKey, Other),
+    at: OffsetDateTime,
+) -> Vec<Intent> {
+    screen.popup = None;
+    let Some(turn) = app.turns().iter().position(|turn| turn.key == key) else { return vec![Intent::Redraw] };
+    if !app.is_busy() && app.domain().is_some() && !app.is_opening() {
+        screen.popup = Some(Popup::Comparison(Comparison::of(key, None)));
+        (screen.chosen, screen.conversation.follow) = (None, true);
+    }
+    vec![Intent::App(Event::AgainWanted { turn, other, at }), Intent::Redraw]
+}
+
+/// A key while two turns are compared.
+pub(super) fn in_comparison(screen: &mut ScreenState, action: Option<Action>) -> Vec<Intent> {
+    let Some(Popup::Comparison(view)) = &mut screen.popup else { return Vec::new() };
+    match action {
+        // Without stopping what runs.
+        Some(Action::Compare) => screen.popup = None,
+        Some(Action::Copy) => {
+            let lines = view.kept.iter().flat_map(|(_, lines)| lines);
+            let text: Vec<String> = lines.map(|line| line.to_string().trim_end().to_owned()).collect();
+            let copied = (!text.is_empty()).then(|| Intent::Copy { what: Copied::Comparison, text: text.join("\n") });
+            return copied.into_iter().collect();
+        }
+        action => {
+            if let Some(step) = action.and_then(step_of) {
+                view.scroll.step(step);
+            }
+        }
+    }
+    vec![Intent::Redraw]
+}
+
+/// The wheel over the menu.
+pub(super) fn scroll_menu(menu: &mut CompareMenu, step: Step) {
+    // Where the menu ends is known when it is drawn.
+    menu.selected = step.from(menu.selected, 1, usize::MAX);
+}

@@ -1,0 +1,180 @@
+//! Two turns beside each other: frames, and what keys do there.
+
+use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
+use ragonite::answer::{Answer, RewriteHow};
+use ragonite::app::{Event, Other, Problem, TurnKey};
+use ragonite::config::{Changes, Setting};
+use ragonite::retrieval::{Hit, Picked, Retrieved};
+use ragonite::tui::{Intent, Pane};
+
+use crate::screen::{Stage, answer, assert_frames, hits, retrieved, rewrite};
+use crate::states::two_turns;
+
+const QUESTION: &str = "Who replaces the modem?";
+const AGAIN: TurnKey = TurnKey(2);
+const OTHER: &str = "**Bob** replaces the satellite modem of station *Kestrel* [Source 1]:\n\n- the low-power variant was \
+                     chosen [Source 1, Source 3]";
+
+/// The choices for the selected turn.
+pub(crate) fn menu(stage: Stage) -> Stage {
+    stage.at(Pane::Evidence).key('j').key('=')
+}
+
+/// The same question without its first source, being searched.
+fn asked_again(stage: Stage) -> Stage {
+    stage.at(Pane::Evidence).key('=').key('1')
+}
+
+/// The sources without the first, the last two the other way round, and one that was not there.
+fn other_hits() -> Vec<Hit> {
+    let mut all = hits();
+    all.remove(0);
+    all.swap(2, 3);
+    let mut new = all[1].clone();
+    (new.evidence, new.content, new.heading) = (ragonite::base::EvidenceId(160), "- call Bob".into(), "Notes".into());
+    all.insert(1, new);
+    (1..).zip(all).map(|(rank, hit)| Hit { rank, ..hit }).collect()
+}
+
+fn searched_again(stage: Stage) -> Stage {
+    let mut stage = asked_again(stage);
+    let found = Retrieved { hits: other_hits(), ..retrieved(QUESTION) };
+    stage.play([
+        Event::QuestionCompleted { turn: AGAIN, rewrite: Box::new(rewrite(QUESTION, RewriteHow::Again)) },
+        Event::HitsRetrieved { turn: AGAIN, retrieved: Box::new(found) },
+    ]);
+    stage
+}
+
+/// Both answers side by side.
+pub(crate) fn compared(stage: Stage) -> Stage {
+    let mut stage = searched_again(stage);
+    stage.finish(AGAIN, Answer { citations: vec![1, 3], ..answer(OTHER, vec![]) });
+    stage
+}
+
+/// The second answer failed.
+pub(crate) fn not_answered(stage: Stage) -> Stage {
+    let mut stage = searched_again(stage);
+    let problem = Problem { what: "the generator ran out of memory".into(), next: "Choose a smaller model".into() };
+    stage.play([Event::TurnFailed { turn: AGAIN, problem }, Event::ProblemDismissed]);
+    stage
+}
+
+fn press(stage: &mut Stage, code: KeyCode) -> Vec<Intent> {
+    stage.input(&Input::Key(KeyEvent::new(code, KeyModifiers::NONE)))
+}
+
+fn text(stage: &mut Stage) -> String {
+    stage.frame((160, 45)).backend().to_string()
+}
+
+fn wish(intents: &[Intent]) -> Option<(usize, Other)> {
+    intents.iter().find_map(|intent| match intent {
+        Intent::App(Event::AgainWanted { turn, other, .. }) => Some((*turn, other.clone())),
+        _ => None,
+    })
+}
+
+#[test]
+fn what_can_be_compared_is_offered() {
+    assert_frames("compare", || menu(compared(Stage::answered()).key('=').at(Pane::Evidence)));
+}
+
+#[test]
+fn two_answers_stand_beside_each_other_with_what_differs() {
+    assert_frames("comparison", || compared(Stage::answered()));
+}
+
+#[test]
+fn a_comparison_grows_while_the_second_answer_is_written() {
+    assert_frames("comparison_running", || {
+        let mut stage = searched_again(Stage::answered());
+        stage.play([Event::AnswerGrew { turn: AGAIN, text: "**Bob** replaces the satellite".into() }]);
+        stage
+    });
+}
+
+#[test]
+fn the_settings_of_a_turn_that_is_asked_again_are_its_own() {
+    let opened = || menu(Stage::answered()).key('4');
+    assert_frames("compare_settings", || opened().key('l'));
+    let mut stage = opened().key('l').key('j').key('l');
+    assert!(stage.app.changes().is_empty(), "nothing of the domain is changed");
+    let mut changes = Changes::default();
+    changes.set(Setting::Sources, "11").unwrap();
+    changes.set(Setting::Mode, "dense").unwrap();
+    let asked = press(&mut stage, KeyCode::Char('='));
+    assert_eq!(wish(&asked), Some((0, Other::Settings(changes))));
+    let seen = text(&mut stage);
+    assert!(seen.contains("sources 10 → 11") && seen.contains("search hybrid → dense"), "{seen}");
+}
+
+#[test]
+fn a_source_or_its_page_is_left_out_or_put_first_by_a_key() {
+    for (key, how) in [('1', Picked::LeftOut), ('2', Picked::PageLeftOut), ('3', Picked::First)] {
+        let mut stage = menu(Stage::answered());
+        let Some((0, Other::Pick(pick))) = wish(&press(&mut stage, KeyCode::Char(key))) else { panic!("{key}") };
+        assert_eq!((pick.how, pick.evidence), (how, hits()[1].evidence));
+        assert!(text(&mut stage).contains("┏ Turn 1 and turn 2 "));
+    }
+}
+
+#[test]
+fn any_two_answers_of_a_conversation_can_be_compared() {
+    let mut stage = two_turns().at(Pane::Conversation).key('=');
+    let seen = text(&mut stage);
+    assert!(seen.contains("┏ Compare turn 2 ") && seen.contains("turn 1: Who replaces the modem?"), "{seen}");
+    press(&mut stage, KeyCode::End);
+    assert!(wish(&press(&mut stage, KeyCode::Enter)).is_none());
+    let seen = text(&mut stage);
+    assert!(seen.contains("┏ Turn 1 and turn 2 ") && seen.contains("question: Who replaces the modem? →"), "{seen}");
+    assert!(seen.contains("earlier turns that the model was told: 0 → 1"), "{seen}");
+    let copied = press(&mut stage, KeyCode::Char('y'));
+    assert!(matches!(&copied[..], [Intent::Copy { text, .. }] if text.contains("What differs:")), "{copied:?}");
+    press(&mut stage, KeyCode::Esc);
+    assert!(!text(&mut stage).contains("┏ Turn 1 and turn 2 "));
+}
+
+#[test]
+fn esc_stops_the_second_answer_before_it_closes_and_the_key_leaves_it_running() {
+    let mut stage = searched_again(Stage::answered());
+    assert_eq!(press(&mut stage, KeyCode::Esc), [Intent::App(Event::CancelRequested)]);
+    stage.play([Event::TurnCanceled { turn: AGAIN }]);
+    assert!(text(&mut stage).contains("■ cancelled"));
+    press(&mut stage, KeyCode::Esc);
+    assert!(!text(&mut stage).contains("┏ Turn 1 and turn 2 "));
+
+    let mut stage = searched_again(Stage::answered());
+    press(&mut stage, KeyCode::Char('='));
+    assert!(!text(&mut stage).contains("┏ Turn 1 and turn 2 ") && stage.app.is_busy() && !stage.app.is_canceling());
+}
+
+#[test]
+fn a_turn_that_was_asked_again_says_so_in_the_conversation_and_is_no_history() {
+    let mut stage = compared(Stage::answered());
+    press(&mut stage, KeyCode::Esc);
+    let seen = text(&mut stage);
+    assert!(seen.contains("asks turn 1 again: without “Field meeting"), "{seen}");
+    assert_eq!(stage.app.past(TurnKey(9)).len(), 1);
+    let mut stage = stage.at(Pane::Conversation).key('=');
+    let seen = text(&mut stage);
+    assert!(seen.contains("┏ Compare turn 2 ") && seen.contains("turn 1: Who replaces"), "{seen}");
+}
+
+#[test]
+fn nothing_is_asked_again_while_a_turn_runs() {
+    let mut stage = menu(Stage::answered().ask("And then?").at(Pane::Conversation).key('['));
+    press(&mut stage, KeyCode::Char('1'));
+    let seen = text(&mut stage);
+    assert!(seen.contains("a turn is still running") && !seen.contains("┏ Turn 1 and"), "{seen}");
+    assert_eq!(stage.app.turns().len(), 2);
+}
+
+#[test]
+fn the_same_answer_is_said_to_be_the_same() {
+    let mut stage = searched_again(Stage::answered());
+    stage.finish(AGAIN, answer(crate::screen::ANSWER, vec![9]));
+    let seen = text(&mut stage);
+    assert!(seen.contains("The answers are the same, word for word.") && !seen.contains("[-"), "{seen}");
+}
