@@ -261,6 +261,11 @@ impl Generator {
             };
             LlamaGenerator::load(&model.id, &path, &setup.generator, Box::new(go_on))
         })
+        .inspect(|loaded| {
+            if let Some(placement) = loaded.placement() {
+                self.engine.placed(placement);
+            }
+        })
     }
 
     /// Asks the encoder thread, which never waits for this one.
@@ -392,7 +397,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Paths, choose_profile};
-    use crate::inference::{Catalog, GeneratorSettings, ModelFolders};
+    use crate::inference::{Catalog, DeviceChoice, GeneratorSettings, ModelFolders};
     use crate::runtime::Setup;
 
     /// A generator of the profile `tiny` that may be idle for so long, and what it tells.
@@ -417,6 +422,7 @@ mod tests {
             catalog,
             folders,
             profile,
+            device: DeviceChoice::Cpu,
             generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
             unload_after,
             comparer: None,

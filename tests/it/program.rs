@@ -60,6 +60,8 @@ impl Program {
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ragonite"));
         command.args(self.arguments()).args(arguments).env_remove("RAGONITE_MODELS").env("HOME", self.data.path());
+        // A build for a GPU that lies beside it stays where it is.
+        command.env("RAGONITE_DEVICE", "cpu");
         // Away from the checkout, whose own weights would be found as well.
         command.current_dir(self.data.path());
         command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME").env_remove("RAGONITE_HOME");
@@ -103,6 +105,7 @@ impl Program {
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
         command.env("HOME", self.data.path());
+        command.env("RAGONITE_DEVICE", "cpu");
         // Away from the checkout, whose own weights would be found as well.
         command.cwd(self.data.path());
         command.env_remove("RAGONITE_MODELS");

@@ -33,7 +33,7 @@ use super::slots::SLOTS;
 use super::together::TOGETHER;
 use super::{FlashAttention, GeneratorSettings, KvCache, needs};
 use crate::base::Canceled;
-use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Special, available_memory};
+use crate::inference::{ChatTemplate, DeviceChoice, InferenceError, MemoryNeeds, Placement, Special, available_memory};
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -56,7 +56,7 @@ const SPARE_CELLS: usize = 1024;
 const SMALLEST_CONTEXT: usize = 256;
 
 #[derive(Debug, thiserror::Error)]
-enum EngineError {
+pub(super) enum EngineError {
     #[error("llama.cpp could not be started")]
     Backend,
     #[error("a text of {0} bytes is more than llama.cpp takes")]
@@ -142,6 +142,7 @@ pub(super) struct Engine {
     /// Cells that may be used.
     usable: usize,
     kind: Kind,
+    placement: Option<Placement>,
     pace: Pace,
     /// Tokens of the last call, without what filled it up.
     read: usize,
@@ -157,7 +158,7 @@ enum Kind {
 }
 
 /// The process's llama.cpp back end; llama.cpp allows one, and it stays until the process ends.
-fn backend() -> Result<&'static LlamaBackend, EngineError> {
+pub(super) fn backend() -> Result<&'static LlamaBackend, EngineError> {
     static BACKEND: OnceLock<Option<LlamaBackend>> = OnceLock::new();
     BACKEND
         .get_or_init(|| {
@@ -186,23 +187,23 @@ impl Engine {
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
-        let needed = Self::needs(model, path, settings)?;
+        let (all, placement) = Self::placed(model, path, settings)?;
+        let needed = placement.as_ref().map_or(all, |placement| placement.beside(&all));
         let short = |available| InferenceError::OutOfMemory { model: model.to_owned(), needed, available };
         let backend = backend().map_err(|error| refused(error.into()))?;
-        // With a GPU most of it lies in the GPU's own memory.
-        if !backend.supports_gpu_offload()
-            && let Some(available) = available_memory()
+        if let Some(available) = available_memory()
             && available < needed.total()
         {
             return Err(short(Some(available)));
         }
         let failed = |errors: &Errors, source: Cause| {
             if errors.ran_out_of_memory() {
-                return short(available_memory());
+                let needed = if placement.is_some() { all } else { needed };
+                return InferenceError::OutOfMemory { model: model.to_owned(), needed, available: available_memory() };
             }
             refused(errors.reason().map_or(source, |reason| EngineError::Refused(reason).into()))
         };
-        let (weights, errors) = log::heard(|| load_weights(backend, path, settings, progress));
+        let (weights, errors) = log::heard(|| load_weights(backend, path, placement.as_ref(), progress));
         let weights = weights.map_err(|error| match error {
             LoadError::Ended => InferenceError::Canceled(Canceled),
             LoadError::Refused(source) => failed(&errors, source),
@@ -210,7 +211,7 @@ impl Engine {
         let model = Box::new(weights);
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
         let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
-        let params = context_params(settings, context_tokens);
+        let params = context_params(settings, context_tokens, placement.as_ref());
         // The box keeps its address for the engine's life.
         let address: *const LlamaModel = &raw const *model;
         #[expect(unsafe_code, reason = "the context points into the boxed model, which `Engine` drops after it")]
@@ -220,7 +221,7 @@ impl Engine {
         let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
         let context = context.map_err(|error| failed(&errors, error.into()))?;
         let held = usize::try_from(context.n_ctx()).unwrap_or(0);
-        let kind = match (backend.supports_gpu_offload(), can_forget_a_part(&model)) {
+        let kind = match (placement.is_some(), can_forget_a_part(&model)) {
             (true, _) => Kind::Gpu,
             (false, true) => Kind::Processor,
             (false, false) => Kind::ProcessorUnforgetting,
@@ -233,20 +234,32 @@ impl Engine {
             cells: Cells::new(held),
             usable: held.saturating_sub(ROWS - 1),
             kind,
+            placement,
             pace: Pace::new(if kind == Kind::Gpu { BATCH_TOKENS } else { CPU_STEP }),
             read: 0,
         })
     }
 
-    /// Memory the weights at `path` take with these settings.
-    pub(super) fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
+    /// Memory the weights at `path` take with these settings, and what of them goes onto GPUs.
+    pub(super) fn placed(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+    ) -> Result<(MemoryNeeds, Option<Placement>), InferenceError> {
         let shape = Shape::read(path).map_err(|error| match error {
             GgufError::Io(source) => InferenceError::Read { path: path.to_owned(), source },
             error => InferenceError::Load { model: model.to_owned(), source: error.into() },
         })?;
         let context = (settings.context_tokens.max(SMALLEST_CONTEXT) as u64).min(shape.trained);
         let cells = context.saturating_add(SPARE_CELLS as u64);
-        Ok(needs::needs(&shape, settings, cells, BATCH_TOKENS as u64))
+        let needed = needs::needs(&shape, settings, cells, BATCH_TOKENS as u64);
+        let gpus = settings.device().gpus()?;
+        Ok((needed, Placement::of(&needed, shape.layers, &gpus, settings.gpu_layers)))
+    }
+
+    /// What of the model is on GPUs.
+    pub(super) fn placement(&self) -> Option<&Placement> {
+        self.placement.as_ref()
     }
 
     /// Tokens that fit the context.
@@ -535,15 +548,21 @@ enum LoadError {
 fn load_weights(
     backend: &LlamaBackend,
     path: &Path,
-    settings: &GeneratorSettings,
+    placement: Option<&Placement>,
     mut progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
 ) -> Result<LlamaModel, LoadError> {
     let ended = std::rc::Rc::new(std::cell::Cell::new(false));
     let seen = std::rc::Rc::clone(&ended);
-    let mut params = LlamaModelParams::default();
-    if let Some(layers) = settings.gpu_layers {
-        params = params.with_n_gpu_layers(layers);
-    }
+    let params = LlamaModelParams::default();
+    let params = match placement {
+        Some(placement) => params.with_n_gpu_layers(u32::try_from(placement.layers).unwrap_or(u32::MAX)),
+        None if DeviceChoice::of_this_build().is_none() => params,
+        // An empty list of devices keeps all work off a GPU, also that of large batches.
+        None => {
+            let params = params.with_devices(&[]).map_err(|error| LoadError::Refused(error.into()))?;
+            params.with_n_gpu_layers(0)
+        }
+    };
     let params = params.with_progress_callback(move |done| {
         let goes_on = progress(done).is_continue();
         seen.set(!goes_on);
@@ -553,7 +572,11 @@ fn load_weights(
         .map_err(|error| if ended.get() { LoadError::Ended } else { LoadError::Refused(error.into()) })
 }
 
-fn context_params(settings: &GeneratorSettings, context_tokens: usize) -> LlamaContextParams {
+fn context_params(
+    settings: &GeneratorSettings,
+    context_tokens: usize,
+    placement: Option<&Placement>,
+) -> LlamaContextParams {
     let threads = if settings.threads == 0 { physical_cores() } else { settings.threads };
     let threads = i32::try_from(threads).unwrap_or(i32::MAX);
     let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
@@ -566,7 +589,13 @@ fn context_params(settings: &GeneratorSettings, context_tokens: usize) -> LlamaC
         KvCache::F16 => KvCacheType::F16,
         KvCache::Q8 => KvCacheType::Q8_0,
     };
-    LlamaContextParams::default()
+    let params = LlamaContextParams::default();
+    let params = if placement.is_none() && DeviceChoice::of_this_build().is_some() {
+        params.with_offload_kqv(false).with_op_offload(false)
+    } else {
+        params
+    };
+    params
         .with_flash_attention_policy(attention)
         .with_type_k(numbers)
         .with_type_v(numbers)
