@@ -26,8 +26,9 @@ architectures=$(printf '%s' "$architectures" | tr ', ' ';;' | sed 's/;$//')
 case "$architectures" in
 *[!a-z0-9\;-]* | '' | [!0-9]*) fail "CUDA_ARCHITECTURES is \`$architectures\`; write numbers such as 90, or 86;89;90" ;;
 esac
-# candle's kernels are PTX for one architecture, which newer GPUs compile.
+# candle's kernels are PTX for one architecture, which newer GPUs compile; from 90 on they are for that one alone.
 lowest=$(printf '%s\n' "$architectures" | tr ';' '\n' | sed 's/[^0-9].*//' | sort -n | head -n 1)
+case "$architectures" in *\;*) if [ "$lowest" -gt 89 ]; then lowest=89; fi ;; esac
 
 export CARGO_TARGET_DIR="$target/cuda"
 export CUDA_PATH="$toolkit" CUDA_HOME="$toolkit" CUDAToolkit_ROOT="$toolkit"
@@ -35,6 +36,8 @@ export CUDACXX="$toolkit/bin/nvcc" NVCC="$toolkit/bin/nvcc" PATH="$toolkit/bin:$
 export CMAKE_CUDA_ARCHITECTURES="$architectures" CUDA_COMPUTE_CAP="$lowest"
 # Linked statically, cuBLAS alone would be most of a gigabyte, and NVIDIA's packages have no such library.
 export LLAMA_BUILD_SHARED_LIBS=1 CMAKE_PLATFORM_NO_VERSIONED_SONAME=ON
+# What llama.cpp would fetch models with.
+export CMAKE_DISABLE_FIND_PACKAGE_OpenSSL=TRUE
 # Each library finds the others beside itself.
 # shellcheck disable=SC2016 # the dynamic linker reads it
 export CMAKE_INSTALL_RPATH='$ORIGIN'
@@ -76,8 +79,13 @@ rm -rf "$libraries" && mv "$libraries.new" "$libraries" || exit 2
 cp "$CARGO_TARGET_DIR/release/ragonite" "$target/release/ragonite-cuda.new" &&
     mv "$target/release/ragonite-cuda.new" "$target/release/ragonite-cuda" || exit 2
 
-# The driver comes with the GPU; all else must be here.
-missing=$(ldd "$target/release/ragonite-cuda" | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p' | grep -v '^libcuda\.so' |
+# The driver comes with the GPU; all else must be here. What nothing asks for is left out.
+needed=$(ldd "$target/release/ragonite-cuda") || fail "ragonite-cuda is no program for this machine"
+missing=$(printf '%s\n' "$needed" | sed -n 's/^[[:space:]]*\([^ ]*\) => not found.*/\1/p' | grep -v '^libcuda\.so' |
     tr '\n' ' ')
 [ -z "$missing" ] || fail "ragonite-cuda lacks these libraries: $missing"
+for file in "$libraries"/lib*; do
+    case "$file" in */libnvrtc-builtins.*) continue ;; esac # loaded by libnvrtc when it compiles
+    printf '%s\n' "$needed" | grep -qF "/${file##*/} " || [ -L "$file" ] || rm -f "$file"
+done
 echo "ragonite: built $target/release/ragonite-cuda; ragonite beside it runs it where it finds a GPU" >&2

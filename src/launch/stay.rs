@@ -69,11 +69,9 @@ impl Stay {
             Self::NoGpu => Some("no NVIDIA GPU"),
             Self::NotStarted { .. } => Some("ragonite-cuda does not start"),
             Self::OtherVersion { .. } => Some("ragonite-cuda is another version"),
-            Self::ThisIsFor(_)
-            | Self::NothingToCompute
-            | Self::Chosen(_)
-            | Self::NoProgram(_)
-            | Self::HandedOver => None,
+            Self::ThisIsFor(_) | Self::NothingToCompute | Self::Chosen(_) | Self::NoProgram(_) | Self::HandedOver => {
+                None
+            }
         }
     }
 }

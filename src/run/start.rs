@@ -12,8 +12,8 @@ use crate::config::{ChosenProfile, Config, ConfigError, GpuRoom, Paths, choose_p
 use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders, ModelRole, Rerank,
-    load_embedder, load_reranker,
+    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders,
+    ModelRole, Rerank, load_embedder, load_reranker,
 };
 use crate::launch::Stay;
 use crate::retrieval::RetrievalError;
@@ -198,12 +198,7 @@ fn check_device(device: DeviceChoice, stay: &Stay) -> Result<(), Failure> {
 }
 
 /// What the GPUs have room for.
-fn gpu_room(
-    catalog: &Catalog,
-    folders: &ModelFolders,
-    device: DeviceChoice,
-    stay: &Stay,
-) -> Result<GpuRoom, Failure> {
+fn gpu_room(catalog: &Catalog, folders: &ModelFolders, device: DeviceChoice, stay: &Stay) -> Result<GpuRoom, Failure> {
     if let Some(reason) = stay.in_short() {
         return Ok(GpuRoom::OfNoUse(reason));
     }

@@ -11,8 +11,8 @@ use crate::config::{ChosenProfile, Paths};
 use crate::evidence::EvidenceSettings;
 use crate::index::IndexSettings;
 use crate::inference::{
-    Catalog, DeviceChoice, Embed, GeneratorSettings, InferenceError, ModelFolders, Placement, Rerank,
-    available_memory, device_summary, load_embedder, load_reranker, processor_summary,
+    Catalog, DeviceChoice, Embed, GeneratorSettings, InferenceError, ModelFolders, Placement, Rerank, available_memory,
+    device_summary, load_embedder, load_reranker, processor_summary,
 };
 
 /// What one run of the program works with.
@@ -103,15 +103,9 @@ impl Engine {
         let Some(id) = &self.setup.profile.profile.reranker else { return Ok(None) };
         let mut slot = locked(&self.reranker);
         if slot.is_none() {
-            *slot =
-                Some(self.loading(id, || {
-                    load_reranker(
-                        self.setup.catalog.model(id)?,
-                        &self.setup.folders,
-                        self.setup.device,
-                        &self.leaving,
-                    )
-                })?);
+            *slot = Some(self.loading(id, || {
+                load_reranker(self.setup.catalog.model(id)?, &self.setup.folders, self.setup.device, &self.leaving)
+            })?);
         }
         Ok(slot.clone())
     }

@@ -249,23 +249,24 @@ impl Generator {
         let setup = &self.engine.setup;
         let profile = &setup.profile.profile;
         let (cancel, leaving) = (cancel.clone(), self.leaving.clone());
-        self.engine.loading(&profile.generator, || {
-            let model = setup.catalog.model(&profile.generator)?;
-            let path = setup.folders.find(model, model.weights()?, &cancel)?;
-            let go_on = move |_| {
-                if cancel.is_canceled() || leaving.is_canceled() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
+        self.engine
+            .loading(&profile.generator, || {
+                let model = setup.catalog.model(&profile.generator)?;
+                let path = setup.folders.find(model, model.weights()?, &cancel)?;
+                let go_on = move |_| {
+                    if cancel.is_canceled() || leaving.is_canceled() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                LlamaGenerator::load(&model.id, &path, &setup.generator, Box::new(go_on))
+            })
+            .inspect(|loaded| {
+                if let Some(placement) = loaded.placement() {
+                    self.engine.placed(placement);
                 }
-            };
-            LlamaGenerator::load(&model.id, &path, &setup.generator, Box::new(go_on))
-        })
-        .inspect(|loaded| {
-            if let Some(placement) = loaded.placement() {
-                self.engine.placed(placement);
-            }
-        })
+            })
     }
 
     /// Asks the encoder thread, which never waits for this one.

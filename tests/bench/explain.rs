@@ -23,8 +23,8 @@ use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Completion, DeviceChoice, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator, ModelFolders,
-    ScoreRequest, TextRole, load_embedder,
+    Catalog, Completion, DeviceChoice, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator,
+    ModelFolders, ScoreRequest, TextRole, load_embedder,
 };
 use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};

@@ -38,8 +38,8 @@ pub(super) use self::gpu::all_gpus;
 use self::slots::Slots;
 use self::stream::TextStream;
 use super::{
-    CompareRequest, Compared, Completion, DeviceChoice, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
-    InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores,
+    CompareRequest, Compared, Completion, DeviceChoice, Finish, Generate, GenerateEvent, GenerateRequest,
+    GeneratorIdentity, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores,
 };
 use crate::base::{CancelToken, Millis};
 use crate::inference::generate::one_by_one;

@@ -191,8 +191,7 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
     let prompt = PromptSettings { evidence_tokens: 20 * tokens, ..PromptSettings::default() };
     let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
     let language = Language::English;
-    let input =
-        AnswerInput { prefix: "", language, past: &[], question: QUESTION, hits: &hits, settings: &settings };
+    let input = AnswerInput { prefix: "", language, past: &[], question: QUESTION, hits: &hits, settings: &settings };
     // The first call warms the GPU; the second begins with nothing of it in the context.
     generate_answer(&mut generator, &input, &never, &mut |_| {})?;
     say(&mut generator, &request("Nothing in common with what comes next.", 1))?;
@@ -203,8 +202,7 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
     let texts: Vec<&str> = hits.iter().map(|hit| hit.text.as_str()).collect();
     let vectors = embedder.embed(&texts, TextRole::Evidence, &never)?;
     let pairs = hits.iter().zip(vectors);
-    let sources: Vec<SourceVector> =
-        pairs.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
+    let sources: Vec<SourceVector> = pairs.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
     // Texts that are all alike would be one cluster.
     let attribution = AttributionSettings { eps: 0.0, ..AttributionSettings::default() };
     let in_prompt = answer.prompt.sources();
