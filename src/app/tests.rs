@@ -13,7 +13,7 @@ use crate::history::{ConversationRecord, Feedback, Format, Found, OtherSetting, 
 use crate::index::{IngestProgress, IngestReport, IngestStage};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
-use crate::retrieval::{Mode, Pick, Picked, Retrieved};
+use crate::retrieval::{Earlier, Mode, Pick, Picked, Retrieved};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -578,7 +578,7 @@ fn a_question_is_asked_again_as_it_was_with_one_thing_other() {
     assert_eq!(settings.retrieval.picks, [left_out(4)]);
     let effects = app.handle(completed(3, "what then of q?"));
     let [Effect::Retrieve { question, earlier, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((question.as_str(), earlier.as_slice()), ("and then?", &["q".to_owned()][..]));
+    assert_eq!((question.as_str(), earlier.as_slice()), ("and then?", &[Earlier::from("q")][..]));
     assert_eq!(settings.retrieval.picks, [left_out(4)]);
     let effects = app.handle(retrieved(3));
     let [Effect::GenerateAnswer { past, .. }] = &effects[..] else { panic!("{effects:?}") };

@@ -68,9 +68,9 @@ fn fits(filter: &Filter, stored: &StoredEvidence) -> bool {
     let named = document.as_ref().is_none_or(|text| stored.title.to_lowercase().contains(&text.to_lowercase()));
     let late = since.is_none_or(|since| day.as_ref().is_some_and(|day| *day >= since.to_string()));
     let early = until.is_none_or(|until| day.as_ref().is_some_and(|day| *day <= until.to_string()));
+    let one_of = documents.is_empty() || documents.contains(&stored.document);
     let LeftOut { evidences, documents } = &filter.left_out;
     let left_out = evidences.contains(&stored.id) || documents.contains(&stored.document);
-    let one_of = documents.is_empty() || documents.contains(&stored.document);
     filter.kinds.contains(&stored.evidence.kind) && one_of && named && late && early && !left_out
 }
 

@@ -373,6 +373,7 @@ mod tests {
             why: LegReason::Unsure,
             dense: Vec::new(),
             lexical: Vec::new(),
+            cited: Vec::new(),
         };
         let legs = [LegRole::Raw, LegRole::Rewrite, LegRole::History, LegRole::History].map(leg);
         let vote =
