@@ -12,14 +12,17 @@ export RAGONITE_MODELS
 CARGO ?= cargo
 # The models `make models` fetches: starter, tiny or full.
 PROFILE = starter
+# What else the program is built with: vulkan or metal. CUDA has a target of its own.
+FEATURES =
 
 target := $(or $(CARGO_TARGET_DIR),target)
 ragonite := $(target)/release/ragonite
+features := $(if $(FEATURES),--features "$(FEATURES)")
 
-.PHONY: help demo test build models pictures lint clean tools
+.PHONY: help demo test build models cuda check-cuda pictures lint clean tools
 
 help: ## show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
 demo: build fetch-starter ## fetch what is missing, build, and talk to the bundled documents
 	@"$(ragonite)" demo
@@ -31,10 +34,23 @@ test: build fetch-tiny ## run every test, those on real (tiny) models included
 	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --features hub --lib
 	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --test it
 
-build: tools ## build the program, which has no network code
-	$(CARGO) build --release
+build: tools ## build the program, which has no network code; FEATURES=vulkan or metal for a GPU
+	$(CARGO) build --release $(features)
 
 models: build fetch-$(PROFILE) ## fetch the models of PROFILE (starter) that are missing
+
+# CUDA_ARCHITECTURES names the GPUs it is for, 86;89;90 for example; CUDA_PATH a toolkit that is here already.
+cuda: build ## build ragonite-cuda beside the program, for NVIDIA GPUs; the compiler comes from PyPI
+	@sh assets/build/cuda.sh
+
+# What holds without a bit-for-bit equality: the tests of the engine on the tiny model that are not about it, then a
+# benchmark, which also counts how often the answers differ.
+check-cuda: tools ## try and measure the build for NVIDIA GPUs on this machine's GPU
+	@sh assets/build/gpu.sh
+	@$(MAKE) --no-print-directory cuda fetch-tiny
+	RAGONITE_REQUIRE_MODELS=1 sh assets/build/cuda.sh test --release --features cuda --lib -- inference::device \
+		inference::encoder inference::llama::survival_tests inference::llama::reuse_tests
+	sh assets/build/cuda.sh bench --features cuda --bench cuda
 
 pictures: tools ## draw the pictures of the README from the screen
 	RAGONITE_PICTURES=write $(CARGO) test --release --test it -- pictures::
@@ -57,7 +73,7 @@ tools:
 fetch-%: build
 	@if "$(ragonite)" models verify --profile $* --json >/dev/null 2>&1; then :; else \
 		echo "ragonite: fetching the models of the profile $* into $(RAGONITE_MODELS)" >&2; \
-		$(CARGO) build --release --features hub && \
+		$(CARGO) build --release --features hub $(features) && \
 		"$(ragonite)" models pull --profile $*; status=$$?; \
-		$(CARGO) build --release && exit $$status; \
+		$(CARGO) build --release $(features) && exit $$status; \
 	fi

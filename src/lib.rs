@@ -32,6 +32,7 @@
 //! - [`runtime`]: carries out effects on named threads.
 //! - [`tui`]: the screen.
 //! - [`cli`]: the command line as typed.
+//! - [`launch`]: which build of the program runs.
 //! - [`run`]: the loop of the screen, and the headless commands.
 //!
 //! # Invariants
@@ -81,5 +82,6 @@ pub mod runtime;
 pub mod tui;
 
 pub mod cli;
+pub mod launch;
 
 pub mod run;

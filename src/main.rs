@@ -1,4 +1,5 @@
-//! Arguments -> configuration -> run; an error becomes an exit code. Nothing else but what must come before all threads.
+//! Arguments -> configuration -> run; an error becomes an exit code. Nothing else but what must come before all threads:
+//! variables for libraries, and handing over to the build for GPUs.
 
 use std::process::ExitCode;
 
@@ -8,5 +9,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     // SAFETY: nothing has run yet, so there is no other thread.
     unsafe { ragonite::config::set_variable(ragonite::inference::SAME_KERNELS) };
-    ragonite::run::run(ragonite::cli::Cli::parse()).into()
+    let cli = ragonite::cli::Cli::parse();
+    let stay = ragonite::launch::hand_over(&cli);
+    ragonite::run::run(cli, &stay).into()
 }

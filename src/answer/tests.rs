@@ -221,13 +221,13 @@ fn a_name_that_the_model_lost_is_added_to_its_question() {
 fn a_completed_question_that_lost_what_was_asked_or_repeats_an_earlier_one_is_not_used() {
     let last = "What is the halden run?";
     for (question, says, how) in [
-        ("And grub?", last, RewriteHow::Named),
+        ("And grub?", last, RewriteHow::Kept),
         ("Were more laptops compared?", last, RewriteHow::Kept),
         ("Were more laptops compared?", "Was the halden run a full test?", RewriteHow::Kept),
         ("Were more laptops compared?", "Was a laptop in the halden run?", RewriteHow::Model),
         ("And when?", "When was the halden run?", RewriteHow::Model),
         ("Und die?", "Was the halden run a full test?", RewriteHow::Model),
-        ("What is it?", last, RewriteHow::Named),
+        ("What is it?", last, RewriteHow::Kept),
     ] {
         let (rewrite, _) = complete(question, &nameless(), says);
         assert_eq!(rewrite.how, how, "{question}: {says} became {}", rewrite.completed);

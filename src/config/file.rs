@@ -8,18 +8,22 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
+use super::paths::variable;
 use super::{ConfigError, Paths, ScreenSettings};
 use crate::answer::Suggestions;
 use crate::attribution::AttributionSettings;
 use crate::evidence::EvidenceSettings;
 use crate::history::TurnSettings;
 use crate::index::IndexSettings;
-use crate::inference::{FlashAttention, GeneratorSettings, KvCache, Profile, Sampling};
+use crate::inference::{DeviceChoice, FlashAttention, GeneratorSettings, KvCache, Profile, Sampling};
 use crate::prompt::PromptSettings;
 use crate::retrieval::{Reranking, RetrievalSettings};
 
 /// The documented example; every key in it has its default.
 pub const EXAMPLE: &str = include_str!("../../config.toml.example");
+
+/// Variable that says what may compute; it wins over the file.
+const DEVICE_VARIABLE: &str = "RAGONITE_DEVICE";
 
 /// Least similarity (Jaro-Winkler) of an unknown key to a known one that makes a suggestion.
 const SUGGESTION_LEVEL: f64 = 0.8;
@@ -38,6 +42,8 @@ pub struct Config {
     pub sources: Option<usize>,
     /// Whether hits are reranked, where the profile has a reranker.
     pub rerank: Reranking,
+    /// What may compute.
+    pub device: DeviceChoice,
     /// How documents become evidence.
     pub evidence: EvidenceSettings,
     /// How evidence is stored.
@@ -104,12 +110,13 @@ impl Generation {
         (self.unload_after_minutes > 0).then(|| Duration::from_secs(self.unload_after_minutes.saturating_mul(60)))
     }
 
-    /// How a generator is loaded where the profile allows so many tokens.
-    pub fn generator(&self, profile_tokens: usize) -> GeneratorSettings {
+    /// How a generator is loaded on `device` where the profile allows so many tokens.
+    pub fn generator(&self, profile_tokens: usize, device: DeviceChoice) -> GeneratorSettings {
         GeneratorSettings {
             context_tokens: if self.context_tokens == 0 { profile_tokens } else { self.context_tokens },
             threads: self.threads,
-            gpu_layers: None,
+            // A build without a GPU computes the same with `cpu` as with `auto`.
+            gpu_layers: (device == DeviceChoice::Cpu && DeviceChoice::of_this_build().is_some()).then_some(0),
             kv_cache: self.kv_cache,
             flash_attention: self.flash_attention,
         }
@@ -142,6 +149,20 @@ impl Config {
         })?;
         config.check()?;
         Ok(config)
+    }
+
+    /// What may compute in this run: $RAGONITE_DEVICE, else what the file says.
+    ///
+    /// # Errors
+    /// When the variable says something that means nothing.
+    pub fn device_of_this_run(&self) -> Result<DeviceChoice, ConfigError> {
+        let Some(typed) = variable(DEVICE_VARIABLE) else { return Ok(self.device) };
+        let found = typed.to_string_lossy().into_owned();
+        DeviceChoice::named(&found).ok_or(ConfigError::Value {
+            key: DEVICE_VARIABLE,
+            found,
+            needed: "auto, cpu, cuda, metal or vulkan",
+        })
     }
 
     /// What a turn is answered with where its domain has no settings of its own.

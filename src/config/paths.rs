@@ -110,6 +110,11 @@ pub(super) fn variable(name: &str) -> Option<PathBuf> {
     value.filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// Whether a variable is set and not empty.
+pub fn is_set(name: &str) -> bool {
+    variable(name).is_some()
+}
+
 /// A path as somebody typed it: `~` is the folder of the user, as in a shell.
 pub fn typed_path(text: &str) -> PathBuf {
     let text = text.trim();

@@ -22,8 +22,8 @@ pub enum ProfileReason {
     CommandLine,
     /// The configuration file names it.
     Configuration,
-    /// The machine decides, and this build uses no GPU.
-    NoGpu,
+    /// The machine decides.
+    Machine(GpuRoom),
 }
 
 impl ProfileReason {
@@ -32,12 +32,93 @@ impl ProfileReason {
         match self {
             Self::CommandLine => "asked for on the command line",
             Self::Configuration => "set in the configuration file",
-            Self::NoGpu => "this build uses no GPU",
+            Self::Machine(room) => room.says(),
         }
     }
 }
 
-/// The command line decides, then the configuration file, then the machine.
+/// Free bytes of a GPU from which on the large profile is taken.
+const ENOUGH: u64 = 10_000_000_000;
+
+/// What GPUs have room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GpuRoom {
+    /// This build computes with the processor.
+    NotBuilt,
+    /// There may be a GPU, and it is not used, for this reason.
+    OfNoUse(NoUse),
+    /// There is none.
+    NoGpu,
+    /// None has enough memory free.
+    Little,
+    /// There is a GPU, but not the weights for it.
+    NoWeights,
+    /// All that [`GpuRoom::PROFILE`] needs.
+    Enough,
+}
+
+/// Why a GPU is not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoUse {
+    /// There is no driver.
+    NoDriver,
+    /// The driver fails.
+    DriverFails,
+    /// The driver knows no GPU.
+    NoGpu,
+    /// The program for it does not start.
+    NotStarted,
+    /// The program for it is another version.
+    OtherVersion,
+    /// The processor was asked for.
+    NotWanted,
+    /// The command computes nothing.
+    NothingToCompute,
+}
+
+impl NoUse {
+    /// In words.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::NoDriver => "no NVIDIA driver",
+            Self::DriverFails => "the NVIDIA driver fails",
+            Self::NoGpu => "no NVIDIA GPU",
+            Self::NotStarted => "ragonite-cuda does not start",
+            Self::OtherVersion => "ragonite-cuda is another version",
+            Self::NotWanted => "the device is set to cpu",
+            Self::NothingToCompute => "nothing to compute",
+        }
+    }
+}
+
+impl GpuRoom {
+    /// The profile for machines with a GPU.
+    pub const PROFILE: &'static str = "full";
+
+    /// What there is room for where the GPU with the most has so many bytes `free`; `here` is whether the weights are.
+    pub fn of(free: Option<u64>, here: bool) -> Self {
+        match free {
+            None => Self::NoGpu,
+            Some(free) if free < ENOUGH => Self::Little,
+            Some(_) if here => Self::Enough,
+            Some(_) => Self::NoWeights,
+        }
+    }
+
+    /// In words.
+    fn says(self) -> &'static str {
+        match self {
+            Self::NotBuilt => "this build uses no GPU",
+            Self::OfNoUse(reason) => reason.says(),
+            Self::NoGpu => "no GPU was found",
+            Self::Little => "less than 10 GB free on the GPU",
+            Self::NoWeights => "the weights of full are not here",
+            Self::Enough => "a GPU with 10 GB free",
+        }
+    }
+}
+
+/// As [`choose_profile_for`] a machine without a GPU.
 ///
 /// # Errors
 /// When the catalog has no profile of that name.
@@ -46,10 +127,24 @@ pub fn choose_profile(
     asked: Option<&str>,
     configured: Option<&str>,
 ) -> Result<ChosenProfile, ConfigError> {
+    choose_profile_for(catalog, asked, configured, GpuRoom::NotBuilt)
+}
+
+/// The command line decides, then the configuration file, then the machine.
+///
+/// # Errors
+/// When the catalog has no profile of that name.
+pub fn choose_profile_for(
+    catalog: &Catalog,
+    asked: Option<&str>,
+    configured: Option<&str>,
+    room: GpuRoom,
+) -> Result<ChosenProfile, ConfigError> {
     let (name, why) = match (asked, configured) {
         (Some(name), _) => (name, ProfileReason::CommandLine),
         (None, Some(name)) => (name, ProfileReason::Configuration),
-        (None, None) => (DEFAULT_PROFILE, ProfileReason::NoGpu),
+        (None, None) if room == GpuRoom::Enough => (GpuRoom::PROFILE, ProfileReason::Machine(room)),
+        (None, None) => (DEFAULT_PROFILE, ProfileReason::Machine(room)),
     };
     Ok(ChosenProfile { profile: catalog.profile(name)?.clone(), why })
 }
@@ -66,5 +161,20 @@ mod tests {
         assert_eq!(chosen(None, Some("full")), "full");
         assert_eq!(chosen(None, None), "starter");
         assert!(choose_profile(&catalog, Some("huge"), None).is_err());
+    }
+
+    #[test]
+    fn a_gpu_with_room_and_weights_gets_the_large_profile_and_all_else_a_reason() {
+        let catalog = Catalog::builtin().unwrap();
+        let chosen = |free, here| {
+            let chosen = choose_profile_for(&catalog, None, None, GpuRoom::of(free, here)).unwrap();
+            (chosen.profile.name, chosen.why.says())
+        };
+        assert_eq!(chosen(Some(ENOUGH), true), ("full".to_owned(), "a GPU with 10 GB free"));
+        assert_eq!(chosen(Some(ENOUGH), false), ("starter".to_owned(), "the weights of full are not here"));
+        assert_eq!(chosen(Some(ENOUGH - 1), true), ("starter".to_owned(), "less than 10 GB free on the GPU"));
+        assert_eq!(chosen(None, true), ("starter".to_owned(), "no GPU was found"));
+        let asked = choose_profile_for(&catalog, Some("tiny"), None, GpuRoom::Enough).unwrap();
+        assert_eq!(asked.profile.name, "tiny");
     }
 }

@@ -1,12 +1,29 @@
 //! The running program: how it was called, and which build it is.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
+use std::io;
+use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 /// Characters that mean something to a shell.
 const SPECIAL: &[char] =
     &[' ', '\t', '\n', '"', '\'', '\\', '$', '`', '*', '?', '&', ';', '|', '<', '>', '(', ')', '#', '~', '!'];
+
+/// The file this program was started from.
+///
+/// # Errors
+/// Where the system does not say.
+pub fn program_path() -> io::Result<PathBuf> {
+    env::current_exe()
+}
+
+/// What was typed after the program's name.
+#[must_use]
+pub fn typed_arguments() -> Vec<OsString> {
+    env::args_os().skip(1).collect()
+}
 
 /// The command as it would be typed again.
 #[must_use]

@@ -56,8 +56,9 @@ enum Manner<'a> {
 /// revision of the engine.
 #[must_use]
 pub fn fingerprint(weights: &str, context_tokens: usize, settings: &GeneratorSettings) -> String {
+    let device = settings.device();
     let settings = serde_json::to_string(&(context_tokens, settings)).unwrap_or_else(|_| format!("{settings:?}"));
-    key([weights, settings.as_str(), device_summary().as_str(), ENGINE_REVISION])
+    key([weights, settings.as_str(), device_summary(device).as_str(), ENGINE_REVISION])
 }
 
 /// A generator with a memory.

@@ -1,7 +1,181 @@
-//! What this machine computes with.
+//! What this machine computes with, and what it may compute with.
+//!
+//! Takes the choice of the configuration and what the GPUs have free; gives the layers of a generator that GPUs take, the
+//! device of encoders, and both in words.
+//! Invariants: with `cpu`, and in a build without a GPU, none is touched; layers are counted so that they fit beside
+//! [`SPARE`].
+//! Not here: which build of the program runs (`launch`), how llama.cpp lists GPUs (`llama`).
 
-/// What encoders and generators run on, in words: `CPU, 2 threads, AVX-512`.
-pub fn device_summary() -> String {
+use std::fmt;
+
+use candle_core::Device;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::{Error as WordError, StrDeserializer};
+use serde::{Deserialize, Serialize};
+
+use super::llama::all_gpus;
+use super::{InferenceError, MemoryNeeds, gigabytes};
+
+/// Bytes of each GPU that a generator leaves free: what the driver keeps for itself, a GPU's screen, encoders that are
+/// loaded later.
+const SPARE: u64 = 1 << 30;
+
+/// What may compute.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceChoice {
+    /// A GPU where this build knows one and one is found, else the processor.
+    #[default]
+    Auto,
+    /// The processor alone.
+    Cpu,
+    /// A GPU by CUDA.
+    Cuda,
+    /// A GPU by Metal.
+    Metal,
+    /// A GPU by Vulkan; encoders stay on the processor.
+    Vulkan,
+}
+
+impl DeviceChoice {
+    /// The kind of GPU this build is for; none where it is for processors alone.
+    #[must_use]
+    pub fn of_this_build() -> Option<Self> {
+        if cfg!(feature = "cuda") {
+            Some(Self::Cuda)
+        } else if cfg!(feature = "metal") {
+            Some(Self::Metal)
+        } else if cfg!(feature = "vulkan") {
+            Some(Self::Vulkan)
+        } else {
+            None
+        }
+    }
+
+    /// The choice with this word in the configuration.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let word: StrDeserializer<'_, WordError> = word.into_deserializer();
+        Self::deserialize(word).ok()
+    }
+
+    /// The GPUs that compute. A choice that needs one says what it lacks.
+    ///
+    /// # Errors
+    /// [`InferenceError::NoGpu`] where the choice names a kind that this build is not for, or of which none is found.
+    pub fn gpus(self) -> Result<Vec<Gpu>, InferenceError> {
+        let built = Self::of_this_build();
+        let lacks = |why| Err(InferenceError::NoGpu { wanted: self, why });
+        match self {
+            Self::Cpu => Ok(Vec::new()),
+            Self::Auto if built.is_none() => Ok(Vec::new()),
+            Self::Auto => Ok(all_gpus()),
+            kind if built != Some(kind) => lacks("this build is not for it"),
+            _ => match all_gpus() {
+                none if none.is_empty() => lacks("no such GPU was found"),
+                some => Ok(some),
+            },
+        }
+    }
+
+    /// What encoders compute on. A GPU that cannot be used leaves them to the processor.
+    pub(super) fn of_encoders(self) -> Device {
+        let device = match (self, Self::of_this_build()) {
+            (Self::Cpu, _) => return Device::Cpu,
+            (_, Some(Self::Cuda)) => Device::new_cuda(0),
+            (_, Some(Self::Metal)) => Device::new_metal(0),
+            _ => return Device::Cpu,
+        };
+        device.unwrap_or_else(|error| {
+            tracing::warn!(%error, "encoders compute on the processor");
+            Device::Cpu
+        })
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Cuda => "CUDA",
+            Self::Metal => "Metal",
+            Self::Vulkan => "Vulkan",
+        })
+    }
+}
+
+/// A GPU this build can compute on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gpu {
+    /// `CUDA0`.
+    pub id: String,
+    /// `NVIDIA H200`.
+    pub name: String,
+    /// Bytes of its memory.
+    pub memory: u64,
+    /// Bytes of it that are free.
+    pub free: u64,
+}
+
+impl fmt::Display for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (free, memory) = (gigabytes(self.free), gigabytes(self.memory));
+        write!(f, "{} ({}), {free} of {memory} free", self.name, self.id)
+    }
+}
+
+/// The part of a generator that GPUs take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// Layers on GPUs.
+    pub layers: u64,
+    /// All its layers, with the one that chooses words.
+    pub of: u64,
+    /// The GPUs, by name.
+    pub gpus: Vec<String>,
+}
+
+impl Placement {
+    /// The layers that `gpus` take of a model of so many, each with its weights and its part of the state; none where not
+    /// even one fits. `most` limits them.
+    pub(super) fn of(needed: &MemoryNeeds, layers: u64, gpus: &[Gpu], most: Option<u32>) -> Option<Self> {
+        // Every GPU works by itself.
+        let room = |gpu: &Gpu| gpu.free.saturating_sub(SPARE).saturating_sub(needed.work);
+        let room: u64 = gpus.iter().map(room).fold(0, u64::saturating_add);
+        let each = needed.weights.saturating_add(needed.state).div_ceil(layers.max(1)).max(1);
+        let fitting = room / each;
+        // The weights that choose words are in the sum, and come last.
+        let fitting = if fitting >= layers { layers + 1 } else { fitting };
+        let layers_there = fitting.min(most.map_or(u64::MAX, u64::from));
+        let names = gpus.iter().map(|gpu| gpu.name.clone()).collect();
+        (layers_there > 0).then(|| Self { layers: layers_there, of: layers + 1, gpus: names })
+    }
+
+    /// What is left for the memory of the machine.
+    pub fn beside(&self, needed: &MemoryNeeds) -> MemoryNeeds {
+        let part = |bytes: u64| {
+            let left = u128::from(bytes) * u128::from(self.of.saturating_sub(self.layers)) / u128::from(self.of.max(1));
+            u64::try_from(left).unwrap_or(bytes)
+        };
+        MemoryNeeds { weights: part(needed.weights), state: part(needed.state), work: needed.work }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {} layers on {}", self.layers, self.of, self.gpus.join(", "))
+    }
+}
+
+/// What computes with this choice, in words: `CPU, 2 threads, AVX-512`, behind the names of the GPUs that help.
+pub fn device_summary(choice: DeviceChoice) -> String {
+    let gpus = choice.gpus().unwrap_or_default().into_iter().map(|gpu| gpu.name);
+    gpus.chain([processor_summary()]).collect::<Vec<_>>().join(", ")
+}
+
+/// The processor in words.
+pub fn processor_summary() -> String {
     let mut parts = vec!["CPU".to_owned()];
     parts.push(match compute_threads() {
         1 => "1 thread".to_owned(),
@@ -44,11 +218,86 @@ fn vector_units() -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn the_summary_names_processor_and_threads() {
-        let summary = device_summary();
+        let summary = device_summary(DeviceChoice::Cpu);
         assert!(summary.starts_with("CPU, ") && summary.contains("thread"), "{summary}");
+    }
+
+    #[test]
+    fn every_choice_has_its_word() {
+        for (word, choice) in [
+            ("auto", DeviceChoice::Auto),
+            ("cpu", DeviceChoice::Cpu),
+            ("cuda", DeviceChoice::Cuda),
+            ("metal", DeviceChoice::Metal),
+            ("vulkan", DeviceChoice::Vulkan),
+        ] {
+            assert_eq!(DeviceChoice::named(word), Some(choice));
+        }
+        assert_eq!(DeviceChoice::named("gpu"), None);
+    }
+
+    #[test]
+    fn the_processor_alone_needs_no_gpu_and_another_kind_says_what_it_lacks() {
+        assert_eq!(DeviceChoice::Cpu.gpus().unwrap(), []);
+        assert!(DeviceChoice::Cpu.of_encoders().is_cpu());
+        for kind in [DeviceChoice::Cuda, DeviceChoice::Metal, DeviceChoice::Vulkan] {
+            if DeviceChoice::of_this_build() != Some(kind) {
+                let error = kind.gpus().unwrap_err().to_string();
+                assert!(error.contains(&kind.to_string()) && error.contains("this build"), "{error}");
+            }
+        }
+    }
+
+    fn gpu(free: u64) -> Gpu {
+        Gpu { id: "CUDA0".to_owned(), name: "NVIDIA H200".to_owned(), memory: free, free }
+    }
+
+    const GB: u64 = 1_000_000_000;
+    const NEEDED: MemoryNeeds = MemoryNeeds { weights: 5 * GB, state: GB, work: GB / 4 };
+
+    #[test]
+    fn a_model_that_fits_goes_onto_the_gpu_whole() {
+        let placed = Placement::of(&NEEDED, 32, &[gpu(80 * GB)], None).unwrap();
+        assert_eq!(placed.to_string(), "33 of 33 layers on NVIDIA H200");
+        assert_eq!(placed.beside(&NEEDED).weights, 0);
+    }
+
+    #[test]
+    fn a_model_that_does_not_fit_is_shared_and_none_goes_where_there_is_no_room() {
+        let placed = Placement::of(&NEEDED, 32, &[gpu(4 * GB)], None).unwrap();
+        assert!((1..32).contains(&placed.layers), "{placed}");
+        let beside = placed.beside(&NEEDED);
+        assert!(beside.weights > 0 && beside.weights < NEEDED.weights, "{beside:?}");
+        assert_eq!(Placement::of(&NEEDED, 32, &[gpu(GB)], None), None);
+        assert_eq!(Placement::of(&NEEDED, 32, &[], None), None);
+        assert_eq!(Placement::of(&NEEDED, 32, &[gpu(80 * GB)], Some(0)), None);
+        assert_eq!(Placement::of(&NEEDED, 32, &[gpu(80 * GB)], Some(5)).unwrap().layers, 5);
+    }
+
+    proptest! {
+        #![proptest_config(crate::base::cases(256))]
+
+        #[test]
+        fn layers_never_take_more_than_is_free(
+            free in proptest::collection::vec(0..200 * GB, 0..4),
+            weights in 1..100 * GB,
+            state in 0..20 * GB,
+            work in 0..2 * GB,
+            layers in 1..200_u64,
+        ) {
+            let needed = MemoryNeeds { weights, state, work };
+            let gpus: Vec<Gpu> = free.iter().copied().map(gpu).collect();
+            let Some(placed) = Placement::of(&needed, layers, &gpus, None) else { return Ok(()) };
+            prop_assert!(placed.layers <= placed.of);
+            let there = u128::from(weights + state) * u128::from(placed.layers.min(layers)) / u128::from(layers);
+            let room: u64 = free.iter().map(|free| free.saturating_sub(SPARE)).sum();
+            prop_assert!(there <= u128::from(room), "{there} on {room}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::DeviceChoice;
 use super::memory::{MemoryNeeds, gigabytes};
 use crate::base::Canceled;
 
@@ -91,6 +92,14 @@ pub enum InferenceError {
         needed: u64,
         /// Bytes that were left.
         left: u64,
+    },
+    /// The kind of GPU that was asked for cannot be had.
+    #[error("the device is set to {wanted}, and {why}")]
+    NoGpu {
+        /// The kind.
+        wanted: DeviceChoice,
+        /// What is missing.
+        why: &'static str,
     },
     /// The engine failed at work.
     #[error("{doing} with the model `{model}`")]

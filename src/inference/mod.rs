@@ -22,7 +22,7 @@ pub use catalog::{
     PypiPart, PypiSource, Source,
 };
 pub use compare::{COMPARED_TOKENS, CompareRequest, Compared, Measure, drops};
-pub use device::{compute_threads, device_summary};
+pub use device::{DeviceChoice, Gpu, Placement, compute_threads, device_summary, processor_summary};
 pub use embedding::{Embed, Embedding, EncoderIdentity, Rerank, TextRole};
 pub use encoder::{embedder_fingerprint, load_embedder, load_reranker};
 pub use error::InferenceError;

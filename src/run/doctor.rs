@@ -9,7 +9,11 @@ use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::start::Start;
 use crate::history::History;
-use crate::inference::{InferenceError, LlamaGenerator, MemoryNeeds, available_memory, device_summary, machine_memory};
+use crate::inference::{
+    DeviceChoice, Gpu, InferenceError, LlamaGenerator, MemoryNeeds, Placement, available_memory, device_summary,
+    machine_memory,
+};
+use crate::launch::Stay;
 use crate::runtime::problem;
 
 #[derive(Serialize)]
@@ -17,11 +21,15 @@ struct DoctorJson {
     version: &'static str,
     network_code: bool,
     device: String,
+    gpu: String,
+    gpus: Vec<GpuJson>,
     memory_gb: Option<f64>,
     memory_free_gb: Option<f64>,
     generator_needs_gb: Option<f64>,
+    generator_gpu_layers: Option<u64>,
+    generator_layers: Option<u64>,
     #[serde(skip)]
-    needed: Option<MemoryNeeds>,
+    needed: Option<(MemoryNeeds, Option<Placement>)>,
     profile: String,
     profile_reason: &'static str,
     models: Vec<ModelState>,
@@ -30,6 +38,14 @@ struct DoctorJson {
     history: String,
     domains: usize,
     problems: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct GpuJson {
+    id: String,
+    name: String,
+    memory_gb: f64,
+    memory_free_gb: f64,
 }
 
 #[derive(Serialize)]
@@ -64,14 +80,20 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
         problems.push(format!("`{}` cannot be written. Use --data-dir.", start.paths.data.display()));
     }
     let history = history(start, &mut problems);
+    let gpus = start.device.gpus()?;
+    let placement = || needed.as_ref().and_then(|(_, placement)| placement.as_ref());
     let domains = crate::index::list_domains(&start.paths.domains())?.len();
     Ok(DoctorJson {
         version: env!("CARGO_PKG_VERSION"),
         network_code: cfg!(feature = "hub"),
-        device: device_summary(),
+        device: device_summary(start.device),
+        gpu: gpu_line(start, &gpus),
+        gpus: gpus.iter().map(gpu_json).collect(),
         memory_gb: machine_memory().map(billions),
         memory_free_gb: available_memory().map(billions),
-        generator_needs_gb: needed.map(|needed| billions(needed.total())),
+        generator_needs_gb: needed.as_ref().map(|(needed, _)| billions(needed.total())),
+        generator_gpu_layers: placement().map(|placement| placement.layers),
+        generator_layers: placement().map(|placement| placement.of),
         needed,
         profile: start.profile.profile.name.clone(),
         profile_reason: start.profile.why.says(),
@@ -82,6 +104,23 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
         domains,
         problems,
     })
+}
+
+/// The GPUs that compute, or why none does.
+fn gpu_line(start: &Start, gpus: &[Gpu]) -> String {
+    if !gpus.is_empty() {
+        return gpus.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    }
+    match (&start.stay, start.device) {
+        (_, DeviceChoice::Cpu) => format!("none is used: {}", Stay::Chosen(DeviceChoice::Cpu)),
+        (Stay::ThisIsFor(kind), _) => format!("none was found by {kind}"),
+        (stay, _) => format!("none is used: {stay}"),
+    }
+}
+
+fn gpu_json(gpu: &Gpu) -> GpuJson {
+    let (memory_gb, memory_free_gb) = (billions(gpu.memory), billions(gpu.free));
+    GpuJson { id: gpu.id.clone(), name: gpu.name.clone(), memory_gb, memory_free_gb }
 }
 
 fn history(start: &Start, problems: &mut Vec<String>) -> String {
@@ -104,17 +143,24 @@ fn writable(folder: &std::path::Path) -> bool {
     folder.ancestors().find(|folder| folder.is_dir()).is_some_and(|folder| tempfile::tempfile_in(folder).is_ok())
 }
 
-/// What the generator takes, where it is here, and what to do when there is less.
-fn generator_needs(start: &Start, problems: &mut Vec<String>) -> Result<Option<MemoryNeeds>, Failure> {
+/// What the generator takes, where it is here, and what of it GPUs take; and what to do when there is less.
+fn generator_needs(
+    start: &Start,
+    problems: &mut Vec<String>,
+) -> Result<Option<(MemoryNeeds, Option<Placement>)>, Failure> {
     let model = start.catalog.model(&start.profile.profile.generator)?;
     let Some(path) = model.weights().ok().and_then(|file| start.folders().seen(model, file)) else { return Ok(None) };
-    let needed = match LlamaGenerator::needs(&model.id, &path, &start.generator_settings()) {
-        Ok(needed) => needed,
+    let settings = start.generator_settings();
+    let placed = LlamaGenerator::needs(&model.id, &path, &settings)
+        .and_then(|needed| Ok((needed, LlamaGenerator::would_place(&model.id, &path, &settings)?)));
+    let (all, placement) = match placed {
+        Ok(placed) => placed,
         Err(error) => {
             problems.push(problem(&error).to_string());
             return Ok(None);
         }
     };
+    let needed = placement.as_ref().map_or(all, |placement| placement.beside(&all));
     if let Err(short) = LlamaGenerator::fits_address_space(&model.id, &needed, &start.generator_settings()) {
         problems.push(problem(&short).to_string());
     }
@@ -123,7 +169,7 @@ fn generator_needs(start: &Start, problems: &mut Vec<String>) -> Result<Option<M
         let short = InferenceError::OutOfMemory { model: model.id.clone(), needed, available };
         problems.push(problem(&short).to_string());
     }
-    Ok(Some(needed))
+    Ok(Some((all, placement)))
 }
 
 /// Bytes in billions, to a tenth.
@@ -147,13 +193,15 @@ fn text(found: &DoctorJson) -> String {
     };
     line("network", network);
     line("device", &found.device);
+    line("GPU", &found.gpu);
     line("memory", &memory);
     line("profile", &format!("{} ({})", found.profile, found.profile_reason));
     for model in &found.models {
         line("model", &format!("{} {}", model.id, if model.present { "is here" } else { "is missing" }));
     }
-    if let Some(needed) = &found.needed {
-        line("generator", &format!("needs {needed}"));
+    if let Some((needed, placement)) = &found.needed {
+        let on_gpus = placement.as_ref().map_or_else(String::new, |placement| format!("; {placement}"));
+        line("generator", &format!("needs {needed}{on_gpus}"));
     }
     line("data", &found.data_dir.display().to_string());
     line("history", &found.history);

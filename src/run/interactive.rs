@@ -52,6 +52,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
         let problem = Problem::of(&error, "Choose a folder that can be written with --data-dir.");
         Failure::failed(Problem { what: format!("opening the log `{}`: {}", path.display(), problem.what), ..problem })
     })?;
+    tracing::info!(stay = %start.stay, device = %start.device, "which build runs");
     let domain = domain.or_else(|| last_asked(start));
     let loop_runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
 

@@ -10,13 +10,14 @@ use super::start::Start;
 use crate::base::{CancelToken, DomainName};
 use crate::index::embedder_of;
 use crate::inference::{
-    CatalogModel, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole, embedder_fingerprint,
-    load_embedder,
+    CatalogModel, DeviceChoice, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole,
+    embedder_fingerprint, load_embedder,
 };
 
 pub(super) struct LateEmbedder<'a> {
     model: &'a CatalogModel,
     folders: ModelFolders,
+    device: DeviceChoice,
     cancel: CancelToken,
     identity: EncoderIdentity,
     loaded: OnceLock<Arc<dyn Embed>>,
@@ -34,10 +35,11 @@ impl<'a> LateEmbedder<'a> {
         let identity = if let Some(identity) = present.filter(|identity| identity.fingerprint == fingerprint) {
             identity
         } else {
-            let embedder = load_embedder(model, &folders, cancel)?;
+            let embedder = load_embedder(model, &folders, start.device, cancel)?;
             loaded.get_or_init(|| embedder).identity().clone()
         };
-        Ok(Self { model, folders, cancel: cancel.clone(), identity, loaded, loading: Mutex::default() })
+        let (device, cancel) = (start.device, cancel.clone());
+        Ok(Self { model, folders, device, cancel, identity, loaded, loading: Mutex::default() })
     }
 
     fn get(&self) -> Result<&dyn Embed, InferenceError> {
@@ -47,7 +49,7 @@ impl<'a> LateEmbedder<'a> {
         let alone = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have loaded it meanwhile.
         if self.loaded.get().is_none() {
-            let embedder = load_embedder(self.model, &self.folders, &self.cancel)?;
+            let embedder = load_embedder(self.model, &self.folders, self.device, &self.cancel)?;
             return Ok(self.loaded.get_or_init(|| embedder).as_ref());
         }
         drop(alone);

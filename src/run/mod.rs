@@ -35,15 +35,16 @@ use clap::CommandFactory as _;
 
 use crate::app::Problem;
 use crate::cli::{Cli, Command};
+use crate::launch::Stay;
 use exit::Failure;
 use output::{Form, Output};
 use start::Start;
 
-/// Runs a command to its end.
-pub fn run(cli: Cli) -> Exit {
+/// Runs a command to its end. `stay` is why this build of the program does.
+pub fn run(cli: Cli, stay: &Stay) -> Exit {
     exit::end_on_panic();
     let mut output = Output::new(if cli.shared.json { Form::Json } else { Form::Text });
-    match dispatch(cli, &mut output) {
+    match dispatch(cli, stay, &mut output) {
         Ok(exit) => exit,
         Err(failure) => {
             if let Some(problem) = &failure.problem {
@@ -54,8 +55,8 @@ pub fn run(cli: Cli) -> Exit {
     }
 }
 
-fn dispatch(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
-    let start = Start::new(&cli.shared)?;
+fn dispatch(cli: Cli, stay: &Stay, output: &mut Output) -> Result<Exit, Failure> {
+    let start = Start::new(&cli.shared, stay)?;
     match cli.command {
         None if std::io::stdout().is_terminal() => interactive::run(&start, None),
         None => Err(Failure::usage(Problem {

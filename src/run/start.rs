@@ -8,13 +8,14 @@ use crate::answer::Suggestions;
 use crate::app::{AppSettings, Problem};
 use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
-use crate::config::{ChosenProfile, Config, ConfigError, Paths, choose_profile, read_changes};
+use crate::config::{ChosenProfile, Config, ConfigError, GpuRoom, NoUse, Paths, choose_profile_for, read_changes};
 use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, CatalogModel, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders, ModelRole, Rerank,
-    load_embedder, load_reranker,
+    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders,
+    ModelRole, Rerank, load_embedder, load_reranker,
 };
+use crate::launch::Stay;
 use crate::retrieval::RetrievalError;
 use crate::runtime::{RuntimeError, Setup, damage_of, problem};
 
@@ -24,21 +25,33 @@ pub(super) struct Start {
     pub(super) paths: Paths,
     pub(super) catalog: Catalog,
     pub(super) profile: ChosenProfile,
+    /// What may compute.
+    pub(super) device: DeviceChoice,
+    /// Why this build of the program runs.
+    pub(super) stay: Stay,
     pub(super) shared: Shared,
 }
 
 impl Start {
-    pub(super) fn new(shared: &Shared) -> Result<Self, Failure> {
+    pub(super) fn new(shared: &Shared, stay: &Stay) -> Result<Self, Failure> {
         let config = Config::load(shared.config.as_deref())?;
+        let device = config.device_of_this_run()?;
+        check_device(device, stay)?;
         let data = shared.data_dir.as_deref().or(config.data_dir.as_deref());
         let models = shared.models_dir.as_deref().or(config.models_dir.as_deref());
         let paths = Paths::find(data, models)?;
         let catalog = Catalog::builtin()?;
-        let profile = choose_profile(&catalog, shared.profile.as_deref(), config.profile.as_deref())?;
+        let (asked, configured) = (shared.profile.as_deref(), config.profile.as_deref());
+        let room = if asked.or(configured).is_some() {
+            GpuRoom::NotBuilt
+        } else {
+            gpu_room(&catalog, &ModelFolders::new(paths.models.clone()), device, stay)?
+        };
+        let profile = choose_profile_for(&catalog, asked, configured, room)?;
         if let Some(id) = config.attribution.embedder() {
             check_is_embedder(catalog.model(id)?)?;
         }
-        Ok(Self { config, paths, catalog, profile, shared: shared.clone() })
+        Ok(Self { config, paths, catalog, profile, device, stay: stay.clone(), shared: shared.clone() })
     }
 
     /// Where weights are looked for.
@@ -48,12 +61,12 @@ impl Start {
 
     pub(super) fn embedder(&self, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
         let model = self.catalog.model(&self.profile.profile.embedder)?;
-        Ok(load_embedder(model, &self.folders(), cancel)?)
+        Ok(load_embedder(model, &self.folders(), self.device, cancel)?)
     }
 
     pub(super) fn reranker(&self, cancel: &CancelToken) -> Result<Option<Arc<dyn Rerank>>, Failure> {
         let Some(id) = &self.profile.profile.reranker else { return Ok(None) };
-        Ok(Some(load_reranker(self.catalog.model(id)?, &self.folders(), cancel)?))
+        Ok(Some(load_reranker(self.catalog.model(id)?, &self.folders(), self.device, cancel)?))
     }
 
     /// Fails now, with the fix, when a weight file of the profile is missing or of the wrong size. Its bytes are checked
@@ -120,6 +133,7 @@ impl Start {
             catalog: self.catalog.clone(),
             folders: self.folders(),
             profile: self.profile.clone(),
+            device: self.device,
             generator: self.generator_settings(),
             unload_after: self.config.generation.unload_after(),
             comparer: self.config.attribution.embedder().map(str::to_owned),
@@ -130,7 +144,7 @@ impl Start {
 
     /// How the generator is loaded.
     pub(super) fn generator_settings(&self) -> GeneratorSettings {
-        self.config.generation.generator(self.profile.profile.context_tokens)
+        self.config.generation.generator(self.profile.profile.context_tokens, self.device)
     }
 
     /// What the core starts from.
@@ -167,6 +181,44 @@ impl Start {
     }
 }
 
+/// Fails where the configured kind of GPU cannot compute, and says why the build for it does not run where one is here.
+fn check_device(device: DeviceChoice, stay: &Stay) -> Result<(), Failure> {
+    // What computes nothing needs no GPU.
+    if matches!(stay, Stay::NothingToCompute) {
+        return Ok(());
+    }
+    match device.gpus() {
+        Ok(_) => Ok(()),
+        Err(error) if device == DeviceChoice::Cuda && DeviceChoice::of_this_build().is_none() => {
+            let Problem { what, next } = problem(&error);
+            Err(Failure::usage(Problem { what: format!("{what}: {stay}"), next }))
+        }
+        Err(error) => Err(Failure::from(error)),
+    }
+}
+
+/// What the GPUs have room for.
+fn gpu_room(catalog: &Catalog, folders: &ModelFolders, device: DeviceChoice, stay: &Stay) -> Result<GpuRoom, Failure> {
+    if let Some(reason) = stay.in_short() {
+        return Ok(GpuRoom::OfNoUse(reason));
+    }
+    if DeviceChoice::of_this_build().is_none() {
+        return Ok(GpuRoom::NotBuilt);
+    }
+    if device == DeviceChoice::Cpu {
+        return Ok(GpuRoom::OfNoUse(NoUse::NotWanted));
+    }
+    if matches!(stay, Stay::NothingToCompute) {
+        return Ok(GpuRoom::OfNoUse(NoUse::NothingToCompute));
+    }
+    let mut here = true;
+    for id in catalog.profile(GpuRoom::PROFILE)?.model_ids() {
+        here &= folders.has(catalog.model(id)?);
+    }
+    let free = device.gpus()?.iter().map(|gpu| gpu.free).max();
+    Ok(GpuRoom::of(free, here))
+}
+
 fn check_is_embedder(model: &CatalogModel) -> Result<(), Failure> {
     if model.role == ModelRole::Embedder {
         return Ok(());
@@ -190,6 +242,7 @@ impl From<InferenceError> for Failure {
             InferenceError::Canceled(_) => return Self::canceled(),
             InferenceError::MissingFile { .. }
             | InferenceError::DamagedFile { .. }
+            | InferenceError::NoGpu { .. }
             | InferenceError::Unknown { .. } => Exit::Usage,
             _ => Exit::Failed,
         };

@@ -11,8 +11,8 @@ use crate::config::{ChosenProfile, Paths};
 use crate::evidence::EvidenceSettings;
 use crate::index::IndexSettings;
 use crate::inference::{
-    Catalog, Embed, GeneratorSettings, InferenceError, ModelFolders, Rerank, address_space_left, available_memory,
-    device_summary, load_embedder, load_reranker,
+    Catalog, DeviceChoice, Embed, GeneratorSettings, InferenceError, ModelFolders, Placement, Rerank,
+    address_space_left, available_memory, device_summary, load_embedder, load_reranker, processor_summary,
 };
 
 /// What one run of the program works with.
@@ -26,6 +26,8 @@ pub struct Setup {
     pub folders: ModelFolders,
     /// Which models.
     pub profile: ChosenProfile,
+    /// What may compute.
+    pub device: DeviceChoice,
     /// How the generator is loaded.
     pub generator: GeneratorSettings,
     /// Time without work after which the generator leaves the memory; none for never.
@@ -78,7 +80,7 @@ impl Engine {
             profile_reason: Some(chosen.why),
             embedder: chosen.profile.embedder.clone(),
             generator: chosen.profile.generator.clone(),
-            device: device_summary(),
+            device: device_summary(setup.device),
             loading: None,
         };
         events.send(Event::EngineChanged(status.clone()));
@@ -104,10 +106,9 @@ impl Engine {
         let Some(id) = &self.setup.profile.profile.reranker else { return Ok(None) };
         let mut slot = locked(&self.reranker);
         if slot.is_none() {
-            *slot =
-                Some(self.loading(id, || {
-                    load_reranker(self.setup.catalog.model(id)?, &self.setup.folders, &self.leaving)
-                })?);
+            *slot = Some(self.loading(id, || {
+                load_reranker(self.setup.catalog.model(id)?, &self.setup.folders, self.setup.device, &self.leaving)
+            })?);
         }
         Ok(slot.clone())
     }
@@ -129,7 +130,13 @@ impl Engine {
 
     /// Reads the embedder with this id, shared with nobody. Stops when the program is being left.
     pub(super) fn read_embedder(&self, id: &str) -> Result<Arc<dyn Embed>, InferenceError> {
-        self.loading(id, || load_embedder(self.setup.catalog.model(id)?, &self.setup.folders, &self.leaving))
+        let setup = &self.setup;
+        self.loading(id, || load_embedder(setup.catalog.model(id)?, &setup.folders, setup.device, &self.leaving))
+    }
+
+    /// Says on the status line which layers of the generator GPUs took.
+    pub(super) fn placed(&self, placement: &Placement) {
+        self.change(|status| status.device = format!("{placement}, {}", processor_summary()));
     }
 
     /// Does `work` while the status line says that `model` is being loaded.

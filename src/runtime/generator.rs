@@ -252,19 +252,25 @@ impl Generator {
         let setup = &self.engine.setup;
         let profile = &setup.profile.profile;
         let (cancel, leaving) = (cancel.clone(), self.leaving.clone());
-        self.engine.loading(&profile.generator, || {
-            let model = setup.catalog.model(&profile.generator)?;
-            let path = setup.folders.find(model, model.weights()?, &cancel)?;
-            let go_on = move |_| {
-                if cancel.is_canceled() || leaving.is_canceled() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
+        self.engine
+            .loading(&profile.generator, || {
+                let model = setup.catalog.model(&profile.generator)?;
+                let path = setup.folders.find(model, model.weights()?, &cancel)?;
+                let go_on = move |_| {
+                    if cancel.is_canceled() || leaving.is_canceled() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                let kept = setup.paths.beginnings();
+                LlamaGenerator::load_keeping(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
+            })
+            .inspect(|loaded| {
+                if let Some(placement) = loaded.placement() {
+                    self.engine.placed(placement);
                 }
-            };
-            let kept = setup.paths.beginnings();
-            LlamaGenerator::load_keeping(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
-        })
+            })
     }
 
     /// Asks the encoder thread, which never waits for this one.
@@ -396,7 +402,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Paths, choose_profile};
-    use crate::inference::{Catalog, GeneratorSettings, ModelFolders};
+    use crate::inference::{Catalog, DeviceChoice, GeneratorSettings, ModelFolders};
     use crate::runtime::Setup;
 
     /// A generator of the profile `tiny` that may be idle for so long, and what it tells.
@@ -421,6 +427,7 @@ mod tests {
             catalog,
             folders,
             profile,
+            device: DeviceChoice::Cpu,
             generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
             unload_after,
             comparer: None,

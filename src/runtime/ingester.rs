@@ -122,7 +122,7 @@ mod tests {
     use crate::config::{Paths, choose_profile};
     use crate::evidence::EvidenceSettings;
     use crate::index::{IndexSettings, Skipped, list_domains};
-    use crate::inference::{Catalog, GeneratorSettings, ModelFolders};
+    use crate::inference::{Catalog, DeviceChoice, GeneratorSettings, ModelFolders};
     use crate::runtime::Setup;
 
     /// What the thread works with, and what it tells; none where the embedder of `tiny` is not here.
@@ -147,6 +147,7 @@ mod tests {
             catalog,
             folders,
             profile,
+            device: DeviceChoice::Cpu,
             generator: GeneratorSettings::default(),
             unload_after: None,
             comparer: None,

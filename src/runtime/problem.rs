@@ -105,6 +105,11 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
             "Check the weights with `ragonite models verify`; where they are damaged, delete the file and run `make \
              models`.".to_owned()
         }
+        InferenceError::NoGpu { .. } => {
+            "Set `device` to \"auto\" or \"cpu\" in the configuration or in $RAGONITE_DEVICE; `make cuda`, or `make build \
+             FEATURES=vulkan` or `metal`, makes a build for a GPU, and `ragonite doctor` says what keeps it from running."
+                .to_owned()
+        }
         InferenceError::OutOfMemory { .. } => {
             "Close other programs, choose a smaller profile with --profile, or make the context smaller: lower \
              `generation.context_tokens`, or set `generation.kv_cache` to \"q8_0\", in the configuration.".to_owned()

@@ -16,7 +16,7 @@ use std::time::Instant;
 use ragonite::base::CancelToken;
 use ragonite::document;
 use ragonite::evidence::{ContextParts, EvidenceSettings, split};
-use ragonite::inference::{Catalog, Embed, Embedding, ModelFolders, TextRole, load_embedder};
+use ragonite::inference::{Catalog, DeviceChoice, Embed, Embedding, ModelFolders, TextRole, load_embedder};
 use serde::Deserialize;
 
 const MODEL: &str = "all-MiniLM-L6-v2";
@@ -33,7 +33,7 @@ fn main() -> Outcome<()> {
     let models = std::env::var_os("RAGONITE_MODELS").map_or_else(|| root.join("models"), PathBuf::from);
     let catalog = Catalog::builtin()?;
     let folders = ModelFolders::new(vec![models.clone()]);
-    let embedder = load_embedder(catalog.model(MODEL)?, &folders, &never)?;
+    let embedder = load_embedder(catalog.model(MODEL)?, &folders, DeviceChoice::Auto, &never)?;
     let texts = texts(&root.join("../shared/confquestions/documents"), &*embedder)?;
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let python = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));

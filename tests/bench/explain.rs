@@ -23,8 +23,8 @@ use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Completion, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator, ModelFolders,
-    ScoreRequest, TextRole, load_embedder,
+    Catalog, Completion, DeviceChoice, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator,
+    ModelFolders, ScoreRequest, TextRole, load_embedder,
 };
 use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
@@ -58,7 +58,7 @@ fn main() -> Outcome<()> {
     let path = folders.find(model, model.weights()?, &never)?;
     let settings = GeneratorSettings::default();
     let mut generator = LlamaGenerator::load(&model.id, &path, &settings, Box::new(|_| ControlFlow::Continue(())))?;
-    let embedder = load_embedder(catalog.model(EMBEDDER)?, &folders, &never)?;
+    let embedder = load_embedder(catalog.model(EMBEDDER)?, &folders, DeviceChoice::Auto, &never)?;
     let index = Index::open(Path::new(folder), embedder.identity(), &never, &mut |_| {})?;
     let wanted = Wanted { languages: vec![Language::English], limit: Limit::First(count), unit: Unit::Question };
     let benchmark = Benchmark::read(&root.join("../shared/confquestions"), None, &wanted)?;

@@ -21,7 +21,7 @@ use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::evidence::EvidenceSettings;
 use ragonite::index::{Index, IndexSettings, IngestRequest, Missing, NewDomain, StoredEvidence};
 use ragonite::inference::{
-    Catalog, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole, load_embedder,
+    Catalog, DeviceChoice, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole, load_embedder,
 };
 use ragonite::retrieval::{Conversation, Earlier, Engines, RetrievalSettings, retrieve_follow_up};
 
@@ -50,7 +50,8 @@ fn main() -> Outcome<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let models = std::env::var_os("RAGONITE_MODELS").map_or_else(|| root.join("models"), PathBuf::from);
     let catalog = Catalog::builtin()?;
-    let embedder = load_embedder(catalog.model(MODEL)?, &ModelFolders::new(vec![models]), &CancelToken::never())?;
+    let (folders, never) = (ModelFolders::new(vec![models]), CancelToken::never());
+    let embedder = load_embedder(catalog.model(MODEL)?, &folders, DeviceChoice::Auto, &never)?;
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let number = arguments.iter().find_map(|argument| argument.parse::<usize>().ok());
     let folder = arguments.iter().find(|argument| argument.parse::<usize>().is_err());

@@ -73,6 +73,8 @@ impl Program {
 
     fn run_by(&self, mut command: Command, arguments: &[&str]) -> Output {
         command.args(self.arguments()).args(arguments).env_remove("RAGONITE_MODELS").env("HOME", self.data.path());
+        // A build for a GPU that lies beside it stays where it is.
+        command.env("RAGONITE_DEVICE", "cpu");
         // Away from the checkout, whose own weights would be found as well.
         command.current_dir(self.data.path());
         command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME").env_remove("RAGONITE_HOME");
@@ -116,6 +118,7 @@ impl Program {
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
         command.env("HOME", self.data.path());
+        command.env("RAGONITE_DEVICE", "cpu");
         // Away from the checkout, whose own weights would be found as well.
         command.cwd(self.data.path());
         command.env_remove("RAGONITE_MODELS");

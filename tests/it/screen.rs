@@ -13,7 +13,7 @@ use ragonite::attribution::{
     Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
 };
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
-use ragonite::config::ProfileReason;
+use ragonite::config::{GpuRoom, ProfileReason};
 use ragonite::evidence::{Context, Kind, TableGrid};
 use ragonite::history::{ConversationRecord, Found, FoundTurn};
 use ragonite::inference::{Completion, Finish, Sampling, Special};
@@ -71,7 +71,7 @@ pub(crate) fn conversation(id: i64, title: &str) -> ConversationRecord {
 pub(crate) fn engine() -> EngineStatus {
     EngineStatus {
         profile: "starter".into(),
-        profile_reason: Some(ProfileReason::NoGpu),
+        profile_reason: Some(ProfileReason::Machine(GpuRoom::NoGpu)),
         embedder: "all-MiniLM-L6-v2".into(),
         generator: "qwen2.5-coder-1.5b-instruct".into(),
         device: "CPU, 2 threads".into(),

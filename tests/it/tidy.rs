@@ -25,6 +25,7 @@ const ROOMS: &[&str] = &[
     "eval",
     "config",
     "cli",
+    "launch",
     "app",
     "runtime",
     "tui",

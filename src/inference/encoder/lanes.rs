@@ -25,8 +25,9 @@ struct Shared<J, W> {
 }
 
 impl Lanes {
-    pub(super) fn new(threads: usize) -> Result<Self, ThreadPoolBuildError> {
-        let lanes = (0..threads)
+    /// `lanes` jobs at a time; `threads` where a job or many small items have all of them.
+    pub(super) fn new(lanes: usize, threads: usize) -> Result<Self, ThreadPoolBuildError> {
+        let lanes = (0..lanes)
             .map(|lane| {
                 ThreadPoolBuilder::new().num_threads(1).thread_name(move |_| format!("encoder-lane-{lane}")).build()
             })
@@ -94,7 +95,7 @@ mod tests {
 
     #[test]
     fn results_come_in_the_order_of_the_jobs() {
-        let lanes = Lanes::new(2).unwrap();
+        let lanes = Lanes::new(2, 2).unwrap();
         for jobs in [0_usize, 1, 2, 50] {
             let doubled = lanes.map((0..jobs).collect(), |job| Ok(job * 2)).unwrap();
             assert_eq!(doubled, (0..jobs).map(|job| job * 2).collect::<Vec<_>>());
@@ -103,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_first_error_ends_the_work() {
-        let lanes = Lanes::new(2).unwrap();
+        let lanes = Lanes::new(2, 2).unwrap();
         let result = lanes.map((0..100).collect::<Vec<usize>>(), |job| {
             if *job == 3 { Err(Stopped::Canceled(crate::base::Canceled)) } else { Ok(*job) }
         });

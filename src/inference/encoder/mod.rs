@@ -5,6 +5,7 @@
 //! and computed without padding, so a text's result does not depend on its neighbours.
 //! Invariants: f32 throughout; cancellation is seen between layers; memory does not grow with the square of a text's
 //! length.
+//! On a GPU one batch is computed at a time, a larger one; weights that do not fit it stay on the processor.
 //! Not here: which texts are embedded, and the windows of long tables (`index`).
 
 mod kernels;
@@ -28,12 +29,15 @@ use self::transformer::{Head, Stopped, Transformer};
 use super::catalog::{CatalogModel, EncoderSettings, ModelRole};
 use super::memory::{address_space_of, check_address_space};
 use super::weights::{ModelFolders, hex};
-use super::{Embed, Embedding, EncoderIdentity, InferenceError, Rerank, TextRole};
+use super::{DeviceChoice, Embed, Embedding, EncoderIdentity, InferenceError, Rerank, TextRole};
 use crate::base::CancelToken;
 
 /// Tokens computed together. From 512 to 2,048 the processor time differs by less than a tenth (MiniLM, two cores);
 /// more tokens only cost memory and make cancelling slower.
 const BATCH_TOKENS: usize = 1024;
+
+/// As [`BATCH_TOKENS`], for a GPU, which small matrices leave idle.
+const GPU_BATCH_TOKENS: usize = 16 * 1024;
 
 /// Changes when the same weights give other vectors because of this code, so that old indexes are re-embedded.
 const COMPUTATION: &str = "encoder-1";
@@ -41,18 +45,19 @@ const COMPUTATION: &str = "encoder-1";
 const TOKENIZER_FILE: &str = "tokenizer.json";
 const CONFIG_FILE: &str = "config.json";
 
-/// Loads an embedder of the catalog.
+/// Loads an embedder of the catalog, onto a GPU where `device` lets one compute.
 ///
 /// # Errors
 /// When a file is missing or damaged, the engine refuses it, or with [`InferenceError::Canceled`].
 pub fn load_embedder(
     model: &CatalogModel,
     folders: &ModelFolders,
+    device: DeviceChoice,
     cancel: &CancelToken,
 ) -> Result<Arc<dyn Embed>, InferenceError> {
     let settings = settings_of(model, ModelRole::Embedder)?;
     let files = EncoderFiles::find(model, folders, cancel)?;
-    let encoder = Encoder::load(&model.id, &files, settings, HeadKind::Embedding)?;
+    let encoder = Encoder::load_on(device, &model.id, &files, settings, HeadKind::Embedding)?;
     let identity = EncoderIdentity {
         model: model.id.clone(),
         fingerprint: fingerprint(model, settings),
@@ -69,11 +74,13 @@ pub fn load_embedder(
 pub fn load_reranker(
     model: &CatalogModel,
     folders: &ModelFolders,
+    device: DeviceChoice,
     cancel: &CancelToken,
 ) -> Result<Arc<dyn Rerank>, InferenceError> {
     let settings = settings_of(model, ModelRole::Reranker)?;
     let files = EncoderFiles::find(model, folders, cancel)?;
-    Ok(Arc::new(CandleReranker { encoder: Encoder::load(&model.id, &files, settings, HeadKind::Relevance)? }))
+    let encoder = Encoder::load_on(device, &model.id, &files, settings, HeadKind::Relevance)?;
+    Ok(Arc::new(CandleReranker { encoder }))
 }
 
 /// The fingerprint that [`load_embedder`] would give its embedder, without loading anything.
@@ -139,10 +146,31 @@ struct Encoder {
     tokenizer: TextTokenizer,
     network: Arc<Transformer>,
     lanes: Lanes,
+    /// Tokens computed together.
+    batch: usize,
 }
 
 impl Encoder {
+    /// Loads onto what the choice gives, and onto the processor where that has no room.
+    fn load_on(
+        choice: DeviceChoice,
+        model: &str,
+        files: &EncoderFiles,
+        settings: EncoderSettings,
+        head: HeadKind,
+    ) -> Result<Self, InferenceError> {
+        let device = choice.of_encoders();
+        match Self::load(&device, model, files, settings, head) {
+            Err(error) if !device.is_cpu() => {
+                tracing::warn!(%error, model, "an encoder stays on the processor");
+                Self::load(&Device::Cpu, model, files, settings, head)
+            }
+            loaded => loaded,
+        }
+    }
+
     fn load(
+        device: &Device,
         model: &str,
         files: &EncoderFiles,
         settings: EncoderSettings,
@@ -152,7 +180,7 @@ impl Encoder {
         let bytes = std::fs::metadata(&files.weights).map(|file| file.len()).unwrap_or_default();
         check_address_space(model, address_space_of(bytes, 0, super::compute_threads()))?;
         let config = serde_json::from_slice(&read(&files.config)?).map_err(|error| failed(error.into()))?;
-        let weights = open_weights(&files.weights, &failed)?;
+        let weights = open_weights(&files.weights, device, &failed)?;
         let head = match head {
             HeadKind::Embedding => Head::pool(settings.pooling),
             HeadKind::Relevance => Head::classify(&config, &weights).map_err(|error| failed(error.into()))?,
@@ -161,13 +189,15 @@ impl Encoder {
             Transformer::load(&config, settings.architecture, &weights, head).map_err(|error| failed(error.into()))?;
         let max_tokens = settings.max_tokens.min(network.max_tokens());
         let tokenizer = TextTokenizer::load(&files.tokenizer, max_tokens).map_err(failed)?;
-        let lanes = Lanes::new(super::compute_threads()).map_err(|error| failed(error.into()))?;
-        Ok(Self { model: model.to_owned(), tokenizer, network: Arc::new(network), lanes })
+        let threads = super::compute_threads();
+        let (lanes, batch) = if device.is_cpu() { (threads, BATCH_TOKENS) } else { (1, GPU_BATCH_TOKENS) };
+        let lanes = Lanes::new(lanes, threads).map_err(|error| failed(error.into()))?;
+        Ok(Self { model: model.to_owned(), tokenizer, network: Arc::new(network), lanes, batch })
     }
 
     /// One output of the head per input, in order.
     fn compute(&self, inputs: Vec<Tokens>, cancel: &CancelToken) -> Result<Vec<Vec<f32>>, Stopped> {
-        let batches = batches(&inputs);
+        let batches = batches(&inputs, self.batch);
         let order: Vec<usize> = batches.iter().flatten().copied().collect();
         let network = Arc::clone(&self.network);
         let watched = cancel.clone();
@@ -202,9 +232,8 @@ impl Encoder {
     }
 }
 
-/// Indexes of the inputs in groups of similar length, longest first, each of at most [`BATCH_TOKENS`] tokens or one
-/// text. Longest first, because a long batch at the end would leave the other cores idle.
-fn batches(inputs: &[Tokens]) -> Vec<Vec<usize>> {
+/// Indexes of the inputs in groups of similar length, longest first, each of at most `most` tokens or one text. Longest first, because a long batch at the end would leave the other cores idle.
+fn batches(inputs: &[Tokens], most: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..inputs.len()).collect();
     order.sort_by_key(|index| std::cmp::Reverse(inputs[*index].len()));
     let mut batches: Vec<Vec<usize>> = Vec::new();
@@ -216,7 +245,7 @@ fn batches(inputs: &[Tokens]) -> Vec<Vec<usize>> {
             room -= tokens;
         } else {
             batches.push(vec![index]);
-            room = BATCH_TOKENS.saturating_sub(tokens);
+            room = most.saturating_sub(tokens);
         }
     }
     batches
@@ -230,13 +259,14 @@ fn read(path: &Path) -> Result<Vec<u8>, InferenceError> {
 /// file is parsed as data by candle's pickle reader; nothing in it is run.
 fn open_weights(
     path: &Path,
+    device: &Device,
     failed: &impl Fn(Box<dyn std::error::Error + Send + Sync>) -> InferenceError,
 ) -> Result<VarBuilder<'static>, InferenceError> {
     let is_safetensors = path.extension().is_some_and(|extension| extension == "safetensors");
     if is_safetensors {
-        VarBuilder::from_buffered_safetensors(read(path)?, DType::F32, &Device::Cpu)
+        VarBuilder::from_buffered_safetensors(read(path)?, DType::F32, device)
     } else {
-        VarBuilder::from_pth(path, DType::F32, &Device::Cpu)
+        VarBuilder::from_pth(path, DType::F32, device)
     }
     .map_err(|error| failed(error.into()))
 }

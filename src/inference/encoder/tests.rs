@@ -32,7 +32,7 @@ fn minilm() -> Option<Arc<dyn Embed>> {
     let model = catalog.model("all-MiniLM-L6-v2").unwrap();
     let folders = ModelFolders::new(vec![folder]);
     if folders.has(model) {
-        return Some(load_embedder(model, &folders, &CancelToken::never()).unwrap());
+        return Some(load_embedder(model, &folders, DeviceChoice::Cpu, &CancelToken::never()).unwrap());
     }
     let required = std::env::var_os("RAGONITE_REQUIRE_MODELS").is_some_and(|value| value == "1");
     assert!(!required, "all-MiniLM-L6-v2 is not in {folders:?}");
@@ -212,7 +212,7 @@ fn small_encoder(shape: &Shape, weights: PathBuf, head: HeadKind) -> Encoder {
     let config = folder.path().join("config.json");
     std::fs::write(&config, serde_json::to_vec(shape).unwrap()).unwrap();
     let files = EncoderFiles { weights, tokenizer: fixture("xlmr-tokenizer.json"), config };
-    Encoder::load("small", &files, SETTINGS, head).unwrap()
+    Encoder::load(&Device::Cpu, "small", &files, SETTINGS, head).unwrap()
 }
 
 fn from_formula(shape: &Shape, prefix: &str, head: HeadKind) -> Encoder {
@@ -299,7 +299,7 @@ fn a_pytorch_file_is_read_without_running_it() {
 fn a_model_of_another_role_is_refused() {
     let catalog = Catalog::builtin().unwrap();
     let generator = catalog.model("smollm2-135m-instruct").unwrap();
-    let refused = load_embedder(generator, &ModelFolders::default(), &CancelToken::never());
+    let refused = load_embedder(generator, &ModelFolders::default(), DeviceChoice::Cpu, &CancelToken::never());
     assert!(matches!(refused, Err(InferenceError::Load { .. })));
 }
 
@@ -321,6 +321,6 @@ fn the_fingerprint_changes_with_files_and_settings_only() {
 fn batches_hold_texts_of_similar_length_within_the_budget() {
     let inputs: Vec<Tokens> =
         [10, 900, 3000, 20, 600, 300].iter().map(|n| Tokens { ids: vec![0; *n], types: vec![0; *n] }).collect();
-    assert_eq!(batches(&inputs), [vec![2], vec![1], vec![4, 5, 3, 0]]);
-    assert!(batches(&[]).is_empty());
+    assert_eq!(batches(&inputs, BATCH_TOKENS), [vec![2], vec![1], vec![4, 5, 3, 0]]);
+    assert!(batches(&[], BATCH_TOKENS).is_empty());
 }

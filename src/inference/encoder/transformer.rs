@@ -101,15 +101,11 @@ impl Linear {
     }
 
     fn forward(&self, rows: &Tensor) -> Result<Tensor> {
-        let product = rows.matmul(&self.weight)?;
-        kernels::add_bias(&product, &self.bias)?;
-        Ok(product)
+        kernels::add_bias(rows.matmul(&self.weight)?, &self.bias)
     }
 
     fn forward_gelu(&self, rows: &Tensor) -> Result<Tensor> {
-        let product = rows.matmul(&self.weight)?;
-        kernels::add_bias_gelu(&product, &self.bias)?;
-        Ok(product)
+        kernels::add_bias_gelu(rows.matmul(&self.weight)?, &self.bias)
     }
 }
 
@@ -147,10 +143,9 @@ impl Layer {
             start += length;
         }
         let attended = self.attention_out.forward(&Tensor::cat(&seen, 0)?)?;
-        self.attention_norm.add_and_normalize(&attended, rows)?;
+        let attended = self.attention_norm.add_and_normalize(attended, rows)?;
         let output = self.outer.forward(&self.inner.forward_gelu(&attended)?)?;
-        self.norm.add_and_normalize(&output, &attended)?;
-        Ok(output)
+        self.norm.add_and_normalize(output, &attended)
     }
 }
 
@@ -184,8 +179,7 @@ fn attend(projected: &Tensor, heads: usize) -> Result<Tensor> {
     let mut seen = Vec::with_capacity(length.div_ceil(block));
     for start in (0..length).step_by(block) {
         let queries = query.narrow(1, start, block.min(length - start))?;
-        let scores = queries.matmul(&key)?;
-        kernels::softmax(&scores)?;
+        let scores = kernels::softmax(queries.matmul(&key)?)?;
         seen.push(scores.matmul(&value)?);
     }
     Tensor::cat(&seen, 1)?.transpose(0, 1)?.contiguous()?.reshape((length, size))
@@ -250,13 +244,13 @@ impl Transformer {
     /// Words, positions and types of all texts, added and normalized.
     fn embed(&self, texts: &[&Tokens]) -> Result<Tensor> {
         let last_type = self.types.dims()[0].saturating_sub(1) as u32;
-        let ids = indexes(texts.iter().flat_map(|text| text.ids.iter().copied()))?;
-        let types = indexes(texts.iter().flat_map(|text| text.types.iter().map(|id| *id.min(&last_type))))?;
-        let positions = indexes(texts.iter().flat_map(|text| (self.first_position..).take(text.len())))?;
+        let device = self.words.device();
+        let ids = indexes(texts.iter().flat_map(|text| text.ids.iter().copied()), device)?;
+        let types = indexes(texts.iter().flat_map(|text| text.types.iter().map(|id| *id.min(&last_type))), device)?;
+        let positions = indexes(texts.iter().flat_map(|text| (self.first_position..).take(text.len())), device)?;
         let words = self.words.index_select(&ids, 0)?;
         let rest = (self.positions.index_select(&positions, 0)? + self.types.index_select(&types, 0)?)?;
-        self.norm.add_and_normalize(&words, &rest)?;
-        Ok(words)
+        self.norm.add_and_normalize(words, &rest)
     }
 
     fn finish(&self, rows: &Tensor, lengths: &[usize]) -> Result<Vec<Vec<f32>>> {
@@ -281,11 +275,11 @@ impl Transformer {
 }
 
 fn first_rows(rows: &Tensor, starts: impl Iterator<Item = usize>) -> Result<Tensor> {
-    rows.index_select(&indexes(starts.map(|start| start as u32))?, 0)
+    rows.index_select(&indexes(starts.map(|start| start as u32), rows.device())?, 0)
 }
 
-fn indexes(values: impl Iterator<Item = u32>) -> Result<Tensor> {
+fn indexes(values: impl Iterator<Item = u32>, device: &Device) -> Result<Tensor> {
     let values: Vec<u32> = values.collect();
     let count = values.len();
-    Tensor::from_vec(values, count, &Device::Cpu)
+    Tensor::from_vec(values, count, device)
 }

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use super::GeneratorSettings;
 use super::loading::kernels;
 use crate::inference::weights::hex;
-use crate::inference::{ENGINE_REVISION, device_summary};
+use crate::inference::{ENGINE_REVISION, processor_summary};
 
 /// What all files together take at most.
 const MOST_BYTES: u64 = 192 << 20;
@@ -55,7 +55,7 @@ impl Beginnings {
         let about = file.metadata()?;
         let changed = about.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut hash = Sha256::new();
-        let device = format!("{}\n{}", device_summary(), kernels());
+        let device = format!("{}\n{}", processor_summary(), kernels());
         for part in [ENGINE_REVISION.to_owned(), device, format!("{settings:?}"), format!("{changed:?}")] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);

@@ -32,7 +32,7 @@ use super::together::TOGETHER;
 use super::{GeneratorSettings, needs};
 use crate::base::Canceled;
 use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
-use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Special, available_memory};
+use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Placement, Special, available_memory};
 
 /// What llama.cpp says.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -56,7 +56,7 @@ pub(super) const SPARE_CELLS: usize = 1024;
 const SMALLEST_CONTEXT: usize = 256;
 
 #[derive(Debug, thiserror::Error)]
-enum EngineError {
+pub(super) enum EngineError {
     #[error("llama.cpp could not be started")]
     Backend,
     #[error("a text of {0} bytes is more than llama.cpp takes")]
@@ -144,6 +144,7 @@ pub(super) struct Engine {
     /// Cells that may be used.
     usable: usize,
     kind: Kind,
+    placement: Option<Placement>,
     pace: Pace,
     /// Tokens of the last call, without what filled it up.
     read: usize,
@@ -159,7 +160,7 @@ enum Kind {
 }
 
 /// The process's llama.cpp back end; llama.cpp allows one, and it stays until the process ends.
-fn backend() -> Result<&'static LlamaBackend, EngineError> {
+pub(super) fn backend() -> Result<&'static LlamaBackend, EngineError> {
     static BACKEND: OnceLock<Option<LlamaBackend>> = OnceLock::new();
     BACKEND
         .get_or_init(|| {
@@ -183,29 +184,30 @@ impl Engine {
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
-        let needed = Self::needs(model, path, settings)?;
+        let (all, placement) = Self::placed(model, path, settings)?;
+        let needed = placement.as_ref().map_or(all, |placement| placement.beside(&all));
         let space = Self::address_space(&needed, settings);
-        let short = |available| match address_space_left() {
+        let short = |needed, available| match address_space_left() {
             Some(left) if left < space => {
                 InferenceError::OutOfAddressSpace { model: model.to_owned(), needed: space, left }
             }
             _ => InferenceError::OutOfMemory { model: model.to_owned(), needed, available },
         };
         let backend = backend().map_err(|error| refused(error.into()))?;
-        // With a GPU most of it lies in the GPU's own memory.
-        if !backend.supports_gpu_offload() {
+        // A GPU's own memory is mapped into the address space, however little of it is used.
+        if placement.is_none() {
             check_address_space(model, space)?;
-            if let Some(available) = available_memory().filter(|available| *available < needed.total()) {
-                return Err(short(Some(available)));
-            }
+        }
+        if let Some(available) = available_memory().filter(|available| *available < needed.total()) {
+            return Err(short(needed, Some(available)));
         }
         let failed = |errors: &Errors, source: Cause| {
             if errors.ran_out_of_memory() {
-                return short(available_memory());
+                return short(if placement.is_some() { all } else { needed }, available_memory());
             }
             refused(errors.reason().map_or(source, |reason| EngineError::Refused(reason).into()))
         };
-        let (weights, errors) = log::heard(|| load_weights(backend, path, settings, progress));
+        let (weights, errors) = log::heard(|| load_weights(backend, path, placement.as_ref(), progress));
         let weights = weights.map_err(|error| match error {
             LoadError::Ended => InferenceError::Canceled(Canceled),
             LoadError::Refused(source) => failed(&errors, source),
@@ -213,7 +215,7 @@ impl Engine {
         let model = Box::new(weights);
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
         let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
-        let params = context_params(settings, context_tokens);
+        let params = context_params(settings, context_tokens, placement.as_ref());
         // The box keeps its address for the engine's life.
         let address: *const LlamaModel = &raw const *model;
         #[expect(unsafe_code, reason = "the context points into the boxed model, which `Engine` drops after it")]
@@ -223,7 +225,7 @@ impl Engine {
         let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
         let context = context.map_err(|error| failed(&errors, error.into()))?;
         let held = usize::try_from(context.n_ctx()).unwrap_or(0);
-        let kind = match (backend.supports_gpu_offload(), can_forget_a_part(&model)) {
+        let kind = match (placement.is_some(), can_forget_a_part(&model)) {
             (true, _) => Kind::Gpu,
             (false, true) => Kind::Processor,
             (false, false) => Kind::ProcessorUnforgetting,
@@ -236,20 +238,32 @@ impl Engine {
             cells: Cells::new(held),
             usable: held.saturating_sub(ROWS - 1),
             kind,
+            placement,
             pace: Pace::new(if kind == Kind::Gpu { BATCH_TOKENS } else { CPU_STEP }),
             read: 0,
         })
     }
 
-    /// Memory the weights at `path` take with these settings.
-    pub(super) fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
+    /// Memory the weights at `path` take with these settings, and what of them goes onto GPUs.
+    pub(super) fn placed(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+    ) -> Result<(MemoryNeeds, Option<Placement>), InferenceError> {
         let shape = Shape::read(path).map_err(|error| match error {
             GgufError::Io(source) => InferenceError::Read { path: path.to_owned(), source },
             error => InferenceError::Load { model: model.to_owned(), source: error.into() },
         })?;
         let context = (settings.context_tokens.max(SMALLEST_CONTEXT) as u64).min(shape.trained);
         let cells = context.saturating_add(SPARE_CELLS as u64);
-        Ok(needs::needs(&shape, settings, cells, BATCH_TOKENS as u64))
+        let needed = needs::needs(&shape, settings, cells, BATCH_TOKENS as u64);
+        let gpus = settings.device().gpus()?;
+        Ok((needed, Placement::of(&needed, shape.layers, &gpus, settings.gpu_layers)))
+    }
+
+    /// What of the model is on GPUs.
+    pub(super) fn placement(&self) -> Option<&Placement> {
+        self.placement.as_ref()
     }
 
     /// Address space that a model with these needs takes.

@@ -18,6 +18,7 @@ use llama_cpp_2::model::params::LlamaModelParams;
 
 use super::engine::{BATCH_TOKENS, Cause, SEQUENCES, SPARE_CELLS};
 use super::{FlashAttention, GeneratorSettings, KvCache};
+use crate::inference::{DeviceChoice, Placement};
 
 /// Physical cores this process may use: more threads slow llama.cpp down.
 fn physical_cores() -> usize {
@@ -44,19 +45,25 @@ pub(super) enum LoadError {
     Refused(Cause),
 }
 
-/// Loads the weights at `path`; `progress` is told how much is loaded and may end it.
+/// Loads the weights at `path`, onto GPUs as `placement` says; `progress` is told how much is loaded and may end it.
 pub(super) fn load_weights(
     backend: &LlamaBackend,
     path: &Path,
-    settings: &GeneratorSettings,
+    placement: Option<&Placement>,
     mut progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
 ) -> Result<LlamaModel, LoadError> {
     let ended = Rc::new(Cell::new(false));
     let seen = Rc::clone(&ended);
-    let mut params = LlamaModelParams::default();
-    if let Some(layers) = settings.gpu_layers {
-        params = params.with_n_gpu_layers(layers);
-    }
+    let params = LlamaModelParams::default();
+    let params = match placement {
+        Some(placement) => params.with_n_gpu_layers(u32::try_from(placement.layers).unwrap_or(u32::MAX)),
+        None if DeviceChoice::of_this_build().is_none() => params,
+        // An empty list of devices keeps all work off a GPU, also that of large batches.
+        None => {
+            let params = params.with_devices(&[]).map_err(|error| LoadError::Refused(error.into()))?;
+            params.with_n_gpu_layers(0)
+        }
+    };
     let params = params.with_progress_callback(move |done| {
         let goes_on = progress(done).is_continue();
         seen.set(!goes_on);
@@ -72,7 +79,11 @@ pub(super) fn threads(settings: &GeneratorSettings) -> usize {
 }
 
 /// How the context is made.
-pub(super) fn context_params(settings: &GeneratorSettings, context_tokens: usize) -> LlamaContextParams {
+pub(super) fn context_params(
+    settings: &GeneratorSettings,
+    context_tokens: usize,
+    placement: Option<&Placement>,
+) -> LlamaContextParams {
     let threads = i32::try_from(threads(settings)).unwrap_or(i32::MAX);
     let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
     let attention = match settings.flash_attention {
@@ -84,7 +95,13 @@ pub(super) fn context_params(settings: &GeneratorSettings, context_tokens: usize
         KvCache::F16 => KvCacheType::F16,
         KvCache::Q8 => KvCacheType::Q8_0,
     };
-    LlamaContextParams::default()
+    let params = LlamaContextParams::default();
+    let params = if placement.is_none() && DeviceChoice::of_this_build().is_some() {
+        params.with_offload_kqv(false).with_op_offload(false)
+    } else {
+        params
+    };
+    params
         .with_flash_attention_policy(attention)
         .with_type_k(numbers)
         .with_type_v(numbers)

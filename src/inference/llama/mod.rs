@@ -13,6 +13,7 @@ mod compare;
 mod draft;
 mod engine;
 mod gguf;
+mod gpu;
 mod loading;
 mod log;
 mod needs;
@@ -36,11 +37,12 @@ use self::choice::Choice;
 use self::draft::Draft;
 pub use self::engine::SAME_KERNELS;
 use self::engine::{Engine, Logits, Sequence};
+pub(super) use self::gpu::all_gpus;
 use self::slots::{SHARED, Slots};
 use self::stream::TextStream;
 use super::{
-    CompareRequest, Compared, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
-    InferenceError, MemoryNeeds, PromptPart, ScoreRequest, Scores, Special,
+    CompareRequest, Compared, Completion, DeviceChoice, Finish, Generate, GenerateEvent, GenerateRequest,
+    GeneratorIdentity, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, Special,
 };
 use crate::base::{CancelToken, Millis};
 use crate::inference::generate::one_by_one;
@@ -54,7 +56,7 @@ pub struct GeneratorSettings {
     pub context_tokens: usize,
     /// Threads of llama.cpp; 0 for one per physical core.
     pub threads: usize,
-    /// Layers kept on a GPU where the program was built for one; none for all of them.
+    /// Most layers on GPUs where the program was built for one, none of them with 0; none for as many as fit.
     pub gpu_layers: Option<u32>,
     /// How the state of what was read is kept.
     pub kv_cache: KvCache,
@@ -96,6 +98,14 @@ impl Default for GeneratorSettings {
             kv_cache: KvCache::F16,
             flash_attention: FlashAttention::Auto,
         }
+    }
+}
+
+impl GeneratorSettings {
+    /// What may compute.
+    #[must_use]
+    pub fn device(&self) -> DeviceChoice {
+        if self.gpu_layers == Some(0) { DeviceChoice::Cpu } else { DeviceChoice::Auto }
     }
 }
 
@@ -171,7 +181,24 @@ impl LlamaGenerator {
     /// # Errors
     /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
     pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
-        Engine::needs(model, path, settings)
+        Engine::placed(model, path, settings).map(|(needed, _)| needed)
+    }
+
+    /// What of the weights at `path` would go onto GPUs with these settings; none where nothing would.
+    ///
+    /// # Errors
+    /// As [`LlamaGenerator::needs`].
+    pub fn would_place(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+    ) -> Result<Option<Placement>, InferenceError> {
+        Engine::placed(model, path, settings).map(|(_, placement)| placement)
+    }
+
+    /// What of the model is on GPUs.
+    pub fn placement(&self) -> Option<&Placement> {
+        self.engine.placement()
     }
 
     /// Whether the limit of the address space (`ulimit -v`) has room for a model with these needs.

@@ -13,7 +13,7 @@ use crate::inference::{CatalogModel, Embed, Generate as _, LlamaGenerator, Model
 pub(super) fn embedder(start: &Start, id: Option<&str>, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
     match id {
         None => start.embedder(cancel),
-        Some(id) => Ok(load_embedder(start.catalog.model(id)?, &start.folders(), cancel)?),
+        Some(id) => Ok(load_embedder(start.catalog.model(id)?, &start.folders(), start.device, cancel)?),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The bars around the panes, the composer, what the running turn is doing, and the tokens of a prompt.
 
 use super::{Words, texts};
-use crate::config::ProfileReason;
+use crate::config::{GpuRoom, NoUse, ProfileReason};
 
 texts! { BARS
     offline = " offline ", " offline ";
@@ -13,6 +13,16 @@ texts! { BARS
     leaves(key: &str) = " {key} again leaves", " {key} noch einmal: beenden";
     found_of(text: &str, at: usize, of: usize) = "“{text}” {at} of {of}  ", "„{text}“ {at} von {of}  ";
     no_gpu = "no GPU", "ohne GPU";
+    little_gpu = "less than 10 GB free on the GPU", "weniger als 10 GB auf der GPU frei";
+    no_weights_for_gpu = "the weights of full are not here", "die Gewichte von full fehlen";
+    enough_gpu = "a GPU with 10 GB free", "GPU mit 10 GB frei";
+    no_driver = "no NVIDIA driver", "ohne NVIDIA-Treiber";
+    driver_fails = "the NVIDIA driver fails", "NVIDIA-Treiber versagt";
+    no_nvidia_gpu = "no NVIDIA GPU", "ohne NVIDIA-GPU";
+    cuda_not_started = "ragonite-cuda does not start", "ragonite-cuda startet nicht";
+    cuda_other_version = "ragonite-cuda is another version", "ragonite-cuda hat eine andere Version";
+    gpu_not_wanted = "the device is set to cpu", "als Gerät ist cpu gesetzt";
+    nothing_to_compute = "nothing to compute", "nichts zu rechnen";
     by_command_line = "asked for on the command line", "von der Befehlszeile";
     by_configuration = "set in the configuration file", "aus der Konfiguration";
 
@@ -99,7 +109,25 @@ impl Words {
         match reason {
             ProfileReason::CommandLine => self.by_command_line(),
             ProfileReason::Configuration => self.by_configuration(),
-            ProfileReason::NoGpu => self.no_gpu(),
+            ProfileReason::Machine(room) => self.gpu_room(room),
+        }
+    }
+
+    fn gpu_room(self, room: GpuRoom) -> &'static str {
+        match room {
+            GpuRoom::NotBuilt | GpuRoom::NoGpu => self.no_gpu(),
+            GpuRoom::Little => self.little_gpu(),
+            GpuRoom::NoWeights => self.no_weights_for_gpu(),
+            GpuRoom::Enough => self.enough_gpu(),
+            GpuRoom::OfNoUse(reason) => match reason {
+                NoUse::NoDriver => self.no_driver(),
+                NoUse::DriverFails => self.driver_fails(),
+                NoUse::NoGpu => self.no_nvidia_gpu(),
+                NoUse::NotStarted => self.cuda_not_started(),
+                NoUse::OtherVersion => self.cuda_other_version(),
+                NoUse::NotWanted => self.gpu_not_wanted(),
+                NoUse::NothingToCompute => self.nothing_to_compute(),
+            },
         }
     }
 

@@ -1,0 +1,133 @@
+//! Handing over: what `ragonite` does where a program `ragonite-cuda` lies beside it.
+//!
+//! The driver and that program are made here, so that no GPU is needed; the machine's own driver is never loaded.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A folder with the program, and whatever else a test puts there.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    /// With a driver that knows so many GPUs.
+    fn new(gpus: u32) -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        place.sh("cp \"$1\" ragonite", env!("CARGO_BIN_EXE_ragonite"));
+        let text = format!(
+            "int cuInit(unsigned flags) {{ return flags; }}\n\
+             int cuDeviceGetCount(int *count) {{ *count = {gpus}; return 0; }}\n"
+        );
+        std::fs::write(place.path("driver.c"), text).unwrap();
+        place.sh("cc -shared -fPIC -o libcuda.so.1 driver.c", "");
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Another process writes what is run later: a program that this one has open for writing could not be run.
+    fn sh(&self, script: &str, argument: &str) {
+        let mut command = Command::new("sh");
+        command.args(["-ec", script, "sh", argument]).current_dir(self.folder.path());
+        assert!(command.status().unwrap().success(), "{script}");
+    }
+
+    /// A `ragonite-cuda` that says its version when asked, and otherwise does what `script` says.
+    fn with_gpu_build(self, version: &str, script: &str) -> Self {
+        let answer =
+            format!("#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'ragonite {version}'; exit; fi\n{script}\n");
+        std::fs::write(self.path("script"), answer).unwrap();
+        self.sh("cp script ragonite-cuda; chmod +x ragonite-cuda", "");
+        self
+    }
+
+    fn run(&self, arguments: &[&str], device: Option<&str>) -> Output {
+        let home = |name: &str| self.path(name);
+        let mut command = Command::new(self.path("ragonite"));
+        command.args(["--data-dir".as_ref(), home("data").as_os_str()]).args(arguments);
+        command.env("LD_LIBRARY_PATH", self.folder.path()).env("HOME", self.folder.path());
+        for variable in ["RAGONITE_DEVICE", "RAGONITE_HANDED_OVER", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+            command.env_remove(variable);
+        }
+        command.envs(device.map(|device| ("RAGONITE_DEVICE", device)));
+        command.current_dir(self.folder.path()).output().unwrap()
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+const OWN: &str = env!("CARGO_PKG_VERSION");
+const TAKES_OVER: &str = "shift 2; echo \"took over: $*\"";
+
+#[test]
+fn where_the_driver_knows_a_gpu_the_other_build_takes_over_with_the_same_arguments() {
+    let place = Place::new(1).with_gpu_build(OWN, TAKES_OVER);
+    assert_eq!(said(&place.run(&["domain", "list", "--json"], None)), "took over: domain list --json\n");
+    let searched = place.run(&["search", "--domain", "notes", "it's two  blanks"], None);
+    assert_eq!(said(&searched), "took over: search --domain notes it's two  blanks\n");
+}
+
+#[test]
+fn what_computes_nothing_stays() {
+    let place = Place::new(1).with_gpu_build(OWN, TAKES_OVER);
+    let listed = place.run(&["history", "list"], None);
+    assert!(listed.status.success() && !said(&listed).contains("took over"), "{listed:?}");
+}
+
+#[test]
+fn the_variable_and_the_configuration_keep_it_on_the_processor() {
+    let place = Place::new(1).with_gpu_build(OWN, TAKES_OVER);
+    let kept = place.run(&["domain", "list"], Some("cpu"));
+    assert!(kept.status.success() && !said(&kept).contains("took over"), "{kept:?}");
+    let file = place.path("c.toml");
+    std::fs::write(&file, "device = \"cpu\"\n").unwrap();
+    let file = file.to_str().unwrap();
+    assert!(!said(&place.run(&["--config", file, "domain", "list"], None)).contains("took over"));
+    assert!(said(&place.run(&["--config", file, "domain", "list"], Some("auto"))).contains("took over"));
+    let wrong = place.run(&["domain", "list"], Some("gpu"));
+    let problem = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(problem.contains("RAGONITE_DEVICE") && problem.contains("vulkan"), "{problem}");
+}
+
+#[test]
+fn two_builds_that_start_each_other_come_to_an_end() {
+    let place = Place::new(1).with_gpu_build(OWN, "exec \"$(dirname \"$0\")/ragonite\" \"$@\"");
+    let listed = place.run(&["domain", "list", "--json"], None);
+    assert!(listed.status.success(), "{listed:?}");
+    assert!(serde_json::from_slice::<serde_json::Value>(&listed.stdout).is_ok(), "{listed:?}");
+}
+
+/// What `ragonite doctor` says of GPUs.
+fn gpu_line(place: &Place) -> String {
+    let examined = place.run(&["doctor", "--json"], None);
+    let found: serde_json::Value = serde_json::from_slice(&examined.stdout).unwrap();
+    format!("{} / {}", found["gpu"].as_str().unwrap(), found["profile_reason"].as_str().unwrap())
+}
+
+#[test]
+fn doctor_says_why_the_other_build_does_not_run() {
+    let none = gpu_line(&Place::new(1));
+    assert!(none.contains("make cuda") && none.ends_with("this build uses no GPU"), "{none}");
+    let no_gpu = gpu_line(&Place::new(0).with_gpu_build(OWN, TAKES_OVER));
+    assert!(no_gpu.contains("knows no GPU") && no_gpu.ends_with("no NVIDIA GPU"), "{no_gpu}");
+    let older = gpu_line(&Place::new(1).with_gpu_build("0.0.1", TAKES_OVER));
+    assert!(older.contains("0.0.1") && older.ends_with("another version"), "{older}");
+}
+
+#[test]
+fn a_gpu_that_is_asked_for_and_not_there_is_an_error_that_says_what_is_missing() {
+    let place = Place::new(0).with_gpu_build(OWN, TAKES_OVER);
+    let refused = place.run(&["domain", "list"], Some("cuda"));
+    let problem = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(2), "{problem}");
+    assert!(problem.contains("CUDA") && problem.contains("knows no GPU"), "{problem}");
+    assert!(!Path::new(&place.path("data")).join("domains").exists());
+}
