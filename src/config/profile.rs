@@ -57,6 +57,15 @@ pub enum GpuRoom {
     Enough,
 }
 
+/// Whether the weights of a profile are on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weights {
+    /// All of them.
+    Here,
+    /// Not all.
+    Missing,
+}
+
 /// Why a GPU is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoUse {
@@ -95,12 +104,12 @@ impl GpuRoom {
     /// The profile for machines with a GPU.
     pub const PROFILE: &'static str = "full";
 
-    /// What there is room for where the GPU with the most has so many bytes `free`; `here` is whether the weights are.
-    pub fn of(free: Option<u64>, here: bool) -> Self {
+    /// What there is room for where the GPU with the most has so many bytes `free`.
+    pub fn of(free: Option<u64>, weights: Weights) -> Self {
         match free {
             None => Self::NoGpu,
             Some(free) if free < ENOUGH => Self::Little,
-            Some(_) if here => Self::Enough,
+            Some(_) if weights == Weights::Here => Self::Enough,
             Some(_) => Self::NoWeights,
         }
     }
@@ -166,14 +175,14 @@ mod tests {
     #[test]
     fn a_gpu_with_room_and_weights_gets_the_large_profile_and_all_else_a_reason() {
         let catalog = Catalog::builtin().unwrap();
-        let chosen = |free, here| {
-            let chosen = choose_profile_for(&catalog, None, None, GpuRoom::of(free, here)).unwrap();
+        let chosen = |free, weights| {
+            let chosen = choose_profile_for(&catalog, None, None, GpuRoom::of(free, weights)).unwrap();
             (chosen.profile.name, chosen.why.says())
         };
-        assert_eq!(chosen(Some(ENOUGH), true), ("full".to_owned(), "a GPU with 10 GB free"));
-        assert_eq!(chosen(Some(ENOUGH), false), ("starter".to_owned(), "the weights of full are not here"));
-        assert_eq!(chosen(Some(ENOUGH - 1), true), ("starter".to_owned(), "less than 10 GB free on the GPU"));
-        assert_eq!(chosen(None, true), ("starter".to_owned(), "no GPU was found"));
+        assert_eq!(chosen(Some(ENOUGH), Weights::Here), ("full".to_owned(), "a GPU with 10 GB free"));
+        assert_eq!(chosen(Some(ENOUGH), Weights::Missing), ("starter".to_owned(), "the weights of full are not here"));
+        assert_eq!(chosen(Some(ENOUGH - 1), Weights::Here), ("starter".to_owned(), "less than 10 GB free on the GPU"));
+        assert_eq!(chosen(None, Weights::Here), ("starter".to_owned(), "no GPU was found"));
         let asked = choose_profile_for(&catalog, Some("tiny"), None, GpuRoom::Enough).unwrap();
         assert_eq!(asked.profile.name, "tiny");
     }

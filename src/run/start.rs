@@ -8,7 +8,9 @@ use crate::answer::Suggestions;
 use crate::app::{AppSettings, Problem};
 use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
-use crate::config::{ChosenProfile, Config, ConfigError, GpuRoom, NoUse, Paths, choose_profile_for, read_changes};
+use crate::config::{
+    ChosenProfile, Config, ConfigError, GpuRoom, NoUse, Paths, Weights, choose_profile_for, read_changes,
+};
 use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
@@ -216,7 +218,7 @@ fn gpu_room(catalog: &Catalog, folders: &ModelFolders, device: DeviceChoice, sta
         here &= folders.has(catalog.model(id)?);
     }
     let free = device.gpus()?.iter().map(|gpu| gpu.free).max();
-    Ok(GpuRoom::of(free, here))
+    Ok(GpuRoom::of(free, if here { Weights::Here } else { Weights::Missing }))
 }
 
 fn check_is_embedder(model: &CatalogModel) -> Result<(), Failure> {

@@ -55,13 +55,11 @@ impl SettingsView {
 
     /// What they are held against: the configured ones, or those of the turn.
     pub(super) fn before(&self, app: &App) -> TurnSettings {
-        match &self.again {
-            None => app.configured().clone(),
-            Some(_) => {
-                let known = self.turn(app).and_then(|turn| turn.record.trace.settings.clone());
-                known.unwrap_or_else(|| app.turn_settings())
-            }
+        if self.again.is_none() {
+            return app.configured().clone();
         }
+        let known = self.turn(app).and_then(|turn| turn.record.trace.settings.clone());
+        known.unwrap_or_else(|| app.turn_settings())
     }
 
     /// What is other than before.

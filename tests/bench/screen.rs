@@ -193,24 +193,14 @@ fn flood_with(events: &UnboundedSender<Event>, turn: Option<TurnKey>, end: Insta
         ["The ", "modem ", "of **station** ", "Kestrel ", "is replaced ", "[Source 1]. ", "\n\n- and ", "then "];
     let mut at = 0;
     while Instant::now() < end {
-        let event = match turn {
+        let event = if let Some(turn) = turn {
             // 200 tokens a second, more than any model here; an answer is 400 words long and begins again.
-            Some(turn) => {
-                thread::sleep(Duration::from_millis(5));
-                Event::AnswerGrew { turn, text: words[at % words.len()].to_owned() }
-            }
-            None => {
-                thread::sleep(Duration::from_millis(1));
-                let current = format!("notes/{at}.md");
-                let progress = IngestProgress {
-                    stage: IngestStage::Embedding,
-                    done: at,
-                    total: 90_000,
-                    embedded: at * 4,
-                    current,
-                };
-                Event::IngestAdvanced(progress)
-            }
+            thread::sleep(Duration::from_millis(5));
+            Event::AnswerGrew { turn, text: words[at % words.len()].to_owned() }
+        } else {
+            thread::sleep(Duration::from_millis(1));
+            let (stage, current) = (IngestStage::Embedding, format!("notes/{at}.md"));
+            Event::IngestAdvanced(IngestProgress { stage, done: at, total: 90_000, embedded: at * 4, current })
         };
         at += 1;
         if events.send(event).is_err() {
@@ -227,7 +217,7 @@ async fn run_loop(
 ) -> Outcomes<(Vec<f64>, Vec<f64>)> {
     let (mut times, mut drawn, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
     let mut frames = Frames::new(Instant::now());
-    let never = Moment::now() + Duration::from_secs(86_400);
+    let never = Moment::now() + Duration::from_hours(24);
     loop {
         let due = frames.due().map(Moment::from_std);
         let mut is_time = frames.is_overdue(Instant::now());
@@ -343,7 +333,7 @@ fn start(data: &Path) -> Outcomes<f64> {
     drop(pair.slave);
     let lines = |count: u16| NonZero::new(count).ok_or("a terminal has a line");
     let mut parser = vt100::Parser::new(lines(size.rows)?, lines(size.cols)?, 0);
-    let mut buffer = [0; 1 << 16];
+    let mut buffer = vec![0; 1 << 16];
     while !parser.screen().contents().contains(" offline") {
         match reader.read(&mut buffer)? {
             0 => {

@@ -20,7 +20,8 @@ mod history;
 mod keeping;
 #[cfg(test)]
 mod keys;
-#[cfg(all(test, not(any(feature = "cuda", feature = "metal", feature = "vulkan"))))]
+#[cfg(test)]
+#[cfg(not(any(feature = "cuda", feature = "metal", feature = "vulkan")))]
 mod launch;
 #[cfg(test)]
 mod look;

@@ -86,7 +86,9 @@ pub(crate) fn write(path: &Path, shape: &Shape) -> Result<u64, Box<dyn Error>> {
         text(&mut header, &matrix.name);
         let dimensions = if matrix.outputs == 1 { vec![matrix.inputs] } else { vec![matrix.inputs, matrix.outputs] };
         header.extend((dimensions.len() as u32).to_le_bytes());
-        dimensions.iter().for_each(|size| header.extend(size.to_le_bytes()));
+        for size in &dimensions {
+            header.extend(size.to_le_bytes());
+        }
         header.extend((matrix.numbers as u32).to_le_bytes());
         header.extend(offset.to_le_bytes());
         offset += matrix.bytes().next_multiple_of(ALIGNMENT);
