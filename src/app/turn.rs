@@ -173,7 +173,9 @@ impl Turn {
     /// What the search goes by in later turns; of the same turns as [`Turn::as_past`].
     pub fn as_earlier(&self) -> Option<Earlier> {
         let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
-        Some(Earlier::answered(&self.record.question, self.hits(), &answer.citations))
+        // What says that the answer is not there rests on nothing.
+        let cited = if answer.answered { &answer.citations[..] } else { &[] };
+        Some(Earlier::answered(&self.record.question, self.hits(), cited))
     }
 
     /// Moves a half answer into the record, so that it is kept.

@@ -248,7 +248,7 @@ mod tests {
         assert_eq!((stays[0].1, stays[1].1), (LegReason::Sure, LegReason::SameTopic));
         assert_eq!((shifts[0].1, shifts[1].1), (LegReason::Sure, LegReason::OtherTopic));
         assert_eq!((unsure[0].1, unsure[1].1), (LegReason::Unsure, LegReason::SameTopic));
-        assert!((shifts[1].0 - stays[1].0 * OTHER_TOPIC).abs() < 1e-12);
+        assert!(shifts[1].0 <= stays[1].0 / 2.0, "at most half is left");
     }
 
     #[test]
