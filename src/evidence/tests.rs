@@ -191,6 +191,12 @@ fn markup() -> impl Strategy<Value = String> {
     })
 }
 
+/// The words a browser shows. Where HTML ignores a tag (`</table><td>a</td><td>b</td>`), it draws the texts on both
+/// sides as one word, which [`visible`] does not know.
+fn shown(markup: &str) -> HashSet<String> {
+    scraper::Html::parse_document(markup).root_element().text().flat_map(words).collect()
+}
+
 fn visible(markup: &str) -> HashSet<String> {
     let mut text = String::new();
     let mut rest = markup;
@@ -208,7 +214,9 @@ proptest! {
     #[test]
     fn every_visible_word_of_html_is_in_some_evidence(markup in markup(), name in "x\\.(html|storage)") {
         let document = document::parse(Path::new(&name), markup.as_bytes()).unwrap();
-        let missing: Vec<_> = visible(&markup).difference(&held(&document)).cloned().collect();
+        let (held, shown) = (held(&document), shown(&markup));
+        let glued = |word: &String| !shown.contains(word) && held.iter().any(|longer| longer.contains(word));
+        let missing: Vec<_> = visible(&markup).into_iter().filter(|word| !held.contains(word) && !glued(word)).collect();
         prop_assert!(missing.is_empty(), "{:?} of {} in {:#?}", missing, markup, document);
     }
 
