@@ -43,8 +43,21 @@ pub struct Why {
     pub fused_score: f64,
     /// What its document adds to that score, because answers before this question cite it.
     pub cited: f64,
+    /// What its place comes from.
+    pub place: Place,
     /// Words of the question that it has, in lower case; a compound or a misspelling where it has a part or a neighbour.
     pub matched: Vec<String>,
+}
+
+/// What the place of a hit comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// Its score.
+    #[default]
+    Score,
+    /// Most of the conversation rests on its document, which keeps a place that its score would not give it.
+    Kept,
 }
 
 /// What a place in a list is worth.

@@ -77,7 +77,7 @@ pub fn retrieve_follow_up(
     let Found { dense, lexical, cosines, fused, worths } = search.found(&legs, &vectors, &rests)?;
     let fused = with_first(fused, &settings.picks);
     let mut timings = search.timings;
-    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines, &rests))?;
+    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines, rests))?;
     (retrieved.dense, retrieved.lexical) = (dense, lexical);
     finish(engines, &mut retrieved, (candidates, (&legs, worths)), (settings, &mut timings), cancel)?;
     if !is_alone {

@@ -218,6 +218,31 @@ fn a_question_that_is_sure_of_another_document_goes_there_whatever_was_cited() {
 }
 
 #[test]
+fn a_question_whose_words_lead_elsewhere_keeps_a_source_of_the_conversation() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let cities = ["Bonn", "Graz", "Turin", "Lyon", "Porto", "Malmo", "Derry"];
+    let reports = cities.map(|city| page(city, &[&format!("The annual report is marked done in {city}")]));
+    let call = page("Call 1", &["Alice and Bob joined the call"]);
+    ingest(&mut index, &[&reports[..], &[call]].concat(), &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let settings = RetrievalSettings { copies: Copies::Keep, ..RetrievalSettings::default() };
+    let first = retrieve(engines, "Who joined the call?", &settings, &CancelToken::never()).unwrap();
+    assert_eq!(first.hits[0].title, "Call 1");
+    let places = |citations: &[usize]| {
+        let before = [Earlier::answered("Who was there?", &first.hits, citations)];
+        let question = "Was the annual report marked done?";
+        let conversation = Conversation { question, completed: None, translated: None, earlier: &before };
+        let found = retrieve_follow_up(engines, &conversation, &settings, &CancelToken::never()).unwrap();
+        let call = found.hits.iter().find(|hit| hit.title == "Call 1").unwrap();
+        (call.rank, call.why.place, found.hits.iter().filter(|hit| hit.why.place == Place::Kept).count())
+    };
+    let (rank, place, _) = places(&[]);
+    assert!(rank > 5 && place == Place::Score, "{rank}");
+    assert_eq!(places(&[1]), (5, Place::Kept, 1));
+}
+
+#[test]
 fn what_was_cited_brings_in_nothing_that_is_not_looked_among() {
     let rows = RetrievalSettings { kinds: vec![Kind::Row], ..RetrievalSettings::default() };
     assert!(after_citing("And the dial number?", &["Call 1"], &rows).hits.is_empty());

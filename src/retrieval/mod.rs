@@ -30,7 +30,7 @@ mod trial;
 pub use blend::{add_up, blend};
 pub use copies::{Copied, Relation};
 pub use error::RetrievalError;
-pub use explain::{Vote, Why};
+pub use explain::{Place, Vote, Why};
 pub use follow_up::{retrieve, retrieve_follow_up};
 pub use fuse::{Fused, fuse, fuse_weighted};
 pub use hit::{Hit, Leg, Mode, RankedEvidence, RetrievalTimings, Retrieved};

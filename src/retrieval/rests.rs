@@ -4,12 +4,16 @@
 //! ("And the PIN?"). The questions before it are searched along, but an answer knows better: the model read several
 //! sources and named the one it used. So an evidence of a document that answers cite is raised, by as much of the
 //! conversation as rests on that document. An earlier turn counts as its question does (`plan`): less with every
-//! question since, and much less once the conversation went elsewhere.
-//! Invariants: no document gains more than [`MOST`]; nothing is lowered; without citations nothing changes.
+//! question since, and much less once the conversation went elsewhere. A document that most of it rests on also keeps
+//! a place near the top: a question whose words lead elsewhere ("Was any marked done?") is then still answered with a
+//! source in sight that the conversation is about.
+//! Invariants: no document gains more than [`MOST`]; no score is lowered; one hit at most is moved, never to the first
+//! place; without citations nothing changes.
 //! Not here: which sources an answer cites (`answer`), the search for the questions themselves (`follow_up`).
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::arrange::Placed;
 use super::plan::DECAY;
 use super::{Fused, LegRole, QueryLeg};
 use crate::base::{DocumentId, EvidenceId};
@@ -17,6 +21,12 @@ use crate::index::Filter;
 
 /// What the document gains that the whole conversation rests on, where the best evidence by both searches has 1.
 const MOST: f64 = 0.1;
+
+/// How much of a conversation must rest on a document, more than this, that it keeps a place.
+const MOSTLY: f64 = 0.5;
+
+/// The last place it is given.
+const KEPT_PLACE: usize = 5;
 
 /// How much of a conversation rests on each document, in 0..=1.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -71,6 +81,23 @@ impl Rests {
         }
         gained
     }
+
+    /// Brings the best hit of a document that most of the conversation rests on, itself or as a copy, to
+    /// [`KEPT_PLACE`] where all of its hits come later. Gives the hit that it moved.
+    pub(super) fn keep(
+        &self,
+        placed: &mut [Placed],
+        document_of: impl Fn(&EvidenceId) -> Option<DocumentId>,
+    ) -> Option<EvidenceId> {
+        let mostly = |document: &DocumentId| self.0.get(document).is_some_and(|share| *share > MOSTLY);
+        let rests = |hit: &Placed| {
+            document_of(&hit.evidence).is_some_and(|document| mostly(&document))
+                || hit.copies.iter().any(|copied| mostly(&copied.document))
+        };
+        let best = placed.iter().position(rests).filter(|at| *at >= KEPT_PLACE)?;
+        placed[KEPT_PLACE - 1..=best].rotate_right(1);
+        placed.get(KEPT_PLACE - 1).map(|hit| hit.evidence)
+    }
 }
 
 #[cfg(test)]
@@ -84,6 +111,34 @@ mod tests {
         let cited = cited.iter().copied().map(DocumentId).collect();
         let (standing, why, text) = (Standing::Complete, LegReason::SameTopic, String::new());
         QueryLeg { role, text, standing, weight, why, dense: Vec::new(), lexical: Vec::new(), cited }
+    }
+
+    fn placed(evidence: i64) -> Placed {
+        Placed { evidence: EvidenceId(evidence), score: 0.0, copies: Vec::new() }
+    }
+
+    fn order(placed: &[Placed]) -> Vec<i64> {
+        placed.iter().map(|hit| hit.evidence.0).collect()
+    }
+
+    #[test]
+    fn what_most_of_the_conversation_rests_on_keeps_the_fifth_place() {
+        let document = |id: &EvidenceId| Some(DocumentId(id.0));
+        let list: Vec<Placed> = (1..9).map(placed).collect();
+        let after = |turns: &[QueryLeg]| {
+            let mut list = list.clone();
+            let moved = Rests::of(turns).keep(&mut list, document);
+            (order(&list), moved.map(|id| id.0))
+        };
+        let unmoved = order(&list);
+        assert_eq!(after(&[leg(LegRole::History, 0.8, &[7])]), (vec![1, 2, 3, 4, 7, 5, 6, 8], Some(7)));
+        assert_eq!(after(&[leg(LegRole::History, 0.8, &[6, 7])]), (vec![1, 2, 3, 4, 6, 5, 7, 8], Some(6)));
+        assert_eq!(after(&[leg(LegRole::History, 0.8, &[3, 7])]), (unmoved.clone(), None), "one is there already");
+        assert_eq!(after(&[leg(LegRole::History, 0.8, &[5])]), (unmoved.clone(), None), "it has that place");
+        assert_eq!(after(&[leg(LegRole::History, 0.8, &[99])]), (unmoved.clone(), None), "it is no hit");
+        assert_eq!(after(&[leg(LegRole::History, 0.4, &[7])]), (unmoved.clone(), None), "the topic was left");
+        let both = [leg(LegRole::History, 0.8, &[1]), leg(LegRole::History, 0.64, &[7])];
+        assert_eq!(after(&both), (unmoved, None), "the lesser part rests on it");
     }
 
     fn share(rests: &Rests, document: i64) -> f64 {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use super::arrange::{Placed, arrange};
-use super::explain::{Worths, votes};
+use super::explain::{Place, Worths, votes};
 use super::fuse::{Fused, fuse};
 use super::pick::place;
 use super::rests::Rests;
@@ -84,6 +84,7 @@ pub(super) struct Candidates {
     /// Cosines of those that are in no list by meaning.
     cosines: HashMap<EvidenceId, f64>,
     stored: HashMap<EvidenceId, StoredEvidence>,
+    rests: Rests,
     /// What their documents added.
     cited: HashMap<EvidenceId, f64>,
     rerank_scores: HashMap<EvidenceId, f64>,
@@ -94,7 +95,7 @@ impl Candidates {
         index: &Index,
         mut fused: Vec<Fused>,
         cosines: HashMap<EvidenceId, f64>,
-        rests: &Rests,
+        rests: Rests,
     ) -> Result<Self, RetrievalError> {
         let pool: Vec<EvidenceId> = fused.iter().map(|fused| fused.evidence).collect();
         let stored: HashMap<_, _> = index.evidences(&pool)?.into_iter().map(|stored| (stored.id, stored)).collect();
@@ -104,7 +105,7 @@ impl Candidates {
         let cited = rests.raise(&mut fused, document);
         let searched =
             (1..).zip(&fused).map(|(rank, one)| (one.evidence, Searched { rank, score: one.score })).collect();
-        Ok(Self { fused, searched, cosines, stored, cited, rerank_scores: HashMap::new() })
+        Ok(Self { fused, searched, cosines, stored, rests, cited, rerank_scores: HashMap::new() })
     }
 
     /// Scores the pool and fuses its order with that of the scores (the RAGonite paper, Sec. 5).
@@ -150,7 +151,7 @@ impl Candidates {
             vote.points = 0.0;
         }
         let cited = self.cited.get(&placed.evidence).copied().unwrap_or_default();
-        Why { votes, fused_rank: rank, fused_score: score, cited, matched: Vec::new() }
+        Why { votes, fused_rank: rank, fused_score: score, cited, ..Why::default() }
     }
 
     fn into_hits(
@@ -167,6 +168,7 @@ impl Candidates {
         let named =
             |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| terms.named(&stored.evidence, stored.indexed));
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
+        let kept = self.rests.keep(&mut arranged, |id| self.stored.get(id).map(|stored| stored.document));
         arranged.sort_by_cached_key(|placed| {
             let copies = placed.copies.iter().map(|copied| copied.evidence);
             place(&settings.picks, std::iter::once(placed.evidence).chain(copies))
@@ -204,7 +206,7 @@ impl Candidates {
                 lexical_score: lexical.map(|ranked| ranked.score),
                 rerank_score: self.rerank_scores.get(&id).copied(),
                 copies: placed.copies,
-                why: Why { matched, ..why },
+                why: Why { place: if kept == Some(id) { Place::Kept } else { Place::Score }, matched, ..why },
             });
         }
         hits

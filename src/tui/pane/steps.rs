@@ -10,7 +10,7 @@ use crate::app::Turn;
 use crate::base::{Millis, clean_line};
 use crate::inference::Completion;
 use crate::prompt::Prompt;
-use crate::retrieval::{Hit, LegRole, QueryLeg, RankedEvidence, Retrieved, Vote};
+use crate::retrieval::{Hit, LegRole, Place, QueryLeg, RankedEvidence, Retrieved, Vote};
 use crate::tui::text::{Indent, fit, pad, paragraphs};
 use crate::tui::theme::Theme;
 use crate::tui::words::{Noun, Words};
@@ -172,6 +172,9 @@ fn why(hit: &Hit, legs: &[QueryLeg], words: Words) -> Option<String> {
     }
     if hit.why.cited > 0.0 {
         told.push(words.cited_before(&words.decimal(hit.why.cited, 2)));
+    }
+    if hit.why.place == Place::Kept {
+        told.push(words.kept_place().to_owned());
     }
     if !hit.why.matched.is_empty() {
         told.push(words.matched_words(&clean_line(&hit.why.matched.join(", "))));

@@ -59,6 +59,7 @@ texts! { STEPS
         "found {found} and {more} more", "gefunden: {found} und {more} weitere";
     in_no_list(score: &str) = "by meaning {score}, in no list", "semantisch {score}, in keiner Liste";
     cited_before(value: &str) = "cited by answers before +{value}", "in früheren Antworten zitiert +{value}";
+    kept_place = "kept near the top: the conversation rests on it", "weit oben gehalten: das Gespräch stützt sich darauf";
     matched_words(words: &str) = "words: {words}", "Wörter: {words}";
     by_searches_alone(rank: usize) = "by the searches alone {rank}", "nach der Suche allein Rang {rank}";
     folded(relation: &str, title: &str, location: &str) =
