@@ -45,17 +45,22 @@ pub fn difference(first: &str, second: &str) -> Vec<DiffPart> {
     join(&steps)
 }
 
-/// Cuts a text into words and the white space between them.
+/// Whether two words may be told apart here. A no-break space holds them together (`[Source 2]`).
+fn separates(c: char) -> bool {
+    c.is_whitespace() && !matches!(c, '\u{a0}' | '\u{202f}' | '\u{2007}')
+}
+
+/// Cuts a text into words and the space between them.
 fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
     let mut in_space = None;
     for (at, c) in text.char_indices() {
-        if in_space.is_some_and(|space| space != c.is_whitespace()) {
+        if in_space.is_some_and(|space| space != separates(c)) {
             words.push(&text[start..at]);
             start = at;
         }
-        in_space = Some(c.is_whitespace());
+        in_space = Some(separates(c));
     }
     if start < text.len() {
         words.push(&text[start..]);
@@ -184,6 +189,12 @@ mod tests {
     #[test]
     fn changed_neighbours_are_one_phrase() {
         assert_eq!(shown("by Alice Smith today", "by Bob Jones today"), "by [-Alice Smith-]{+Bob Jones+} today");
+    }
+
+    #[test]
+    fn a_citation_changes_as_a_whole() {
+        let (first, second) = ("by Alice [Source\u{a0}1].", "by Alice [Source\u{a0}2].");
+        assert_eq!(shown(first, second), "by Alice [-[Source\u{a0}1].-]{+[Source\u{a0}2].+}");
     }
 
     #[test]
