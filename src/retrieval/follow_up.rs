@@ -16,9 +16,9 @@ use super::rests::Rests;
 use super::search::{Candidates, finish, measured, ranked};
 use super::{
     Conversation, Engines, Fusion, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
-    RetrievalSettings, RetrievalTimings, Retrieved, Standing, course, standing, weigh,
+    RetrievalSettings, RetrievalTimings, Retrieved, Says, Standing, course, standing, weigh,
 };
-use crate::base::{CancelToken, DocumentId, EvidenceId, Millis, clean_line};
+use crate::base::{CancelToken, EvidenceId, Millis, clean_line};
 use crate::index::Index;
 use crate::inference::{Embedding, TextRole};
 
@@ -133,8 +133,7 @@ fn same_words(one: &str, other: &str) -> bool {
 
 /// Gives every leg its weight.
 fn weigh_all(index: &Index, legs: &mut [QueryLeg]) -> Result<(), RetrievalError> {
-    let heard =
-        legs.iter().map(|leg| Ok(Heard { role: leg.role, sure_of: sure_of(index, leg)?, course: course(&leg.text) }));
+    let heard = legs.iter().map(|leg| Ok(Heard { role: leg.role, says: says(index, leg)?, course: course(&leg.text) }));
     let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
     for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
         (leg.weight, leg.why) = (weight, why);
@@ -158,16 +157,16 @@ fn question_of(legs: &[QueryLeg]) -> String {
     }
 }
 
-/// The document of the best evidence, where the text is complete and meaning and words agree on it.
-fn sure_of(index: &Index, leg: &QueryLeg) -> Result<Option<DocumentId>, RetrievalError> {
-    let (Some(dense), Some(lexical)) = (leg.dense.first(), leg.lexical.first()) else { return Ok(None) };
+/// What the text of a leg says by itself. It is sure of a document that is the best by meaning and by words.
+fn says(index: &Index, leg: &QueryLeg) -> Result<Says, RetrievalError> {
     if leg.standing != Standing::Complete {
-        return Ok(None);
+        return Ok(Says::Little);
     }
+    let (Some(dense), Some(lexical)) = (leg.dense.first(), leg.lexical.first()) else { return Ok(Says::Enough) };
     let best = index.evidences(&[dense.evidence, lexical.evidence])?;
     Ok(match best.as_slice() {
-        [one, other] if one.document == other.document => Some(one.document),
-        _ => None,
+        [one, other] if one.document == other.document => Says::Document(one.document),
+        _ => Says::Enough,
     })
 }
 

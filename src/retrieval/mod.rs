@@ -35,7 +35,7 @@ pub use follow_up::{retrieve, retrieve_follow_up};
 pub use fuse::{Fused, fuse, fuse_weighted};
 pub use hit::{Hit, Leg, Mode, RankedEvidence, RetrievalTimings, Retrieved};
 pub use pick::{Pick, Picked};
-pub use plan::{Course, Heard, course, standing, weigh};
+pub use plan::{Course, Heard, Says, course, standing, weigh};
 pub use query::{Conversation, Earlier, LegReason, LegRole, QueryLeg, Standing};
 pub use search::Engines;
 pub use settings::{Copies, Fusion, Reranking, RetrievalSettings, Translate};

@@ -11,14 +11,18 @@ use crate::base::{DocumentId, Language};
 /// conversations that stay on a page, which want more, and those that leave it, which want less.
 pub(super) const DECAY: f64 = 0.8;
 
-/// What is left beyond a change of topic that the searches suggest. A sure question is wrong about its document at times.
-const OTHER_TOPIC: f64 = 0.5;
+/// What is left beyond a change of topic that the searches suggest. A sure question is wrong about its document at times,
+/// and counts more than the past already.
+const OTHER_TOPIC: f64 = 0.7;
 
 /// What is left beyond a change of topic that a question announces. Not nothing: "by the way" is also said in passing.
 const LEFT_TOPIC: f64 = 0.3;
 
-/// How much more a question counts that is sure of its document.
-const SURE: f64 = 1.5;
+/// What a question asked now counts: one that needs no other, and is sure of its document, leaves the past behind.
+const NOW: Counts = Counts { document: 3.5, enough: 2.0, little: 1.0 };
+
+/// What an earlier question counts before it fades: less, but one that was sure says what the conversation is about.
+const BEFORE: Counts = Counts { document: 2.5, enough: 1.5, little: 1.0 };
 
 /// Content words a question needs to be understood alone.
 const LEAST_WORDS: usize = 3;
@@ -152,13 +156,50 @@ fn words(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
+/// What a text says by itself, the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Says {
+    /// It cannot be understood alone.
+    Little,
+    /// It can.
+    Enough,
+    /// It can, and meaning and words find this document both.
+    Document(DocumentId),
+}
+
+impl Says {
+    fn document(self) -> Option<DocumentId> {
+        match self {
+            Self::Document(document) => Some(document),
+            Self::Little | Self::Enough => None,
+        }
+    }
+}
+
+/// What texts count, by what they say.
+struct Counts {
+    document: f64,
+    enough: f64,
+    little: f64,
+}
+
+impl Counts {
+    fn of(&self, says: Says) -> f64 {
+        match says {
+            Says::Document(_) => self.document,
+            Says::Enough => self.enough,
+            Says::Little => self.little,
+        }
+    }
+}
+
 /// A leg, as far as its weight depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heard {
     /// Where its text comes from.
     pub role: LegRole,
-    /// The document that it finds, where its text is complete and meaning and words find the same one.
-    pub sure_of: Option<DocumentId>,
+    /// What it says by itself.
+    pub says: Says,
     /// Whether it says that it leaves what was spoken of.
     pub course: Course,
 }
@@ -170,26 +211,25 @@ pub struct Heard {
 /// question says so.
 #[must_use]
 pub fn weigh(legs: &[Heard]) -> Vec<(f64, LegReason)> {
-    let sure_of = |role| legs.iter().find(|leg| leg.role == role).and_then(|leg| leg.sure_of);
+    let sure_of = |role| legs.iter().find(|leg| leg.role == role).and_then(|leg| leg.says.document());
     // A question in another language than the documents is seldom sure of one, its translation is.
     let mut topic = sure_of(LegRole::Raw).or_else(|| sure_of(LegRole::Translation));
     let (mut faded, mut earlier) = (1.0, LegReason::SameTopic);
     let mut left = legs.first().is_some_and(|raw| raw.course == Course::Leaves);
     let weight = |leg: &Heard| {
-        let sure = leg.sure_of.is_some();
-        let own = if sure { SURE } else { 1.0 };
+        let sure_of = leg.says.document();
         if leg.role != LegRole::History {
-            return (own, if sure { LegReason::Sure } else { LegReason::Unsure });
+            return (NOW.of(leg.says), if sure_of.is_some() { LegReason::Sure } else { LegReason::Unsure });
         }
         faded *= DECAY;
-        let elsewhere = leg.sure_of.is_some_and(|document| topic.is_some_and(|topic| topic != document));
+        let elsewhere = sure_of.is_some_and(|document| topic.is_some_and(|topic| topic != document));
         if left || elsewhere {
             faded *= if left { LEFT_TOPIC } else { OTHER_TOPIC };
             earlier = LegReason::OtherTopic;
         }
         left = leg.course == Course::Leaves;
-        topic = leg.sure_of.or(topic);
-        (own * faded, earlier)
+        topic = sure_of.or(topic);
+        (BEFORE.of(leg.says) * faded, earlier)
     };
     legs.iter().map(weight).collect()
 }
@@ -226,7 +266,8 @@ mod tests {
     }
 
     fn heard(role: LegRole, sure_of: Option<i64>) -> Heard {
-        Heard { role, sure_of: sure_of.map(DocumentId), course: Course::GoesOn }
+        let says = sure_of.map_or(Says::Enough, |document| Says::Document(DocumentId(document)));
+        Heard { role, says, course: Course::GoesOn }
     }
 
     fn weights(legs: &[Heard]) -> Vec<f64> {
@@ -248,7 +289,8 @@ mod tests {
         assert_eq!((stays[0].1, stays[1].1), (LegReason::Sure, LegReason::SameTopic));
         assert_eq!((shifts[0].1, shifts[1].1), (LegReason::Sure, LegReason::OtherTopic));
         assert_eq!((unsure[0].1, unsure[1].1), (LegReason::Unsure, LegReason::SameTopic));
-        assert!(shifts[1].0 <= stays[1].0 / 2.0, "at most half is left");
+        assert!(shifts[1].0 < stays[1].0);
+        assert!(shifts[1].0 <= shifts[0].0 * 0.4, "less than half as much as the question");
     }
 
     #[test]
@@ -284,25 +326,41 @@ mod tests {
     }
 
     #[test]
+    fn a_question_that_needs_no_other_counts_more_than_one_that_points_back() {
+        let little = Heard { says: Says::Little, ..heard(LegRole::Raw, None) };
+        let counts = |raw| weights(&[raw, heard(LegRole::History, Some(1))]);
+        let (points_back, needs_none) = (counts(little), counts(heard(LegRole::Raw, None)));
+        assert!(points_back[0] < points_back[1], "what it is about was said before");
+        assert!(needs_none[0] > points_back[0] && (needs_none[1] - points_back[1]).abs() < 1e-12);
+        assert!(counts(heard(LegRole::Raw, Some(1)))[0] > needs_none[0]);
+    }
+
+    #[test]
     fn a_completed_question_counts_like_the_one_typed() {
         let legs = [heard(LegRole::Raw, None), heard(LegRole::Rewrite, None), heard(LegRole::Rewrite, Some(1))];
         let weights = weights(&legs);
         assert!((weights[0] - weights[1]).abs() < 1e-12 && weights[2] > weights[1]);
     }
 
+    fn says() -> impl Strategy<Value = Says> {
+        prop_oneof![Just(Says::Little), Just(Says::Enough), (0_i64..3).prop_map(|id| Says::Document(DocumentId(id)))]
+    }
+
     proptest! {
         #[test]
-        fn every_leg_has_a_weight_above_nothing_and_an_unsure_past_never_outweighs_the_question(
-            past in proptest::collection::vec(proptest::option::of(0_i64..3), 0..12),
-            sure_of in proptest::option::of(0_i64..3),
+        fn every_leg_has_a_weight_above_nothing_and_no_past_outweighs_a_question_that_says_as_much(
+            past in proptest::collection::vec(says(), 0..12),
+            now in says(),
         ) {
-            let mut legs = vec![heard(LegRole::Raw, sure_of)];
-            legs.extend(past.iter().map(|sure_of| heard(LegRole::History, *sure_of)));
+            let leg = |role, says| Heard { says, ..heard(role, None) };
+            let mut legs = vec![leg(LegRole::Raw, now)];
+            legs.extend(past.iter().map(|says| leg(LegRole::History, *says)));
             let weights = weights(&legs);
             prop_assert_eq!(weights.len(), legs.len());
-            prop_assert!(weights.iter().all(|weight| *weight > 0.0 && *weight <= SURE));
-            let unsure = legs.iter().zip(&weights).skip(1).filter(|(leg, _)| leg.sure_of.is_none());
-            prop_assert!(unsure.into_iter().all(|(_, weight)| *weight < weights[0]));
+            prop_assert!(weights.iter().all(|weight| *weight > 0.0 && *weight <= NOW.document));
+            let rank = |says: Says| (says > Says::Little, says.document().is_some());
+            let no_more = legs.iter().zip(&weights).skip(1).filter(|(leg, _)| rank(leg.says) <= rank(now));
+            prop_assert!(no_more.into_iter().all(|(_, weight)| *weight < weights[0]));
         }
 
         #[test]

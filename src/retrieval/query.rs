@@ -100,7 +100,7 @@ pub enum LegReason {
     Only,
     /// The question is complete, and meaning and words find the same document: it counts more.
     Sure,
-    /// The question is not complete, or meaning and words find different documents: it counts as it is.
+    /// The question is not complete, or meaning and words find different documents: it counts less.
     Unsure,
     /// An earlier question on what seems to be the topic still.
     SameTopic,
