@@ -172,7 +172,7 @@ fn exchanged(differences: &[i64]) -> f64 {
 }
 
 /// How likely chance alone puts the sum of differences as far from 0, either way, where it decides for each conversation
-/// as a whole which run is the first. Exact for up to [`COUNTED`] conversations that differ, else from draws.
+/// as a whole which run is the first. Exact for up to `COUNTED` conversations that differ, else from draws.
 #[must_use]
 pub fn exchange(conversations: &[Vec<f64>]) -> f64 {
     let sums = conversations.iter().map(|values| values.iter().sum::<f64>());
