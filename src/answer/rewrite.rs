@@ -1,8 +1,9 @@
 //! Makes a follow-up intent-explicit (RAGonite, Fig. 6).
 //!
 //! Takes a question and the turns before it, gives the completed question.
-//! Invariants: a first question and one that says itself what it is about are never changed, and no model is asked; a
-//! text of the model that is no usable question is never used.
+//! Invariants: a first question, and one that can be understood alone and has a name or number of its own, are never
+//! changed, and no model is asked; a text of the model that is no usable question is never used; a question that leaves
+//! what was spoken of is given no name from there.
 //! Small models answer instead of completing, so what comes back is checked against what was asked.
 
 use std::collections::HashSet;
@@ -14,7 +15,7 @@ use super::{AnswerError, Rewrite, RewriteHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
 use crate::prompt::{PastTurn, PromptSettings, RewritePrompt};
-use crate::retrieval::{Standing, standing};
+use crate::retrieval::{Course, Standing, course, standing};
 
 /// Content words with which a question may be about something of its own.
 const OWN_WORDS: usize = 2;
@@ -96,7 +97,7 @@ pub fn rewrite(
 /// The completed question with the names that the conversation gives it.
 fn named(usable: Option<String>, original: String, past: &[PastTurn]) -> (String, RewriteHow) {
     // One that says what it is about in its own words may be about something else than the question before it.
-    let past = if points_back(&original) { past } else { &[] };
+    let past = if points_back(&original) && course(&original) == Course::GoesOn { past } else { &[] };
     let (text, missing, plain, added) = if let Some(text) = usable {
         let missing = lost(&text, &original, past);
         (text, missing, RewriteHow::Model, RewriteHow::Mended)

@@ -218,6 +218,22 @@ fn a_name_that_the_model_lost_is_added_to_its_question() {
 }
 
 #[test]
+fn a_question_that_leaves_the_topic_or_needs_no_other_is_given_no_name_of_it() {
+    for question in [
+        "Coming back to it: who built the launcher?",
+        "Übrigens, wer hat das alles gebaut?",
+        "Are there any open bugs in the launcher?",
+    ] {
+        for says in [question, ""] {
+            let (rewrite, _) = complete(question, &past(), says);
+            assert_eq!(rewrite.completed, question, "{says}");
+        }
+    }
+    let (rewrite, _) = complete("Who built it?", &past(), "");
+    assert_eq!(rewrite.how, RewriteHow::Named, "one that goes on is");
+}
+
+#[test]
 fn a_completed_question_that_lost_what_was_asked_or_repeats_an_earlier_one_is_not_used() {
     let last = "What is the halden run?";
     for (question, says, how) in [

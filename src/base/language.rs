@@ -25,6 +25,12 @@ const GERMAN_WORDS: &[&str] = &[
     "dem", "des", "im", "als", "auch", "oder", "aus", "nach", "bei", "wieviele", "viele",
 ];
 
+/// Words that are frequent in English and no German words.
+const ENGLISH_WORDS: &[&str] = &[
+    "the", "is", "are", "were", "what", "who", "which", "when", "where", "how", "why", "of", "and", "for", "does", "did",
+    "it", "has", "have", "had", "with", "from", "can", "not", "this", "that", "there", "any", "to",
+];
+
 /// A text that names no language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no language of this program: use en or de")]
@@ -50,12 +56,12 @@ impl Language {
 
     /// The language of a question or answer. Texts in any third language count as English.
     pub fn of(text: &str) -> Self {
-        let words: Vec<String> =
-            text.split(|c: char| !c.is_alphabetic()).filter(|w| !w.is_empty()).map(str::to_lowercase).collect();
-        let german = words.iter().filter(|w| GERMAN_WORDS.contains(&w.as_str())).count();
+        let words = written(text);
+        let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
+        let (german, english) = (count(GERMAN_WORDS), count(ENGLISH_WORDS));
         let umlaut = text.contains(['ä', 'ö', 'ü', 'ß', 'Ä', 'Ö', 'Ü']);
         let share_needed = if umlaut { 10 } else { 5 };
-        if german > 0 && german * share_needed >= words.len() {
+        if german > 0 && german >= english && german * share_needed >= words.len() {
             return Self::German;
         }
         match whatlang::detect(text) {
@@ -65,9 +71,44 @@ impl Language {
     }
 }
 
+/// The words of a text in lower case. One with a capital inside a sentence is a name ("Red Hat", "the MIT license"),
+/// unless there are no small letters, and stays as it is.
+fn written(text: &str) -> Vec<String> {
+    let is_loud = !text.contains(char::is_lowercase);
+    let mut begins = true;
+    let mut words = Vec::new();
+    for piece in text.split_inclusive(|c: char| !c.is_alphabetic()) {
+        let word = piece.trim_end_matches(|c: char| !c.is_alphabetic());
+        if !word.is_empty() {
+            let is_first_capital = begins && !word.chars().skip(1).any(char::is_uppercase);
+            words.push(if is_loud || is_first_capital { word.to_lowercase() } else { word.to_owned() });
+            begins = false;
+        }
+        begins |= piece.ends_with(['.', '?', '!', ':', ';', '"', '„', '“', '(', '\n', '-', '–']);
+    }
+    words
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_english_question_with_a_german_word_or_name_in_it_is_english() {
+        for english in [
+            "Is it MIT licensed?",
+            "What is the MIT license?",
+            "Who uses Red Hat?",
+            "Is DES supported?",
+            "Where is the IM server?",
+            "Does it support ALS sensors?",
+        ] {
+            assert_eq!(Language::of(english), Language::English, "{english}");
+        }
+        for german in ["Hat Red Hat geantwortet?", "WER WAR DABEI?", "Danke. Hat es geklappt?", "wer hat es getestet"] {
+            assert_eq!(Language::of(german), Language::German, "{german}");
+        }
+    }
 
     #[test]
     fn a_code_reads_back_as_its_language() {

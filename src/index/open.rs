@@ -203,6 +203,13 @@ impl Index {
         self.derived.lexical.terms(question)
     }
 
+    /// Whether `question` is made of identifiers alone, such as `OXT-1654`: then [`QuestionTerms::named`] says which an
+    /// evidence has. Reads nothing.
+    #[must_use]
+    pub fn is_of_identifiers(question: &str) -> bool {
+        super::lexical::is_of_identifiers(question)
+    }
+
     /// Searches on until `k` evidences are found that are still stored, or no more are found.
     fn present(
         &self,

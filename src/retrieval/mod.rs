@@ -18,6 +18,7 @@ mod fuse;
 mod hit;
 mod pick;
 mod plan;
+mod pointers;
 mod query;
 mod rests;
 mod search;

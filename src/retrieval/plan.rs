@@ -2,8 +2,9 @@
 //!
 //! Takes the text of a question, gives its [`Standing`]; takes what the search of each leg found, gives its weight.
 //! Pure: nothing is searched here.
-//! Not here: searching (`follow_up`), blending the lists (`blend`).
+//! Not here: which words point back (`pointers`), searching (`follow_up`), blending the lists (`blend`).
 
+use super::pointers::points_back;
 use super::{LegReason, LegRole, Standing};
 use crate::base::{DocumentId, Language};
 
@@ -26,40 +27,6 @@ const BEFORE: Counts = Counts { document: 2.5, enough: 1.5, little: 1.0 };
 
 /// Content words a question needs to be understood alone.
 const LEAST_WORDS: usize = 3;
-
-/// Words by which a question points back.
-const ENGLISH_POINTERS: &[&str] = &[
-    "it", "its", "they", "their", "them", "this", "these", "that", "those", "he", "his", "him", "she", "her", "hers",
-    "there", "ones", "such", "same", "former", "latter",
-];
-
-/// Likewise; `das`, `es`, `sie` and `ihr` are left out, since most of the time they point nowhere.
-const GERMAN_POINTERS: &[&str] = &[
-    "er",
-    "ihn",
-    "ihm",
-    "ihnen",
-    "ihre",
-    "ihren",
-    "dies",
-    "diese",
-    "dieser",
-    "dieses",
-    "diesen",
-    "diesem",
-    "dort",
-    "davon",
-    "dabei",
-    "dafür",
-    "damit",
-    "daran",
-    "darin",
-    "jene",
-    "jener",
-    "denselben",
-    "dieselbe",
-    "desselben",
-];
 
 /// How a question begins that goes on where the last one ended.
 const ENGLISH_STARTS: &[&str] =
@@ -134,16 +101,16 @@ fn begins_with(words: &[String], start: &str) -> bool {
 #[must_use]
 pub fn standing(question: &str) -> Standing {
     let language = Language::of(question);
-    let (pointers, starts) = match language {
-        Language::English => (ENGLISH_POINTERS, ENGLISH_STARTS),
-        Language::German => (GERMAN_POINTERS, GERMAN_STARTS),
+    let starts = match language {
+        Language::English => ENGLISH_STARTS,
+        Language::German => GERMAN_STARTS,
     };
     let words = words(question);
     if let Some(start) = starts.iter().find(|start| begins_with(&words, start)) {
         return Standing::Elliptic { start: (*start).to_owned() };
     }
-    if let Some(word) = words.iter().find(|word| pointers.contains(&word.as_str())) {
-        return Standing::Refers { word: word.clone() };
+    if let Some(word) = points_back(question, &words, language) {
+        return Standing::Refers { word };
     }
     let own = words.iter().filter(|word| !language.is_function_word(word)).count();
     if own < LEAST_WORDS { Standing::Thin { words: own } } else { Standing::Complete }
@@ -260,6 +227,8 @@ mod tests {
             "Which driver was tested on the antenna board 9.0.2?",
             "Wer hat den Bericht zur Antenne OXT-1654 geschrieben?",
             "Android phones in the lab inventory",
+            "Are there any open bugs in the launcher?",
+            "Which of the known bugs that affect the launcher were fixed?",
         ] {
             assert_eq!(standing(question), Standing::Complete, "{question}");
         }

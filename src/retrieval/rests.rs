@@ -56,10 +56,12 @@ impl Rests {
         Self(shares)
     }
 
-    /// `filter`, narrowed to these documents; none where there are none.
+    /// `filter`, narrowed to these documents; none where it lets none of them through.
     pub(super) fn filter(&self, mut filter: Filter) -> Option<Filter> {
-        filter.within.documents = self.0.keys().copied().collect();
-        (!self.0.is_empty()).then_some(filter)
+        let allowed = std::mem::take(&mut filter.within.documents);
+        let is_allowed = |document: &&DocumentId| allowed.is_empty() || allowed.contains(document);
+        filter.within.documents = self.0.keys().filter(is_allowed).copied().collect();
+        (!filter.within.documents.is_empty()).then_some(filter)
     }
 
     /// Raises the evidences of these documents, puts the list in order again, and gives what each gained.
@@ -105,7 +107,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::index::Within;
     use crate::retrieval::{LegReason, Standing};
+
+    #[test]
+    fn a_search_among_some_documents_stays_among_them() {
+        let rests = Rests::of(&[leg(LegRole::History, 1.0, &[1, 2])]);
+        let among = |documents: &[i64]| {
+            let documents = documents.iter().copied().map(DocumentId).collect();
+            let filter = Filter { within: Within { documents, ..Within::default() }, ..Filter::default() };
+            rests.filter(filter).map(|filter| filter.within.documents)
+        };
+        assert_eq!(among(&[]), Some(vec![DocumentId(1), DocumentId(2)]));
+        assert_eq!(among(&[2, 3]), Some(vec![DocumentId(2)]));
+        assert_eq!(among(&[3]), None);
+    }
 
     fn leg(role: LegRole, weight: f64, cited: &[i64]) -> QueryLeg {
         let cited = cited.iter().copied().map(DocumentId).collect();

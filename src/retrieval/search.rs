@@ -21,6 +21,10 @@ use crate::evidence::ContextParts;
 use crate::index::{Index, QuestionTerms, Scored, StoredEvidence};
 use crate::inference::{Embed, Rerank};
 
+/// Candidates that are reranked, at least as many as hits are wanted; the others keep their order below. The paper
+/// reranks 20 at most, and a cross-encoder takes a second for a few on a processor.
+const RERANKED: usize = 30;
+
 /// What a search needs.
 #[derive(Clone, Copy)]
 pub struct Engines<'a> {
@@ -45,8 +49,16 @@ pub(super) fn finish(
         measured(&mut timings.rerank, || candidates.rerank(reranker, &retrieved.query, settings, cancel))?;
     }
     let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.0))?;
-    retrieved.hits = candidates.into_hits(retrieved, searched, &terms, settings);
+    let naming = naming(searched.0).map(|text| engines.index.question_terms(text)).transpose()?.unwrap_or_default();
+    retrieved.hits = candidates.into_hits(retrieved, searched, (&terms, &naming), settings);
     Ok(())
+}
+
+/// The text that asks for identifiers and nothing else, in whichever form the question does so: as typed, completed or
+/// translated. What its legs say together has other words.
+fn naming(legs: &[QueryLeg]) -> Option<&str> {
+    let texts = legs.iter().filter(|leg| leg.role != LegRole::History).map(|leg| leg.text.as_str());
+    texts.into_iter().find(|text| Index::is_of_identifiers(text))
 }
 
 /// The text whose words are looked for in a hit: what is asked, in the language of the documents too.
@@ -108,7 +120,7 @@ impl Candidates {
         Ok(Self { fused, searched, cosines, stored, rests, cited, rerank_scores: HashMap::new() })
     }
 
-    /// Scores the pool and fuses its order with that of the scores (the RAGonite paper, Sec. 5).
+    /// Scores the best of the pool and fuses their order with that of the scores (the RAGonite paper, Sec. 5).
     fn rerank(
         &mut self,
         reranker: &dyn Rerank,
@@ -116,7 +128,8 @@ impl Candidates {
         settings: &RetrievalSettings,
         cancel: &CancelToken,
     ) -> Result<(), RetrievalError> {
-        let pool: Vec<EvidenceId> = self.fused.iter().map(|fused| fused.evidence).collect();
+        let all: Vec<EvidenceId> = self.fused.iter().map(|fused| fused.evidence).collect();
+        let pool = &all[..all.len().min(RERANKED.max(settings.top_k))];
         let texts: Vec<String> = pool.iter().map(|id| self.text(*id, settings.context)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         if texts.is_empty() {
@@ -126,9 +139,10 @@ impl Candidates {
             reranker.score(query, &texts, cancel).map_err(|error| RetrievalError::of(error, RetrievalError::Rerank))?;
         self.rerank_scores = pool.iter().copied().zip(scores.into_iter().map(f64::from)).collect();
         let score = |id: &EvidenceId| self.rerank_scores.get(id).copied().unwrap_or(f64::NEG_INFINITY);
-        let mut by_score = pool.clone();
+        let mut by_score = pool.to_vec();
         by_score.sort_by(|a, b| score(b).total_cmp(&score(a)));
-        self.fused = fuse(&[&pool, &by_score], settings.rrf_k);
+        // What was not reranked is in one list alone, and further down there: below all that are in both.
+        self.fused = fuse(&[&all, &by_score], settings.rrf_k);
         Ok(())
     }
 
@@ -158,7 +172,7 @@ impl Candidates {
         mut self,
         retrieved: &Retrieved,
         searched: (&[QueryLeg], Worths),
-        terms: &QuestionTerms,
+        (terms, naming): (&QuestionTerms, &QuestionTerms),
         settings: &RetrievalSettings,
     ) -> Vec<Hit> {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
@@ -166,7 +180,7 @@ impl Candidates {
         let mut arranged = arrange(&self.fused, &self.stored, &retrieved.query, settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
         let named =
-            |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| terms.named(&stored.evidence, stored.indexed));
+            |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| naming.named(&stored.evidence, stored.indexed));
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
         let kept = self.rests.keep(&mut arranged, |id| self.stored.get(id).map(|stored| stored.document));
         arranged.sort_by_cached_key(|placed| {

@@ -316,6 +316,47 @@ fn what_has_the_identifier_that_is_asked_for_comes_first() {
     }
 }
 
+#[test]
+fn an_identifier_comes_first_in_a_conversation_and_in_another_language_too() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let near = ["OXT OXT defects of the OXT board", "OXT lists of the OXT", "The OXT process, OXT and OXT"];
+    let pages =
+        [page("OXT", &near), page("Log", &["Closed with many others, see OXT-1654 and the lists of last year"])];
+    ingest(&mut index, &pages, &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let before = [Earlier { question: "Which defects of the OXT board are there?".into(), cited: Vec::new() }];
+    let asked = |question, completed, translated, earlier| Conversation { question, completed, translated, earlier };
+    for conversation in [
+        asked("OXT-1654", None, None, &before[..]),
+        asked("OXT-1654", Some("What does the OXT process say of OXT-1654?"), None, &before),
+        asked("Was ist OXT-1654?", None, Some("What is the OXT-1654 process?"), &[]),
+    ] {
+        let settings = RetrievalSettings::default();
+        let hits = retrieve_follow_up(engines, &conversation, &settings, &CancelToken::never()).unwrap().hits;
+        assert!(hits[0].content.starts_with("Closed"), "{conversation:?}: {}", hits[0].content);
+    }
+}
+
+#[test]
+fn what_is_too_far_down_to_be_reranked_stays_below() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let texts: Vec<String> = (0..60).map(|number| format!("board {}{number}", "long ".repeat(number))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    ingest(&mut index, &[page("Boards", &texts)], &embedder).unwrap();
+    let engines = |reranker| Engines { index: &index, embedder: &embedder, reranker };
+    let settings = RetrievalSettings { top_k: 40, ..RetrievalSettings::default() };
+    let (two, forty) = (RetrievalSettings { top_k: 2, ..settings.clone() }, settings);
+    let scored = |settings: &RetrievalSettings| {
+        let hits = retrieve(engines(Some(&LongestFirst)), "board", settings, &CancelToken::never()).unwrap().hits;
+        hits.iter().filter(|hit| hit.rerank_score.is_some()).count()
+    };
+    assert_eq!((scored(&two), scored(&forty)), (2, 40));
+    let plain = retrieve(engines(None), "board", &forty, &CancelToken::never()).unwrap().hits;
+    assert_eq!(plain.len(), 40);
+}
+
 fn pick(hit: &Hit, how: Picked) -> Pick {
     let copies = hit.copies.iter().map(|copied| copied.evidence).collect();
     Pick { how, evidence: hit.evidence, document: hit.document, name: hit.title.clone(), copies }

@@ -31,6 +31,7 @@ use dated::DateTerm;
 use matched::QuestionTerm;
 pub use matched::{MatchKind, MatchedTerm, QuestionTerms, TextField};
 use question::IDENTIFIER_WEIGHT;
+pub(super) use question::is_of_identifiers;
 use vocabulary::IndexedWords;
 
 use super::IndexError;

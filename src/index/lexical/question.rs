@@ -105,6 +105,12 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     Ok(QuestionTerms { terms, dates, pairs, named })
 }
 
+/// Whether a question is made of identifiers alone, such as `OXT-1654`.
+pub(in crate::index) fn is_of_identifiers(question: &str) -> bool {
+    let language = Language::of(&question[..question.floor_char_boundary(LANGUAGE_BYTES)]);
+    !alone(&words::question_words(question, language, MOST_READ)).is_empty()
+}
+
 /// What the dates of a question look for.
 fn dates(question: &str, mentions: &[DateMention], vocabulary: &dyn Vocabulary) -> Result<Vec<DateTerm>, IndexError> {
     let read = mentions.iter().map(|mention| dated::date_term(&question[mention.span.clone()], mention, vocabulary));

@@ -1,0 +1,124 @@
+//! Words by which a question points back to what was said before it.
+//!
+//! Takes a question and its words, gives the first such word. The same words do other work as well ("is there a fix",
+//! "the bug that stops the boot", "such as grub"), and a question that has them for that points nowhere.
+//! Pure, by lists of words: a rare turn of phrase is taken for the wrong one.
+//! Not here: what follows from it (`plan`).
+
+use crate::base::Language;
+
+/// English words that point back.
+const ENGLISH: &[&str] = &[
+    "it", "its", "they", "their", "them", "this", "these", "that", "those", "he", "his", "him", "she", "her", "hers",
+    "there", "ones", "such", "same", "former", "latter",
+];
+
+/// German ones; `das`, `es`, `sie` and `ihr` are left out, since most of the time they point nowhere.
+const GERMAN: &[&str] = &[
+    "er",
+    "ihn",
+    "ihm",
+    "ihnen",
+    "ihre",
+    "ihren",
+    "dies",
+    "diese",
+    "dieser",
+    "dieses",
+    "diesen",
+    "diesem",
+    "dort",
+    "davon",
+    "dabei",
+    "dafür",
+    "damit",
+    "daran",
+    "darin",
+    "jene",
+    "jener",
+    "denselben",
+    "dieselbe",
+    "desselben",
+];
+
+/// Words beside a "there" that only says that something is.
+const BEING: &[&str] = &["is", "are", "was", "were", "be", "been", "isn", "aren", "wasn", "weren", "any", "exist", "exists"];
+
+/// Words after a "that" that stands for something; before others it begins a clause, after a noun.
+const PREPOSITIONS: &[&str] =
+    &["about", "after", "at", "before", "by", "during", "for", "from", "in", "of", "on", "since", "to", "until", "with"];
+
+/// Words after an "it" that stands for nothing.
+const IMPERSONAL: &[&str] = &["allowed", "likely", "necessary", "possible", "safe", "true"];
+
+/// The first of `words`, in lower case and in the order of `question`, that points back.
+pub(super) fn points_back(question: &str, words: &[String], language: Language) -> Option<String> {
+    let pointers = match language {
+        Language::English => ENGLISH,
+        Language::German => GERMAN,
+    };
+    let points = |at: &usize| {
+        pointers.contains(&words[*at].as_str())
+            && match language {
+                Language::English => means_something_said(words, *at),
+                // After a comma it is "so that".
+                Language::German => words[*at] != "damit" || !question.to_lowercase().contains(", damit"),
+            }
+    };
+    (0..words.len()).find(points).map(|at| words[at].clone())
+}
+
+/// Whether an English word that may point back does so here.
+fn means_something_said(words: &[String], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| words.get(before)).map(String::as_str);
+    let after = words.get(at + 1).map(String::as_str);
+    let is_one_of = |word: Option<&str>, list: &[&str]| word.is_some_and(|word| list.contains(&word));
+    match words[at].as_str() {
+        "there" => !is_one_of(before, BEING) && !is_one_of(after, BEING),
+        "it" => !is_one_of(after, IMPERSONAL),
+        "such" => after != Some("as"),
+        "same" => !words[at..].iter().any(|word| word == "as"),
+        "that" => {
+            before.is_none_or(|word| Language::English.is_function_word(word))
+                || after.is_none()
+                || is_one_of(after, PREPOSITIONS)
+        }
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Standing, standing};
+
+    #[test]
+    fn a_word_that_stands_for_something_said_points_back() {
+        for (question, word) in [
+            ("Does that work on the new antenna board?", "that"),
+            ("Who wrote that in the report of March?", "that"),
+            ("Which driver of the antenna board uses that?", "that"),
+            ("Who went there for the antenna board?", "there"),
+            ("Is it tested with the antenna board?", "it"),
+            ("Did such a test run on the antenna board?", "such"),
+            ("Did the same driver run on the antenna board?", "same"),
+            ("Was kann man damit auf dem Board testen?", "damit"),
+        ] {
+            assert_eq!(standing(question), Standing::Refers { word: word.into() }, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_does_other_work_points_nowhere() {
+        for question in [
+            "Are there any open bugs in the launcher?",
+            "Is there a fix for OXT-1654 in the release branch?",
+            "Which tests that failed on the antenna board were repeated?",
+            "Is it possible to boot the antenna board from USB?",
+            "Which boot loaders such as grub were tested?",
+            "Does the new board use the same driver as the antenna board?",
+            "Was braucht das Board, damit der Treiber startet?",
+        ] {
+            assert_eq!(standing(question), Standing::Complete, "{question}");
+        }
+    }
+}
