@@ -6,7 +6,7 @@
 
 use super::Cluster;
 
-/// The result is flat when the largest share is less than this many times the smallest. The ratio of two shares is
+/// Two contributions are the same when their shares differ by less than this factor. The ratio of two shares is
 /// `exp(difference of contributions / temperature)`, so it means the same for any number of clusters; at the default
 /// temperature 1.1 is a difference of 0.005 in cosine, as little as makes two evidences the same for clustering.
 pub const FLAT_RATIO: f64 = 1.1;
@@ -23,14 +23,16 @@ pub fn shares(contributions: &[f64], temperature: f64) -> Vec<Option<f64>> {
     weights.into_iter().map(|weight| weight.map(|w| w / sum)).collect()
 }
 
-/// Whether the shares of all clusters say which one matters: some cluster has a share, and unless it is the only
-/// cluster they are not flat ([`FLAT_RATIO`]). A cluster without a share counts as 0, so any other stands out from it.
+/// Whether the contributions of all clusters say which one matters: the largest stands out from the smallest, and from
+/// nothing at all, by more than [`FLAT_RATIO`] lets pass. So an answer that only came out in other signs decides nothing,
+/// although the softmax gives what is not exactly 0 a share.
 #[must_use]
-pub fn is_decisive(shares: &[Option<f64>]) -> bool {
-    let all = || shares.iter().map(|share| share.unwrap_or(0.0));
+pub fn is_decisive(contributions: &[f64], temperature: f64) -> bool {
+    let all = || contributions.iter().copied().filter(|contribution| contribution.is_finite());
     let largest = all().fold(0.0, f64::max);
-    let smallest = all().fold(1.0, f64::min);
-    largest > 0.0 && (shares.len() == 1 || largest >= FLAT_RATIO * smallest)
+    let smallest = if contributions.len() == 1 { 0.0 } else { all().fold(largest, f64::min) };
+    let least = temperature * FLAT_RATIO.ln();
+    largest > least && largest - smallest > least
 }
 
 /// Gives the clusters their shares among themselves, puts the highest contribution first (the better rank where two
@@ -39,7 +41,7 @@ pub(super) fn settle(clusters: &mut [Cluster], temperature: f64) -> bool {
     clusters.sort_by(|a, b| b.contribution.total_cmp(&a.contribution).then_with(|| a.hits.cmp(&b.hits)));
     let contributions: Vec<f64> = clusters.iter().map(|cluster| cluster.contribution).collect();
     let shares = shares(&contributions, temperature);
-    let decisive = is_decisive(&shares);
+    let decisive = is_decisive(&contributions, temperature);
     for (cluster, share) in clusters.iter_mut().zip(shares) {
         cluster.share = share;
     }
@@ -61,23 +63,25 @@ mod tests {
         assert!((shares[0].unwrap() - 0.731_058_578_6).abs() < 1e-9);
         assert!((shares[1].unwrap() - 0.268_941_421_4).abs() < 1e-9);
         assert_eq!(shares[2], None);
-        assert!(is_decisive(&shares));
+        assert!(is_decisive(&[0.30, 0.25, 0.0], T));
     }
 
     #[test]
     fn nothing_but_zeros_has_no_shares_and_decides_nothing() {
         let shares = shares(&[0.0, 0.0], T);
         assert_eq!(shares, [None, None]);
-        assert!(!is_decisive(&shares));
-        assert!(!is_decisive(&[]));
+        assert!(!is_decisive(&[0.0, 0.0], T));
+        assert!(!is_decisive(&[], T));
     }
 
     #[test]
     fn contributions_that_are_almost_equal_are_flat() {
-        assert!(!is_decisive(&shares(&[0.300, 0.304, 0.302], T)));
-        assert!(is_decisive(&shares(&[0.300, 0.306, 0.302], T)));
-        assert!(is_decisive(&shares(&[0.3, 0.3, 0.0], T)), "two sources stand out from a third that changed nothing");
-        assert!(is_decisive(&shares(&[0.01], T)), "the only cluster decides when it changes the answer");
+        assert!(!is_decisive(&[0.300, 0.304, 0.302], T));
+        assert!(is_decisive(&[0.300, 0.306, 0.302], T));
+        assert!(is_decisive(&[0.3, 0.3, 0.0], T), "two sources stand out from a third that changed nothing");
+        assert!(!is_decisive(&[f64::EPSILON, 0.0, 0.0], T), "the same answer in other tokens");
+        assert!(!is_decisive(&[f64::EPSILON], T));
+        assert!(is_decisive(&[0.01], T), "the only cluster decides when it changes the answer");
     }
 
     #[test]

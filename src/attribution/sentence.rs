@@ -67,7 +67,7 @@ fn sentence(text: String, tokens: Range<usize>, clusters: &[Cluster], (how, temp
     });
     let contributions: Vec<f64> = found.iter().map(|cluster| cluster.contribution).collect();
     let shares = shares(&contributions, temperature);
-    let decisive = is_decisive(&shares);
+    let decisive = is_decisive(&contributions, temperature);
     for (cluster, share) in found.iter_mut().zip(shares) {
         cluster.share = share;
     }

@@ -270,6 +270,7 @@ fn other_tokens_with_the_same_embedding_are_a_change_still() {
     assert!(attribution.clusters[0].contribution > 0.0);
     assert!(attribution.clusters[0].contribution < 1e-6);
     assert_eq!(attribution.clusters[0].share, Some(1.0));
+    assert!(!attribution.decisive, "a change of nothing decides nothing");
 }
 
 #[test]

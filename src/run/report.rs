@@ -162,7 +162,7 @@ pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String 
             _ => "left out",
         };
         let says = format!(
-            "{:.1} % less probable, log-probability {}, {how}",
+            "each token {:.1} % less probable, log-probability {}, {how}",
             cluster.contribution * 100.0,
             change_of(cluster.drop, 2)
         );

@@ -146,7 +146,8 @@ fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'st
         How::Similarity => words.cosine(&three),
         How::Preview | How::Logprob => words.less_probable_answer(&words.decimal(cluster.contribution * 100.0, 1)),
         How::Jsd => words.divergence(&three),
-        How::Verified | How::Regenerated | How::Group if cluster.contribution == 0.0 => words.same_answer().to_owned(),
+        How::Group if cluster.contribution == 0.0 => words.same_answer_of_group().to_owned(),
+        How::Verified | How::Regenerated if cluster.contribution == 0.0 => words.same_answer().to_owned(),
         How::Verified | How::Regenerated | How::Group => words.contribution(&three),
     };
     let how = words.how(cluster.how);
@@ -182,7 +183,12 @@ fn opened(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>>
     let label = |text: &str| paragraphs(text, theme.dim, look.width, &Indent::of(4));
     match &cluster.counterfactual_answer {
         Some(other) if other.trim() == turn.text().trim() => {
-            lines.extend(label(look.words.word_for_word()));
+            let words = look.words;
+            lines.extend(label(if cluster.how == How::Group {
+                words.group_word_for_word()
+            } else {
+                words.word_for_word()
+            }));
         }
         Some(other) => {
             lines.extend(label(look.words.answer_without()));

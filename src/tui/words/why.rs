@@ -46,10 +46,10 @@ texts! { WHY
         "Method: similarity. Compares the answer with each source; generates nothing. Rough.",
         "Methode: Ähnlichkeit. Vergleicht die Antwort mit jeder Quelle; erzeugt nichts. Grob.";
     method_logprob =
-        "Method: log-probability. Leaves out one cluster after another, and says how much less probable this answer \
-         becomes; generates nothing.",
+        "Method: log-probability. Leaves out one cluster after another, and says how much less probable the tokens of \
+         this answer become on average; generates nothing.",
         "Methode: Log-Wahrscheinlichkeit. Lässt einen Cluster nach dem anderen weg und sagt, um wie viel \
-         unwahrscheinlicher diese Antwort wird; erzeugt nichts.";
+         unwahrscheinlicher die Token dieser Antwort im Mittel werden; erzeugt nichts.";
     method_jsd =
         "Method: divergence. Leaves out one cluster after another, and says how far the predictions of the answer's \
          words move; generates nothing.",
@@ -66,10 +66,14 @@ texts! { WHY
     clusters_and_time(clusters: &str, time: &str) = "{clusters}, {time}", "{clusters}, {time}";
     cosine(value: &str) = "cosine {value}", "Kosinus {value}";
     less_probable_answer(percent: &str) =
-        "answer {percent} % less probable", "Antwort {percent} % unwahrscheinlicher";
+        "each token {percent} % less probable", "jedes Token {percent} % unwahrscheinlicher";
     divergence(bits: &str) = "divergence {bits} bit", "Divergenz {bits} bit";
     same_answer = "same answer without it", "ohne sie dieselbe Antwort";
+    same_answer_of_group = "same answer without all of its group", "ohne ihre ganze Gruppe dieselbe Antwort";
     contribution(value: &str) = "contribution {value}", "Beitrag {value}";
+    group_word_for_word =
+        "without all of its group, the same answer word for word; not tried alone",
+        "ohne ihre ganze Gruppe wörtlich dieselbe Antwort; nicht einzeln geprüft";
     word_for_word = "without it, the same answer word for word", "ohne sie wörtlich dieselbe Antwort";
     answer_without = "without it, the answer would be:", "ohne sie lautete die Antwort:";
 
@@ -88,8 +92,8 @@ texts! { WHY
         "How much less probable its words are without a cluster.",
         "Um wie viel unwahrscheinlicher seine Wörter ohne einen Cluster sind.";
     sentence_details(percent: &str, change: &str, cited: &str) =
-        "{percent} % less probable · log-probability {change} · {cited}",
-        "{percent} % unwahrscheinlicher · Log-Wahrscheinlichkeit {change} · {cited}";
+        "each token {percent} % less probable · log-probability {change} · {cited}",
+        "jedes Token {percent} % unwahrscheinlicher · Log-Wahrscheinlichkeit {change} · {cited}";
     how_verified = "verified", "geprüft";
     how_regenerated = "regenerated", "neu erzeugt";
     how_group = "group, left out together with others", "Gruppe, gemeinsam mit anderen weggelassen";
