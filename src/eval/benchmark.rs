@@ -74,6 +74,8 @@ pub struct Part {
 /// Which questions are asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
+    /// Those that this domain can answer: those to it by name, and those to no domain by name.
+    pub domain: Option<DomainName>,
     /// In these languages.
     pub languages: Vec<Language>,
     /// How many of them.
@@ -162,15 +164,14 @@ impl Benchmark {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Keeps the questions that an existing domain can answer: those to it by name, and those to no domain by name.
-    pub fn keep_domain(&mut self, name: &DomainName) {
-        self.parts.retain(|part| part.domain.as_ref().is_none_or(|domain| domain == name));
-    }
 }
 
 impl Wanted {
+    /// The limit comes last: it counts what can be asked.
     fn keep(&self, parts: &mut Vec<Part>) {
+        if let Some(name) = &self.domain {
+            parts.retain(|part| part.domain.as_ref().is_none_or(|domain| domain == name));
+        }
         for part in &mut *parts {
             part.questions.retain(|question| self.languages.contains(&question.language));
         }
@@ -255,12 +256,12 @@ mod tests {
     }
 
     fn all() -> Wanted {
-        Wanted { languages: BOTH.to_vec(), limit: Limit::None, unit: Unit::Question }
+        Wanted { domain: None, languages: BOTH.to_vec(), limit: Limit::None, unit: Unit::Question }
     }
 
     #[test]
     fn the_demo_is_a_benchmark_of_two_domains() {
-        let mut benchmark = Benchmark::read(&demo(), None, &all()).unwrap();
+        let benchmark = Benchmark::read(&demo(), None, &all()).unwrap();
         let parts: Vec<_> = benchmark.parts.iter().map(|part| part.domain.as_ref().unwrap().as_str()).collect();
         assert_eq!((benchmark.name.as_str(), parts), ("demo", vec!["demo-wiki", "demo-league"]));
         assert_eq!((benchmark.len(), benchmark.comparison()), (20, Comparison::Nothing));
@@ -270,8 +271,18 @@ mod tests {
         assert!(first.iter().all(|question| question.past.len() == question.turn - 1));
         assert_eq!(first[1].past[0].answer, first[0].answer);
         assert!(first.iter().all(|question| !question.facts.is_empty()));
-        benchmark.keep_domain(&"demo-league".parse().unwrap());
-        assert!(!benchmark.is_empty() && benchmark.len() < 20);
+    }
+
+    #[test]
+    fn a_limit_counts_the_questions_that_the_wanted_domain_can_answer() {
+        let league = Wanted { domain: Some("demo-league".parse().unwrap()), ..all() };
+        let of_league = Benchmark::read(&demo(), None, &league).unwrap().len();
+        assert!((3..20).contains(&of_league), "{of_league}");
+        for limit in [Limit::First(3), Limit::Spread(3)] {
+            let wanted = Wanted { languages: vec![Language::English], limit, ..league.clone() };
+            let benchmark = Benchmark::read(&demo(), None, &wanted).unwrap();
+            assert_eq!((benchmark.len(), benchmark.parts.len()), (3, 1), "{limit:?}");
+        }
     }
 
     #[test]

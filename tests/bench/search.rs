@@ -98,6 +98,7 @@ fn evidences(index: &Index) -> Outcome<Vec<StoredEvidence>> {
 
 fn questions(root: &Path, real: &[StoredEvidence]) -> Vec<String> {
     let wanted = Wanted {
+        domain: None,
         languages: vec![Language::English, Language::German],
         limit: Limit::First(QUESTIONS / 2),
         unit: Unit::Question,

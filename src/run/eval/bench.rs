@@ -66,11 +66,8 @@ impl<'a> Bench<'a> {
         }
         let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
         let unit = if by_model { Unit::Conversation } else { Unit::Question };
-        let wanted = Wanted { languages: args.languages.clone(), limit, unit };
-        let mut benchmark = Benchmark::read(&args.benchmark, args.questions.as_deref(), &wanted)?;
-        if let Some(name) = &args.domain {
-            benchmark.keep_domain(name);
-        }
+        let wanted = Wanted { domain: args.domain.clone(), languages: args.languages.clone(), limit, unit };
+        let benchmark = Benchmark::read(&args.benchmark, args.questions.as_deref(), &wanted)?;
         if benchmark.is_empty() {
             return Err(Failure::usage(Problem {
                 what: "the benchmark has no question to ask".to_owned(),
