@@ -31,13 +31,14 @@ pub enum Eval {
 #[derive(Debug, Args)]
 pub struct EvalCommon {
     /// Folder of the benchmark: documents/ with qa-pairs.json as in ConfQuestions, or questions.toml as in the demo
-    #[arg(long, value_name = "FOLDER")]
-    pub benchmark: PathBuf,
+    /// [default: the folder of --questions]
+    #[arg(long, value_name = "FOLDER", required_unless_present = "questions")]
+    pub benchmark: Option<PathBuf>,
     /// Score this domain as it is, in place of one made of the benchmark's documents. Settings it has of its own do not
     /// count: what is measured is the configuration and what is typed
     #[arg(long, value_name = "NAME")]
     pub domain: Option<DomainName>,
-    /// Question file, in place of the benchmark's own
+    /// Question file, in place of the benchmark's own. With --domain it is all that is needed
     #[arg(long, value_name = "FILE")]
     pub questions: Option<PathBuf>,
     /// Languages the questions are asked in

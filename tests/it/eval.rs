@@ -338,6 +338,12 @@ fn an_existing_domain_is_scored_as_it_is() {
     let questions = json["questions"].as_u64().unwrap();
     assert!(questions > 0 && questions < 20, "only the questions to this domain: {questions}");
     assert_eq!((json["without_gold"].as_u64(), &json["settings"]["domain"]), (Some(0), &Value::from("demo-league")));
+    let first = program.json(&[&scored[..], &["--limit", "3", "--languages", "en"]].concat());
+    assert_eq!(first["questions"], 3, "a limit counts the questions to this domain");
+    let file = format!("{}/questions.toml", demo());
+    let by_file = ["eval", "retrieval", "--domain", "demo-league", "--questions", &file, "--mode", "lexical"];
+    let by_file = program.json(&by_file);
+    assert_eq!((&by_file["questions"], &by_file["page"]), (&json["questions"], &json["page"]));
 }
 
 #[test]
@@ -347,6 +353,7 @@ fn wrong_use_of_eval_ends_with_two() {
     let empty = empty.path().to_str().unwrap();
     let cases = [
         (vec!["eval", "retrieval", "--benchmark", empty], "qa-pairs.json"),
+        (vec!["eval", "retrieval", "--domain", "x"], "--benchmark"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--linearizer", "sung"], "verbalized"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "order"], "changes no search"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--languages", "fr"], "en or de"),

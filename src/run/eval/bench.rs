@@ -1,7 +1,7 @@
 //! What every run of a benchmark shares: questions, models, the domain, settings.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -67,7 +67,7 @@ impl<'a> Bench<'a> {
         let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
         let unit = if by_model { Unit::Conversation } else { Unit::Question };
         let wanted = Wanted { domain: args.domain.clone(), languages: args.languages.clone(), limit, unit };
-        let benchmark = Benchmark::read(&args.benchmark, args.questions.as_deref(), &wanted)?;
+        let benchmark = Benchmark::read(&folder_of(args), args.questions.as_deref(), &wanted)?;
         if benchmark.is_empty() {
             return Err(Failure::usage(Problem {
                 what: "the benchmark has no question to ask".to_owned(),
@@ -243,7 +243,7 @@ impl<'a> Bench<'a> {
         if let Some(name) = &self.args.domain {
             return self.start.open_domain(name, self.embedder.identity(), &self.cancel, &mut hear);
         }
-        let no_documents = || EvalError::NoDocuments { folder: self.args.benchmark.clone() };
+        let no_documents = || EvalError::NoDocuments { folder: folder_of(self.args) };
         let documents = part.documents.as_deref().ok_or_else(no_documents)?;
         let name = part.domain.as_ref().map_or(self.benchmark.name.as_str(), DomainName::as_str);
         let preparation = Preparation { name, documents, evidence: &variation.evidence, context: variation.context };
@@ -282,6 +282,12 @@ impl<'a> Bench<'a> {
             sources: None,
         }
     }
+}
+
+/// The folder of the benchmark: as it was typed, else that of the question file.
+fn folder_of(args: &EvalCommon) -> PathBuf {
+    let beside = || args.questions.as_deref().and_then(Path::parent).filter(|folder| *folder != Path::new(""));
+    args.benchmark.clone().unwrap_or_else(|| beside().unwrap_or(Path::new(".")).to_owned())
 }
 
 fn made(report: &IngestReport, folder: &Path) -> String {
