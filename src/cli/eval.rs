@@ -145,7 +145,8 @@ pub struct EvalSettings {
     /// catalog [default: that of the profile]
     #[arg(long, value_name = "MODEL")]
     pub generator: Option<String>,
-    /// Hits per question [default: `retrieval.top_k` of the configuration, which is 10 where it says nothing]
+    /// Hits per question, and the most of them in a prompt, which holds no more than `sources` of the configuration
+    /// [default: `retrieval.top_k` of the configuration, which is 10 where it says nothing]
     #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: Option<u16>,
 }

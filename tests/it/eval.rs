@@ -275,6 +275,17 @@ fn answers_and_attribution_are_scored_and_a_second_run_goes_on() {
 }
 
 #[test]
+fn as_many_sources_as_are_asked_for_are_searched_and_told_of() {
+    let Some(program) = program() else { return };
+    let answers = ["eval", "answers", "--benchmark", demo(), "--limit", "1", "--mode", "lexical", "--judge", "none"];
+    for (k, hits, sources) in [("2", 2, 2), ("7", 7, 5)] {
+        let json = program.json(&[&answers[..], &["--languages", "en", "-k", k]].concat());
+        let settings = &json["settings"];
+        assert_eq!((&settings["retrieval"]["top_k"], &settings["sources"]), (&hits.into(), &sources.into()), "{k}");
+    }
+}
+
+#[test]
 fn the_order_of_sources_is_compared_by_what_the_answers_say() {
     let Some(program) = program() else { return };
     let order = ["eval", "answers", "--benchmark", demo(), "--limit", "1", "--mode", "lexical", "--ablate", "order"];

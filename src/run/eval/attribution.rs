@@ -44,7 +44,8 @@ pub(super) fn run(start: &Start, args: &EvalAttribution, output: &mut Output) ->
             attributions.explained(variation, step, output)
         })?;
     let settings = |variation: &Variation| {
-        bench.settings(variation).spoken(bench.generator_id(), sources.of(&variation.retrieval))
+        let searched = sources.enough(variation);
+        bench.settings(&searched).spoken(bench.generator_id(), sources.of(&variation.retrieval))
     };
     let more = Map::from_iter([("attribution".to_owned(), json!(start.config.attribution))]);
     results.give(&bench, (started, &more), &settings, output)?;

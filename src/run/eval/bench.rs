@@ -169,6 +169,12 @@ impl<'a> Bench<'a> {
         AnswerSettings { sampling: self.start.config.generation.sampling(), prompt }
     }
 
+    /// The most hits that go into a prompt: as the program has it, and no more than are asked for.
+    pub(super) fn sources(&self) -> usize {
+        let sources = self.start.sources();
+        self.args.how.k.map_or(sources, |k| sources.min(usize::from(k)))
+    }
+
     /// The id of the generator in the catalog.
     pub(super) fn generator_id(&self) -> &str {
         self.args.how.generator.as_deref().unwrap_or(&self.start.profile.profile.generator)

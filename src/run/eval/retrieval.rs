@@ -46,7 +46,7 @@ pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> R
     let spoke = searches.generator.is_some();
     let settings = |variation: &Variation| {
         let settings = bench.settings(variation);
-        if spoke { settings.spoken(bench.generator_id(), start.sources()) } else { settings }
+        if spoke { settings.spoken(bench.generator_id(), bench.sources()) } else { settings }
     };
     results.give(&bench, (started, &Map::new()), &settings, output)?;
     Ok(Exit::Done)
@@ -72,7 +72,7 @@ impl Searches<'_> {
             let index = bench.index(part, variation, step, output)?;
             let pages = Pages::of(&index)?;
             let prefix = bench.prefix(part, &index)?;
-            let speaking = Speaking { prefix: &prefix, settings: &answering, sources: bench.start.sources() };
+            let speaking = Speaking { prefix: &prefix, settings: &answering, sources: bench.sources() };
             let asking = bench.asking(&index, &pages, variation);
             let speaks = variation.completion == Completion::Model || has_another_language(asking, &part.questions)?;
             if speaks && self.generator.is_none() {
