@@ -349,6 +349,12 @@ fn an_existing_domain_is_scored_as_it_is() {
     let questions = json["questions"].as_u64().unwrap();
     assert!(questions > 0 && questions < 20, "only the questions to this domain: {questions}");
     assert_eq!((json["without_gold"].as_u64(), &json["settings"]["domain"]), (Some(0), &Value::from("demo-league")));
+    let config = program.data.path().join("heading.toml");
+    std::fs::write(&config, "[index]\ncontext = \"heading\"\n[evidence]\ntables = \"row\"\n").unwrap();
+    let settings = program.json(&[&["--config", config.to_str().unwrap()], &scored[..]].concat());
+    let settings = &settings["settings"];
+    let made = (&settings["context"], &settings["evidence"]["tables"]);
+    assert_eq!(made, (&Value::from("all"), &Value::from("both")), "the domain was made so: {settings}");
     let first = program.json(&[&scored[..], &["--limit", "3", "--languages", "en"]].concat());
     assert_eq!(first["questions"], 3, "a limit counts the questions to this domain");
     let file = format!("{}/questions.toml", demo());

@@ -45,7 +45,7 @@ pub(super) struct Bench<'a> {
     open: RefCell<Vec<Opened>>,
 }
 
-/// An open domain, with what tells it from the others.
+/// An open domain, with what it was made with, which tells it from the others.
 struct Opened {
     domain: Option<DomainName>,
     evidence: EvidenceSettings,
@@ -224,13 +224,26 @@ impl<'a> Bench<'a> {
             return Ok(Rc::clone(&opened.index));
         }
         let index = Rc::new(self.in_step(part, variation, step, output)?);
-        self.open.borrow_mut().push(Opened {
-            domain: part.domain.clone(),
-            evidence: variation.evidence.clone(),
-            context: variation.context,
-            index: Rc::clone(&index),
-        });
+        let (mut context, mut evidence) = (variation.context, variation.evidence.clone());
+        if self.args.domain.is_some() {
+            let manifest = index.manifest()?;
+            context = manifest.context;
+            // A domain that nothing was ingested into has none.
+            evidence = serde_json::from_value(manifest.evidence).unwrap_or(evidence);
+        }
+        let domain = part.domain.clone();
+        self.open.borrow_mut().push(Opened { domain, evidence, context, index: Rc::clone(&index) });
         Ok(index)
+    }
+
+    /// What a run with these choices ran with: an existing domain is as it was made, whatever is configured.
+    fn ran(&self, variation: &Variation) -> Variation {
+        let mut ran = variation.clone();
+        let open = self.open.borrow();
+        if let (Some(_), Some(opened)) = (&self.args.domain, open.first()) {
+            (ran.context, ran.evidence) = (opened.context, opened.evidence.clone());
+        }
+        ran
     }
 
     fn in_step(
@@ -276,7 +289,7 @@ impl<'a> Bench<'a> {
             benchmark: &self.benchmark.name,
             domain: self.args.domain.as_ref(),
             languages: self.args.languages.iter().copied().map(Language::code).collect(),
-            variation: variation.clone(),
+            variation: self.ran(variation),
             embedder: self.embedder.identity(),
             reranker: self.reranker.as_ref().map(|reranker| reranker.model().to_owned()),
             limit: match self.limit {
