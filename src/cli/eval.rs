@@ -114,7 +114,8 @@ pub struct EvalAttribution {
 /// Settings under test; what is left out is as in the configuration.
 #[derive(Debug, Args)]
 pub struct EvalSettings {
-    /// Context that is embedded and indexed (with --domain: shown): all, none, or some of title,heading,before,after
+    /// Context that is embedded, indexed and shown (with --domain: shown): all, none, or some of
+    /// title,heading,before,after
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
     /// How tables are written: verbalized, piped, markdown, html or plain

@@ -141,6 +141,21 @@ fn choices_on_a_hand_made_benchmark_are_tested_exactly() {
 }
 
 #[test]
+fn the_context_that_is_shown_is_the_configured_one_unless_another_is_typed() {
+    let Some(program) = program() else { return };
+    let folder = hand_made();
+    let config = program.data.path().join("shown.toml");
+    std::fs::write(&config, "[index]\ncontext = \"title\"\n[retrieval]\ncontext = \"none\"\n").unwrap();
+    let config = ["--config", config.to_str().unwrap()];
+    for (more, made, shown) in [(&[][..], "title", "none"), (&["--context", "heading"], "heading", "heading")] {
+        let json = program.json(&[&config[..], &of_hand_made(&folder, more)].concat());
+        let settings = &json["settings"];
+        let contexts = (&settings["context"], &settings["retrieval"]["context"]);
+        assert_eq!(contexts, (&Value::from(made), &Value::from(shown)), "{settings}");
+    }
+}
+
+#[test]
 fn as_many_hits_as_the_configuration_says_are_looked_for() {
     let Some(program) = program() else { return };
     let folder = hand_made();

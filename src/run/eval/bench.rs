@@ -116,7 +116,7 @@ impl<'a> Bench<'a> {
         retrieval.top_k = how.k.map_or(retrieval.top_k, usize::from);
         retrieval.mode = how.mode.unwrap_or(retrieval.mode);
         retrieval.fusion = how.fusion.unwrap_or(retrieval.fusion);
-        retrieval.context = context;
+        retrieval.context = how.context.unwrap_or(retrieval.context);
         retrieval.translate = self.translate;
         if !how.kinds.is_empty() {
             retrieval.kinds.clone_from(&how.kinds);
