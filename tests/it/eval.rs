@@ -388,6 +388,10 @@ fn wrong_use_of_eval_ends_with_two() {
         (vec!["eval", "retrieval", "--domain", "x"], "--benchmark"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--linearizer", "sung"], "verbalized"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "order"], "changes no search"),
+        (
+            vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "order", "--completion", "model"],
+            "changes no search",
+        ),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--languages", "fr"], "en or de"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x", "--ablate", "context"], "--domain"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x"], "--domain"),

@@ -23,7 +23,7 @@ use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> Result<Exit, Failure> {
     let started = Instant::now();
-    if args.common.ablate == Some(Ablation::Order) && args.common.completion != Completion::Model {
+    if args.common.ablate == Some(Ablation::Order) {
         return Err(Failure::usage(Problem {
             what: "the order of sources in the prompt changes no search".to_owned(),
             next: "Compare what becomes of the answers: ragonite eval answers --ablate order.".to_owned(),
