@@ -26,7 +26,7 @@ use crate::eval::{
 };
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
-use crate::inference::{Embed, EncoderIdentity, Rerank};
+use crate::inference::{Embed, EncoderIdentity, Rerank, device_summary};
 use crate::prompt::PromptSettings;
 use crate::retrieval::{Engines, Reranking, Translate};
 
@@ -192,7 +192,7 @@ impl<'a> Bench<'a> {
         Ok(if own.is_empty() && self.args.domain.is_none() { part.prefix.clone() } else { own })
     }
 
-    /// Everything but the question that decides what a search finds; `speaking` where a model of this fingerprint has a
+    /// Everything but the question that decides what a search finds, the device of the encoders too; `speaking` where a model of this fingerprint has a
     /// part in it.
     pub(super) fn fingerprint(
         &self,
@@ -202,8 +202,9 @@ impl<'a> Bench<'a> {
     ) -> Result<String, Failure> {
         let manifest = index.manifest()?;
         let made = (index.name(), manifest.generation, &manifest.created_at, &manifest.embedder.fingerprint);
+        let device = device_summary(self.start.device);
         let reranker = self.reranker.as_ref().map(|reranker| reranker.model());
-        let all = serde_json::to_string(&(program_stamp(), made, variation, reranker, speaking));
+        let all = serde_json::to_string(&(program_stamp(), made, device, variation, reranker, speaking));
         all.map_err(|error| Failure::failed(Problem::of(&error, "")))
     }
 
