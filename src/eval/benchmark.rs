@@ -21,6 +21,9 @@ const DOCUMENTS: &str = "documents";
 /// The file that names the folders of a benchmark with several domains.
 const DOMAINS: &str = "domains.toml";
 
+/// Where all pages of ConfQuestions lie.
+const PAPERS_WIKI: &str = "https://openxt.atlassian.net/wiki/";
+
 /// A question in one language, with its gold pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
@@ -147,10 +150,13 @@ impl Benchmark {
         Ok(Self { name, questions: file, parts })
     }
 
-    /// Whether the paper's figures are about these questions: its benchmark comes as JSON.
+    /// Whether the paper's figures are about these questions: its benchmark comes as JSON, and asks for pages of one wiki.
     #[must_use]
     pub fn comparison(&self) -> Comparison {
-        if is_toml(&self.questions) { Comparison::Nothing } else { Comparison::Paper }
+        let mut gold = self.parts.iter().flat_map(|part| &part.questions).map(|question| &question.gold);
+        let is_papers = |pages: &Vec<String>| !pages.is_empty() && pages.iter().all(|page| page.starts_with(PAPERS_WIKI));
+        let is_paper = !is_toml(&self.questions) && !self.is_empty() && gold.all(is_papers);
+        if is_paper { Comparison::Paper } else { Comparison::Nothing }
     }
 
     /// How many questions are asked.
@@ -299,6 +305,25 @@ mod tests {
         assert_eq!((spread.len(), spread.parts.len()), (7, 2));
         let one = Wanted { languages: vec![Language::German], ..all() };
         assert_eq!((count(&one, Language::English), count(&one, Language::German)), (0, german));
+    }
+
+    #[test]
+    fn only_questions_to_the_wiki_of_the_paper_are_held_against_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("half.json");
+        let turn = |page: &str| {
+            serde_json::json!({"q_type": "simple", "q_en": "Who?", "q_de": "Wer?", "completed_q_en": "Who?",
+                "completed_q_de": "Wer?", "a_url": [page], "a_source": "passage", "a": "Alice."})
+        };
+        let comparison = |pages: &[&str]| {
+            let turns: Vec<_> = pages.iter().map(|page| turn(page)).collect();
+            fs::write(&file, serde_json::json!([{"conv_id": "1", "turns": turns}]).to_string()).unwrap();
+            Benchmark::read(folder.path(), Some(&file), &all()).unwrap().comparison()
+        };
+        let of_paper = "https://openxt.atlassian.net/wiki/spaces/TEST/pages/1/Tests";
+        assert_eq!(comparison(&[of_paper, of_paper]), Comparison::Paper);
+        assert_eq!(comparison(&[of_paper, "https://wiki.example.net/wiki/spaces/TEST/pages/1"]), Comparison::Nothing);
+        assert_eq!(comparison(&["/wiki/spaces/TEST/pages/1/Tests"]), Comparison::Nothing);
     }
 
     #[test]
