@@ -16,7 +16,7 @@ use super::results::{QuestionJson, Reported, run_all};
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAnswers;
 use crate::eval::{
-    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name, Pages,
+    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name,
     Remembering, Run, ScoredAnswer, Speaker, Speaking, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
 use crate::prompt::CutHow;
@@ -109,7 +109,7 @@ impl<'a> Answers<'a> {
         for part in &bench.benchmark.parts {
             let index = bench.index(part, &variation, step, output)?;
             let prefix = bench.prefix(part, &index)?;
-            let pages = Pages::of(&index)?;
+            let pages = bench.pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
             let speaking = Speaking { prefix: &prefix, settings: &answering, sources };

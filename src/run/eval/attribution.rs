@@ -19,7 +19,7 @@ use crate::attribution::SourceVector;
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAttribution;
 use crate::eval::{
-    AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pages, Pointed, Remembering, Run, Speaker,
+    AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pointed, Remembering, Run, Speaker,
     Speaking, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
 };
 use crate::index::Index;
@@ -94,7 +94,7 @@ impl Attributions<'_> {
         for part in &bench.benchmark.parts {
             let index = bench.index(part, &variation, step, output)?;
             let prefix = bench.prefix(part, &index)?;
-            let pages = Pages::of(&index)?;
+            let pages = bench.pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
             let speaking = Speaking { prefix: &prefix, settings: &answering, sources };

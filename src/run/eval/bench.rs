@@ -13,7 +13,7 @@ use super::super::output::Output;
 use super::super::pace::Pace;
 use super::super::start::Start;
 use super::models;
-use super::output::check_report;
+use super::output::{check_report, warn_of_ambiguous};
 use super::pace::Step;
 use crate::answer::AnswerSettings;
 use crate::app::Problem;
@@ -148,6 +148,22 @@ impl<'a> Bench<'a> {
             }));
         }
         Ok(ablation.compare(&configured))
+    }
+
+    /// The pages of `index`. Which questions have a gold page that several of them fit is told once.
+    pub(super) fn pages(
+        &self,
+        index: &Index,
+        part: &Part,
+        step: Step<'_>,
+        output: &mut Output,
+    ) -> Result<Pages, Failure> {
+        let pages = Pages::of(index)?;
+        if step.number == 1 {
+            let ambiguous = part.questions.iter().filter(|question| pages.is_ambiguous(question)).count();
+            warn_of_ambiguous(ambiguous, part.questions.len(), output);
+        }
+        Ok(pages)
     }
 
     /// How questions are searched in `index`, which has these pages.

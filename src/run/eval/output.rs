@@ -104,6 +104,16 @@ pub(super) fn warn(without_gold: usize, questions: usize, output: &mut Output) {
     }
 }
 
+/// Says which gold pages are not one page.
+pub(super) fn warn_of_ambiguous(ambiguous: usize, questions: usize, output: &mut Output) {
+    if ambiguous > 0 {
+        output.note(&format!(
+            "the gold pages of {ambiguous} of {questions} questions fit several documents, each of which counts as right: \
+             give more of their paths to tell them apart"
+        ));
+    }
+}
+
 /// Says how much was not done again.
 pub(super) fn remembered(remembered: usize, questions: usize, damaged: usize, output: &mut Output) {
     if remembered > 0 {

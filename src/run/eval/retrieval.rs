@@ -16,7 +16,7 @@ use crate::app::Problem;
 use crate::base::CancelSource;
 use crate::cli::EvalRetrieval;
 use crate::eval::{
-    Ablation, Asked, Asking, Cache, Completion, EvalError, Found, Limit, Memory, Name, Outcome, Page, Pages, Question,
+    Ablation, Asked, Asking, Cache, Completion, EvalError, Found, Limit, Memory, Name, Outcome, Page, Question,
     Ranking, Remembering, Run, Speaker, Speaking, Told, Variation, ask_again, intervals, retrieved,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
@@ -70,7 +70,7 @@ impl Searches<'_> {
         let answering = bench.answering(variation);
         for part in &bench.benchmark.parts {
             let index = bench.index(part, variation, step, output)?;
-            let pages = Pages::of(&index)?;
+            let pages = bench.pages(&index, part, step, output)?;
             let prefix = bench.prefix(part, &index)?;
             let speaking = Speaking { prefix: &prefix, settings: &answering, sources: bench.sources() };
             let asking = bench.asking(&index, &pages, variation);
