@@ -67,8 +67,9 @@ const ABOUT_EXCHANGED: &str = "Over the questions of which both have the figure;
                                deciding figures and choices.";
 
 /// Said of the tests of ratings.
-const ABOUT_PAIRED_T: &str = "p: one-tailed paired t-test, default above this, over the means of conversations. Holm: p \
-                              corrected for the number of choices in this table.";
+const ABOUT_PAIRED_T: &str = "p: one-tailed paired t-test, default above this, over the means of conversations; where all \
+                              of them differ by the same, t is - and p comes from exchanging the runs. Holm: p corrected \
+                              for the number of choices in this table.";
 
 impl<T: Measured> Run<T> {
     /// Puts together what was asked.
@@ -307,7 +308,8 @@ fn counts(test: &McNemar) -> [String; 4] {
 
 fn t_test(test: PairedT) -> [String; 4] {
     let corrected = test.p_holm.map_or_else(|| optional(None), probability);
-    [test.pairs.to_string(), format!("{:.2}", test.t), probability(test.p), corrected]
+    let t = test.t.map_or_else(|| optional(None), |t| format!("{t:.2}"));
+    [test.pairs.to_string(), t, probability(test.p), corrected]
 }
 
 fn bounds(interval: Option<Interval>) -> String {
