@@ -154,7 +154,8 @@ impl Benchmark {
     #[must_use]
     pub fn comparison(&self) -> Comparison {
         let mut gold = self.parts.iter().flat_map(|part| &part.questions).map(|question| &question.gold);
-        let is_papers = |pages: &Vec<String>| !pages.is_empty() && pages.iter().all(|page| page.starts_with(PAPERS_WIKI));
+        let is_papers =
+            |pages: &Vec<String>| !pages.is_empty() && pages.iter().all(|page| page.starts_with(PAPERS_WIKI));
         let is_paper = !is_toml(&self.questions) && !self.is_empty() && gold.all(is_papers);
         if is_paper { Comparison::Paper } else { Comparison::Nothing }
     }

@@ -432,9 +432,8 @@ mod tests {
             [first, first, first, Some(2), first, first, Some(7), Some(3)],
             [first, first, first, first, first, first, first, Some(4)],
         ];
-        let beside = |completion| {
-            Papers::beside(&Variation { completion, ..as_in_paper() }, Some(Ablation::Completion))
-        };
+        let beside =
+            |completion| Papers::beside(&Variation { completion, ..as_in_paper() }, Some(Ablation::Completion));
         let papers = |completion| (comparison == Comparison::Paper).then(|| beside(completion));
         let run = |((name, completion), ranks)| run(name, ranks, papers(completion));
         Runs { ablation: Ablation::Completion, default: 2, runs: choices.into_iter().zip(ranks).map(run).collect() }

@@ -402,7 +402,10 @@ mod tests {
     fn beside_a_run_that_changes_more_stands_the_nearest_with_what_it_has_otherwise() {
         let mut variation = as_in_paper();
         assert_eq!(Papers::beside(&variation, None).run, Some(DEFAULT));
-        assert_eq!(Papers::beside(&variation, None).said(), "of the run with the same settings; - where there is none.");
+        assert_eq!(
+            Papers::beside(&variation, None).said(),
+            "of the run with the same settings; - where there is none."
+        );
         variation.retrieval.fusion = Fusion::Blend;
         variation.retrieval.top_k = 3;
         let papers = Papers::beside(&variation, None);

@@ -419,6 +419,15 @@ fn without_a_generator_questions_are_searched_and_not_completed() {
     let output = program.run(&searched);
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && notes.contains("not translated"), "{notes}");
+    program.ingest_league();
+    let search = ["search", "--domain", "league", "Wer ist die Torwartin und wie viele Tore hat der Verein?"];
+    let output = program.run(&search);
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && notes.contains("not translated"), "{notes}");
+    let output = program.run(&[&search[..], &["--translate", "off"]].concat());
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !notes.contains("translated"), "{notes}");
+    assert_eq!(program.run(&[&search[..], &["--translate", "auto"]].concat()).status.code(), Some(2));
     for more in [["--completion", "model"], ["--ablate", "completion"], ["--translate", "auto"]] {
         let output = program.run(&[&searched[..], &more].concat());
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();

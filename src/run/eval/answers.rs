@@ -16,8 +16,8 @@ use super::results::{QuestionJson, Reported, run_all};
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAnswers;
 use crate::eval::{
-    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name,
-    Remembering, Run, ScoredAnswer, Speaker, Speaking, Used, Variation, Verdict, answer, intervals, judge, measured,
+    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name, Remembering, Run,
+    ScoredAnswer, Speaker, Speaking, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
 use crate::prompt::CutHow;
 use crate::retrieval::RetrievalSettings;

@@ -19,8 +19,8 @@ use crate::attribution::SourceVector;
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAttribution;
 use crate::eval::{
-    AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pointed, Remembering, Run, Speaker,
-    Speaking, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
+    AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pointed, Remembering, Run, Speaker, Speaking,
+    Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
 };
 use crate::index::Index;
 use crate::inference::Embed;

@@ -176,7 +176,8 @@ impl<'a> Bench<'a> {
 
     /// What of the paper stands beside a run; none where the paper asks other questions.
     pub(super) fn papers(&self, variation: &Variation) -> Option<Papers> {
-        (self.benchmark.comparison() == Comparison::Paper).then(|| Papers::beside(&self.ran(variation), self.args.ablate))
+        (self.benchmark.comparison() == Comparison::Paper)
+            .then(|| Papers::beside(&self.ran(variation), self.args.ablate))
     }
 
     /// How answers are made with these choices, and as the program itself makes them in all else.
