@@ -427,7 +427,8 @@ mod tests {
             let mut starter = Variation { rerank: Reranking::Off, completion: Completion::Human, ..as_in_paper() };
             starter.retrieval.fusion = Fusion::Blend;
             let variants = ablation.compare(&starter).variants.into_iter();
-            let papers = variants.map(|variant| (variant.name, Papers::beside(&variant.variation, Some(ablation))));
+            let papers =
+                variants.map(move |variant| (variant.name, Papers::beside(&variant.variation, Some(ablation))));
             papers.map(|(name, papers)| (name, papers.figure(URL_P_AT_1, None, &BOTH), papers.said()))
         };
         let figures = |ablation| compared(ablation).map(|(_, figure, _)| figure).collect::<Vec<_>>();
