@@ -31,13 +31,14 @@ pub enum Eval {
 #[derive(Debug, Args)]
 pub struct EvalCommon {
     /// Folder of the benchmark: documents/ with qa-pairs.json as in ConfQuestions, or questions.toml as in the demo
-    #[arg(long, value_name = "FOLDER")]
-    pub benchmark: PathBuf,
+    /// [default: the folder of --questions]
+    #[arg(long, value_name = "FOLDER", required_unless_present = "questions")]
+    pub benchmark: Option<PathBuf>,
     /// Score this domain as it is, in place of one made of the benchmark's documents. Settings it has of its own do not
     /// count: what is measured is the configuration and what is typed
     #[arg(long, value_name = "NAME")]
     pub domain: Option<DomainName>,
-    /// Question file, in place of the benchmark's own
+    /// Question file, in place of the benchmark's own. With --domain it is all that is needed
     #[arg(long, value_name = "FILE")]
     pub questions: Option<PathBuf>,
     /// Languages the questions are asked in
@@ -113,7 +114,8 @@ pub struct EvalAttribution {
 /// Settings under test; what is left out is as in the configuration.
 #[derive(Debug, Args)]
 pub struct EvalSettings {
-    /// Context that is embedded and indexed (with --domain: shown): all, none, or some of title,heading,before,after
+    /// Context that is embedded, indexed and shown (with --domain: shown): all, none, or some of
+    /// title,heading,before,after
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
     /// How tables are written: verbalized, piped, markdown, html or plain
@@ -144,7 +146,8 @@ pub struct EvalSettings {
     /// catalog [default: that of the profile]
     #[arg(long, value_name = "MODEL")]
     pub generator: Option<String>,
-    /// Hits per question [default: `retrieval.top_k` of the configuration, which is 10 where it says nothing]
+    /// Hits per question, and the most of them in a prompt, which holds no more than `sources` of the configuration
+    /// [default: `retrieval.top_k` of the configuration, which is 10 where it says nothing]
     #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: Option<u16>,
 }

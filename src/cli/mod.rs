@@ -18,7 +18,7 @@ use crate::base::{ConversationId, DomainName};
 use crate::config::Setting;
 use crate::evidence::{ContextParts, Kind};
 use crate::history::{Format, Rating, Reason, UnknownRating};
-use crate::retrieval::{Fusion, Mode};
+use crate::retrieval::{Fusion, Mode, Translate};
 
 pub use self::eval::{Eval, EvalAnswers, EvalAttribution, EvalCommon, EvalRetrieval, EvalSettings};
 
@@ -231,6 +231,10 @@ pub struct Search {
     /// Kinds of evidence that are looked for: some of passage,list,table,row [default: likewise: all of them]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = word::<Kind>)]
     pub kinds: Vec<Kind>,
+    /// Whether a query in another language than the documents is searched for in theirs too, where the generator is here
+    /// to translate it: auto or off [default: likewise: auto]
+    #[arg(long, value_parser = word::<Translate>)]
+    pub translate: Option<Translate>,
     /// Only documents with this text in their title, address or path
     #[arg(long, value_name = "TEXT")]
     pub document: Option<String>,

@@ -21,6 +21,9 @@ const DOCUMENTS: &str = "documents";
 /// The file that names the folders of a benchmark with several domains.
 const DOMAINS: &str = "domains.toml";
 
+/// Where all pages of ConfQuestions lie.
+const PAPERS_WIKI: &str = "https://openxt.atlassian.net/wiki/";
+
 /// A question in one language, with its gold pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
@@ -74,6 +77,8 @@ pub struct Part {
 /// Which questions are asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
+    /// Those that this domain can answer: those to it by name, and those to no domain by name.
+    pub domain: Option<DomainName>,
     /// In these languages.
     pub languages: Vec<Language>,
     /// How many of them.
@@ -145,10 +150,14 @@ impl Benchmark {
         Ok(Self { name, questions: file, parts })
     }
 
-    /// Whether the paper's figures are about these questions: its benchmark comes as JSON.
+    /// Whether the paper's figures are about these questions: its benchmark comes as JSON, and asks for pages of one wiki.
     #[must_use]
     pub fn comparison(&self) -> Comparison {
-        if is_toml(&self.questions) { Comparison::Nothing } else { Comparison::Paper }
+        let mut gold = self.parts.iter().flat_map(|part| &part.questions).map(|question| &question.gold);
+        let is_papers =
+            |pages: &Vec<String>| !pages.is_empty() && pages.iter().all(|page| page.starts_with(PAPERS_WIKI));
+        let is_paper = !is_toml(&self.questions) && !self.is_empty() && gold.all(is_papers);
+        if is_paper { Comparison::Paper } else { Comparison::Nothing }
     }
 
     /// How many questions are asked.
@@ -162,15 +171,14 @@ impl Benchmark {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// Keeps the questions that an existing domain can answer: those to it by name, and those to no domain by name.
-    pub fn keep_domain(&mut self, name: &DomainName) {
-        self.parts.retain(|part| part.domain.as_ref().is_none_or(|domain| domain == name));
-    }
 }
 
 impl Wanted {
+    /// The limit comes last: it counts what can be asked.
     fn keep(&self, parts: &mut Vec<Part>) {
+        if let Some(name) = &self.domain {
+            parts.retain(|part| part.domain.as_ref().is_none_or(|domain| domain == name));
+        }
         for part in &mut *parts {
             part.questions.retain(|question| self.languages.contains(&question.language));
         }
@@ -255,12 +263,12 @@ mod tests {
     }
 
     fn all() -> Wanted {
-        Wanted { languages: BOTH.to_vec(), limit: Limit::None, unit: Unit::Question }
+        Wanted { domain: None, languages: BOTH.to_vec(), limit: Limit::None, unit: Unit::Question }
     }
 
     #[test]
     fn the_demo_is_a_benchmark_of_two_domains() {
-        let mut benchmark = Benchmark::read(&demo(), None, &all()).unwrap();
+        let benchmark = Benchmark::read(&demo(), None, &all()).unwrap();
         let parts: Vec<_> = benchmark.parts.iter().map(|part| part.domain.as_ref().unwrap().as_str()).collect();
         assert_eq!((benchmark.name.as_str(), parts), ("demo", vec!["demo-wiki", "demo-league"]));
         assert_eq!((benchmark.len(), benchmark.comparison()), (20, Comparison::Nothing));
@@ -270,8 +278,18 @@ mod tests {
         assert!(first.iter().all(|question| question.past.len() == question.turn - 1));
         assert_eq!(first[1].past[0].answer, first[0].answer);
         assert!(first.iter().all(|question| !question.facts.is_empty()));
-        benchmark.keep_domain(&"demo-league".parse().unwrap());
-        assert!(!benchmark.is_empty() && benchmark.len() < 20);
+    }
+
+    #[test]
+    fn a_limit_counts_the_questions_that_the_wanted_domain_can_answer() {
+        let league = Wanted { domain: Some("demo-league".parse().unwrap()), ..all() };
+        let of_league = Benchmark::read(&demo(), None, &league).unwrap().len();
+        assert!((3..20).contains(&of_league), "{of_league}");
+        for limit in [Limit::First(3), Limit::Spread(3)] {
+            let wanted = Wanted { languages: vec![Language::English], limit, ..league.clone() };
+            let benchmark = Benchmark::read(&demo(), None, &wanted).unwrap();
+            assert_eq!((benchmark.len(), benchmark.parts.len()), (3, 1), "{limit:?}");
+        }
     }
 
     #[test]
@@ -288,6 +306,25 @@ mod tests {
         assert_eq!((spread.len(), spread.parts.len()), (7, 2));
         let one = Wanted { languages: vec![Language::German], ..all() };
         assert_eq!((count(&one, Language::English), count(&one, Language::German)), (0, german));
+    }
+
+    #[test]
+    fn only_questions_to_the_wiki_of_the_paper_are_held_against_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("half.json");
+        let turn = |page: &str| {
+            serde_json::json!({"q_type": "simple", "q_en": "Who?", "q_de": "Wer?", "completed_q_en": "Who?",
+                "completed_q_de": "Wer?", "a_url": [page], "a_source": "passage", "a": "Alice."})
+        };
+        let comparison = |pages: &[&str]| {
+            let turns: Vec<_> = pages.iter().map(|page| turn(page)).collect();
+            fs::write(&file, serde_json::json!([{"conv_id": "1", "turns": turns}]).to_string()).unwrap();
+            Benchmark::read(folder.path(), Some(&file), &all()).unwrap().comparison()
+        };
+        let of_paper = "https://openxt.atlassian.net/wiki/spaces/TEST/pages/1/Tests";
+        assert_eq!(comparison(&[of_paper, of_paper]), Comparison::Paper);
+        assert_eq!(comparison(&[of_paper, "https://wiki.example.net/wiki/spaces/TEST/pages/1"]), Comparison::Nothing);
+        assert_eq!(comparison(&["/wiki/spaces/TEST/pages/1/Tests"]), Comparison::Nothing);
     }
 
     #[test]

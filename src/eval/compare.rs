@@ -52,9 +52,8 @@ pub struct Runs<T> {
     pub runs: Vec<Run<T>>,
 }
 
-/// Said above tables with the paper's answer relevance.
-const ABOUT_PAPERS_RELEVANCE: &str = "paper: over all 600 questions, answered and judged by GPT-4o, of the run with the same \
-                                      settings; - where there is none.";
+/// Said above tables with the paper's figures.
+const ABOUT_PAPERS_FIGURES: &str = "paper: over all 600 questions, answered and judged by GPT-4o";
 
 /// Said of the tests of right and wrong.
 const ABOUT_MCNEMAR: &str = "p: two-sided, runs exchanged in whole conversations (McNemar's exact test, were each of one \
@@ -68,8 +67,9 @@ const ABOUT_EXCHANGED: &str = "Over the questions of which both have the figure;
                                deciding figures and choices.";
 
 /// Said of the tests of ratings.
-const ABOUT_PAIRED_T: &str = "p: one-tailed paired t-test, default above this, over the means of conversations. Holm: p \
-                              corrected for the number of choices in this table.";
+const ABOUT_PAIRED_T: &str = "p: one-tailed paired t-test, default above this, over the means of conversations; where all \
+                              of them differ by the same, t is - and p comes from exchanging the runs. Holm: p corrected \
+                              for the number of choices in this table.";
 
 impl<T: Measured> Run<T> {
     /// Puts together what was asked.
@@ -110,11 +110,11 @@ impl<T: Scored> Runs<T> {
         let significance = self.significance();
         let mut text = self.decided(&significance);
         for (name, title) in T::SIDE_BY_SIDE {
-            let beside = paper::has(*name) && self.runs.iter().any(|run| run.papers.is_some());
-            let about = match (*name, self.runs.get(self.default)) {
-                (URL_P_AT_1, Some(default)) if beside => format!(". {}", about_paper(&default.figures)),
-                (Name::AnswerRelevance, _) if beside => format!(". {ABOUT_PAPERS_RELEVANCE}"),
-                _ => String::new(),
+            let default = self.runs.get(self.default).filter(|_| paper::has(*name));
+            let about = match (*name, default.and_then(|run| Some((run, run.papers?)))) {
+                (_, None) => String::new(),
+                (URL_P_AT_1, Some((run, papers))) => format!(". {}", about_paper(&run.figures, papers)),
+                (_, Some((_, papers))) => format!(". {ABOUT_PAPERS_FIGURES}, {}", papers.said()),
             };
             let of = self.ablation.word();
             let _ = writeln!(text, "{title} by {of}; * is the default{about}\n\n{}", self.by_slice(*name));
@@ -308,7 +308,8 @@ fn counts(test: &McNemar) -> [String; 4] {
 
 fn t_test(test: PairedT) -> [String; 4] {
     let corrected = test.p_holm.map_or_else(|| optional(None), probability);
-    [test.pairs.to_string(), format!("{:.2}", test.t), probability(test.p), corrected]
+    let t = test.t.map_or_else(|| optional(None), |t| format!("{t:.2}"));
+    [test.pairs.to_string(), t, probability(test.p), corrected]
 }
 
 fn bounds(interval: Option<Interval>) -> String {
@@ -431,7 +432,8 @@ mod tests {
             [first, first, first, Some(2), first, first, Some(7), Some(3)],
             [first, first, first, first, first, first, first, Some(4)],
         ];
-        let beside = |completion| Papers::beside(&Variation { completion, ..as_in_paper() });
+        let beside =
+            |completion| Papers::beside(&Variation { completion, ..as_in_paper() }, Some(Ablation::Completion));
         let papers = |completion| (comparison == Comparison::Paper).then(|| beside(completion));
         let run = |((name, completion), ranks)| run(name, ranks, papers(completion));
         Runs { ablation: Ablation::Completion, default: 2, runs: choices.into_iter().zip(ranks).map(run).collect() }

@@ -1,7 +1,11 @@
 //! The pages of a domain by document, and the gold pages among them.
+//!
+//! Invariant: every document that a gold name fits is gold, and the same ones in every run.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::Path;
+
+use indexmap::IndexMap;
 
 use super::score::{Page, Placed, page_number};
 use super::{EvalError, Question};
@@ -12,7 +16,8 @@ use crate::retrieval::{Hit, Relation};
 /// Every page of a domain.
 #[derive(Debug, Clone, Default)]
 pub struct Pages {
-    by_document: HashMap<DocumentId, Page>,
+    /// In the order of the documents.
+    by_document: IndexMap<DocumentId, Page>,
     paths: Vec<(String, DocumentId)>,
 }
 
@@ -46,7 +51,13 @@ impl Pages {
 
     /// The gold pages of a question that are in the domain.
     pub(super) fn gold_of(&self, question: &Question) -> Vec<Page> {
-        question.gold.iter().filter_map(|name| self.gold(name)).collect()
+        question.gold.iter().flat_map(|name| self.gold(name)).collect()
+    }
+
+    /// Whether a gold name of the question fits pages that are not the same.
+    #[must_use]
+    pub fn is_ambiguous(&self, question: &Question) -> bool {
+        question.gold.iter().any(|name| self.gold(name).len() > 1)
     }
 
     /// Whether a gold page of the question is in the domain under a URL that is the same letter by letter, or a path, so
@@ -56,19 +67,24 @@ impl Pages {
         self.gold_of(question).iter().any(spelled)
     }
 
-    /// The page that a gold URL or path names, with that name as its URL: by number where it has one, else by the end
-    /// of its path, else by its whole URL.
+    /// The pages that a gold URL or path names, in the order of the documents, each once: by number where it has one,
+    /// with that name as their URL, else by the end of their path, else by their whole URL. Several where documents
+    /// share a number, or files in several folders a name.
     #[must_use]
-    pub fn gold(&self, name: &str) -> Option<Page> {
-        let found = if let Some(number) = page_number(name) {
-            self.by_document.values().find(|page| page.number == number)
+    pub fn gold(&self, name: &str) -> Vec<Page> {
+        let mut found: Vec<Page> = if let Some(number) = page_number(name) {
+            let numbered = self.by_document.values().filter(|page| page.number == number);
+            numbered.map(|page| Page { url: name.to_owned(), ..page.clone() }).collect()
         } else {
-            let named = self.paths.iter().find(|(path, _)| Path::new(path).ends_with(name));
-            let by_url = || self.by_document.values().find(|page| page.url == name);
-            named.and_then(|(_, document)| self.page(*document)).or_else(by_url)
-        }?;
-        let url = if page_number(name).is_some() { name.to_owned() } else { found.url.clone() };
-        Some(Page { url, ..found.clone() })
+            let named = self.paths.iter().filter(|(path, _)| Path::new(path).ends_with(name));
+            named.filter_map(|(_, document)| self.page(*document)).cloned().collect()
+        };
+        if found.is_empty() && page_number(name).is_none() {
+            found.extend(self.by_document.values().filter(|page| page.url == name).cloned());
+        }
+        let mut seen = HashSet::new();
+        found.retain(|page| seen.insert(page.clone()));
+        found
     }
 }
 

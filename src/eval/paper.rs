@@ -1,15 +1,15 @@
 //! Figures of the paper (RAGonite, Tables 2 to 4): P@1 by URL string, relevance as GPT-4o rates it, and attribution
 //! accuracy, over 600 questions, half of them English and half German.
 //!
-//! Invariant: a figure stands beside a run of ours only where the paper has a run with the same settings; the models
-//! differ. The paper changes one setting at a time, and tells the slices apart only where that is the context.
+//! Invariant: beside a run of ours stands the nearest run of the paper, and what that has otherwise is said with it; the
+//! models differ too. The paper changes one setting at a time, and tells the slices apart only where that is the context.
 
 use super::names::{Name, URL_P_AT_1};
 use super::slices::{Slice, TurnGroup};
-use super::{Completion, QuestionType, Variation, Way};
+use super::{Ablation, Completion, QuestionType, Variation, Way};
 use crate::base::Language;
 use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
-use crate::retrieval::{Mode, Reranking};
+use crate::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
 
 /// The choices of context that the paper compares, in its order.
 pub const CONTEXTS: [(ContextParts, &str); 6] = [
@@ -80,12 +80,13 @@ const ACCURACY: [[f64; 3]; 8] = [
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Choice(f64, f64);
 
-/// How one of our settings stands to the paper's.
-enum Setting {
+/// How the value that a run of ours has for a setting stands to the paper's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Value {
     /// As in all runs of the paper but those that change it.
     Same,
-    /// As in one run of Table 4.
-    Run(Choice),
+    /// As in this run alone.
+    Run(PaperRun),
     /// As in no run.
     Unknown,
 }
@@ -99,15 +100,86 @@ enum PaperRun {
     Choice(Choice),
 }
 
-/// What of the paper stands beside a run: its figures, where it has a run with the same settings.
+/// The run that all others of the paper differ from in one setting.
+const DEFAULT: PaperRun = PaperRun::Context(WHOLE);
+
+/// A setting that a run of the paper and one of ours may differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Setting {
+    Completion,
+    Rerank,
+    Fusion,
+    Mode,
+    Kinds,
+    Index,
+    Linearizer,
+    Context,
+    Shown,
+    K,
+    Translation,
+    Copies,
+    PerDocument,
+}
+
+/// Every setting, each with what the paper has; of two that the paper has a run for, the first says which is nearer.
+const SETTINGS: [(Setting, &str); 13] = [
+    (Setting::Completion, "questions that its model completed"),
+    (Setting::Rerank, "a reranker"),
+    (Setting::Fusion, "reciprocal rank fusion with k 60"),
+    (Setting::Mode, "hybrid search"),
+    (Setting::Kinds, "all kinds of evidence"),
+    (Setting::Index, "tables and their rows"),
+    (Setting::Linearizer, "verbalized rows"),
+    (Setting::Context, "all context"),
+    (Setting::Shown, "the context shown that is embedded"),
+    (Setting::K, "10 hits"),
+    (Setting::Translation, "no translation of questions"),
+    (Setting::Copies, "every copy of an evidence a hit of its own"),
+    (Setting::PerDocument, "any number of hits of a document"),
+];
+
+/// What of the paper stands beside a run: the figures of the nearest of its runs, and what that has otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Papers(Option<PaperRun>);
+pub struct Papers {
+    run: Option<PaperRun>,
+    /// Whether it is otherwise, by place in [`SETTINGS`].
+    differs: [bool; SETTINGS.len()],
+}
 
 impl Papers {
-    /// The figures beside a run with these settings.
+    /// The figures beside a run with these settings. Where choices of a setting are compared, the paper's run has the
+    /// same choice and is as all its runs are in the rest, and there is none where the paper has no such choice; else it
+    /// is the one that differs in the fewest settings.
     #[must_use]
-    pub fn beside(variation: &Variation) -> Self {
-        Self(run(variation))
+    pub fn beside(variation: &Variation, compared: Option<Ablation>) -> Self {
+        let values = SETTINGS.map(|(setting, _)| setting.of(variation));
+        let compared = compared.and_then(Setting::compared);
+        let compared = SETTINGS.iter().position(|(setting, _)| Some(*setting) == compared);
+        let changed = |value: &Value| matches!(value, Value::Run(_));
+        let place = compared.or_else(|| values.iter().position(changed));
+        let run = match place.map(|place| values[place]) {
+            None | Some(Value::Same) => Some(DEFAULT),
+            Some(Value::Run(run)) => Some(run),
+            Some(Value::Unknown) => None,
+        };
+        let mut differs = values.map(|value| value != Value::Same);
+        if let Some(place) = place {
+            differs[place] = false;
+        }
+        Self { run, differs }
+    }
+
+    /// Which run of the paper it is, for people.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let otherwise = SETTINGS.iter().zip(self.differs).filter(|(_, differs)| *differs);
+        let otherwise: Vec<&str> = otherwise.map(|((_, has), _)| *has).collect();
+        let run = if otherwise.is_empty() {
+            "the run with the same settings".to_owned()
+        } else {
+            format!("the nearest run, which unlike this one has {}", otherwise.join(", "))
+        };
+        format!("of {run}; - where there is none.")
     }
 
     /// The paper's figure for a slice, or for all questions, which are asked in these languages; none where the paper
@@ -119,7 +191,7 @@ impl Papers {
             (None, [language]) => Some(Slice::Language(*language)),
             (Some(_), [_]) => return None,
         };
-        match self.0? {
+        match self.run? {
             PaperRun::Context(column) => of_context(name, slice, column),
             PaperRun::Choice(Choice(p_at_1, relevance)) => match name {
                 URL_P_AT_1 => slice.is_none().then_some(p_at_1),
@@ -139,82 +211,85 @@ pub(super) fn has(name: Name) -> bool {
     }
 }
 
-/// The run of the paper with these settings: as all its runs are but for one of them.
-fn run(variation: &Variation) -> Option<PaperRun> {
-    let Variation { context, evidence, retrieval, rerank, completion, order: _ } = variation;
-    let column = CONTEXTS.iter().position(|(parts, _)| parts == context)?;
-    let same = |is_same: bool| if is_same { Setting::Same } else { Setting::Unknown };
-    let settings = [
-        linearizer(evidence.linearizer),
-        tables(evidence.tables),
-        kinds(&retrieval.kinds),
-        mode(retrieval.mode),
-        match rerank {
-            Reranking::On => Setting::Same,
-            Reranking::Off => Setting::Run(Choice(0.417, 0.507)),
-        },
-        match completion {
-            Completion::Model => Setting::Same,
-            Completion::Human => Setting::Run(Choice(0.658, 0.627)),
-            Completion::None | Completion::History => Setting::Unknown,
-        },
-        same(retrieval.context == *context),
-        same(retrieval.rrf_k == RRF_K),
-        same(retrieval.top_k == TOP_K),
-    ];
-    let mut changed = Vec::new();
-    for setting in settings {
-        match setting {
-            Setting::Same => {}
-            Setting::Run(choice) => changed.push(choice),
-            Setting::Unknown => return None,
+impl Setting {
+    /// The setting whose choices are compared; none where the paper says nothing of it.
+    fn compared(ablation: Ablation) -> Option<Self> {
+        match ablation {
+            Ablation::Context => Some(Self::Context),
+            Ablation::Linearizer => Some(Self::Linearizer),
+            Ablation::Index => Some(Self::Index),
+            Ablation::Kinds => Some(Self::Kinds),
+            Ablation::Mode => Some(Self::Mode),
+            Ablation::Fusion => Some(Self::Fusion),
+            Ablation::Rerank => Some(Self::Rerank),
+            Ablation::Completion => Some(Self::Completion),
+            Ablation::Translation => Some(Self::Translation),
+            Ablation::K => Some(Self::K),
+            Ablation::Order => None,
         }
     }
-    match changed.as_slice() {
-        [] => Some(PaperRun::Context(column)),
-        [choice] if column == WHOLE => Some(PaperRun::Choice(*choice)),
-        _ => None,
+
+    /// How the value of a run stands to the paper's.
+    fn of(self, variation: &Variation) -> Value {
+        let Variation { context, evidence, retrieval, rerank, completion, order: _ } = variation;
+        let same = |is_same: bool| if is_same { Value::Same } else { Value::Unknown };
+        let choice = |p_at_1, relevance| Value::Run(PaperRun::Choice(Choice(p_at_1, relevance)));
+        match self {
+            Self::Completion => match completion {
+                Completion::Model => Value::Same,
+                Completion::Human => choice(0.658, 0.627),
+                Completion::None | Completion::History => Value::Unknown,
+            },
+            Self::Rerank => match rerank {
+                Reranking::On => Value::Same,
+                Reranking::Off => choice(0.417, 0.507),
+            },
+            Self::Fusion => same(retrieval.fusion == Fusion::Rrf && retrieval.rrf_k == RRF_K),
+            Self::Mode => match retrieval.mode {
+                Mode::Hybrid => Value::Same,
+                Mode::Lexical => choice(0.430, 0.417),
+                Mode::Dense => choice(0.465, 0.443),
+            },
+            Self::Kinds => kinds(&retrieval.kinds),
+            Self::Index => match evidence.tables {
+                TableEvidence::Both => Value::Same,
+                TableEvidence::Row => choice(0.405, 0.362),
+                TableEvidence::Table => choice(0.492, 0.514),
+            },
+            Self::Linearizer => match evidence.linearizer {
+                Linearizer::Verbalized => Value::Same,
+                Linearizer::Piped => choice(0.392, 0.364),
+                Linearizer::Markdown => choice(0.382, 0.363),
+                Linearizer::Html => choice(0.368, 0.366),
+                Linearizer::Plain => choice(0.372, 0.361),
+            },
+            Self::Context => match CONTEXTS.iter().position(|(parts, _)| parts == context) {
+                Some(WHOLE) => Value::Same,
+                Some(column) => Value::Run(PaperRun::Context(column)),
+                None => Value::Unknown,
+            },
+            Self::Shown => same(retrieval.context == *context),
+            Self::K => same(retrieval.top_k == TOP_K),
+            Self::Translation => same(retrieval.translate == Translate::Off),
+            Self::Copies => same(retrieval.copies == Copies::Keep),
+            Self::PerDocument => same(retrieval.per_document == 0),
+        }
     }
 }
 
-fn linearizer(linearizer: Linearizer) -> Setting {
-    match linearizer {
-        Linearizer::Verbalized => Setting::Same,
-        Linearizer::Piped => Setting::Run(Choice(0.392, 0.364)),
-        Linearizer::Markdown => Setting::Run(Choice(0.382, 0.363)),
-        Linearizer::Html => Setting::Run(Choice(0.368, 0.366)),
-        Linearizer::Plain => Setting::Run(Choice(0.372, 0.361)),
-    }
-}
-
-fn tables(tables: TableEvidence) -> Setting {
-    match tables {
-        TableEvidence::Both => Setting::Same,
-        TableEvidence::Row => Setting::Run(Choice(0.405, 0.362)),
-        TableEvidence::Table => Setting::Run(Choice(0.492, 0.514)),
-    }
-}
-
-fn mode(mode: Mode) -> Setting {
-    match mode {
-        Mode::Hybrid => Setting::Same,
-        Mode::Lexical => Setting::Run(Choice(0.430, 0.417)),
-        Mode::Dense => Setting::Run(Choice(0.465, 0.443)),
-    }
-}
-
-fn kinds(kinds: &[Kind]) -> Setting {
+fn kinds(kinds: &[Kind]) -> Value {
     let are = |known: &[Kind]| known.iter().all(|kind| kinds.contains(kind)) && kinds.iter().all(|k| known.contains(k));
+    let choice = |p_at_1, relevance| Value::Run(PaperRun::Choice(Choice(p_at_1, relevance)));
     if are(&Kind::ALL) {
-        Setting::Same
+        Value::Same
     } else if are(&[Kind::Passage]) {
-        Setting::Run(Choice(0.363, 0.289))
+        choice(0.363, 0.289)
     } else if are(&[Kind::List]) {
-        Setting::Run(Choice(0.422, 0.407))
+        choice(0.422, 0.407)
     } else if are(&[Kind::Table, Kind::Row]) {
-        Setting::Run(Choice(0.335, 0.333))
+        choice(0.335, 0.333)
     } else {
-        Setting::Unknown
+        Value::Unknown
     }
 }
 
@@ -285,7 +360,7 @@ mod tests {
     fn figure(change: fn(&mut Variation), name: Name, slice: Option<Slice>) -> Option<f64> {
         let mut variation = as_in_paper();
         change(&mut variation);
-        Papers::beside(&variation).figure(name, slice, &BOTH)
+        Papers::beside(&variation, None).figure(name, slice, &BOTH)
     }
 
     fn context(variation: &mut Variation, context: ContextParts) {
@@ -301,7 +376,6 @@ mod tests {
         assert_eq!(p_at_1(|_| {}, None), Some(0.528));
         assert_eq!(p_at_1(|_| {}, turn(TurnGroup::SixToTen)), Some(0.560));
         assert_eq!(p_at_1(|v| context(v, ContextParts::NONE), turn(TurnGroup::Single(2))), None);
-        assert_eq!(p_at_1(|v| context(v, ContextParts::TITLE.with(ContextParts::AFTER)), None), None);
         assert_eq!(p_at_1(|_| {}, Some(Slice::Source(Kind::Row))), None);
         assert_eq!(p_at_1(|_| {}, Some(Slice::FollowUps)), None);
         assert_eq!(figure(|_| {}, Name::AnswerRelevance, german), Some(0.483));
@@ -317,34 +391,59 @@ mod tests {
         assert_eq!(p_at_1(|v| v.completion = Completion::Human, simple), None);
         assert_eq!(figure(|v| v.completion = Completion::Human, Name::AnswerRelevance, None), Some(0.627));
         assert_eq!(figure(|v| v.completion = Completion::Human, Name::OosRate, None), None);
-        assert_eq!(p_at_1(|v| v.completion = Completion::History, None), None);
         assert_eq!(p_at_1(|v| v.retrieval.mode = Mode::Lexical, None), Some(0.430));
         assert_eq!(p_at_1(|v| v.retrieval.kinds = vec![Kind::Row, Kind::Table], None), Some(0.335));
-        assert_eq!(p_at_1(|v| v.retrieval.kinds = vec![Kind::Row], None), None);
         assert_eq!(p_at_1(|v| v.evidence.linearizer = Linearizer::Html, None), Some(0.368));
         assert_eq!(p_at_1(|v| v.evidence.tables = TableEvidence::Table, None), Some(0.492));
         assert_eq!(p_at_1(|v| v.rerank = Reranking::Off, None), Some(0.417));
-        assert_eq!(p_at_1(|v| v.retrieval.rrf_k = 1, None), None);
-        assert_eq!(p_at_1(|v| v.retrieval.top_k = 3, None), None);
     }
 
     #[test]
-    fn a_run_that_changes_two_settings_has_none_beside_it() {
-        let human = |v: &mut Variation| v.completion = Completion::Human;
-        assert_eq!(Papers::beside(&as_in_paper()).0, Some(PaperRun::Context(WHOLE)));
-        let changes: [fn(&mut Variation); 3] =
-            [|v| v.retrieval.mode = Mode::Dense, |v| v.rerank = Reranking::Off, |v| context(v, ContextParts::NONE)];
-        for change in changes {
-            let mut variation = as_in_paper();
-            human(&mut variation);
-            change(&mut variation);
-            assert_eq!(Papers::beside(&variation).0, None);
+    fn beside_a_run_that_changes_more_stands_the_nearest_with_what_it_has_otherwise() {
+        let mut variation = as_in_paper();
+        assert_eq!(Papers::beside(&variation, None).run, Some(DEFAULT));
+        assert_eq!(
+            Papers::beside(&variation, None).said(),
+            "of the run with the same settings; - where there is none."
+        );
+        variation.retrieval.fusion = Fusion::Blend;
+        variation.retrieval.top_k = 3;
+        let papers = Papers::beside(&variation, None);
+        assert_eq!(papers.figure(URL_P_AT_1, None, &BOTH), Some(0.528));
+        let said = "of the nearest run, which unlike this one has reciprocal rank fusion with k 60, 10 hits; - where there \
+                    is none.";
+        assert_eq!(papers.said(), said);
+        variation.rerank = Reranking::Off;
+        variation.completion = Completion::Human;
+        let papers = Papers::beside(&variation, None);
+        assert_eq!(papers.figure(URL_P_AT_1, None, &BOTH), Some(0.658), "people completed those questions too");
+        assert!(papers.said().contains("has a reranker, reciprocal") && !papers.said().contains("completed"));
+    }
+
+    #[test]
+    fn where_choices_are_compared_each_stands_beside_the_papers_run_of_that_choice() {
+        // As the starter profile runs: without a reranker, and with the questions that people completed.
+        let compared = |ablation: Ablation| {
+            let mut starter = Variation { rerank: Reranking::Off, completion: Completion::Human, ..as_in_paper() };
+            starter.retrieval.fusion = Fusion::Blend;
+            let variants = ablation.compare(&starter).variants.into_iter();
+            let papers =
+                variants.map(move |variant| (variant.name, Papers::beside(&variant.variation, Some(ablation))));
+            papers.map(|(name, papers)| (name, papers.figure(URL_P_AT_1, None, &BOTH), papers.said()))
+        };
+        let figures = |ablation| compared(ablation).map(|(_, figure, _)| figure).collect::<Vec<_>>();
+        assert_eq!(figures(Ablation::Context), P_AT_1[0].map(Some));
+        assert_eq!(figures(Ablation::Mode), [Some(0.430), Some(0.465), Some(0.528)]);
+        assert_eq!(figures(Ablation::Completion), [None, None, Some(0.528), Some(0.658)]);
+        for (name, figure, said) in compared(Ablation::Fusion) {
+            assert_eq!(figure.is_some(), name == "rrf 60", "{name}");
+            assert!(said.contains("completed, a reranker;"), "{said}");
         }
     }
 
     #[test]
     fn all_questions_in_one_language_are_a_slice_of_the_papers() {
-        let papers = Papers::beside(&as_in_paper());
+        let papers = Papers::beside(&as_in_paper(), None);
         let figure = |slice| papers.figure(URL_P_AT_1, slice, &[Language::German]);
         assert_eq!(figure(None), Some(0.493));
         assert_eq!(figure(Some(Slice::Language(Language::German))), Some(0.493));

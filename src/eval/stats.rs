@@ -231,8 +231,9 @@ pub struct PairedT {
     pub difference: f64,
     /// Pairs.
     pub pairs: usize,
-    /// The statistic, with `pairs - 1` degrees of freedom.
-    pub t: f64,
+    /// The statistic, with `pairs - 1` degrees of freedom; none where all differences are the same, of which there is
+    /// none: `p` then comes from exchanging the runs.
+    pub t: Option<f64>,
     /// One-tailed: how likely chance alone puts the first so far above the second.
     pub p: f64,
     /// `p` corrected for the number of choices that are held against the default; none where that was not done.
@@ -240,8 +241,8 @@ pub struct PairedT {
     pub p_holm: Option<f64>,
 }
 
-/// The one-tailed paired t-test of `first > second`; none of fewer than two pairs, and where all differences are the
-/// same.
+/// The one-tailed paired t-test of `first > second`; none of fewer than two pairs. Where all differences are the same,
+/// the share of all ways to exchange the runs that put the first as far above.
 #[must_use]
 pub fn paired_t(pairs: &[(f64, f64)]) -> Option<PairedT> {
     if pairs.len() < 2 {
@@ -252,12 +253,14 @@ pub fn paired_t(pairs: &[(f64, f64)]) -> Option<PairedT> {
     let degrees = (pairs.len() - 1) as f64;
     let variance = differences.iter().map(|one| (one - difference).powi(2)).sum::<f64>() / degrees;
     if variance < f64::EPSILON {
-        return None;
+        let turned: Vec<Vec<f64>> = differences.iter().map(|one| vec![*one]).collect();
+        let p = if difference > SAME { exchange(&turned) / 2.0 } else { 1.0 };
+        return Some(PairedT { difference, pairs: pairs.len(), t: None, p, p_holm: None });
     }
     let t = difference / (variance / pairs.len() as f64).sqrt();
     let beyond = incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5) / 2.0;
     let p = if t > 0.0 { beyond } else { 1.0 - beyond };
-    Some(PairedT { difference, pairs: pairs.len(), t, p, p_holm: None })
+    Some(PairedT { difference, pairs: pairs.len(), t: Some(t), p, p_holm: None })
 }
 
 /// erfc of a number that is not negative, to 1.2e-7 of its value (Chebyshev fit: Press et al., Numerical Recipes, 6.2).
@@ -384,7 +387,7 @@ mod tests {
         let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let pairs: Vec<(f64, f64)> = second.into_iter().zip(first).collect();
         let test = paired_t(&pairs).unwrap();
-        assert!(near(test.t, 4.062_127_683_382_037, 1e-12) && near(test.difference, 1.58, 1e-12));
+        assert!(near(test.t.unwrap(), 4.062_127_683_382_037, 1e-12) && near(test.difference, 1.58, 1e-12));
         assert!(near(test.p, 0.001_416_445_098_692, 1e-12), "{}", test.p);
         let turned: Vec<(f64, f64)> = pairs.into_iter().map(|(a, b)| (b, a)).collect();
         assert!(near(paired_t(&turned).unwrap().p, 0.998_583_554_901_308, 1e-12));
@@ -401,8 +404,11 @@ mod tests {
 
     #[test]
     fn runs_without_a_difference_have_no_t_value() {
-        assert_eq!(paired_t(&[(1.0, 1.0), (0.5, 0.5)]), None);
-        assert_eq!(paired_t(&[(1.0, 0.5), (0.5, 0.0)]), None);
+        let same = |first: f64, second: f64| paired_t(&[(first, second); 4]).unwrap();
+        // Of 16 ways to exchange four differences of one size, one is as far above as all of one sign are.
+        assert_eq!((same(1.0, 0.5).t, same(1.0, 0.5).p, same(1.0, 0.5).difference), (None, 1.0 / 16.0, 0.5));
+        assert_eq!((same(0.5, 1.0).t, same(0.5, 1.0).p), (None, 1.0));
+        assert_eq!((same(0.5, 0.5).t, same(0.5, 0.5).p), (None, 1.0));
         assert_eq!(paired_t(&[(1.0, 0.0)]), None);
     }
 

@@ -22,8 +22,8 @@ pub(super) const ABOUT_INTERVALS: &str =
 pub fn retrieved(figures: &Figures, papers: Option<Papers>) -> [String; 2] {
     let by_page = measured(figures, BY_PAGE, papers);
     let mut about = "Content: pages with the same title and text are one. URL: as it is written.".to_owned();
-    if papers.is_some() {
-        about = format!("{about} {}", about_paper(figures));
+    if let Some(papers) = papers {
+        about = format!("{about} {}", about_paper(figures, papers));
     }
     [
         format!(
@@ -34,14 +34,15 @@ pub fn retrieved(figures: &Figures, papers: Option<Papers>) -> [String; 2] {
 }
 
 /// Said above tables with the paper's P@1: the URLs of the questions that were asked decide how high ours can be.
-pub(super) fn about_paper(figures: &Figures) -> String {
+pub(super) fn about_paper(figures: &Figures, papers: Papers) -> String {
     let ceiling = figures.get(None, Name::UrlCeiling).map_or_else(
         || "which no page whose URL is written otherwise can add to".to_owned(),
         |ceiling| format!("which cannot exceed {:.3} over the questions asked here", ceiling.value),
     );
     format!(
-        "paper: P@1 by URL string over all 600 questions, with bge-m3 and GPT-4o, of the run with the same settings; - \
-         where there is none. Compare it with `url P@1`, {ceiling} (url ceiling)."
+        "paper: P@1 by URL string over all 600 questions, with bge-m3 and GPT-4o, {} Compare it with `url P@1`, {ceiling} \
+         (url ceiling).",
+        papers.said()
     )
 }
 
@@ -135,7 +136,7 @@ pub(super) fn aligned(header: &[String], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::test_kit::{as_in_paper, asked, question};
-    use super::super::{Asked, Completion, Question, Variation};
+    use super::super::{Ablation, Asked, Completion, Question, Variation};
     use super::*;
     use crate::base::Language;
     use crate::evidence::Kind;
@@ -162,19 +163,21 @@ mod tests {
     #[test]
     fn a_run_is_drawn_by_slice_beside_the_paper() {
         let figures = Figures::of(&run(RANKS));
-        let papers = Some(Papers::beside(&as_in_paper()));
+        let papers = Some(Papers::beside(&as_in_paper(), None));
         insta::assert_snapshot!(retrieved(&figures, papers).join("\n"));
         assert!(retrieved(&figures, None).iter().all(|table| !table.contains("paper")));
     }
 
     #[test]
-    fn where_the_paper_has_no_such_run_its_column_is_empty() {
+    fn the_nearest_run_of_the_paper_stands_in_its_column() {
         let figures = Figures::of(&run(RANKS));
         let history = Variation { completion: Completion::History, ..as_in_paper() };
-        let [_, table] = retrieved(&figures, Some(Papers::beside(&history)));
+        let [_, table] = retrieved(&figures, Some(Papers::beside(&history, None)));
+        assert!(table.contains(" 0.528 ") && table.contains("has questions that its model completed;"), "{table}");
+        let [_, table] = retrieved(&figures, Some(Papers::beside(&history, Some(Ablation::Completion))));
         assert!(table.contains("| paper |") && !table.contains("0.528") && !table.contains("0.658"), "{table}");
         let human = Variation { completion: Completion::Human, ..as_in_paper() };
-        let [_, table] = retrieved(&figures, Some(Papers::beside(&human)));
+        let [_, table] = retrieved(&figures, Some(Papers::beside(&human, None)));
         assert!(table.contains(" 0.658 ") && !table.contains("0.528"), "{table}");
         assert!(table.contains("cannot exceed 0.667 over the questions asked here"), "{table}");
     }

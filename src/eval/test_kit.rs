@@ -9,7 +9,7 @@ use crate::evidence::{ContextParts, EvidenceSettings, Kind};
 use crate::index::Index;
 use crate::inference::Embed;
 use crate::prompt::SourceOrder;
-use crate::retrieval::{Reranking, RetrievalSettings};
+use crate::retrieval::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
 
 /// An English question at a place in its conversation.
 pub(super) fn question(turn: usize) -> Question {
@@ -34,7 +34,12 @@ pub(super) fn as_in_paper() -> Variation {
     Variation {
         context: ContextParts::ALL,
         evidence: EvidenceSettings::default(),
-        retrieval: RetrievalSettings::default(),
+        retrieval: RetrievalSettings {
+            fusion: Fusion::Rrf,
+            copies: Copies::Keep,
+            translate: Translate::Off,
+            ..RetrievalSettings::default()
+        },
         rerank: Reranking::On,
         completion: Completion::Model,
         order: SourceOrder::BestLast,

@@ -117,6 +117,34 @@ fn a_page_that_the_best_hit_names_as_its_copy_is_found_by_content() {
 }
 
 #[test]
+fn every_document_that_a_gold_name_fits_is_gold_in_the_order_of_the_documents() {
+    let (documents, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for folder in ["a", "b", "c"] {
+        fs::create_dir(documents.path().join(folder)).unwrap();
+        fs::write(documents.path().join(folder).join("notes.md"), format!("# Notes\n\nBoat {folder}.\n")).unwrap();
+        // The same page twice, in two states.
+        let url = "https://wiki.example.net/spaces/TEST/pages/7/Boats";
+        let page = serde_json::json!({"title": "Boats", "url": url, "content": format!("<p>State {folder}</p>")});
+        fs::write(documents.path().join(folder).join("page.json"), page.to_string()).unwrap();
+    }
+    let embedder = WordEmbedder::new("f00d");
+    let index = kept_index(documents.path(), kept.path(), &embedder);
+    let pages = Pages::of(&index).unwrap();
+    let in_order = index.documents().unwrap();
+    for (name, end) in [("notes.md", "notes.md"), ("/pages/7/Boats", "page.json")] {
+        let of_documents = in_order.iter().filter(|document| document.path.ends_with(end));
+        let of_documents: Vec<&String> = of_documents.map(|document| &document.fingerprint).collect();
+        let gold = pages.gold(name);
+        assert_eq!(gold.iter().map(|page| &page.content).collect::<Vec<_>>(), of_documents, "{name}");
+        assert_eq!(of_documents.len(), 3, "{name}");
+        assert!(pages.is_ambiguous(&question(1, Language::English, "Which?", name)));
+    }
+    assert_eq!(pages.gold("b/notes.md").len(), 1);
+    assert!(!pages.is_ambiguous(&question(1, Language::English, "Which?", "b/notes.md")));
+    assert!(pages.gold("otes.md").is_empty() && pages.gold("/pages/8/Boats").is_empty());
+}
+
+#[test]
 fn without_completion_the_question_is_asked_as_it_was() {
     let question = question(2, Language::English, "Who ran the TPM tests?", "/pages/1");
     assert_eq!(question.query(Completion::Human), "Who ran the TPM tests?");

@@ -15,14 +15,18 @@ use crate::retrieval::{Hit, LegReason, LegRole, Mode, QueryLeg, RetrievalTimings
 #[derive(Debug, Serialize)]
 pub(super) struct SearchJson<'a> {
     query: &'a str,
+    /// The query in the language of the documents, where it was searched for in it too.
+    translated: Option<&'a str>,
     mode: Mode,
     hits: &'a [Hit],
     timings_ms: RetrievalTimings,
 }
 
-impl<'a> From<&'a Retrieved> for SearchJson<'a> {
-    fn from(found: &'a Retrieved) -> Self {
-        Self { query: &found.query, mode: found.mode, hits: &found.hits, timings_ms: found.timings_ms }
+impl<'a> SearchJson<'a> {
+    /// What was found for a query, and for its translation beside it.
+    pub(super) fn new(query: &'a str, translated: Option<&'a str>, found: &'a Retrieved) -> Self {
+        let Retrieved { mode, hits, timings_ms, .. } = found;
+        Self { query, translated, mode: *mode, hits, timings_ms: *timings_ms }
     }
 }
 

@@ -8,13 +8,14 @@ use super::output::{Form, Output};
 use super::pace::Pace;
 use super::report;
 use super::start::Start;
+use crate::answer::{AnswerError, TranslateInput, translate, translation_wanted};
 use crate::app::Problem;
-use crate::base::{CancelSource, clean_text};
+use crate::base::{CancelSource, CancelToken, Language, clean_text};
 use crate::cli::Search;
 use crate::evidence::ContextParts;
 use crate::index::Within;
-use crate::retrieval::{Engines, Reranking, RetrievalSettings, Retrieved, retrieve};
-use crate::runtime::cancel_on_interrupt;
+use crate::retrieval::{Conversation, Engines, Reranking, RetrievalSettings, Retrieved, retrieve_follow_up};
+use crate::runtime::{cancel_on_interrupt, problem};
 
 pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<Exit, Failure> {
     if args.query.trim().is_empty() {
@@ -39,13 +40,59 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
         let name = &args.domain;
         output.note(&format!("the domain `{name}` is empty: fill it with `ragonite ingest --domain {name} PATH`"));
     }
+    let translated = match translation_wanted(&args.query, index.language()?, settings.translate) {
+        Some(languages) if holds == Holds::Documents => {
+            let max_tokens = asked.prompt.rewrite_tokens;
+            translated(start, (args, languages, max_tokens), &token, output)?
+        }
+        _ => None,
+    };
     let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
-    let found = retrieve(engines, &args.query, &settings, &token)?;
+    let (question, translated) = (args.query.as_str(), translated.as_deref());
+    let conversation = Conversation { question, completed: None, translated, earlier: &[] };
+    let found = retrieve_follow_up(engines, &conversation, &settings, &token)?;
     match output.form() {
-        Form::Json => output.json(&SearchJson::from(&found))?,
+        Form::Json => output.json(&SearchJson::new(question, translated, &found))?,
         Form::Text => output.text(&text(&found, holds, args.context))?,
     }
     Ok(Exit::Done)
+}
+
+/// The query in the language of the documents, where the generator is at hand and gives one. Without the generator the
+/// query is searched alone, which is told.
+fn translated(
+    start: &Start,
+    (args, (from, to), max_tokens): (&Search, (Language, Language), usize),
+    cancel: &CancelToken,
+    output: &mut Output,
+) -> Result<Option<String>, Failure> {
+    let generator = start.catalog.model(&start.profile.profile.generator)?;
+    if !start.folders().has(generator) && args.translate.is_none() {
+        output.note(&format!(
+            "the query has another language than the documents and is not translated: the weights of {} are not here",
+            generator.id
+        ));
+        return Ok(None);
+    }
+    // Where it was asked for, the absence of the weights is an error, which says what to do.
+    output.progress(&format!("translating with {}", generator.id));
+    let mut generator = start.generator(generator, cancel)?;
+    let input = TranslateInput { question: &args.query, from, to, max_tokens };
+    let text = translate(&mut generator, &input, cancel)?.text;
+    match &text {
+        Some(text) => output.note(&format!("also searched for: {text}")),
+        None => output.note("the query has another language than the documents; the model gave no usable translation"),
+    }
+    Ok(text)
+}
+
+impl From<AnswerError> for Failure {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Canceled(_) => Self::canceled(),
+            error => Self::failed(problem(&error)),
+        }
+    }
 }
 
 /// What there is to search.
@@ -63,6 +110,7 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     settings.mode = args.mode.unwrap_or(settings.mode);
     settings.fusion = args.fusion.unwrap_or(settings.fusion);
     settings.context = args.context.unwrap_or(settings.context);
+    settings.translate = args.translate.unwrap_or(settings.translate);
     if !args.kinds.is_empty() {
         settings.kinds.clone_from(&args.kinds);
     }
@@ -100,7 +148,7 @@ mod tests {
     use crate::config::{Changes, Config, Setting};
     use crate::evidence::Kind;
     use crate::inference::Catalog;
-    use crate::retrieval::{Fusion, Mode};
+    use crate::retrieval::{Fusion, Mode, Translate};
 
     #[test]
     fn the_command_line_wins_over_the_domain_and_the_domain_over_the_configuration() {
@@ -112,11 +160,22 @@ mod tests {
         changes.set(Setting::Kinds, "row").unwrap();
         let of_domain = changes.applied_to(&configured).retrieval;
         let typed = Cli::try_parse_from([
-            "ragonite", "search", "--domain", "wiki", "--mode", "hybrid", "--fusion", "rrf", "who?",
+            "ragonite",
+            "search",
+            "--domain",
+            "wiki",
+            "--mode",
+            "hybrid",
+            "--fusion",
+            "rrf",
+            "--translate",
+            "off",
+            "who?",
         ]);
         let Some(Command::Search(args)) = typed.unwrap().command else { panic!("no search") };
         let settings = settings(of_domain, &args);
         assert_eq!((settings.mode, settings.fusion), (Mode::Hybrid, Fusion::Rrf));
+        assert_eq!(settings.translate, Translate::Off);
         assert_eq!(settings.kinds, [Kind::Row]);
         assert_eq!((settings.rrf_k, settings.context), (7, ContextParts::NONE));
     }

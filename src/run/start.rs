@@ -1,5 +1,6 @@
 //! What every command starts from: configuration, folders, catalog, profile.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::exit::{Exit, Failure};
@@ -14,8 +15,8 @@ use crate::config::{
 use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorSettings, InferenceError, ModelFolders,
-    ModelRole, Rerank, load_embedder, load_reranker,
+    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorSettings, InferenceError, LlamaGenerator,
+    ModelFolders, ModelRole, Rerank, load_embedder, load_reranker,
 };
 use crate::launch::Stay;
 use crate::retrieval::RetrievalError;
@@ -69,6 +70,14 @@ impl Start {
     pub(super) fn reranker(&self, cancel: &CancelToken) -> Result<Option<Arc<dyn Rerank>>, Failure> {
         let Some(id) = &self.profile.profile.reranker else { return Ok(None) };
         Ok(Some(load_reranker(self.catalog.model(id)?, &self.folders(), self.device, cancel)?))
+    }
+
+    /// A generator, loaded as the configuration says.
+    pub(super) fn generator(&self, model: &CatalogModel, cancel: &CancelToken) -> Result<LlamaGenerator, Failure> {
+        let path = self.folders().find(model, model.weights()?, cancel)?;
+        let stop = cancel.clone();
+        let go_on = move |_| if stop.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        Ok(LlamaGenerator::load(&model.id, &path, &self.generator_settings(), Box::new(go_on))?)
     }
 
     /// Fails now, with the fix, when a weight file of the profile is missing or of the wrong size. Its bytes are checked

@@ -60,7 +60,8 @@ fn main() -> Outcome<()> {
     let mut generator = LlamaGenerator::load(&model.id, &path, &settings, Box::new(|_| ControlFlow::Continue(())))?;
     let embedder = load_embedder(catalog.model(EMBEDDER)?, &folders, DeviceChoice::Auto, &never)?;
     let index = Index::open(Path::new(folder), embedder.identity(), &never, &mut |_| {})?;
-    let wanted = Wanted { languages: vec![Language::English], limit: Limit::First(count), unit: Unit::Question };
+    let wanted =
+        Wanted { domain: None, languages: vec![Language::English], limit: Limit::First(count), unit: Unit::Question };
     let benchmark = Benchmark::read(&root.join("../shared/confquestions"), None, &wanted)?;
     let asked: Vec<String> =
         benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect();

@@ -340,6 +340,14 @@ fn a_setting_of_a_domain_holds_wherever_it_is_asked_and_the_command_line_wins() 
     assert!(told.contains("settings of this domain: sources=2 retrieval.mode=lexical"), "{told}");
     assert_eq!(program.json(&search)["mode"], "lexical");
     assert_eq!(program.json(&["search", "--domain", "league", "--mode", "dense", "Which club won?"])["mode"], "dense");
+    assert!(program.json(&search)["translated"].is_null(), "it has the language of the documents");
+    let german = ["search", "--domain", "league", "Welcher Verein hat die Liga gewonnen und wie heißt sein Stadion?"];
+    let told = program.run(&german);
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    match program.json(&german)["translated"].as_str() {
+        Some(text) => assert!(told.contains(&format!("also searched for: {text}")), "{told}"),
+        None => assert!(told.contains("no usable translation"), "{told}"),
+    }
 
     let output = program.run(&["domain", "set", "league", "--setting", "retrieval.mode=sparse"]);
     let told = String::from_utf8_lossy(&output.stderr);

@@ -108,11 +108,10 @@ fn figures_of_a_hand_made_benchmark_are_exact() {
     };
     assert_eq!(cells("| all ", 0), ["all", "5", "0.600", "0.800", "0.800", "0.700", "0.080"]);
     assert_eq!(cells("| follow-ups ", 0), ["follow-ups", "2", "0.500", "1.000", "1.000", "0.750", "0.100"]);
-    // Human completions, words alone and no reranker: the paper has no such run.
     let by_content_and_url =
-        ["all", "5", "0.600", "0.800", "0.800", "0.700", "0.400", "-", "0.600", "0.600", "0.500", "0.600"];
+        ["all", "5", "0.600", "0.800", "0.800", "0.700", "0.400", "0.600", "0.600", "0.500", "0.600"];
     assert_eq!(cells("| all ", 1), by_content_and_url);
-    assert!(text.contains("cannot exceed 0.600 over the questions asked here"), "{text}");
+    assert!(!text.contains("paper"), "its form is that of the paper's questions, but it asks others: {text}");
 }
 
 #[test]
@@ -137,6 +136,21 @@ fn choices_on_a_hand_made_benchmark_are_tested_exactly() {
     same(&json, "/page/p_at_1", 0.6);
     for open in ["/page/hit_at_5", "/page/hit_at_10", "/url/hit_at_5", "/precision_at_10"] {
         assert_eq!(json.pointer(open), Some(&Value::Null), "{open} of three hits");
+    }
+}
+
+#[test]
+fn the_context_that_is_shown_is_the_configured_one_unless_another_is_typed() {
+    let Some(program) = program() else { return };
+    let folder = hand_made();
+    let config = program.data.path().join("shown.toml");
+    std::fs::write(&config, "[index]\ncontext = \"title\"\n[retrieval]\ncontext = \"none\"\n").unwrap();
+    let config = ["--config", config.to_str().unwrap()];
+    for (more, made, shown) in [(&[][..], "title", "none"), (&["--context", "heading"], "heading", "heading")] {
+        let json = program.json(&[&config[..], &of_hand_made(&folder, more)].concat());
+        let settings = &json["settings"];
+        let contexts = (&settings["context"], &settings["retrieval"]["context"]);
+        assert_eq!(contexts, (&Value::from(made), &Value::from(shown)), "{settings}");
     }
 }
 
@@ -275,6 +289,17 @@ fn answers_and_attribution_are_scored_and_a_second_run_goes_on() {
 }
 
 #[test]
+fn as_many_sources_as_are_asked_for_are_searched_and_told_of() {
+    let Some(program) = program() else { return };
+    let answers = ["eval", "answers", "--benchmark", demo(), "--limit", "1", "--mode", "lexical", "--judge", "none"];
+    for (k, hits, sources) in [("2", 2, 2), ("7", 7, 5)] {
+        let json = program.json(&[&answers[..], &["--languages", "en", "-k", k]].concat());
+        let settings = &json["settings"];
+        assert_eq!((&settings["retrieval"]["top_k"], &settings["sources"]), (&hits.into(), &sources.into()), "{k}");
+    }
+}
+
+#[test]
 fn the_order_of_sources_is_compared_by_what_the_answers_say() {
     let Some(program) = program() else { return };
     let order = ["eval", "answers", "--benchmark", demo(), "--limit", "1", "--mode", "lexical", "--ablate", "order"];
@@ -338,6 +363,18 @@ fn an_existing_domain_is_scored_as_it_is() {
     let questions = json["questions"].as_u64().unwrap();
     assert!(questions > 0 && questions < 20, "only the questions to this domain: {questions}");
     assert_eq!((json["without_gold"].as_u64(), &json["settings"]["domain"]), (Some(0), &Value::from("demo-league")));
+    let config = program.data.path().join("heading.toml");
+    std::fs::write(&config, "[index]\ncontext = \"heading\"\n[evidence]\ntables = \"row\"\n").unwrap();
+    let settings = program.json(&[&["--config", config.to_str().unwrap()], &scored[..]].concat());
+    let settings = &settings["settings"];
+    let made = (&settings["context"], &settings["evidence"]["tables"]);
+    assert_eq!(made, (&Value::from("all"), &Value::from("both")), "the domain was made so: {settings}");
+    let first = program.json(&[&scored[..], &["--limit", "3", "--languages", "en"]].concat());
+    assert_eq!(first["questions"], 3, "a limit counts the questions to this domain");
+    let file = format!("{}/questions.toml", demo());
+    let by_file = ["eval", "retrieval", "--domain", "demo-league", "--questions", &file, "--mode", "lexical"];
+    let by_file = program.json(&by_file);
+    assert_eq!((&by_file["questions"], &by_file["page"]), (&json["questions"], &json["page"]));
 }
 
 #[test]
@@ -347,8 +384,13 @@ fn wrong_use_of_eval_ends_with_two() {
     let empty = empty.path().to_str().unwrap();
     let cases = [
         (vec!["eval", "retrieval", "--benchmark", empty], "qa-pairs.json"),
+        (vec!["eval", "retrieval", "--domain", "x"], "--benchmark"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--linearizer", "sung"], "verbalized"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "order"], "changes no search"),
+        (
+            vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "order", "--completion", "model"],
+            "changes no search",
+        ),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--languages", "fr"], "en or de"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x", "--ablate", "context"], "--domain"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--domain", "x"], "--domain"),
@@ -377,6 +419,15 @@ fn without_a_generator_questions_are_searched_and_not_completed() {
     let output = program.run(&searched);
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && notes.contains("not translated"), "{notes}");
+    program.ingest_league();
+    let search = ["search", "--domain", "league", "Wer ist die Torwartin und wie viele Tore hat der Verein?"];
+    let output = program.run(&search);
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && notes.contains("not translated"), "{notes}");
+    let output = program.run(&[&search[..], &["--translate", "off"]].concat());
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !notes.contains("translated"), "{notes}");
+    assert_eq!(program.run(&[&search[..], &["--translate", "auto"]].concat()).status.code(), Some(2));
     for more in [["--completion", "model"], ["--ablate", "completion"], ["--translate", "auto"]] {
         let output = program.run(&[&searched[..], &more].concat());
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -16,8 +16,8 @@ use super::results::{QuestionJson, Reported, run_all};
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAnswers;
 use crate::eval::{
-    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name, Pages,
-    Remembering, Run, ScoredAnswer, Speaker, Speaking, Used, Variation, Verdict, answer, intervals, judge, measured,
+    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name, Remembering, Run,
+    ScoredAnswer, Speaker, Speaking, Used, Variation, Verdict, answer, intervals, judge, measured,
 };
 use crate::prompt::CutHow;
 use crate::retrieval::RetrievalSettings;
@@ -40,7 +40,8 @@ pub(super) fn run(start: &Start, args: &EvalAnswers, output: &mut Output) -> Res
         })?;
     let (judge, sources) = (answers.judge.name(bench.generator_id()), answers.sources);
     let settings = |variation: &Variation| {
-        bench.settings(variation).spoken(bench.generator_id(), sources.of(&variation.retrieval)).judged(judge)
+        let searched = sources.enough(variation);
+        bench.settings(&searched).spoken(bench.generator_id(), sources.of(&variation.retrieval)).judged(judge)
     };
     results.give(&bench, (started, &Map::new()), &settings, output)?;
     Ok(Exit::Done)
@@ -61,7 +62,7 @@ struct Answers<'a> {
 /// Hits that go into the prompt: whether their number is the one under test.
 #[derive(Clone, Copy)]
 pub(super) enum Sources {
-    /// As many as the program puts there.
+    /// As many as the program puts there, and no more than are asked for.
     Configured(usize),
     /// As many as are found.
     AllHits,
@@ -108,7 +109,7 @@ impl<'a> Answers<'a> {
         for part in &bench.benchmark.parts {
             let index = bench.index(part, &variation, step, output)?;
             let prefix = bench.prefix(part, &index)?;
-            let pages = Pages::of(&index)?;
+            let pages = bench.pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
             let speaking = Speaking { prefix: &prefix, settings: &answering, sources };
@@ -135,7 +136,7 @@ impl<'a> Answers<'a> {
 impl Sources {
     pub(super) fn of_bench(bench: &Bench<'_>) -> Self {
         let by_k = bench.args.ablate == Some(Ablation::K);
-        if by_k { Self::AllHits } else { Self::Configured(bench.start.sources()) }
+        if by_k { Self::AllHits } else { Self::Configured(bench.sources()) }
     }
 
     /// How many there are in the prompt.

@@ -19,8 +19,8 @@ use crate::attribution::SourceVector;
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAttribution;
 use crate::eval::{
-    AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pages, Pointed, Remembering, Run, Speaker,
-    Speaking, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
+    AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pointed, Remembering, Run, Speaker, Speaking,
+    Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
 };
 use crate::index::Index;
 use crate::inference::Embed;
@@ -44,7 +44,8 @@ pub(super) fn run(start: &Start, args: &EvalAttribution, output: &mut Output) ->
             attributions.explained(variation, step, output)
         })?;
     let settings = |variation: &Variation| {
-        bench.settings(variation).spoken(bench.generator_id(), sources.of(&variation.retrieval))
+        let searched = sources.enough(variation);
+        bench.settings(&searched).spoken(bench.generator_id(), sources.of(&variation.retrieval))
     };
     let more = Map::from_iter([("attribution".to_owned(), json!(start.config.attribution))]);
     results.give(&bench, (started, &more), &settings, output)?;
@@ -93,7 +94,7 @@ impl Attributions<'_> {
         for part in &bench.benchmark.parts {
             let index = bench.index(part, &variation, step, output)?;
             let prefix = bench.prefix(part, &index)?;
-            let pages = Pages::of(&index)?;
+            let pages = bench.pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
             let speaking = Speaking { prefix: &prefix, settings: &answering, sources };

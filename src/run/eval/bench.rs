@@ -1,7 +1,7 @@
 //! What every run of a benchmark shares: questions, models, the domain, settings.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use super::super::output::Output;
 use super::super::pace::Pace;
 use super::super::start::Start;
 use super::models;
-use super::output::check_report;
+use super::output::{check_report, warn_of_ambiguous};
 use super::pace::Step;
 use crate::answer::AnswerSettings;
 use crate::app::Problem;
@@ -26,7 +26,7 @@ use crate::eval::{
 };
 use crate::evidence::{ContextParts, EvidenceSettings};
 use crate::index::{Index, IngestProgress, IngestReport};
-use crate::inference::{Embed, EncoderIdentity, Rerank};
+use crate::inference::{Embed, EncoderIdentity, Rerank, device_summary};
 use crate::prompt::PromptSettings;
 use crate::retrieval::{Engines, Reranking, Translate};
 
@@ -45,7 +45,7 @@ pub(super) struct Bench<'a> {
     open: RefCell<Vec<Opened>>,
 }
 
-/// An open domain, with what tells it from the others.
+/// An open domain, with what it was made with, which tells it from the others.
 struct Opened {
     domain: Option<DomainName>,
     evidence: EvidenceSettings,
@@ -66,11 +66,8 @@ impl<'a> Bench<'a> {
         }
         let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
         let unit = if by_model { Unit::Conversation } else { Unit::Question };
-        let wanted = Wanted { languages: args.languages.clone(), limit, unit };
-        let mut benchmark = Benchmark::read(&args.benchmark, args.questions.as_deref(), &wanted)?;
-        if let Some(name) = &args.domain {
-            benchmark.keep_domain(name);
-        }
+        let wanted = Wanted { domain: args.domain.clone(), languages: args.languages.clone(), limit, unit };
+        let benchmark = Benchmark::read(&folder_of(args), args.questions.as_deref(), &wanted)?;
         if benchmark.is_empty() {
             return Err(Failure::usage(Problem {
                 what: "the benchmark has no question to ask".to_owned(),
@@ -119,7 +116,7 @@ impl<'a> Bench<'a> {
         retrieval.top_k = how.k.map_or(retrieval.top_k, usize::from);
         retrieval.mode = how.mode.unwrap_or(retrieval.mode);
         retrieval.fusion = how.fusion.unwrap_or(retrieval.fusion);
-        retrieval.context = context;
+        retrieval.context = how.context.unwrap_or(retrieval.context);
         retrieval.translate = self.translate;
         if !how.kinds.is_empty() {
             retrieval.kinds.clone_from(&how.kinds);
@@ -153,6 +150,22 @@ impl<'a> Bench<'a> {
         Ok(ablation.compare(&configured))
     }
 
+    /// The pages of `index`. Which questions have a gold page that several of them fit is told once.
+    pub(super) fn pages(
+        &self,
+        index: &Index,
+        part: &Part,
+        step: Step<'_>,
+        output: &mut Output,
+    ) -> Result<Pages, Failure> {
+        let pages = Pages::of(index)?;
+        if step.number == 1 {
+            let ambiguous = part.questions.iter().filter(|question| pages.is_ambiguous(question)).count();
+            warn_of_ambiguous(ambiguous, part.questions.len(), output);
+        }
+        Ok(pages)
+    }
+
     /// How questions are searched in `index`, which has these pages.
     pub(super) fn asking<'b>(&'b self, index: &'b Index, pages: &'b Pages, variation: &'b Variation) -> Asking<'b> {
         let reranker = self.reranker.as_deref().filter(|_| variation.rerank == Reranking::On);
@@ -163,13 +176,20 @@ impl<'a> Bench<'a> {
 
     /// What of the paper stands beside a run; none where the paper asks other questions.
     pub(super) fn papers(&self, variation: &Variation) -> Option<Papers> {
-        (self.benchmark.comparison() == Comparison::Paper).then(|| Papers::beside(variation))
+        (self.benchmark.comparison() == Comparison::Paper)
+            .then(|| Papers::beside(&self.ran(variation), self.args.ablate))
     }
 
     /// How answers are made with these choices, and as the program itself makes them in all else.
     pub(super) fn answering(&self, variation: &Variation) -> AnswerSettings {
         let prompt = PromptSettings { order: variation.order, ..self.start.config.prompt.clone() };
         AnswerSettings { sampling: self.start.config.generation.sampling(), prompt }
+    }
+
+    /// The most hits that go into a prompt: as the program has it, and no more than are asked for.
+    pub(super) fn sources(&self) -> usize {
+        let sources = self.start.sources();
+        self.args.how.k.map_or(sources, |k| sources.min(usize::from(k)))
     }
 
     /// The id of the generator in the catalog.
@@ -189,7 +209,7 @@ impl<'a> Bench<'a> {
         Ok(if own.is_empty() && self.args.domain.is_none() { part.prefix.clone() } else { own })
     }
 
-    /// Everything but the question that decides what a search finds; `speaking` where a model of this fingerprint has a
+    /// Everything but the question that decides what a search finds, the device of the encoders too; `speaking` where a model of this fingerprint has a
     /// part in it.
     pub(super) fn fingerprint(
         &self,
@@ -199,8 +219,9 @@ impl<'a> Bench<'a> {
     ) -> Result<String, Failure> {
         let manifest = index.manifest()?;
         let made = (index.name(), manifest.generation, &manifest.created_at, &manifest.embedder.fingerprint);
+        let device = device_summary(self.start.device);
         let reranker = self.reranker.as_ref().map(|reranker| reranker.model());
-        let all = serde_json::to_string(&(program_stamp(), made, variation, reranker, speaking));
+        let all = serde_json::to_string(&(program_stamp(), made, device, variation, reranker, speaking));
         all.map_err(|error| Failure::failed(Problem::of(&error, "")))
     }
 
@@ -221,13 +242,26 @@ impl<'a> Bench<'a> {
             return Ok(Rc::clone(&opened.index));
         }
         let index = Rc::new(self.in_step(part, variation, step, output)?);
-        self.open.borrow_mut().push(Opened {
-            domain: part.domain.clone(),
-            evidence: variation.evidence.clone(),
-            context: variation.context,
-            index: Rc::clone(&index),
-        });
+        let (mut context, mut evidence) = (variation.context, variation.evidence.clone());
+        if self.args.domain.is_some() {
+            let manifest = index.manifest()?;
+            context = manifest.context;
+            // A domain that nothing was ingested into has none.
+            evidence = serde_json::from_value(manifest.evidence).unwrap_or(evidence);
+        }
+        let domain = part.domain.clone();
+        self.open.borrow_mut().push(Opened { domain, evidence, context, index: Rc::clone(&index) });
         Ok(index)
+    }
+
+    /// What a run with these choices ran with: an existing domain is as it was made, whatever is configured.
+    fn ran(&self, variation: &Variation) -> Variation {
+        let mut ran = variation.clone();
+        let open = self.open.borrow();
+        if let (Some(_), Some(opened)) = (&self.args.domain, open.first()) {
+            (ran.context, ran.evidence) = (opened.context, opened.evidence.clone());
+        }
+        ran
     }
 
     fn in_step(
@@ -246,7 +280,7 @@ impl<'a> Bench<'a> {
         if let Some(name) = &self.args.domain {
             return self.start.open_domain(name, self.embedder.identity(), &self.cancel, &mut hear);
         }
-        let no_documents = || EvalError::NoDocuments { folder: self.args.benchmark.clone() };
+        let no_documents = || EvalError::NoDocuments { folder: folder_of(self.args) };
         let documents = part.documents.as_deref().ok_or_else(no_documents)?;
         let name = part.domain.as_ref().map_or(self.benchmark.name.as_str(), DomainName::as_str);
         let preparation = Preparation { name, documents, evidence: &variation.evidence, context: variation.context };
@@ -273,7 +307,7 @@ impl<'a> Bench<'a> {
             benchmark: &self.benchmark.name,
             domain: self.args.domain.as_ref(),
             languages: self.args.languages.iter().copied().map(Language::code).collect(),
-            variation: variation.clone(),
+            variation: self.ran(variation),
             embedder: self.embedder.identity(),
             reranker: self.reranker.as_ref().map(|reranker| reranker.model().to_owned()),
             limit: match self.limit {
@@ -285,6 +319,12 @@ impl<'a> Bench<'a> {
             sources: None,
         }
     }
+}
+
+/// The folder of the benchmark: as it was typed, else that of the question file.
+fn folder_of(args: &EvalCommon) -> PathBuf {
+    let beside = || args.questions.as_deref().and_then(Path::parent).filter(|folder| *folder != Path::new(""));
+    args.benchmark.clone().unwrap_or_else(|| beside().unwrap_or(Path::new(".")).to_owned())
 }
 
 fn made(report: &IngestReport, folder: &Path) -> String {

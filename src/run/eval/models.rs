@@ -1,13 +1,12 @@
 //! The models a benchmark runs with.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::super::exit::Failure;
 use super::super::start::Start;
 use crate::base::CancelToken;
 use crate::eval::{Cache, Remembering, fingerprint};
-use crate::inference::{CatalogModel, Embed, Generate as _, LlamaGenerator, ModelRole, load_embedder};
+use crate::inference::{CatalogModel, Embed, Generate as _, ModelRole, load_embedder};
 
 /// The embedder with this id, or that of the profile.
 pub(super) fn embedder(start: &Start, id: Option<&str>, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
@@ -20,13 +19,9 @@ pub(super) fn embedder(start: &Start, id: Option<&str>, cancel: &CancelToken) ->
 /// The generator with this id, with a memory of all that it said in earlier runs.
 pub(super) fn generator(start: &Start, id: &str, cancel: &CancelToken) -> Result<Remembering, Failure> {
     let model = generator_of(start, id)?;
-    let weights = model.weights()?;
-    let path = start.folders().find(model, weights, cancel)?;
-    let settings = start.generator_settings();
-    let stop = cancel.clone();
-    let go_on = move |_| if stop.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let loaded = LlamaGenerator::load(&model.id, &path, &settings, Box::new(go_on))?;
-    let fingerprint = fingerprint(&weights.sha256, loaded.identity().context_tokens, &settings);
+    let loaded = start.generator(model, cancel)?;
+    let context_tokens = loaded.identity().context_tokens;
+    let fingerprint = fingerprint(&model.weights()?.sha256, context_tokens, &start.generator_settings());
     let cache = Cache::open(&start.paths.results().join(format!("completions-{}.jsonl", model.id)))?;
     Ok(Remembering::new(Box::new(loaded), &fingerprint, cache))
 }

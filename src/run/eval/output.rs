@@ -15,8 +15,8 @@ use crate::eval::{Comparison, Markdown, Run};
 /// What the report says of the figures of the paper.
 const ABOUT_PAPER: &str = "Columns named `paper` are from RAGonite (Saha Roy et al., WSDM 2025, arXiv 2412.10571), Tables \
                            2 to 4: all 600 questions, answered and judged by GPT-4o, bge-m3, pages compared by URL \
-                           string; of the run with the same context, tables, kinds, search, reranking and completion, and - \
-                           where the paper has none.";
+                           string; of the run that is nearest in its settings. What it has otherwise is said above each \
+                           table.";
 
 /// A table with its heading.
 pub(super) struct Table {
@@ -91,8 +91,8 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Problem {
 }
 
 /// Said above a table with the paper's figures.
-pub(super) fn about_paper<T>(run: &Run<T>) -> &'static str {
-    if run.papers.is_some() { " paper: of the run with the same settings; - where there is none." } else { "" }
+pub(super) fn about_paper<T>(run: &Run<T>) -> String {
+    run.papers.map(|papers| format!(" paper: {}", papers.said())).unwrap_or_default()
 }
 
 /// Says what makes the figures lower than they are.
@@ -100,6 +100,16 @@ pub(super) fn warn(without_gold: usize, questions: usize, output: &mut Output) {
     if without_gold > 0 {
         output.note(&format!(
             "{without_gold} of {questions} questions have no gold page in the domain and count as not found"
+        ));
+    }
+}
+
+/// Says which gold pages are not one page.
+pub(super) fn warn_of_ambiguous(ambiguous: usize, questions: usize, output: &mut Output) {
+    if ambiguous > 0 {
+        output.note(&format!(
+            "the gold pages of {ambiguous} of {questions} questions fit several documents, each of which counts as right: \
+             give more of their paths to tell them apart"
         ));
     }
 }

@@ -16,14 +16,14 @@ use crate::app::Problem;
 use crate::base::CancelSource;
 use crate::cli::EvalRetrieval;
 use crate::eval::{
-    Ablation, Asked, Asking, Cache, Completion, EvalError, Found, Limit, Memory, Name, Outcome, Page, Pages, Question,
+    Ablation, Asked, Asking, Cache, Completion, EvalError, Found, Limit, Memory, Name, Outcome, Page, Question,
     Ranking, Remembering, Run, Speaker, Speaking, Told, Variation, ask_again, intervals, retrieved,
 };
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> Result<Exit, Failure> {
     let started = Instant::now();
-    if args.common.ablate == Some(Ablation::Order) && args.common.completion != Completion::Model {
+    if args.common.ablate == Some(Ablation::Order) {
         return Err(Failure::usage(Problem {
             what: "the order of sources in the prompt changes no search".to_owned(),
             next: "Compare what becomes of the answers: ragonite eval answers --ablate order.".to_owned(),
@@ -46,7 +46,7 @@ pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> R
     let spoke = searches.generator.is_some();
     let settings = |variation: &Variation| {
         let settings = bench.settings(variation);
-        if spoke { settings.spoken(bench.generator_id(), start.sources()) } else { settings }
+        if spoke { settings.spoken(bench.generator_id(), bench.sources()) } else { settings }
     };
     results.give(&bench, (started, &Map::new()), &settings, output)?;
     Ok(Exit::Done)
@@ -70,9 +70,9 @@ impl Searches<'_> {
         let answering = bench.answering(variation);
         for part in &bench.benchmark.parts {
             let index = bench.index(part, variation, step, output)?;
-            let pages = Pages::of(&index)?;
+            let pages = bench.pages(&index, part, step, output)?;
             let prefix = bench.prefix(part, &index)?;
-            let speaking = Speaking { prefix: &prefix, settings: &answering, sources: bench.start.sources() };
+            let speaking = Speaking { prefix: &prefix, settings: &answering, sources: bench.sources() };
             let asking = bench.asking(&index, &pages, variation);
             let speaks = variation.completion == Completion::Model || has_another_language(asking, &part.questions)?;
             if speaks && self.generator.is_none() {
