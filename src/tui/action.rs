@@ -36,6 +36,10 @@ pub enum Action {
     PreviousSentence,
     /// Choose the next sentence, and see what it rests on.
     NextSentence,
+    /// Choose the citation before in the selected answer.
+    PreviousCitation,
+    /// Choose the next citation in the selected answer.
+    NextCitation,
     /// Edit the completed question of the selected turn, to ask it again.
     Edit,
     /// Ask the first question that was suggested.
@@ -181,6 +185,8 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     ExplainByJsd "explain-by-jsd" Panes ["d"] "divergence" "explain by divergence without each source";
     PreviousSentence "previous-sentence" Panes ["(", ","] "sentence before" "why: the sentence before";
     NextSentence "next-sentence" Panes [")", "."] "next sentence" "why: the next sentence of the answer";
+    PreviousCitation "previous-citation" Panes ["M"] "citation before" "the citation before in the answer";
+    NextCitation "next-citation" Panes ["m"] "next citation" "next citation; Enter to its source, Esc back";
     Edit "edit" Panes ["e"] "edit question" "edit the completed question, ask again";
     AskFirst "ask-first" Anywhere ["Alt+1"] "ask 1" "ask the first suggested question";
     AskSecond "ask-second" Anywhere ["Alt+2"] "ask 2" "ask the second suggested question";

@@ -11,6 +11,7 @@ use tui_textarea::CursorMove;
 use super::action::{Action, Place};
 use super::arrange;
 use super::chord::Chord;
+use super::citation;
 use super::compare;
 use super::context;
 use super::document;
@@ -113,6 +114,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::ExplainByJsd => return explain(screen, app, Method::Jsd),
         Action::PreviousSentence => return choose_sentence(screen, app, Step::Up),
         Action::NextSentence => return choose_sentence(screen, app, Step::Down),
+        Action::PreviousCitation => citation::choose(screen, app, Step::Up),
+        Action::NextCitation => citation::choose(screen, app, Step::Down),
         Action::Edit => edit(screen, app),
         Action::AskFirst => return ask_suggested(screen, app, 0, now),
         Action::AskSecond => return ask_suggested(screen, app, 1, now),
@@ -231,7 +234,7 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     }
     if screen.focus == Pane::Composer && screen.composer.edits() {
         screen.composer.clear();
-    } else if screen.find.take().is_none() && screen.chosen.take().is_none() {
+    } else if screen.find.take().is_none() && !citation::leave(screen) && screen.chosen.take().is_none() {
         screen.set_focus(Pane::Composer);
     }
     vec![Intent::Redraw]
@@ -296,7 +299,11 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
             Some(Entry::Trashed(id)) => return changed(ConversationChange::Restore(id)),
             None => {}
         },
-        Pane::Conversation => screen.set_focus(Pane::Composer),
+        Pane::Conversation => {
+            if !citation::follow(screen, app) {
+                screen.set_focus(Pane::Composer);
+            }
+        }
         Pane::Composer => {}
     }
     vec![Intent::Redraw]
@@ -417,7 +424,11 @@ fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
         find.line = None;
     }
     match screen.focus {
-        Pane::Composer | Pane::Conversation => screen.conversation.step_and_follow(step),
+        Pane::Composer | Pane::Conversation => {
+            // What is out of sight is not followed.
+            screen.citation = None;
+            screen.conversation.step_and_follow(step);
+        }
         Pane::Behind => screen.behind.step(step),
         Pane::Why => screen.why.step(step),
         Pane::Lists => screen.lists = step.from(screen.lists, 10, pane::entries(app)),

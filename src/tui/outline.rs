@@ -81,6 +81,19 @@ impl Scroll {
         self.top = self.top.min(lines.start);
     }
 
+    /// Some lines have become another number of lines: what is seen stays where it is where they are above it.
+    pub(super) fn grow(&mut self, before: Range<usize>, lines: usize) {
+        if before.end <= self.top {
+            self.top = self.top + lines - before.len();
+        }
+    }
+
+    /// Brings one line into view, and stays there.
+    pub(super) fn go_to(&mut self, line: usize) {
+        self.follow = false;
+        self.reveal(line..line + 1);
+    }
+
     /// How many lines are below the view.
     pub(super) fn below(&self) -> usize {
         self.total.saturating_sub(self.top + self.height)
@@ -184,6 +197,17 @@ mod tests {
         assert_eq!(scroll.below(), 3);
         scroll.step_and_follow(Step::Last);
         assert_eq!(scroll.view(20, 4), 16..20);
+    }
+
+    #[test]
+    fn what_is_seen_stays_where_it_is_while_lines_above_it_grow() {
+        let mut scroll = Scroll::default();
+        scroll.view(40, 4);
+        scroll.step(Step::Last);
+        scroll.grow(10..12, 7);
+        assert_eq!(scroll.view(45, 4), 41..45);
+        scroll.grow(40..44, 1);
+        assert_eq!(scroll.view(42, 4), 38..42, "what is seen itself has become less");
     }
 
     #[test]

@@ -45,6 +45,51 @@ impl Pane {
         [Self::Composer, Self::Conversation, Self::Evidence, Self::Behind, Self::Why, Self::Lists];
 }
 
+/// A citation of the selected answer that is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// Which one, in the order they are read.
+    pub(super) at: usize,
+    way: Followed,
+}
+
+/// How far a citation was followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Followed {
+    /// It must come into view.
+    New,
+    /// It is marked.
+    Seen,
+    /// Its source is looked at.
+    ToSource,
+}
+
+impl Chosen {
+    /// This one, which must come into view.
+    pub(super) fn at(at: usize) -> Self {
+        Self { at, way: Followed::New }
+    }
+
+    pub(super) fn is_new(self) -> bool {
+        self.way == Followed::New
+    }
+
+    /// It has come into view.
+    pub(super) fn seen(self) -> Self {
+        Self { way: Followed::Seen, ..self }
+    }
+
+    /// Its source is looked at.
+    pub(super) fn followed(self) -> Self {
+        Self { way: Followed::ToSource, ..self }
+    }
+
+    /// Whether there is a way back from its source.
+    pub(super) fn is_followed(self) -> bool {
+        self.way == Followed::ToSource
+    }
+}
+
 /// The hits: which one is selected, whether it is opened, how far a wide table is scrolled.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EvidenceView {
@@ -140,6 +185,7 @@ pub struct ScreenState {
     /// Another turn was selected and must come into view.
     pub(super) reveal_turn: bool,
     pub(super) evidence: EvidenceView,
+    pub(super) citation: Option<Chosen>,
     pub(super) behind: Outline<Section>,
     pub(super) why: Outline<usize>,
     /// The sentence of the selected answer that is looked at; none for the whole answer.
@@ -180,6 +226,7 @@ impl ScreenState {
             conversation: Scroll::following(),
             reveal_turn: false,
             evidence: EvidenceView::default(),
+            citation: None,
             behind: Outline::with_open(Section::OPEN_AT_FIRST),
             why: Outline::with_open([]),
             sentence: None,
@@ -262,6 +309,7 @@ impl ScreenState {
         let selected = self.turn(app).map(|turn| turn.key);
         if selected != self.shown.1 {
             self.evidence = EvidenceView::default();
+            self.citation = None;
             self.behind.rewind_to(Section::Rewrite);
             self.why.rewind_to(0);
             self.sentence = None;

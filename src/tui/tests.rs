@@ -12,9 +12,9 @@ use super::markdown::{Look, render};
 use super::text::{Indent, fit, pad, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
-use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event};
+use crate::app::{TurnKey, App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event};
 use crate::base::{ConversationId, Millis, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Place, Rating, Reason};
+use crate::history::{ConversationRecord, TurnRecord, Feedback, Format, Place, Rating, Reason};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -242,6 +242,65 @@ fn what_the_focus_is_on_is_copied_clean() {
     let wanted = |turn| Intent::App(Event::ExportWanted { turn, format: Format::Markdown });
     assert_eq!(desk.keys(&["w"]), [wanted(Some(0))]);
     assert_eq!(desk.keys(&["F6", "w"]), [wanted(None)]);
+}
+
+/// A conversation of 300 turns.
+fn long() -> Desk {
+    let mut desk = kept();
+    let (record, turn) = (desk.app.conversation().unwrap().clone(), desk.app.turns()[0].record.clone());
+    let turns = (1..=300).map(|number| TurnRecord { number, ..turn.clone() }).collect();
+    desk.app.handle(Event::ConversationChosen(record.id));
+    desk.app.handle(Event::ConversationOpened { record, turns });
+    desk
+}
+
+fn drawn(desk: &mut Desk, size: (u16, u16)) -> String {
+    let mut terminal = ratatui::Terminal::new(ratatui::backend::TestBackend::new(size.0, size.1)).unwrap();
+    terminal.draw(|frame| draw(&desk.app, &mut desk.screen, NOW, frame)).unwrap();
+    terminal.backend().to_string()
+}
+
+#[test]
+fn a_frame_of_a_long_conversation_lays_out_what_is_seen_and_a_few_more() {
+    let mut desk = long();
+    drawn(&mut desk, (100, 30));
+    assert!((1..60).contains(&desk.screen.settled.len()), "{}", desk.screen.settled.len());
+    desk.keys(&["F2"]);
+    while desk.screen.settled.len() < 300 {
+        drawn(&mut desk, (100, 30));
+    }
+    let before = desk.screen.settled[&TurnKey(2)].width();
+    drawn(&mut desk, (90, 30));
+    let changed = desk.screen.settled.values().filter(|turn| turn.width() != before).count();
+    assert!((1..60).contains(&changed), "{changed}");
+}
+
+#[test]
+fn what_is_seen_of_a_long_conversation_stays_while_the_rest_is_laid_out() {
+    let mut desk = long();
+    drawn(&mut desk, (100, 30));
+    desk.keys(&["F2", "k", "k", "k"]);
+    let before = drawn(&mut desk, (100, 30));
+    let lines = |text: &str| text.lines().skip(2).take(20).map(str::to_owned).collect::<Vec<_>>();
+    while desk.screen.settled.len() < 300 {
+        assert_eq!(lines(&drawn(&mut desk, (100, 30))), lines(&before));
+    }
+}
+
+#[test]
+fn a_text_is_found_in_every_turn_of_a_long_conversation_at_any_width() {
+    let mut desk = long();
+    drawn(&mut desk, (100, 30));
+    desk.keys(&["F2", "/", "a", "n", "s", "w", "e", "r", "Enter"]);
+    drawn(&mut desk, (100, 30));
+    let find = |desk: &Desk| desk.screen.find.as_ref().unwrap().at;
+    assert_eq!(find(&desk).1, 300);
+    let seen = find(&desk).0;
+    desk.keys(&["N", "N"]);
+    drawn(&mut desk, (60, 30));
+    desk.keys(&["N"]);
+    assert!(drawn(&mut desk, (60, 30)).contains("An answer"));
+    assert_eq!((find(&desk).1, find(&desk).0 < seen), (300, true));
 }
 
 #[test]

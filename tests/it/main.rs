@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod arrange;
 #[cfg(test)]
+mod citations;
+#[cfg(test)]
 mod commands;
 mod compare;
 mod context;

@@ -294,6 +294,17 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let moves = [(Action::Down, words.next()), (Action::Up, words.previous())];
     let moves = moves.into_iter().filter(|_| has_rows(app, screen));
     let open = has_rows(app, screen).then_some(short(Action::Toggle));
+    match (screen.focus, screen.citation) {
+        (Pane::Conversation, Some(_)) => {
+            let others = [Action::NextCitation, Action::PreviousCitation].map(short);
+            hints.push((Action::Toggle, words.to_its_source()));
+            hints.extend(others.into_iter().chain([(Action::Back, words.end())]));
+        }
+        (Pane::Evidence, Some(chosen)) if chosen.is_followed() => {
+            hints.push((Action::Back, words.to_its_citation()));
+        }
+        _ => {}
+    }
     match screen.focus {
         Pane::Composer if screen.composer.edits() => {
             hints.extend([(Action::Send, words.ask_again()), (Action::Back, words.leave_it())]);
@@ -307,6 +318,8 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(edit);
             let of_answer = [Action::Copy, Action::Compare, Action::RateUp, Action::RateDown].map(short);
             hints.extend(of_answer.into_iter().filter(|_| answered));
+            let cites = screen.turn(app).and_then(Turn::answer).is_some_and(|answer| !answer.citations.is_empty());
+            hints.extend((cites && screen.citation.is_none()).then(|| short(Action::NextCitation)));
             let several = app.turns().len() > 1;
             hints.extend([Action::PreviousTurn, Action::NextTurn].map(short).into_iter().filter(|_| several));
             hints.extend(edit.map(|_| short(Action::PageUp)));

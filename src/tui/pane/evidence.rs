@@ -58,9 +58,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         }
     }
     if let Some(find) = screen.find.as_ref().filter(|_| screen.focus == Pane::Evidence) {
-        for line in &mut lines {
-            find.mark(line);
-        }
+        find.mark(&mut lines);
     }
     let height = usize::from(inner.height);
     let mut view = screen.evidence.scroll.view(lines.len(), height);

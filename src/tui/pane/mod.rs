@@ -19,8 +19,10 @@ mod popup;
 mod sentence;
 mod settings;
 mod settings_used;
+mod settled;
 mod steps;
 mod table;
+mod turn;
 mod why;
 
 use ratatui::Frame;
@@ -39,10 +41,12 @@ pub(super) use behind::{Section, draw as draw_behind};
 use chrome::help_lines;
 pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar, tab_targets};
 pub(super) use composer::{draw as draw_composer, rows as composer_rows};
-pub(super) use conversation::{Settled, draw as draw_conversation};
+pub(super) use conversation::draw as draw_conversation;
 pub(super) use evidence::draw as draw_evidence;
 pub(super) use lists::{Entry, draw as draw_lists, entries, entry};
 pub(super) use popup::draw as draw_popup;
+pub(super) use settled::Settled;
+pub(super) use turn::cited;
 pub(super) use why::draw as draw_why;
 
 /// Whether keys go to a pane.
@@ -131,10 +135,13 @@ fn draw_outline<K: Ord + Copy>(
     let mut parts = parts;
     if let Some(find) = find.filter(|_| focus == Focus::Here) {
         let mut matches = Vec::new();
-        for (at, line) in parts.lines.iter_mut().enumerate() {
-            if find.mark(line) {
-                matches.push(at);
-            }
+        let mut before = 0;
+        // What belongs to one part was one text.
+        for owned in parts.owners.chunk_by(|one, next| one == next) {
+            let lines = before..before + owned.len();
+            let found = parts.lines.get_mut(lines).map(|lines| find.mark(lines)).unwrap_or_default();
+            matches.extend(found.into_iter().map(|line| before + line));
+            before += owned.len();
         }
         if let Some(line) = find.step(&matches, outline.cursor()) {
             outline.go_to(line);

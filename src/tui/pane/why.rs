@@ -10,7 +10,7 @@ use super::conversation::stage;
 use super::evidence::origin;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::app::{App, Turn};
-use crate::attribution::{Attribution, Cluster, How, Method};
+use crate::attribution::{Attribution, Cluster, How, Method, is_decisive};
 use crate::tui::action::{Action, Place};
 use crate::tui::difference::marked;
 use crate::tui::screen::{Pane, ScreenState};
@@ -110,10 +110,11 @@ fn verdict(attribution: &Attribution, look: &Look<'_>) -> Vec<Line<'static>> {
 fn clusters(turn: &Turn, of: &[Cluster], look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
     let clusters = of;
     let (screen, look) = look;
+    let decisive = is_decisive(&clusters.iter().map(|cluster| cluster.share).collect::<Vec<_>>());
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
-        parts.extend(at, detail_lines(turn, cluster, look));
+        parts.extend(at, detail_lines(turn, (cluster, cluster.share.filter(|_| decisive)), look));
         if open {
             parts.extend(at, opened(turn, cluster, look));
         }
@@ -138,9 +139,11 @@ pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, 
     Line::from(spans)
 }
 
-fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
-    let words = look.words;
-    let cited = cited(turn, &cluster.hits, words);
+/// The sources of a cluster in words, with the share that they decide by.
+fn detail_lines(turn: &Turn, of: (&Cluster, Option<f64>), look: &Look<'_>) -> Vec<Line<'static>> {
+    let ((cluster, share), words) = (of, look.words);
+    let is_cited = turn.answer().is_some_and(|answer| cluster.hits.iter().any(|hit| answer.citations.contains(hit)));
+    let cited = standing(is_cited, (cluster.how, share), words);
     let three = words.decimal(cluster.contribution, 3);
     let value = match cluster.how {
         How::Similarity => words.cosine(&three),
@@ -153,10 +156,21 @@ fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'st
     paragraphs(&format!("{value} · {cited} · {how}"), look.theme.dim, look.width, &Indent::of(4))
 }
 
-/// Whether the answer names one of these sources.
-fn cited(turn: &Turn, hits: &[usize], words: Words) -> &'static str {
-    let cited = turn.answer().is_some_and(|answer| hits.iter().any(|hit| answer.citations.contains(hit)));
-    if cited { words.cited() } else { words.not_cited() }
+/// With a smaller share, sources matter so little beside the others that the answer could do without them.
+const DECISIVE: f64 = 0.05;
+
+/// Whether sources are cited, and whether the answer could do without them; no share where none decides.
+pub(super) fn standing(is_cited: bool, (how, share): (How, Option<f64>), words: Words) -> &'static str {
+    let is_decisive = share.is_some_and(|share| share >= DECISIVE);
+    match (how, is_cited, is_decisive) {
+        // Being alike says nothing of what the answer could do without.
+        (How::Similarity, true, _) => words.cited(),
+        (How::Similarity, false, _) => words.not_cited(),
+        (_, true, true) => words.cited_and_decisive(),
+        (_, true, false) => words.cited_but_removable(),
+        (_, false, true) => words.decisive_but_not_cited(),
+        (_, false, false) => words.neither_cited_nor_decisive(),
+    }
 }
 
 /// The hits of a cluster.

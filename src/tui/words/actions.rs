@@ -66,6 +66,8 @@ fn german(action: Action) -> (&'static str, &'static str) {
         Action::ExplainByJsd => ("Divergenz", "nach Divergenz je Quelle erklären"),
         Action::PreviousSentence => ("Satz davor", "Erklärung: der Satz davor"),
         Action::NextSentence => ("nächster Satz", "Erklärung: der nächste Satz der Antwort"),
+        Action::PreviousCitation => ("voriger Verweis", "voriger Quellenverweis der Antwort"),
+        Action::NextCitation => ("nächster Verweis", "nächster Verweis; Enter zur Quelle, Esc zurück"),
         Action::Edit => ("Frage bearbeiten", "vervollständigte Frage ändern, neu stellen"),
         Action::AskFirst => ("Frage 1", "erste Anschlussfrage stellen"),
         Action::AskSecond => ("Frage 2", "zweite Anschlussfrage stellen"),
