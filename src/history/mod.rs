@@ -23,7 +23,7 @@ mod trace;
 pub use error::HistoryError;
 pub use export::{Format, UnknownFormat, export, write_export, write_new};
 pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
-pub use find::{Found, FoundTurn};
+pub use find::{Found, FoundTurn, MOST_FOUND};
 pub use keep::Place;
 pub use record::{ConversationRecord, OtherSetting, Outcome, Trace, TurnRecord, TurnTimings, Variant};
 pub use settings::TurnSettings;

@@ -10,7 +10,9 @@ use super::{Events, RuntimeError, problem};
 use crate::app::{ConversationChange, Event, Notice, TurnKey};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::eval::write_check;
-use crate::history::{ConversationRecord, Feedback, Format, History, HistoryError, TurnRecord, write_export};
+use crate::history::{
+    ConversationRecord, Feedback, Format, History, HistoryError, MOST_FOUND, TurnRecord, write_export,
+};
 
 /// Where the screen writes the questions that `eval` asks.
 const QUESTION_FILE: &str = "questions.toml";
@@ -89,7 +91,7 @@ impl Historian {
                 lists(history, domain)?
             }
             HistorianJob::Find { domain, text } => {
-                let found = history.find(&text, Some(&domain))?;
+                let found = history.find(&text, Some(&domain), MOST_FOUND)?;
                 Event::ConversationsFound { domain, text, found }
             }
             HistorianJob::Rate { id, feedback } => {
