@@ -33,6 +33,8 @@ pub enum Copied {
     Evidence,
     /// A turn with all that is known of it.
     Turn,
+    /// One step of what led to an answer.
+    Step,
     /// Two turns beside each other.
     Comparison,
 }

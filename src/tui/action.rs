@@ -193,7 +193,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     AskThird "ask-third" Anywhere ["Alt+3"] "ask 3" "ask the third suggested question";
     RateUp "rate-up" Panes ["Plus"] "useful" "rate the answer up; again takes it back";
     RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
-    Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
+    Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence, the step or the turn";
     Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
     Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
     Compare "compare" Panes ["="] "compare" "ask the turn again otherwise and compare; or two turns";

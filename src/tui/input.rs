@@ -343,7 +343,7 @@ fn rate_down(screen: &mut ScreenState, app: &App) {
     }
 }
 
-/// The evidence under the cursor, the answer, or the turn with all that is known of it.
+/// The evidence or the step under the cursor, the answer, or the turn with all that is known of it.
 fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let Some(turn) = screen.turn(app) else { return Vec::new() };
     let copied = match screen.focus {
@@ -353,6 +353,10 @@ fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
             let said: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
             (Copied::Evidence, said.join("\n"))
         }),
+        Pane::Behind if screen.behind.part().is_some() => {
+            let step = screen.behind.part().map(|part| pane::step_text(turn, part, screen));
+            step.map(|text| (Copied::Step, clean_text(&text)))
+        }
         Pane::Behind | Pane::Why => whole(turn, app).map(|text| (Copied::Turn, text)),
         Pane::Composer | Pane::Conversation | Pane::Lists => Some((Copied::Answer, clean_text(turn.text()))),
     };

@@ -53,8 +53,8 @@ pub(super) fn flat(text: &str, theme: &Theme) -> Vec<Span<'static>> {
     spans
 }
 
-/// No line of an answer is as long.
-const LONGEST_LINE: usize = 1 << 24;
+/// No line of a text is as long.
+pub(super) const LONGEST_LINE: usize = 1 << 24;
 
 fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphabetic()).count()

@@ -120,6 +120,11 @@ impl<K: Ord + Copy> Outline<K> {
         self.open.contains(&part)
     }
 
+    /// The parts that are open.
+    pub(super) fn opened(&self) -> BTreeSet<K> {
+        self.open.clone()
+    }
+
     /// Back to the top with the cursor on a part, as soon as it is there; everything stays as open as it is.
     pub(super) fn rewind_to(&mut self, part: K) {
         self.cursor = 0;
@@ -135,6 +140,11 @@ impl<K: Ord + Copy> Outline<K> {
     /// The line of the cursor.
     pub(super) fn cursor(&self) -> usize {
         self.cursor
+    }
+
+    /// The part under the cursor.
+    pub(super) fn part(&self) -> Option<K> {
+        self.owners.get(self.cursor).copied()
     }
 
     /// Puts the cursor on a line.

@@ -14,7 +14,7 @@ use super::layout::Arrangement;
 use super::mouse::Targets;
 use super::new_domain::NewDomain;
 use super::outline::{Outline, Scroll};
-use super::pane::{Section, Settled};
+use super::pane::{Kept, Measured, Section, Settled};
 use super::popup::Popup;
 use super::signs::Signs;
 use super::theme::Theme;
@@ -96,6 +96,8 @@ pub(super) struct EvidenceView {
     pub(super) selected: usize,
     pub(super) closed: bool,
     pub(super) left: usize,
+    /// The table of the selected hit, measured.
+    pub(super) table: Option<Measured>,
     pub(super) scroll: Scroll,
     /// The selection has moved and must come into view.
     pub(super) reveal: bool,
@@ -188,6 +190,9 @@ pub struct ScreenState {
     pub(super) citation: Option<Chosen>,
     pub(super) behind: Outline<Section>,
     pub(super) why: Outline<usize>,
+    /// What both drew last.
+    pub(super) behind_kept: Kept<Section>,
+    pub(super) why_kept: Kept<usize>,
     /// The sentence of the selected answer that is looked at; none for the whole answer.
     pub(super) sentence: Option<usize>,
     pub(super) lists: usize,
@@ -229,6 +234,8 @@ impl ScreenState {
             citation: None,
             behind: Outline::with_open(Section::OPEN_AT_FIRST),
             why: Outline::with_open([]),
+            behind_kept: Kept::default(),
+            why_kept: Kept::default(),
             sentence: None,
             lists: 0,
             composer: Composer::default(),
@@ -253,7 +260,8 @@ impl ScreenState {
     #[must_use]
     pub fn with_words(self, words: Words) -> Self {
         // What was drawn was drawn in another one.
-        Self { words, keymap: self.keymap.with_words(words), settled: BTreeMap::new(), ..self }
+        let (behind_kept, why_kept, settled) = (Kept::default(), Kept::default(), BTreeMap::new());
+        Self { words, keymap: self.keymap.with_words(words), settled, behind_kept, why_kept, ..self }
     }
 
     /// The texts of its language.

@@ -12,9 +12,9 @@ use super::markdown::{Look, render};
 use super::text::{Indent, fit, pad, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
-use crate::app::{TurnKey, App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event};
+use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, TurnKey};
 use crate::base::{ConversationId, Millis, TurnId};
-use crate::history::{ConversationRecord, TurnRecord, Feedback, Format, Place, Rating, Reason};
+use crate::history::{ConversationRecord, Feedback, Format, Place, Rating, Reason, TurnRecord};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -143,13 +143,13 @@ fn up_in_an_empty_composer_brings_back_the_last_question() {
 fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
     let mut desk = Desk::open();
     desk.keys(&["h", "i", "Enter", "Esc"]);
-    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(1) });
+    desk.app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     desk.keys(&["d", "r", "Tab", "e"]);
     assert_eq!((desk.screen.focus(), desk.screen.composer.text().as_str()), (Pane::Composer, "hi"));
     let sent = desk.keys(&["?", "Up", "Enter"]);
     assert_eq!(sent, [Intent::App(Event::QuestionEdited { text: "hi?".into(), at: NOW })]);
     assert_eq!(desk.screen.composer.text(), "dr", "what was being written comes back");
-    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(2) });
+    desk.app.handle(Event::TurnCanceled { turn: TurnKey(2) });
     desk.keys(&["Tab", "e", "e", "Esc"]);
     assert_eq!(desk.screen.composer.text(), "dr", "Esc leaves the question as it was");
     let sent = desk.keys(&["Enter"]);
@@ -163,7 +163,7 @@ fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
 fn a_new_conversation_gives_up_the_question_that_is_edited() {
     let mut desk = Desk::open();
     desk.keys(&["h", "i", "Enter", "Esc"]);
-    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(1) });
+    desk.app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     desk.keys(&["d", "r", "Tab", "e", "Ctrl+N"]);
     assert_eq!(desk.screen.composer.text(), "dr");
     let sent = desk.keys(&["Enter"]);
@@ -174,7 +174,7 @@ fn a_new_conversation_gives_up_the_question_that_is_edited() {
 fn kept() -> Desk {
     let mut desk = Desk::open();
     desk.keys(&["h", "i", "Enter"]);
-    let turn = crate::app::TurnKey(1);
+    let turn = TurnKey(1);
     let (completed, how, total_ms) = ("hi".into(), RewriteHow::First, Millis::default());
     let rewrite = Box::new(Rewrite { completed, how, prompt: None, completion: None, total_ms });
     desk.app.handle(Event::QuestionCompleted { turn, rewrite });
@@ -301,6 +301,21 @@ fn a_text_is_found_in_every_turn_of_a_long_conversation_at_any_width() {
     desk.keys(&["N"]);
     assert!(drawn(&mut desk, (60, 30)).contains("An answer"));
     assert_eq!((find(&desk).1, find(&desk).0 < seen), (300, true));
+}
+
+#[test]
+fn what_is_behind_a_turn_is_drawn_once_and_again_when_it_changes() {
+    let mut desk = kept();
+    desk.keys(&["F4"]);
+    drawn(&mut desk, (100, 30));
+    desk.screen.behind_kept.lines()[0] = Line::raw("as it was drawn");
+    assert!(drawn(&mut desk, (100, 30)).contains("as it was drawn"), "nothing has changed");
+    desk.keys(&["j"]);
+    assert!(drawn(&mut desk, (100, 30)).contains("as it was drawn"), "the cursor has moved");
+    assert!(!drawn(&mut desk, (90, 30)).contains("as it was drawn"), "another width");
+    desk.screen.behind_kept.lines()[0] = Line::raw("as it was drawn");
+    desk.keys(&["Enter"]);
+    assert!(!drawn(&mut desk, (90, 30)).contains("as it was drawn"), "a part was closed");
 }
 
 #[test]

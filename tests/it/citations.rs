@@ -94,7 +94,8 @@ fn a_click_on_a_citation_leads_to_its_source_also_in_another_turn() {
     let mut stage = two_turns().at(Pane::Conversation);
     let terminal = stage.frame(SIZE);
     let buffer = terminal.backend().buffer();
-    let text: String = buffer.content.iter().map(ratatui::buffer::Cell::symbol).map(|s| s.chars().next().unwrap_or(' ')).collect();
+    let text: String =
+        buffer.content.iter().map(ratatui::buffer::Cell::symbol).map(|s| s.chars().next().unwrap_or(' ')).collect();
     let at = text.find("Source\u{a0}2").map(|at| text[..at].chars().count()).unwrap();
     let (column, row) = (u16::try_from(at).unwrap() % SIZE.0, u16::try_from(at).unwrap() / SIZE.0);
     let kind = MouseEventKind::Down(MouseButton::Left);

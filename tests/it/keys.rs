@@ -45,8 +45,7 @@ impl Seen {
     /// A citation of the second source is chosen: the key that opens leads to it.
     fn follows_to_second(&mut self) -> bool {
         self.stage.input(&event("Enter"));
-        self.stage.screen.focus() == Pane::Evidence
-            && self.stage.frame(SIZE).backend().to_string().contains("› 2 ")
+        self.stage.screen.focus() == Pane::Evidence && self.stage.frame(SIZE).backend().to_string().contains("› 2 ")
     }
 
     fn column(text: &str, sign: &str) -> Option<usize> {
@@ -156,12 +155,7 @@ const ROWS: &[Row] = &[
         |seen| seen.appeared("Sentence 1 of 2"),
     ),
     (Action::NextSentence, At::Pane(Pane::Why), explained_by_logprob, |seen| seen.appeared("Sentence 1 of 2")),
-    (
-        Action::PreviousCitation,
-        At::Pane(Pane::Evidence),
-        Stage::answered,
-        Seen::follows_to_second,
-    ),
+    (Action::PreviousCitation, At::Pane(Pane::Evidence), Stage::answered, Seen::follows_to_second),
     (
         Action::NextCitation,
         At::Pane(Pane::Evidence),

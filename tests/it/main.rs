@@ -9,6 +9,8 @@ mod commands;
 mod compare;
 mod context;
 #[cfg(test)]
+mod copying;
+#[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod eval;

@@ -3,11 +3,11 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::evidence::origin;
+use super::kept::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::app::{App, Turn};
 use crate::attribution::{Attribution, Cluster, How, Method, is_decisive};
@@ -30,34 +30,47 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     let Some(turn) = screen.turn(app) else {
         return say(words.nothing_explained(), frame, inner, &theme);
     };
+    if turn.explaining.is_none() && turn.record.trace.attribution.is_none() {
+        return say(&invitation(app, turn, screen), frame, inner, &theme);
+    }
     let width = usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8);
-    let look = Look { theme: &theme, words, width };
+    let settled = turn.explaining.is_none() && app.phase().turn() != Some(turn.key);
+    let shown = settled.then(|| Shown::of(turn, width, Some(screen.why.opened())).at(screen.sentence));
+    if !screen.why_kept.has(shown.as_ref()) {
+        let stage = stage(app, screen, now).unwrap_or_default();
+        let parts = parts(turn, &stage, (screen, &Look { theme: &theme, words, width }));
+        screen.why_kept.keep(shown, parts);
+    }
+    let focus = Focus::of(screen, Pane::Why);
+    let find = screen.find.as_mut();
+    let drawn = draw_outline(&mut screen.why_kept, &mut screen.why, (focus, &theme), (find, inner));
+    frame.render_widget(drawn, inner);
+}
+
+/// What is known of an explanation; while it runs with how far it is.
+fn parts(turn: &Turn, stage: &str, (screen, look): (&ScreenState, &Look<'_>)) -> Parts<usize> {
+    let (theme, words) = (look.theme, look.words);
     let mut parts = Parts::new();
     if let Some(explaining) = &turn.explaining {
-        parts.extend(INTRODUCTION, method_lines(explaining.method, &look));
-        let text = stage(app, screen, now).unwrap_or_default();
-        parts.extend(INTRODUCTION, wrap(&[Span::styled(text, theme.accent)], look.width, &Indent::default()));
+        parts.extend(INTRODUCTION, method_lines(explaining.method, look));
+        let stage = Span::styled(stage.to_owned(), theme.accent);
+        parts.extend(INTRODUCTION, wrap(&[stage], look.width, &Indent::default()));
         let done = fraction(explaining.done, explaining.total);
-        parts.push(INTRODUCTION, Line::from(bar(done, look.width.min(40), &theme)));
+        parts.push(INTRODUCTION, Line::from(bar(done, look.width.min(40), theme)));
         parts.push(INTRODUCTION, Line::default());
         if !explaining.clusters.is_empty() {
             parts.push(INTRODUCTION, Line::styled(words.so_far(), theme.dim));
         }
-        clusters(turn, &explaining.clusters, (screen, &look), &mut parts);
+        clusters(turn, &explaining.clusters, (screen, look), &mut parts);
     } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
-        sentence::parts(turn, at, (screen, &look), &mut parts);
+        sentence::parts(turn, at, (screen, look), &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
-        parts.extend(INTRODUCTION, verdict(attribution, &look));
-        parts.extend(INTRODUCTION, sentence::hint(turn, screen, &look));
+        parts.extend(INTRODUCTION, verdict(attribution, look));
+        parts.extend(INTRODUCTION, sentence::hint(turn, screen, look));
         parts.push(INTRODUCTION, Line::default());
-        clusters(turn, &attribution.clusters, (screen, &look), &mut parts);
-    } else {
-        return say(&invitation(app, turn, screen), frame, inner, &theme);
+        clusters(turn, &attribution.clusters, (screen, look), &mut parts);
     }
-    let focus = Focus::of(screen, Pane::Why);
-    let drawn: Paragraph<'static> =
-        draw_outline(parts, &mut screen.why, (focus, &theme), (screen.find.as_mut(), inner));
-    frame.render_widget(drawn, inner);
+    parts
 }
 
 pub(super) struct Look<'a> {

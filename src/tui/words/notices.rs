@@ -13,6 +13,7 @@ texts! { NOTICES
     wrote(file: &str) = "wrote {file}", "{file} geschrieben";
     the_answer = "the answer", "Antwort";
     selected_evidence = "the evidence", "Beleg";
+    the_step = "the step", "Schritt";
     the_turn = "the turn", "Frage mit Antwort";
     the_comparison = "the comparison", "Vergleich";
     copied_by(what: &str, tool: &str) = "copied {what} with {tool}", "{what} kopiert mit {tool}";
@@ -54,6 +55,7 @@ impl Words {
             Copied::Answer => self.the_answer(),
             Copied::Evidence => self.selected_evidence(),
             Copied::Turn => self.the_turn(),
+            Copied::Step => self.the_step(),
             Copied::Comparison => self.the_comparison(),
         };
         match way {

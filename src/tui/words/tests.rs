@@ -257,6 +257,11 @@ fn what_was_done_is_said_in_both_languages() {
             "Antwort kopiert über das Terminal (OSC 52)",
         ),
         (
+            Notice::Copied(Copied::Step, CopyWay::Tool("pbcopy")),
+            "copied the step with pbcopy",
+            "Schritt kopiert mit pbcopy",
+        ),
+        (
             Notice::Copied(Copied::Turn, CopyWay::Tool("wl-copy")),
             "copied the turn with wl-copy",
             "Frage mit Antwort kopiert mit wl-copy",
