@@ -121,6 +121,11 @@ pub enum Event {
         /// What kind of file.
         format: Format,
     },
+    /// The user wants to go on from a turn in a conversation of its own.
+    BranchWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+    },
     /// The user wants a turn as a question that `eval` asks.
     CheckWanted {
         /// Index of the turn in the conversation, from 0.
@@ -353,6 +358,8 @@ pub enum Event {
         /// The turn.
         turn: TurnKey,
     },
+    /// A conversation was made of the first turns of another one.
+    ConversationBranched(ConversationId),
     /// Answer to `FindConversations`.
     ConversationsFound {
         /// Of this domain.
@@ -382,6 +389,7 @@ impl Event {
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }
                 | Self::CheckWanted { .. }
+                | Self::BranchWanted { .. }
                 | Self::ContextWanted { .. }
                 | Self::DocumentWanted { .. }
                 | Self::DomainChosen(_)

@@ -6,6 +6,7 @@
 //! all; migrations are append-only; a file that is damaged, newer or someone else's is left as it is.
 //! Not here: what a conversation does next (`app`), which thread writes (`runtime`).
 
+mod branch;
 mod error;
 mod export;
 mod feedback;

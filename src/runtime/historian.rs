@@ -34,6 +34,8 @@ pub(super) enum HistorianJob {
     Find { domain: DomainName, text: String },
     /// Write turns to a file in the folder the program was started in.
     Export { conversation: Box<ConversationRecord>, turns: Vec<TurnRecord>, format: Format },
+    /// Make a conversation of the turns of another one up to a number.
+    Branch { domain: DomainName, conversation: ConversationId, number: u32 },
     /// Add a turn to the question file in the folder the program was started in.
     Check { domain: DomainName, conversation: ConversationId, turn: Box<TurnRecord> },
     /// Panic, for the tests of terminal restoration.
@@ -89,6 +91,12 @@ impl Historian {
             HistorianJob::Change { domain, change } => {
                 apply(history, change)?;
                 lists(history, domain)?
+            }
+            HistorianJob::Branch { domain, conversation, number } => {
+                let branch = history.branch(conversation, number)?.id;
+                let listed = lists(history, domain)?;
+                self.events.send(listed);
+                Event::ConversationBranched(branch)
             }
             HistorianJob::Find { domain, text } => {
                 let found = history.find(&text, Some(&domain), MOST_FOUND)?;

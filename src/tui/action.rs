@@ -54,8 +54,10 @@ pub enum Action {
     RateDown,
     /// Copy what the focus is on.
     Copy,
-    /// Write the selected turn to a file, or with the focus on the lists the whole conversation.
+    /// Write or copy the selected turn or the conversation in a format that is chosen; in the lists, the conversation to a file.
     Export,
+    /// Go on from the selected turn in a conversation of its own.
+    Branch,
     /// Make the selected turn a question that `eval` asks.
     Check,
     /// Ask the selected turn again otherwise and compare the two, or compare it with another turn.
@@ -194,7 +196,8 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     RateUp "rate-up" Panes ["Plus"] "useful" "rate the answer up; again takes it back";
     RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence, the step or the turn";
-    Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
+    Export "export" Panes ["w"] "write out" "write or copy turn or conversation; lists: to a file";
+    Branch "branch" Panes ["B"] "branch" "go on from the turn in a new conversation";
     Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
     Compare "compare" Panes ["="] "compare" "ask the turn again otherwise and compare; or two turns";
     Context "context" Panes ["a"] "in context" "the evidence in its context; ranks without parts of it";

@@ -15,6 +15,7 @@ use super::citation;
 use super::compare;
 use super::context;
 use super::document;
+use super::export;
 use super::find::Way;
 use super::layout::Aside;
 use super::mouse::on_mouse;
@@ -123,7 +124,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::RateUp => return rate_up(screen, app, now),
         Action::RateDown => rate_down(screen, app),
         Action::Copy => return copy(screen, app),
-        Action::Export => return export(screen, app),
+        Action::Export => return take_out(screen, app),
+        Action::Branch => return branch(screen, app),
         Action::Check => return check(screen, app),
         Action::Compare => compare::open(screen, app),
         Action::Context => context::open(screen, app),
@@ -369,9 +371,17 @@ fn whole(turn: &Turn, app: &App) -> Option<String> {
     history::export(app.conversation()?, std::slice::from_ref(&turn.record), Format::Markdown).ok()
 }
 
-fn export(screen: &ScreenState, app: &App) -> Vec<Intent> {
-    let turn = if screen.focus == Pane::Lists { None } else { screen.turn_index(app) };
-    vec![Intent::App(Event::ExportWanted { turn, format: Format::Markdown })]
+/// Asks what is to be taken out of the program; in the lists it is the conversation, to a file.
+fn take_out(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    if screen.focus == Pane::Lists {
+        return vec![Intent::App(Event::ExportWanted { turn: None, format: Format::Markdown })];
+    }
+    export::open(screen, app);
+    vec![Intent::Redraw]
+}
+
+fn branch(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    screen.turn_index(app).map(|turn| Intent::App(Event::BranchWanted { turn })).into_iter().collect()
 }
 
 fn check(screen: &ScreenState, app: &App) -> Vec<Intent> {

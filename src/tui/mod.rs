@@ -14,6 +14,7 @@ mod context;
 mod difference;
 mod document;
 mod draw;
+mod export;
 mod find;
 mod flow;
 mod input;

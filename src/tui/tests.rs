@@ -240,8 +240,29 @@ fn what_the_focus_is_on_is_copied_clean() {
     assert!(matches!(&turn[..], [Intent::Copy { what: Copied::Turn, text }] if text.contains("## 1. hi")), "{turn:?}");
     assert!(desk.keys(&["F3", "y"]).is_empty(), "there is no evidence");
     let wanted = |turn| Intent::App(Event::ExportWanted { turn, format: Format::Markdown });
-    assert_eq!(desk.keys(&["w"]), [wanted(Some(0))]);
+    assert_eq!(desk.keys(&["w", "Enter"]), [wanted(Some(0))]);
     assert_eq!(desk.keys(&["F6", "w"]), [wanted(None)]);
+}
+
+#[test]
+fn a_turn_or_its_conversation_is_taken_out_in_any_format_to_a_file_or_the_clipboard() {
+    let mut desk = kept();
+    desk.keys(&["F4"]);
+    let wanted = |turn, format| [Intent::App(Event::ExportWanted { turn, format })];
+    assert_eq!(desk.keys(&["w", "l", "j", "l", "Enter"]), wanted(None, Format::Html));
+    assert_eq!(desk.keys(&["w", "l", "l", "l", "Enter"]), wanted(Some(0), Format::Json));
+    let copied = desk.keys(&["w", "l", "G", "l", "Enter"]);
+    assert!(
+        matches!(&copied[..], [Intent::Copy { what: Copied::Turn, text }] if text.contains("<!doctype html>")),
+        "{copied:?}"
+    );
+    let copied = desk.keys(&["w", "l", "l", "j", "l", "j", "l", "Enter"]);
+    assert!(
+        matches!(&copied[..], [Intent::Copy { what: Copied::Conversation, text }] if text.starts_with('{')),
+        "{copied:?}"
+    );
+    assert!(desk.keys(&["w", "Esc"]).is_empty() && desk.screen.popup.is_none());
+    assert!(desk.keys(&["w", "w"]).is_empty() && desk.screen.popup.is_none());
 }
 
 /// A conversation of 300 turns.

@@ -183,7 +183,10 @@ const ROWS: &[Row] = &[
         |seen| matches!(&seen.intents[..], [Intent::Copy { what: Copied::Answer, text }] if text.contains("Alice")),
     ),
     (Action::Export, At::Pane(Pane::Conversation), Stage::answered, |seen| {
-        seen.wished(|event| matches!(event, Event::ExportWanted { turn: Some(0), .. }))
+        seen.appeared("┏ Write or copy ") && seen.appeared("[Markdown]")
+    }),
+    (Action::Branch, At::Pane(Pane::Conversation), Stage::answered, |seen| {
+        seen.wished(|event| *event == Event::BranchWanted { turn: 0 })
     }),
     (Action::Palette, At::Both(Pane::Why), Stage::open, |seen| seen.appeared("┏ Actions ")),
     (Action::Settings, At::Both(Pane::Why), Stage::answered, |seen| seen.appeared("┏ Settings of wiki ")),

@@ -9,7 +9,7 @@ use time::macros::datetime;
 
 use super::super::*;
 use super::{folder, turn, wiki};
-use crate::base::{ConversationId, DomainName};
+use crate::base::{ConversationId, DomainName, TurnId};
 
 /// A history with one conversation per question.
 fn history_of(path: &Path, questions: &[&str]) -> (History, Vec<ConversationId>) {
@@ -171,6 +171,31 @@ fn no_more_conversations_are_found_than_are_wanted_and_the_latest_of_them() {
     let found = history.find("walrus", None, 2).unwrap();
     let found: Vec<i64> = found.iter().map(|found| found.conversation.id.0).collect();
     assert_eq!(found, [ids[2].0, ids[1].0]);
+}
+
+#[test]
+fn a_branch_has_the_turns_up_to_one_and_the_other_conversation_stays() {
+    let (_folder, path) = folder();
+    let (mut history, ids) = history_of(&path, &["Where is the walrus?"]);
+    let first = history.turns(ids[0]).unwrap().remove(0);
+    for number in 2..=3 {
+        let next = TurnRecord { id: TurnId(0), number, question: format!("And {number}?"), ..first.clone() };
+        history.save_turn(&wiki(), Some(ids[0]), &next).unwrap();
+    }
+    let before = (history.conversation(ids[0]).unwrap(), history.turns(ids[0]).unwrap());
+    let branch = history.branch(ids[0], 2).unwrap();
+    assert_eq!((branch.turns, branch.title.as_str()), (2, "Where is the walrus? · 1–2"));
+    let turns = history.turns(branch.id).unwrap();
+    let read = |turn: &TurnRecord| (turn.number, turn.question.clone(), turn.trace.clone());
+    assert_eq!(turns.iter().map(read).collect::<Vec<_>>(), before.1[..2].iter().map(read).collect::<Vec<_>>());
+    assert!(turns.iter().all(|turn| before.1.iter().all(|other| other.id != turn.id)));
+    assert_eq!((history.conversation(ids[0]).unwrap(), history.turns(ids[0]).unwrap()), before);
+    assert_eq!(titles(&history.conversations(None).unwrap())[0], branch.title, "it is the latest");
+    assert!(found(&history, "walrus").contains(&branch.id.0));
+    let count = history.conversations(None).unwrap().len();
+    assert!(matches!(history.branch(ids[0], 9), Err(HistoryError::NoTurn { number: 9, .. })));
+    assert!(history.branch(ConversationId(99), 1).is_err());
+    assert_eq!(history.conversations(None).unwrap().len(), count, "nothing is left of a branch that failed");
 }
 
 proptest! {

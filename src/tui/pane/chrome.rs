@@ -222,6 +222,10 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
                 (Action::Back, words.close()),
             ]
         }
+        Popup::Export(_) => {
+            let moves = [(Action::Down, words.next()), (Action::Right, words.more_next())];
+            [(Action::Toggle, words.do_it())].into_iter().chain(moves).chain([(Action::Back, words.close())]).collect()
+        }
         Popup::Reasons(_) => vec![(Action::Toggle, words.choose()), (Action::Back, words.leave_it())],
         Popup::Confirm(_) => vec![(Action::Back, words.keep_it())],
         Popup::Settings(view) if view.typed.is_some() => {

@@ -12,6 +12,7 @@ mod conversation;
 mod document;
 mod drops;
 mod evidence;
+mod export;
 mod guide;
 mod kept;
 mod lists;

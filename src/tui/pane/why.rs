@@ -178,11 +178,10 @@ pub(super) fn standing(is_cited: bool, (how, share): (How, Option<f64>), words: 
     match (how, is_cited, is_decisive) {
         // Being alike says nothing of what the answer could do without.
         (How::Similarity, true, _) => words.cited(),
-        (How::Similarity, false, _) => words.not_cited(),
+        (How::Similarity, false, _) | (_, false, false) => words.not_cited(),
         (_, true, true) => words.cited_and_decisive(),
         (_, true, false) => words.cited_but_removable(),
         (_, false, true) => words.decisive_but_not_cited(),
-        (_, false, false) => words.neither_cited_nor_decisive(),
     }
 }
 

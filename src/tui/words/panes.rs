@@ -52,7 +52,6 @@ texts! { PANES
     cited_and_decisive = "cited and decisive", "zitiert und entscheidend";
     cited_but_removable = "cited but removable", "zitiert, aber entbehrlich";
     decisive_but_not_cited = "decisive but not cited", "entscheidend, aber nicht zitiert";
-    neither_cited_nor_decisive = "not cited, removable", "nicht zitiert, entbehrlich";
     cut_no_room = "! cut, no room", "! kein Platz";
     cut_short = "! shortened", "! gekürzt";
     not_in_prompt = "not in prompt", "nicht im Prompt";

@@ -61,6 +61,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NothingToRate,
         Refusal::BeingAnswered,
         Refusal::NothingToExport,
+        Refusal::NothingToBranch,
         Refusal::NothingToCheck,
         Refusal::SettingsOfNoDomain,
         Refusal::DomainOpening,
