@@ -61,6 +61,8 @@ pub struct EngineStatus {
     pub generator: String,
     /// `CPU, 2 threads`.
     pub device: String,
+    /// Bytes of memory the program took when models last came or went; none where the system does not say.
+    pub memory: Option<u64>,
     /// What is being loaded right now, for the stage line.
     pub loading: Option<String>,
 }

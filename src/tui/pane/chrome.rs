@@ -9,6 +9,7 @@ use super::lists as pane;
 use crate::app::{App, Fetched, Ingesting, Turn};
 use crate::base::clean_line;
 use crate::index::IngestStage;
+use crate::inference::gigabytes;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
@@ -124,11 +125,15 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     let with_reason = engine.profile_reason.map(|reason| format!("{profile} ({})", words.profile_reason(reason)));
     let with_reason = with_reason.unwrap_or_else(|| profile.clone());
     let about = |profile: String| {
+        // What stands last is left out first.
+        let memory = engine.memory.map(|bytes| words.in_memory(&words.number(&gigabytes(bytes))));
         let mut about = vec![profile, clean_line(&engine.generator), clean_line(&engine.device)];
+        about.extend([memory.unwrap_or_default(), clean_line(&engine.embedder)]);
         about.retain(|text| !text.is_empty());
         about
     };
     let mut rest = about(with_reason);
+    // The models and the memory say more than why the profile was chosen.
     if !fits(&rest) {
         rest = about(profile);
     }

@@ -35,7 +35,7 @@ texts! { POPUPS
         "What is wrong, in your words (may stay empty)", "Was nicht stimmt, in eigenen Worten (darf leer bleiben)";
 
     take_out = "Write or copy", "Schreiben oder kopieren";
-    format = "Format", "Format";
+    format = "As", "Als";
     how_much = "What", "Was";
     where_to = "To", "Ziel";
     much_turn = "this turn", "diese Frage";
