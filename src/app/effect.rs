@@ -190,6 +190,16 @@ pub enum Effect {
         /// What kind of file.
         format: Format,
     },
+    /// Make a conversation of the first turns of another one. Answered by `ConversationsListed` and
+    /// `ConversationBranched`.
+    Branch {
+        /// Its domain.
+        domain: DomainName,
+        /// The other conversation.
+        conversation: ConversationId,
+        /// Number of the last turn that both have.
+        number: u32,
+    },
     /// Add a turn to the questions that `eval` asks. Answered by `Done`.
     WriteCheck {
         /// Its domain.

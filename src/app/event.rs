@@ -61,6 +61,8 @@ pub struct EngineStatus {
     pub generator: String,
     /// `CPU, 2 threads`.
     pub device: String,
+    /// Bytes of memory the program took when models last came or went; none where the system does not say.
+    pub memory: Option<u64>,
     /// What is being loaded right now, for the stage line.
     pub loading: Option<String>,
 }
@@ -120,6 +122,11 @@ pub enum Event {
         turn: Option<usize>,
         /// What kind of file.
         format: Format,
+    },
+    /// The user wants to go on from a turn in a conversation of its own.
+    BranchWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
     },
     /// The user wants a turn as a question that `eval` asks.
     CheckWanted {
@@ -353,6 +360,8 @@ pub enum Event {
         /// The turn.
         turn: TurnKey,
     },
+    /// A conversation was made of the first turns of another one.
+    ConversationBranched(ConversationId),
     /// Answer to `FindConversations`.
     ConversationsFound {
         /// Of this domain.
@@ -382,6 +391,7 @@ impl Event {
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }
                 | Self::CheckWanted { .. }
+                | Self::BranchWanted { .. }
                 | Self::ContextWanted { .. }
                 | Self::DocumentWanted { .. }
                 | Self::DomainChosen(_)

@@ -91,6 +91,18 @@ impl App {
         vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
     }
 
+    /// Makes a conversation of the stored turns up to one, which is then opened.
+    pub(super) fn branch(&mut self, index: usize) -> Vec<Effect> {
+        let turn = self.turns.get(index).filter(|turn| self.phase.turn() != Some(turn.key));
+        let number = turn.map(|turn| turn.record.number);
+        let (Some(number), Some(conversation)) = (number, &self.conversation) else {
+            return self.refuse(Refusal::NothingToBranch);
+        };
+        let (domain, conversation) = (conversation.domain.clone(), conversation.id);
+        self.problem = None;
+        vec![Effect::Branch { domain, conversation, number }]
+    }
+
     /// Makes a stored turn a question that `eval` asks.
     pub(super) fn check(&mut self, index: usize) -> Vec<Effect> {
         let turn = self.turns.get(index).filter(|turn| turn.is_answered()).map(|turn| Box::new(turn.record.clone()));

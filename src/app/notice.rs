@@ -33,6 +33,10 @@ pub enum Copied {
     Evidence,
     /// A turn with all that is known of it.
     Turn,
+    /// All turns of a conversation.
+    Conversation,
+    /// One step of what led to an answer.
+    Step,
     /// Two turns beside each other.
     Comparison,
 }

@@ -31,6 +31,8 @@ pub enum Refusal {
     BeingAnswered,
     /// There is nothing stored to write to a file.
     NothingToExport,
+    /// There is no stored turn to go on from.
+    NothingToBranch,
     /// There is no stored answer to make a question of.
     NothingToCheck,
     /// Settings while no domain is open.
@@ -64,6 +66,7 @@ impl Refusal {
             Self::NothingToExport => {
                 ("there is no stored conversation to write to a file", "Ask a question first, or choose a conversation")
             }
+            Self::NothingToBranch => ("there is no stored turn to go on from", CHOOSE_ANSWERED),
             Self::NothingToCheck => ("there is no stored answer to make a question of", CHOOSE_ANSWERED),
             Self::SettingsOfNoDomain => (
                 "settings belong to a domain, and none is open",

@@ -278,6 +278,8 @@ impl App {
             Event::ConversationsFound { domain, text, found } => self.found_conversations(&domain, text, found),
             Event::ExportWanted { turn, format } => self.export(turn, format),
             Event::CheckWanted { turn } => self.check(turn),
+            Event::BranchWanted { turn } => self.branch(turn),
+            Event::ConversationBranched(id) => self.grant_or_wait(Wish::Conversation(id)),
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
             Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),

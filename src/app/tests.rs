@@ -757,6 +757,22 @@ fn questions_to_go_on_with_are_looked_for_until_something_else_is_wanted() {
 }
 
 #[test]
+fn a_branch_is_made_of_stored_turns_and_opened() {
+    let mut app = with_one_turn();
+    let effects = app.handle(Event::BranchWanted { turn: 0 });
+    let [Effect::Branch { conversation: ConversationId(7), number: 1, .. }] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    let opening = app.handle(Event::ConversationBranched(ConversationId(9)));
+    assert_eq!(opening, [Effect::OpenConversation(ConversationId(9))]);
+    assert!(app.handle(Event::BranchWanted { turn: 5 }).is_empty() && app.problem().is_some());
+    assert!(opened().handle(Event::BranchWanted { turn: 0 }).is_empty());
+    let mut running = with_one_turn();
+    running.handle(asked("more"));
+    assert_eq!(running.handle(Event::BranchWanted { turn: 1 }), [], "it is still being answered");
+}
+
+#[test]
 fn only_what_is_stored_is_written_to_a_file() {
     let wanted = |turn| Event::ExportWanted { turn, format: Format::Markdown };
     let mut app = with_one_turn();

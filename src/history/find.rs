@@ -15,6 +15,9 @@ use crate::base::{ConversationId, DomainName, clean_line};
 /// Words around a found one.
 const SNIPPET_WORDS: u32 = 16;
 
+/// Conversations that are enough to choose one from.
+pub const MOST_FOUND: usize = 200;
+
 /// A turn that has all the words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundTurn {
@@ -34,12 +37,12 @@ pub struct Found {
 }
 
 impl History {
-    /// The conversations of a domain, or of all, with all the words of `text`, also those in the trash; none where
-    /// `text` has no word.
+    /// The conversations of a domain, or of all, with all the words of `text`, also those in the trash, the latest `most`
+    /// of them; none where `text` has no word.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn find(&self, text: &str, domain: Option<&DomainName>) -> Result<Vec<Found>, HistoryError> {
+    pub fn find(&self, text: &str, domain: Option<&DomainName>, most: usize) -> Result<Vec<Found>, HistoryError> {
         let Some(query) = query(text) else { return Ok(Vec::new()) };
         let failed = |source| HistoryError::database(self.path(), "looking for words", source);
         let mut statement = self
@@ -63,6 +66,9 @@ impl History {
         for row in rows {
             let row = row.map_err(failed)?;
             if all.last().is_none_or(|found| found.conversation.id != row.conversation) {
+                if all.len() >= most {
+                    break;
+                }
                 let id = row.conversation;
                 let conversation = find(self.connection(), self.path(), id)?;
                 let conversation = conversation.ok_or(HistoryError::NoConversation { id })?;

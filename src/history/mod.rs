@@ -6,6 +6,7 @@
 //! all; migrations are append-only; a file that is damaged, newer or someone else's is left as it is.
 //! Not here: what a conversation does next (`app`), which thread writes (`runtime`).
 
+mod branch;
 mod error;
 mod export;
 mod feedback;
@@ -23,7 +24,7 @@ mod trace;
 pub use error::HistoryError;
 pub use export::{Format, UnknownFormat, export, write_export, write_new};
 pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
-pub use find::{Found, FoundTurn};
+pub use find::{Found, FoundTurn, MOST_FOUND};
 pub use keep::Place;
 pub use record::{ConversationRecord, OtherSetting, Outcome, Trace, TurnRecord, TurnTimings, Variant};
 pub use settings::TurnSettings;

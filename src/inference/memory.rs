@@ -80,6 +80,11 @@ pub(super) fn check_address_space(model: &str, needed: u64) -> Result<(), Infere
     }
 }
 
+/// Bytes of memory that this process takes; none where the system does not say.
+pub fn resident_memory() -> Option<u64> {
+    of_meminfo(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS")
+}
+
 /// Bytes of all memory of the machine; none where the system does not say.
 pub fn machine_memory() -> Option<u64> {
     of_meminfo(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")

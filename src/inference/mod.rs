@@ -32,6 +32,6 @@ pub use generate::{
     Sampling, ScoreRequest, Scores, Special,
 };
 pub use llama::{FlashAttention, GeneratorSettings, KvCache, LlamaGenerator, SAME_KERNELS};
-pub use memory::{MemoryNeeds, address_space_left, available_memory, gigabytes, machine_memory};
+pub use memory::{MemoryNeeds, address_space_left, available_memory, gigabytes, machine_memory, resident_memory};
 pub use revision::ENGINE_REVISION;
 pub use weights::{Checking, FileReport, FileState, ModelFolders};

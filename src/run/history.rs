@@ -154,7 +154,7 @@ fn show(history: &History, id: ConversationId, output: &mut Output) -> Result<()
 }
 
 fn search(history: &History, query: &str, domain: Option<&DomainName>, output: &mut Output) -> Result<(), Failure> {
-    let found = history.find(query, domain)?;
+    let found = history.find(query, domain, usize::MAX)?;
     match output.form() {
         Form::Json => output.json(&SearchJson { query, found: &found })?,
         Form::Text if found.is_empty() => {

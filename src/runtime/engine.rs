@@ -13,6 +13,7 @@ use crate::index::IndexSettings;
 use crate::inference::{
     Catalog, DeviceChoice, Embed, GeneratorSettings, InferenceError, ModelFolders, Placement, Rerank,
     address_space_left, available_memory, device_summary, load_embedder, load_reranker, processor_summary,
+    resident_memory,
 };
 
 /// What one run of the program works with.
@@ -81,6 +82,7 @@ impl Engine {
             embedder: chosen.profile.embedder.clone(),
             generator: chosen.profile.generator.clone(),
             device: device_summary(setup.device),
+            memory: resident_memory(),
             loading: None,
         };
         events.send(Event::EngineChanged(status.clone()));
@@ -149,9 +151,15 @@ impl Engine {
         result
     }
 
+    /// Says on the status line what is left in memory after a model has left it.
+    pub(super) fn left(&self) {
+        self.change(|_| {});
+    }
+
     fn change(&self, change: impl FnOnce(&mut EngineStatus)) {
         let mut status = locked(&self.status);
         change(&mut status);
+        status.memory = resident_memory();
         self.events.send(Event::EngineChanged(status.clone()));
     }
 }

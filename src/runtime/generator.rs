@@ -153,6 +153,7 @@ impl Generator {
             Err(RecvTimeoutError::Disconnected) => Waited::Closed,
             Err(RecvTimeoutError::Timeout) => {
                 self.model = None;
+                self.engine.left();
                 tracing::info!("the generator was idle and left the memory");
                 Waited::Idle
             }
@@ -204,6 +205,7 @@ impl Generator {
         let reranks = question.settings.rerank == Reranking::On;
         if reranks && self.model.is_some() && self.engine.reranker_lacks_memory() {
             self.model = None;
+            self.engine.left();
             tracing::info!("the generator left the memory to the reranker");
         }
         Ok(Event::QuestionCompleted { turn: work.turn, rewrite: Box::new(rewrite) })

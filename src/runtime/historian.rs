@@ -10,7 +10,9 @@ use super::{Events, RuntimeError, problem};
 use crate::app::{ConversationChange, Event, Notice, TurnKey};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::eval::write_check;
-use crate::history::{ConversationRecord, Feedback, Format, History, HistoryError, TurnRecord, write_export};
+use crate::history::{
+    ConversationRecord, Feedback, Format, History, HistoryError, MOST_FOUND, TurnRecord, write_export,
+};
 
 /// Where the screen writes the questions that `eval` asks.
 const QUESTION_FILE: &str = "questions.toml";
@@ -32,6 +34,8 @@ pub(super) enum HistorianJob {
     Find { domain: DomainName, text: String },
     /// Write turns to a file in the folder the program was started in.
     Export { conversation: Box<ConversationRecord>, turns: Vec<TurnRecord>, format: Format },
+    /// Make a conversation of the turns of another one up to a number.
+    Branch { domain: DomainName, conversation: ConversationId, number: u32 },
     /// Add a turn to the question file in the folder the program was started in.
     Check { domain: DomainName, conversation: ConversationId, turn: Box<TurnRecord> },
     /// Panic, for the tests of terminal restoration.
@@ -88,8 +92,14 @@ impl Historian {
                 apply(history, change)?;
                 lists(history, domain)?
             }
+            HistorianJob::Branch { domain, conversation, number } => {
+                let branch = history.branch(conversation, number)?.id;
+                let listed = lists(history, domain)?;
+                self.events.send(listed);
+                Event::ConversationBranched(branch)
+            }
             HistorianJob::Find { domain, text } => {
-                let found = history.find(&text, Some(&domain))?;
+                let found = history.find(&text, Some(&domain), MOST_FOUND)?;
                 Event::ConversationsFound { domain, text, found }
             }
             HistorianJob::Rate { id, feedback } => {

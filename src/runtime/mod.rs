@@ -157,6 +157,9 @@ impl Runtime {
             Effect::Export { conversation, turns, format } => {
                 self.historian.send(HistorianJob::Export { conversation, turns, format });
             }
+            Effect::Branch { domain, conversation, number } => {
+                self.historian.send(HistorianJob::Branch { domain, conversation, number });
+            }
             Effect::WriteCheck { domain, conversation, turn } => {
                 self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }

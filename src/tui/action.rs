@@ -36,6 +36,10 @@ pub enum Action {
     PreviousSentence,
     /// Choose the next sentence, and see what it rests on.
     NextSentence,
+    /// Choose the citation before in the selected answer.
+    PreviousCitation,
+    /// Choose the next citation in the selected answer.
+    NextCitation,
     /// Edit the completed question of the selected turn, to ask it again.
     Edit,
     /// Ask the first question that was suggested.
@@ -50,8 +54,10 @@ pub enum Action {
     RateDown,
     /// Copy what the focus is on.
     Copy,
-    /// Write the selected turn to a file, or with the focus on the lists the whole conversation.
+    /// Write or copy the selected turn or the conversation in a format that is chosen; in the lists, the conversation to a file.
     Export,
+    /// Go on from the selected turn in a conversation of its own.
+    Branch,
     /// Make the selected turn a question that `eval` asks.
     Check,
     /// Ask the selected turn again otherwise and compare the two, or compare it with another turn.
@@ -181,14 +187,17 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     ExplainByJsd "explain-by-jsd" Panes ["d"] "divergence" "explain by divergence without each source";
     PreviousSentence "previous-sentence" Panes ["(", ","] "sentence before" "why: the sentence before";
     NextSentence "next-sentence" Panes [")", "."] "next sentence" "why: the next sentence of the answer";
+    PreviousCitation "previous-citation" Panes ["M"] "citation before" "the citation before in the answer";
+    NextCitation "next-citation" Panes ["m"] "next citation" "next citation; Enter to its source, Esc back";
     Edit "edit" Panes ["e"] "edit question" "edit the completed question, ask again";
     AskFirst "ask-first" Anywhere ["Alt+1"] "ask 1" "ask the first suggested question";
     AskSecond "ask-second" Anywhere ["Alt+2"] "ask 2" "ask the second suggested question";
     AskThird "ask-third" Anywhere ["Alt+3"] "ask 3" "ask the third suggested question";
     RateUp "rate-up" Panes ["Plus"] "useful" "rate the answer up; again takes it back";
     RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
-    Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence or the turn";
-    Export "export" Panes ["w"] "to a file" "write the turn to a file; in the lists, the conversation";
+    Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence, the step or the turn";
+    Export "export" Panes ["w"] "write out" "write or copy turn or conversation; lists: to a file";
+    Branch "branch" Panes ["B"] "branch" "go on from the turn in a new conversation";
     Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
     Compare "compare" Panes ["="] "compare" "ask the turn again otherwise and compare; or two turns";
     Context "context" Panes ["a"] "in context" "the evidence in its context; ranks without parts of it";

@@ -1,11 +1,16 @@
 //! Looking for a text in the pane that has the focus.
 //!
-//! Takes a text, marks it in drawn lines and says which line comes next. Upper and lower case are the same.
+//! Takes a text, marks it in drawn lines and says which line comes next. Upper and lower case are the same, and so is all
+//! white space, be it a no-break space or the end of a line.
 //! Invariants: marking changes no text; a step from the last match leads to the first, and back.
 //! Not here: looking in other conversations (`history`), where a pane scrolls to.
 
-use ratatui::style::Modifier;
-use ratatui::text::{Line, Span};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ratatui::text::Line;
+
+use super::flow::{Flow, Place, reverse};
 
 /// Where the next match is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +40,7 @@ pub(super) struct Find {
 impl Find {
     /// Looks for `text`, from the place the pane is at; none where it has nothing to look for.
     pub(super) fn new(text: &str) -> Option<Self> {
-        let letters: Vec<char> = text.trim().chars().map(lower).collect();
+        let letters = folded(text.trim());
         let text = text.trim().to_owned();
         (!letters.is_empty()).then_some(Self { text, letters, wanted: Some(Way::Here), line: None, at: (0, 0) })
     }
@@ -47,8 +52,7 @@ impl Find {
 
     /// Whether a text has it.
     pub(super) fn is_in(&self, text: &str) -> bool {
-        let text: Vec<char> = text.chars().map(lower).collect();
-        !self.places(&text).is_empty()
+        !self.runs(&folded(text)).is_empty()
     }
 
     /// Takes the step that is wanted, from `place` to one of `matches`, which ascend.
@@ -66,45 +70,55 @@ impl Find {
         to.copied()
     }
 
-    /// Marks every place of a line, and says whether there is one.
-    pub(super) fn mark(&self, line: &mut Line<'static>) -> bool {
-        let text: Vec<char> = line.spans.iter().flat_map(|span| span.content.chars()).map(lower).collect();
-        let places = self.places(&text);
-        if places.is_empty() {
-            return false;
-        }
-        let is_marked = |at: usize| places.iter().any(|start| (*start..start + self.letters.len()).contains(&at));
-        let mut at = 0;
-        let mut spans: Vec<Span<'static>> = Vec::new();
-        for span in line.spans.drain(..) {
-            let mut run = (String::new(), false);
-            for letter in span.content.chars() {
-                let marked = is_marked(at);
-                at += 1;
-                if marked != run.1 && !run.0.is_empty() {
-                    spans.push(styled(&span, std::mem::take(&mut run)));
-                }
-                run.1 = marked;
-                run.0.push(letter);
-            }
-            if !run.0.is_empty() {
-                spans.push(styled(&span, run));
-            }
-        }
-        line.spans = spans;
-        true
+    /// Every place of lines that were one text, also where it was wrapped or has a no-break space.
+    pub(super) fn places<'a>(&self, lines: impl IntoIterator<Item = &'a Line<'static>>) -> Vec<Place> {
+        let flow = Flow::of(lines);
+        let letters: Vec<char> = flow.letters().iter().copied().map(lower).collect();
+        self.runs(&letters).into_iter().filter_map(|at| flow.place(at..at + self.letters.len())).collect()
     }
 
-    /// Where it begins in letters of lower case.
-    fn places(&self, text: &[char]) -> Vec<usize> {
+    /// Marks every place of lines that were one text. Gives the lines where they begin.
+    pub(super) fn mark(&self, lines: &mut [Line<'static>]) -> Vec<usize> {
+        let places = self.places(lines.iter());
+        for (at, runs) in by_line(&places) {
+            if let Some(line) = lines.get_mut(at) {
+                reverse(line, &runs);
+            }
+        }
+        first_lines(&places)
+    }
+
+    /// Where it begins in folded letters.
+    fn runs(&self, text: &[char]) -> Vec<usize> {
         let windows = text.windows(self.letters.len()).enumerate();
         windows.filter(|(_, window)| *window == self.letters).map(|(at, _)| at).collect()
     }
 }
 
-fn styled(span: &Span<'static>, (text, marked): (String, bool)) -> Span<'static> {
-    let style = if marked { span.style.add_modifier(Modifier::REVERSED) } else { span.style };
-    Span::styled(text, style)
+/// The lines on which places begin, each once.
+pub(super) fn first_lines(places: &[Place]) -> Vec<usize> {
+    let mut lines: Vec<usize> = places.iter().filter_map(|place| place.first()).map(|piece| piece.line).collect();
+    lines.dedup();
+    lines
+}
+
+fn by_line(places: &[Place]) -> BTreeMap<usize, Vec<Range<usize>>> {
+    let mut lines: BTreeMap<usize, Vec<Range<usize>>> = BTreeMap::new();
+    for piece in places.iter().flatten() {
+        lines.entry(piece.line).or_default().push(piece.letters.clone());
+    }
+    lines
+}
+
+/// In lower case, with one space for every run of white space.
+fn folded(text: &str) -> Vec<char> {
+    let mut letters: Vec<char> = Vec::new();
+    for letter in text.chars().map(|letter| if letter.is_whitespace() { ' ' } else { lower(letter) }) {
+        if letter != ' ' || letters.last() != Some(&' ') {
+            letters.push(letter);
+        }
+    }
+    letters
 }
 
 /// One letter for one, so that places in the text stay what they are.
@@ -115,7 +129,8 @@ fn lower(letter: char) -> char {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use ratatui::style::Style;
+    use ratatui::style::{Modifier, Style};
+    use ratatui::text::Span;
 
     use super::*;
 
@@ -140,19 +155,28 @@ mod tests {
         assert!(Find::new("  ").is_none());
     }
 
+    fn marked(lines: &[Line<'static>]) -> Vec<String> {
+        let spans = lines.iter().flat_map(|line| &line.spans);
+        let marked = spans.filter(|span| span.style.add_modifier.contains(Modifier::REVERSED));
+        marked.map(|span| span.content.to_string()).collect()
+    }
+
     #[test]
     fn a_place_is_marked_across_spans_and_in_any_case() {
         let find = Find::new("MODEM").unwrap();
-        let mut drawn = line(&["the mo", "dem of"]);
-        assert!(find.mark(&mut drawn));
-        let marked: Vec<&str> = drawn
-            .spans
-            .iter()
-            .filter(|span| span.style.add_modifier.contains(Modifier::REVERSED))
-            .map(|span| span.content.as_ref())
-            .collect();
-        assert_eq!(marked, ["mo", "dem"]);
-        assert!(!find.mark(&mut line(&["nothing"])) && find.is_in("Das Modem"));
+        let mut drawn = [line(&["the mo", "dem of"])];
+        assert_eq!(find.mark(&mut drawn), [0]);
+        assert_eq!(marked(&drawn), ["mo", "dem"]);
+        assert!(find.mark(&mut [line(&["nothing"])]).is_empty() && find.is_in("Das Modem"));
+    }
+
+    #[test]
+    fn a_phrase_is_found_over_the_end_of_a_line_and_with_a_no_break_space() {
+        let find = Find::new("source  1").unwrap();
+        assert!(find.is_in("[Source\u{a0}1]") && find.is_in("the source\n1"));
+        let mut drawn = [line(&["as the", " source"]), line(&["  1 says"]), line(&["[Source\u{a0}1]"])];
+        assert_eq!(find.mark(&mut drawn), [0, 2]);
+        assert_eq!(marked(&drawn), ["source", "1", "Source\u{a0}1"]);
     }
 
     proptest! {
@@ -160,11 +184,12 @@ mod tests {
         #[test]
         fn marking_changes_no_text(parts in proptest::collection::vec("[aÄßx ]{0,6}", 0..5), text in "[aäßx]{1,2}") {
             let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-            let mut drawn = line(&parts);
-            let before = drawn.to_string();
-            let marked = Find::new(&text).is_some_and(|find| find.mark(&mut drawn));
-            prop_assert_eq!(drawn.to_string(), before.clone());
-            prop_assert_eq!(marked, Find::new(&text).unwrap().is_in(&before));
+            let mut drawn = [line(&parts)];
+            let before = drawn[0].to_string();
+            let find = Find::new(&text).unwrap();
+            let marked = find.mark(&mut drawn);
+            prop_assert_eq!(drawn[0].to_string(), before.clone());
+            prop_assert_eq!(!marked.is_empty(), find.is_in(&before));
         }
     }
 }

@@ -11,9 +11,11 @@ use tui_textarea::CursorMove;
 use super::action::{Action, Place};
 use super::arrange;
 use super::chord::Chord;
+use super::citation;
 use super::compare;
 use super::context;
 use super::document;
+use super::export;
 use super::find::Way;
 use super::layout::Aside;
 use super::mouse::on_mouse;
@@ -113,6 +115,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::ExplainByJsd => return explain(screen, app, Method::Jsd),
         Action::PreviousSentence => return choose_sentence(screen, app, Step::Up),
         Action::NextSentence => return choose_sentence(screen, app, Step::Down),
+        Action::PreviousCitation => citation::choose(screen, app, Step::Up),
+        Action::NextCitation => citation::choose(screen, app, Step::Down),
         Action::Edit => edit(screen, app),
         Action::AskFirst => return ask_suggested(screen, app, 0, now),
         Action::AskSecond => return ask_suggested(screen, app, 1, now),
@@ -120,7 +124,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::RateUp => return rate_up(screen, app, now),
         Action::RateDown => rate_down(screen, app),
         Action::Copy => return copy(screen, app),
-        Action::Export => return export(screen, app),
+        Action::Export => return take_out(screen, app),
+        Action::Branch => return branch(screen, app),
         Action::Check => return check(screen, app),
         Action::Compare => compare::open(screen, app),
         Action::Context => context::open(screen, app),
@@ -231,7 +236,7 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     }
     if screen.focus == Pane::Composer && screen.composer.edits() {
         screen.composer.clear();
-    } else if screen.find.take().is_none() && screen.chosen.take().is_none() {
+    } else if screen.find.take().is_none() && !citation::leave(screen) && screen.chosen.take().is_none() {
         screen.set_focus(Pane::Composer);
     }
     vec![Intent::Redraw]
@@ -296,7 +301,11 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
             Some(Entry::Trashed(id)) => return changed(ConversationChange::Restore(id)),
             None => {}
         },
-        Pane::Conversation => screen.set_focus(Pane::Composer),
+        Pane::Conversation => {
+            if !citation::follow(screen, app) {
+                screen.set_focus(Pane::Composer);
+            }
+        }
         Pane::Composer => {}
     }
     vec![Intent::Redraw]
@@ -336,7 +345,7 @@ fn rate_down(screen: &mut ScreenState, app: &App) {
     }
 }
 
-/// The evidence under the cursor, the answer, or the turn with all that is known of it.
+/// The evidence or the step under the cursor, the answer, or the turn with all that is known of it.
 fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let Some(turn) = screen.turn(app) else { return Vec::new() };
     let copied = match screen.focus {
@@ -346,6 +355,10 @@ fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
             let said: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
             (Copied::Evidence, said.join("\n"))
         }),
+        Pane::Behind if screen.behind.part().is_some() => {
+            let step = screen.behind.part().map(|part| pane::step_text(turn, part, screen));
+            step.map(|text| (Copied::Step, clean_text(&text)))
+        }
         Pane::Behind | Pane::Why => whole(turn, app).map(|text| (Copied::Turn, text)),
         Pane::Composer | Pane::Conversation | Pane::Lists => Some((Copied::Answer, clean_text(turn.text()))),
     };
@@ -358,9 +371,17 @@ fn whole(turn: &Turn, app: &App) -> Option<String> {
     history::export(app.conversation()?, std::slice::from_ref(&turn.record), Format::Markdown).ok()
 }
 
-fn export(screen: &ScreenState, app: &App) -> Vec<Intent> {
-    let turn = if screen.focus == Pane::Lists { None } else { screen.turn_index(app) };
-    vec![Intent::App(Event::ExportWanted { turn, format: Format::Markdown })]
+/// Asks what is to be taken out of the program; in the lists it is the conversation, to a file.
+fn take_out(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    if screen.focus == Pane::Lists {
+        return vec![Intent::App(Event::ExportWanted { turn: None, format: Format::Markdown })];
+    }
+    export::open(screen, app);
+    vec![Intent::Redraw]
+}
+
+fn branch(screen: &ScreenState, app: &App) -> Vec<Intent> {
+    screen.turn_index(app).map(|turn| Intent::App(Event::BranchWanted { turn })).into_iter().collect()
 }
 
 fn check(screen: &ScreenState, app: &App) -> Vec<Intent> {
@@ -417,7 +438,11 @@ fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
         find.line = None;
     }
     match screen.focus {
-        Pane::Composer | Pane::Conversation => screen.conversation.step_and_follow(step),
+        Pane::Composer | Pane::Conversation => {
+            // What is out of sight is not followed.
+            screen.citation = None;
+            screen.conversation.step_and_follow(step);
+        }
         Pane::Behind => screen.behind.step(step),
         Pane::Why => screen.why.step(step),
         Pane::Lists => screen.lists = step.from(screen.lists, 10, pane::entries(app)),

@@ -5,10 +5,13 @@
 //! Invariants: no text is lost; a line feed of the answer stays one.
 //! Not here: which citations hold (`answer`).
 
+use std::ops::Range;
+
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::flow::{Flow, Place};
 use super::text::{Indent, width, wrap};
 use super::theme::Theme;
 use crate::base::clean_text;
@@ -33,11 +36,15 @@ pub(super) fn render(text: &str, look: &Look<'_>) -> Vec<Line<'static>> {
     if shown < letters(&source) { unformatted(&source, look) } else { lines }
 }
 
-/// An answer as one text, each of its lines as long as it is: what [`render`] shows, before it is wrapped.
+/// An answer as [`render`] shows it, each of its lines as long as it is.
+pub(super) fn unwrapped(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    render(text, &Look { theme, width: LONGEST_LINE, holds: &|_| true })
+}
+
+/// An answer as one text: what [`render`] shows, before it is wrapped.
 pub(super) fn flat(text: &str, theme: &Theme) -> Vec<Span<'static>> {
-    let look = Look { theme, width: LONGEST_LINE, holds: &|_| true };
     let mut spans = Vec::new();
-    for (at, line) in render(text, &look).into_iter().enumerate() {
+    for (at, line) in unwrapped(text, theme).into_iter().enumerate() {
         if at > 0 {
             spans.push(Span::raw("\n"));
         }
@@ -46,8 +53,8 @@ pub(super) fn flat(text: &str, theme: &Theme) -> Vec<Span<'static>> {
     spans
 }
 
-/// No line of an answer is as long.
-const LONGEST_LINE: usize = 1 << 24;
+/// No line of a text is as long.
+pub(super) const LONGEST_LINE: usize = 1 << 24;
 
 fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphabetic()).count()
@@ -237,6 +244,59 @@ impl<'a> Writer<'a> {
         let spans: Vec<Span<'static>> = inline.iter().flat_map(|span| mark_citations(span, self.look)).collect();
         self.lines.extend(wrap(&spans, self.look.width, &indent));
     }
+}
+
+/// A source that an answer names, where it is drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) source: usize,
+    /// The number with the word before it.
+    pub(super) place: Place,
+}
+
+/// The sources that drawn lines of an answer name and that hold, in the order they are read.
+pub(super) fn marks(lines: &[Line<'static>], holds: &dyn Fn(usize) -> bool) -> Vec<Mark> {
+    let flow = Flow::of(lines);
+    let letters = flow.letters();
+    let mut marks = Vec::new();
+    let mut at = 0;
+    while let Some(open) = letters.get(at..).and_then(|rest| rest.iter().position(|letter| *letter == '[')) {
+        let first = at + open + 1;
+        at = first;
+        let inside = letters.get(first..).unwrap_or_default();
+        let Some(length) = inside.iter().take(LONGEST_CITATION + 1).position(|letter| *letter == ']') else { continue };
+        let text: String = inside.iter().take(length).collect();
+        if is_citation(&text) {
+            let named = numbers(inside.get(..length).unwrap_or_default());
+            marks.extend(named.into_iter().filter(|(source, _)| holds(*source)).filter_map(|(source, run)| {
+                let place = flow.place(first + run.start..first + run.end)?;
+                Some(Mark { source, place })
+            }));
+            at = first + length;
+        }
+    }
+    marks
+}
+
+/// The numbers of a citation, each with its letters and those of the word before it.
+fn numbers(inside: &[char]) -> Vec<(usize, Range<usize>)> {
+    let mut named = Vec::new();
+    let mut at = 0;
+    while let Some(skipped) = inside.get(at..).and_then(|rest| rest.iter().position(char::is_ascii_digit)) {
+        let digits = at + skipped;
+        let rest = inside.get(digits..).unwrap_or_default();
+        let number: String = rest.iter().take_while(|letter| letter.is_ascii_digit()).collect();
+        let before = inside.get(at..digits).unwrap_or_default();
+        let word = before.iter().rev().take_while(|letter| letter.is_alphabetic() || **letter == ' ').count();
+        let lead = before.iter().skip(before.len() - word).take_while(|letter| **letter == ' ').count();
+        at = digits + number.len();
+        if let Ok(source) = number.parse() {
+            // White space alone is no word.
+            let start = if lead == word { digits } else { digits - word + lead };
+            named.push((source, start..at));
+        }
+    }
+    named
 }
 
 /// Longest text between the brackets of a citation; more is no citation.

@@ -8,12 +8,15 @@
 mod action;
 mod arrange;
 mod chord;
+mod citation;
 mod compare;
 mod context;
 mod difference;
 mod document;
 mod draw;
+mod export;
 mod find;
+mod flow;
 mod input;
 mod keymap;
 mod layout;

@@ -1,4 +1,5 @@
-//! The mouse: the wheel scrolls what is under the pointer, a click focuses it and opens a row as Enter does.
+//! The mouse: the wheel scrolls what is under the pointer, a click focuses it and opens a row or follows a citation as Enter
+//! does.
 //!
 //! Takes what the last frame had where. Without `mouse = "on"` no event of it ever comes.
 //! Invariant: everything the mouse does, keys do too.
@@ -8,11 +9,12 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 use time::OffsetDateTime;
 
+use super::citation;
 use super::input::{self, Intent};
 use super::outline::Step;
 use super::pane::{self, Entry};
 use super::popup;
-use super::screen::{Pane, ScreenState};
+use super::screen::{Chosen, Pane, ScreenState};
 use crate::app::App;
 
 /// Lines that one step of the wheel scrolls.
@@ -24,6 +26,8 @@ pub(super) struct Targets {
     panes: Vec<(Pane, Rect)>,
     /// Pane, line of the terminal, and what it belongs to: a turn, a hit or an entry.
     rows: Vec<(Pane, u16, usize)>,
+    /// Where citations are, and which of their answer they are.
+    citations: Vec<(Rect, Chosen)>,
     /// Rows of what lies over the panes: where each is, and which it is.
     popup: Vec<(Rect, usize)>,
 }
@@ -32,6 +36,7 @@ impl Targets {
     pub(super) fn clear(&mut self) {
         self.panes.clear();
         self.rows.clear();
+        self.citations.clear();
         self.popup.clear();
     }
 
@@ -44,6 +49,15 @@ impl Targets {
     pub(super) fn rows(&mut self, pane: Pane, area: Rect, owners: impl IntoIterator<Item = Option<usize>>) {
         let owned = (area.top()..area.bottom()).zip(owners);
         self.rows.extend(owned.filter_map(|(line, owner)| Some((pane, line, owner?))));
+    }
+
+    /// A citation; the row it is on says whose.
+    pub(super) fn citation(&mut self, area: Rect, which: Chosen) {
+        self.citations.push((area, which));
+    }
+
+    fn citation_at(&self, place: Position) -> Option<Chosen> {
+        self.citations.iter().find(|(area, _)| area.contains(place)).map(|(_, which)| *which)
     }
 
     /// As [`Targets::rows`], of what lies over the panes.
@@ -90,7 +104,16 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
     let Some((pane, area)) = screen.targets.at(place) else { return Vec::new() };
     match step {
         Some(step) => scroll(screen, app, pane, step),
-        None => return click(screen, app, pane, (area, event.row)),
+        None => {
+            let intents = click(screen, app, pane, (area, event.row));
+            if let Some(citation) = screen.targets.citation_at(place) {
+                // Another turn may have been selected by the click.
+                screen.sync(app, now);
+                screen.citation = Some(citation);
+                citation::follow(screen, app);
+            }
+            return intents;
+        }
     }
     vec![Intent::Redraw]
 }

@@ -81,6 +81,19 @@ impl Scroll {
         self.top = self.top.min(lines.start);
     }
 
+    /// Some lines have become another number of lines: what is seen stays where it is where they are above it.
+    pub(super) fn grow(&mut self, before: Range<usize>, lines: usize) {
+        if before.end <= self.top {
+            self.top = self.top + lines - before.len();
+        }
+    }
+
+    /// Brings one line into view, and stays there.
+    pub(super) fn go_to(&mut self, line: usize) {
+        self.follow = false;
+        self.reveal(line..line + 1);
+    }
+
     /// How many lines are below the view.
     pub(super) fn below(&self) -> usize {
         self.total.saturating_sub(self.top + self.height)
@@ -107,6 +120,11 @@ impl<K: Ord + Copy> Outline<K> {
         self.open.contains(&part)
     }
 
+    /// The parts that are open.
+    pub(super) fn opened(&self) -> BTreeSet<K> {
+        self.open.clone()
+    }
+
     /// Back to the top with the cursor on a part, as soon as it is there; everything stays as open as it is.
     pub(super) fn rewind_to(&mut self, part: K) {
         self.cursor = 0;
@@ -122,6 +140,11 @@ impl<K: Ord + Copy> Outline<K> {
     /// The line of the cursor.
     pub(super) fn cursor(&self) -> usize {
         self.cursor
+    }
+
+    /// The part under the cursor.
+    pub(super) fn part(&self) -> Option<K> {
+        self.owners.get(self.cursor).copied()
     }
 
     /// Puts the cursor on a line.
@@ -184,6 +207,17 @@ mod tests {
         assert_eq!(scroll.below(), 3);
         scroll.step_and_follow(Step::Last);
         assert_eq!(scroll.view(20, 4), 16..20);
+    }
+
+    #[test]
+    fn what_is_seen_stays_where_it_is_while_lines_above_it_grow() {
+        let mut scroll = Scroll::default();
+        scroll.view(40, 4);
+        scroll.step(Step::Last);
+        scroll.grow(10..12, 7);
+        assert_eq!(scroll.view(45, 4), 41..45);
+        scroll.grow(40..44, 1);
+        assert_eq!(scroll.view(42, 4), 38..42, "what is seen itself has become less");
     }
 
     #[test]

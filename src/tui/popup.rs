@@ -12,6 +12,7 @@ use super::action::{Action, Place};
 use super::compare::{self, CompareMenu, Comparison};
 use super::context::{self, ContextView};
 use super::document::{self, DocumentView};
+use super::export::{self, ExportMenu};
 use super::find::Find;
 use super::input::{Intent, act, cancel, step_of};
 use super::new_domain::{self, NewDomain};
@@ -46,6 +47,8 @@ pub(super) enum Popup {
     Context(ContextView),
     /// The whole document of an evidence.
     Document(DocumentView),
+    /// What is taken out of the program, and how.
+    Export(ExportMenu),
     /// Folder and name of a domain that is to be made.
     NewDomain(Box<NewDomain>),
 }
@@ -175,6 +178,7 @@ pub(super) fn place(popup: &Popup) -> Place {
         | Popup::Compare(_)
         | Popup::Comparison(_)
         | Popup::Context(_)
+        | Popup::Export(_)
         | Popup::Document(_) => Place::Panes,
     }
 }
@@ -267,6 +271,7 @@ fn into(
             let wish = new_domain::on_key(screen, app, key);
             return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
         }
+        Popup::Export(_) => return export::on_key(screen, app, action),
         Popup::Compare(_) => return compare::in_menu(screen, app, (key, action), now),
         Popup::Comparison(_) => return compare::in_comparison(screen, action),
         Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}

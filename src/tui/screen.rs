@@ -14,7 +14,7 @@ use super::layout::Arrangement;
 use super::mouse::Targets;
 use super::new_domain::NewDomain;
 use super::outline::{Outline, Scroll};
-use super::pane::{Section, Settled};
+use super::pane::{Kept, Measured, Section, Settled};
 use super::popup::Popup;
 use super::signs::Signs;
 use super::theme::Theme;
@@ -45,12 +45,59 @@ impl Pane {
         [Self::Composer, Self::Conversation, Self::Evidence, Self::Behind, Self::Why, Self::Lists];
 }
 
+/// A citation of the selected answer that is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// Which one, in the order they are read.
+    pub(super) at: usize,
+    way: Followed,
+}
+
+/// How far a citation was followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Followed {
+    /// It must come into view.
+    New,
+    /// It is marked.
+    Seen,
+    /// Its source is looked at.
+    ToSource,
+}
+
+impl Chosen {
+    /// This one, which must come into view.
+    pub(super) fn at(at: usize) -> Self {
+        Self { at, way: Followed::New }
+    }
+
+    pub(super) fn is_new(self) -> bool {
+        self.way == Followed::New
+    }
+
+    /// It has come into view.
+    pub(super) fn seen(self) -> Self {
+        Self { way: Followed::Seen, ..self }
+    }
+
+    /// Its source is looked at.
+    pub(super) fn followed(self) -> Self {
+        Self { way: Followed::ToSource, ..self }
+    }
+
+    /// Whether there is a way back from its source.
+    pub(super) fn is_followed(self) -> bool {
+        self.way == Followed::ToSource
+    }
+}
+
 /// The hits: which one is selected, whether it is opened, how far a wide table is scrolled.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EvidenceView {
     pub(super) selected: usize,
     pub(super) closed: bool,
     pub(super) left: usize,
+    /// The table of the selected hit, measured.
+    pub(super) table: Option<Measured>,
     pub(super) scroll: Scroll,
     /// The selection has moved and must come into view.
     pub(super) reveal: bool,
@@ -140,8 +187,12 @@ pub struct ScreenState {
     /// Another turn was selected and must come into view.
     pub(super) reveal_turn: bool,
     pub(super) evidence: EvidenceView,
+    pub(super) citation: Option<Chosen>,
     pub(super) behind: Outline<Section>,
     pub(super) why: Outline<usize>,
+    /// What both drew last.
+    pub(super) behind_kept: Kept<Section>,
+    pub(super) why_kept: Kept<usize>,
     /// The sentence of the selected answer that is looked at; none for the whole answer.
     pub(super) sentence: Option<usize>,
     pub(super) lists: usize,
@@ -180,8 +231,11 @@ impl ScreenState {
             conversation: Scroll::following(),
             reveal_turn: false,
             evidence: EvidenceView::default(),
+            citation: None,
             behind: Outline::with_open(Section::OPEN_AT_FIRST),
             why: Outline::with_open([]),
+            behind_kept: Kept::default(),
+            why_kept: Kept::default(),
             sentence: None,
             lists: 0,
             composer: Composer::default(),
@@ -206,7 +260,8 @@ impl ScreenState {
     #[must_use]
     pub fn with_words(self, words: Words) -> Self {
         // What was drawn was drawn in another one.
-        Self { words, keymap: self.keymap.with_words(words), settled: BTreeMap::new(), ..self }
+        let (behind_kept, why_kept, settled) = (Kept::default(), Kept::default(), BTreeMap::new());
+        Self { words, keymap: self.keymap.with_words(words), settled, behind_kept, why_kept, ..self }
     }
 
     /// The texts of its language.
@@ -262,6 +317,7 @@ impl ScreenState {
         let selected = self.turn(app).map(|turn| turn.key);
         if selected != self.shown.1 {
             self.evidence = EvidenceView::default();
+            self.citation = None;
             self.behind.rewind_to(Section::Rewrite);
             self.why.rewind_to(0);
             self.sentence = None;

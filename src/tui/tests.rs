@@ -12,9 +12,9 @@ use super::markdown::{Look, render};
 use super::text::{Indent, fit, pad, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
-use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event};
+use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, TurnKey};
 use crate::base::{ConversationId, Millis, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Place, Rating, Reason};
+use crate::history::{ConversationRecord, Feedback, Format, Place, Rating, Reason, TurnRecord};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -143,13 +143,13 @@ fn up_in_an_empty_composer_brings_back_the_last_question() {
 fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
     let mut desk = Desk::open();
     desk.keys(&["h", "i", "Enter", "Esc"]);
-    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(1) });
+    desk.app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     desk.keys(&["d", "r", "Tab", "e"]);
     assert_eq!((desk.screen.focus(), desk.screen.composer.text().as_str()), (Pane::Composer, "hi"));
     let sent = desk.keys(&["?", "Up", "Enter"]);
     assert_eq!(sent, [Intent::App(Event::QuestionEdited { text: "hi?".into(), at: NOW })]);
     assert_eq!(desk.screen.composer.text(), "dr", "what was being written comes back");
-    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(2) });
+    desk.app.handle(Event::TurnCanceled { turn: TurnKey(2) });
     desk.keys(&["Tab", "e", "e", "Esc"]);
     assert_eq!(desk.screen.composer.text(), "dr", "Esc leaves the question as it was");
     let sent = desk.keys(&["Enter"]);
@@ -163,7 +163,7 @@ fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
 fn a_new_conversation_gives_up_the_question_that_is_edited() {
     let mut desk = Desk::open();
     desk.keys(&["h", "i", "Enter", "Esc"]);
-    desk.app.handle(Event::TurnCanceled { turn: crate::app::TurnKey(1) });
+    desk.app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     desk.keys(&["d", "r", "Tab", "e", "Ctrl+N"]);
     assert_eq!(desk.screen.composer.text(), "dr");
     let sent = desk.keys(&["Enter"]);
@@ -174,7 +174,7 @@ fn a_new_conversation_gives_up_the_question_that_is_edited() {
 fn kept() -> Desk {
     let mut desk = Desk::open();
     desk.keys(&["h", "i", "Enter"]);
-    let turn = crate::app::TurnKey(1);
+    let turn = TurnKey(1);
     let (completed, how, total_ms) = ("hi".into(), RewriteHow::First, Millis::default());
     let rewrite = Box::new(Rewrite { completed, how, prompt: None, completion: None, total_ms });
     desk.app.handle(Event::QuestionCompleted { turn, rewrite });
@@ -240,8 +240,103 @@ fn what_the_focus_is_on_is_copied_clean() {
     assert!(matches!(&turn[..], [Intent::Copy { what: Copied::Turn, text }] if text.contains("## 1. hi")), "{turn:?}");
     assert!(desk.keys(&["F3", "y"]).is_empty(), "there is no evidence");
     let wanted = |turn| Intent::App(Event::ExportWanted { turn, format: Format::Markdown });
-    assert_eq!(desk.keys(&["w"]), [wanted(Some(0))]);
+    assert_eq!(desk.keys(&["w", "Enter"]), [wanted(Some(0))]);
     assert_eq!(desk.keys(&["F6", "w"]), [wanted(None)]);
+}
+
+#[test]
+fn a_turn_or_its_conversation_is_taken_out_in_any_format_to_a_file_or_the_clipboard() {
+    let mut desk = kept();
+    desk.keys(&["F4"]);
+    let wanted = |turn, format| [Intent::App(Event::ExportWanted { turn, format })];
+    assert_eq!(desk.keys(&["w", "l", "j", "l", "Enter"]), wanted(None, Format::Html));
+    assert_eq!(desk.keys(&["w", "l", "l", "l", "Enter"]), wanted(Some(0), Format::Json));
+    let copied = desk.keys(&["w", "l", "G", "l", "Enter"]);
+    assert!(
+        matches!(&copied[..], [Intent::Copy { what: Copied::Turn, text }] if text.contains("<!doctype html>")),
+        "{copied:?}"
+    );
+    let copied = desk.keys(&["w", "l", "l", "j", "l", "j", "l", "Enter"]);
+    assert!(
+        matches!(&copied[..], [Intent::Copy { what: Copied::Conversation, text }] if text.starts_with('{')),
+        "{copied:?}"
+    );
+    assert!(desk.keys(&["w", "Esc"]).is_empty() && desk.screen.popup.is_none());
+    assert!(desk.keys(&["w", "w"]).is_empty() && desk.screen.popup.is_none());
+}
+
+/// A conversation of 300 turns.
+fn long() -> Desk {
+    let mut desk = kept();
+    let (record, turn) = (desk.app.conversation().unwrap().clone(), desk.app.turns()[0].record.clone());
+    let turns = (1..=300).map(|number| TurnRecord { number, ..turn.clone() }).collect();
+    desk.app.handle(Event::ConversationChosen(record.id));
+    desk.app.handle(Event::ConversationOpened { record, turns });
+    desk
+}
+
+fn drawn(desk: &mut Desk, size: (u16, u16)) -> String {
+    let mut terminal = ratatui::Terminal::new(ratatui::backend::TestBackend::new(size.0, size.1)).unwrap();
+    terminal.draw(|frame| draw(&desk.app, &mut desk.screen, NOW, frame)).unwrap();
+    terminal.backend().to_string()
+}
+
+#[test]
+fn a_frame_of_a_long_conversation_lays_out_what_is_seen_and_a_few_more() {
+    let mut desk = long();
+    drawn(&mut desk, (100, 30));
+    assert!((1..60).contains(&desk.screen.settled.len()), "{}", desk.screen.settled.len());
+    desk.keys(&["F2"]);
+    while desk.screen.settled.len() < 300 {
+        drawn(&mut desk, (100, 30));
+    }
+    let before = desk.screen.settled[&TurnKey(2)].width();
+    drawn(&mut desk, (90, 30));
+    let changed = desk.screen.settled.values().filter(|turn| turn.width() != before).count();
+    assert!((1..60).contains(&changed), "{changed}");
+}
+
+#[test]
+fn what_is_seen_of_a_long_conversation_stays_while_the_rest_is_laid_out() {
+    let mut desk = long();
+    drawn(&mut desk, (100, 30));
+    desk.keys(&["F2", "k", "k", "k"]);
+    let before = drawn(&mut desk, (100, 30));
+    let lines = |text: &str| text.lines().skip(2).take(20).map(str::to_owned).collect::<Vec<_>>();
+    while desk.screen.settled.len() < 300 {
+        assert_eq!(lines(&drawn(&mut desk, (100, 30))), lines(&before));
+    }
+}
+
+#[test]
+fn a_text_is_found_in_every_turn_of_a_long_conversation_at_any_width() {
+    let mut desk = long();
+    drawn(&mut desk, (100, 30));
+    desk.keys(&["F2", "/", "a", "n", "s", "w", "e", "r", "Enter"]);
+    drawn(&mut desk, (100, 30));
+    let find = |desk: &Desk| desk.screen.find.as_ref().unwrap().at;
+    assert_eq!(find(&desk).1, 300);
+    let seen = find(&desk).0;
+    desk.keys(&["N", "N"]);
+    drawn(&mut desk, (60, 30));
+    desk.keys(&["N"]);
+    assert!(drawn(&mut desk, (60, 30)).contains("An answer"));
+    assert_eq!((find(&desk).1, find(&desk).0 < seen), (300, true));
+}
+
+#[test]
+fn what_is_behind_a_turn_is_drawn_once_and_again_when_it_changes() {
+    let mut desk = kept();
+    desk.keys(&["F4"]);
+    drawn(&mut desk, (100, 30));
+    desk.screen.behind_kept.lines()[0] = Line::raw("as it was drawn");
+    assert!(drawn(&mut desk, (100, 30)).contains("as it was drawn"), "nothing has changed");
+    desk.keys(&["j"]);
+    assert!(drawn(&mut desk, (100, 30)).contains("as it was drawn"), "the cursor has moved");
+    assert!(!drawn(&mut desk, (90, 30)).contains("as it was drawn"), "another width");
+    desk.screen.behind_kept.lines()[0] = Line::raw("as it was drawn");
+    desk.keys(&["Enter"]);
+    assert!(!drawn(&mut desk, (90, 30)).contains("as it was drawn"), "a part was closed");
 }
 
 #[test]

@@ -262,6 +262,14 @@ fn long_conversation(size: (u16, u16)) -> Outcomes<()> {
         times.push(desk.draw()?);
     }
     tell("  a frame while it is scrolled", times);
+    looked_for(&mut desk)?;
+    let mut times = Vec::new();
+    for at in 0..FRAMES {
+        let border = if at / 8 % 2 == 0 { '<' } else { '>' };
+        desk.input(&Input::Key(KeyEvent::new(KeyCode::Char(border), KeyModifiers::NONE)));
+        times.push(desk.draw()?);
+    }
+    tell("  a frame while the border moves", times);
     let turn = desk.ask();
     let mut times = Vec::new();
     for _ in 0..FRAMES {
@@ -269,6 +277,25 @@ fn long_conversation(size: (u16, u16)) -> Outcomes<()> {
         times.push(desk.draw()?);
     }
     tell("  a frame while an answer is written", times);
+    Ok(())
+}
+
+/// Steps through a text that every turn has.
+fn looked_for(desk: &mut Desk) -> Outcomes<()> {
+    let press = |desk: &mut Desk, code| desk.input(&Input::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    press(desk, KeyCode::Char('/'));
+    for letter in "Source 1".chars() {
+        press(desk, KeyCode::Char(letter));
+    }
+    press(desk, KeyCode::Enter);
+    println!("  the first frame of a text that is looked for: {:.1} ms", desk.draw()?);
+    let mut times = Vec::new();
+    for at in 0..FRAMES {
+        press(desk, KeyCode::Char(if at % 3 == 0 { 'N' } else { 'n' }));
+        times.push(desk.draw()?);
+    }
+    tell("  a frame while a text is looked for", times);
+    press(desk, KeyCode::Esc);
     Ok(())
 }
 

@@ -42,6 +42,12 @@ impl Seen {
             .any(|intent| matches!(intent, Intent::App(Event::QuestionAsked { text: asked, .. }) if asked == text))
     }
 
+    /// A citation of the second source is chosen: the key that opens leads to it.
+    fn follows_to_second(&mut self) -> bool {
+        self.stage.input(&event("Enter"));
+        self.stage.screen.focus() == Pane::Evidence && self.stage.frame(SIZE).backend().to_string().contains("› 2 ")
+    }
+
     fn column(text: &str, sign: &str) -> Option<usize> {
         text.lines().find_map(|line| line.find(sign).map(|at| line[..at].chars().count()))
     }
@@ -149,6 +155,13 @@ const ROWS: &[Row] = &[
         |seen| seen.appeared("Sentence 1 of 2"),
     ),
     (Action::NextSentence, At::Pane(Pane::Why), explained_by_logprob, |seen| seen.appeared("Sentence 1 of 2")),
+    (Action::PreviousCitation, At::Pane(Pane::Evidence), Stage::answered, Seen::follows_to_second),
+    (
+        Action::NextCitation,
+        At::Pane(Pane::Evidence),
+        || Stage::answered().at(Pane::Evidence).key('m'),
+        Seen::follows_to_second,
+    ),
     (Action::Edit, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.appeared("Completed question") && seen.stage.screen.focus() == Pane::Composer
     }),
@@ -170,7 +183,10 @@ const ROWS: &[Row] = &[
         |seen| matches!(&seen.intents[..], [Intent::Copy { what: Copied::Answer, text }] if text.contains("Alice")),
     ),
     (Action::Export, At::Pane(Pane::Conversation), Stage::answered, |seen| {
-        seen.wished(|event| matches!(event, Event::ExportWanted { turn: Some(0), .. }))
+        seen.appeared("┏ Write or copy ") && seen.appeared("[Markdown]")
+    }),
+    (Action::Branch, At::Pane(Pane::Conversation), Stage::answered, |seen| {
+        seen.wished(|event| *event == Event::BranchWanted { turn: 0 })
     }),
     (Action::Palette, At::Both(Pane::Why), Stage::open, |seen| seen.appeared("┏ Actions ")),
     (Action::Settings, At::Both(Pane::Why), Stage::answered, |seen| seen.appeared("┏ Settings of wiki ")),

@@ -3,9 +3,13 @@
 #[cfg(test)]
 mod arrange;
 #[cfg(test)]
+mod citations;
+#[cfg(test)]
 mod commands;
 mod compare;
 mod context;
+#[cfg(test)]
+mod copying;
 #[cfg(test)]
 mod corpus;
 #[cfg(test)]

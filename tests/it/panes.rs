@@ -13,6 +13,7 @@ use ratatui::style::{Color, Modifier};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::look::theme;
+use crate::screen::Stage;
 use crate::states::states;
 
 const SIZES: [(u16, u16); 4] = [(60, 20), (80, 24), (120, 40), (200, 60)];
@@ -132,4 +133,20 @@ fn the_way_to_all_keys_is_always_shown_and_none_of_them_is_cut() {
             }
         }
     }
+}
+
+#[test]
+fn the_status_line_names_both_models_and_the_memory_where_there_is_room() {
+    let last = |size| {
+        let text = Stage::answered().frame(size).backend().to_string();
+        text.lines().rev().nth(1).unwrap_or_default().to_owned()
+    };
+    let wide = last((160, 45));
+    for part in
+        ["starter (no GPU)", "qwen2.5-coder-1.5b-instruct", "CPU, 2 threads", "1.9 GB in memory", "all-MiniLM-L6-v2"]
+    {
+        assert!(wide.contains(part), "{part}: {wide}");
+    }
+    let narrow = last((100, 30));
+    assert!(narrow.contains("qwen2.5-coder-1.5b-instruct") && narrow.contains("offline"), "{narrow}");
 }

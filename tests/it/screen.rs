@@ -75,6 +75,7 @@ pub(crate) fn engine() -> EngineStatus {
         embedder: "all-MiniLM-L6-v2".into(),
         generator: "qwen2.5-coder-1.5b-instruct".into(),
         device: "CPU, 2 threads".into(),
+        memory: Some(1_940_000_000),
         loading: None,
     }
 }

@@ -9,7 +9,7 @@ use time::macros::datetime;
 
 use super::super::*;
 use super::{folder, turn, wiki};
-use crate::base::{ConversationId, DomainName};
+use crate::base::{ConversationId, DomainName, TurnId};
 
 /// A history with one conversation per question.
 fn history_of(path: &Path, questions: &[&str]) -> (History, Vec<ConversationId>) {
@@ -24,7 +24,7 @@ fn titles(conversations: &[ConversationRecord]) -> Vec<&str> {
 }
 
 fn found(history: &History, words: &str) -> Vec<i64> {
-    history.find(words, None).unwrap().iter().map(|found| found.conversation.id.0).collect()
+    history.find(words, None, usize::MAX).unwrap().iter().map(|found| found.conversation.id.0).collect()
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn words_are_found_in_titles_questions_and_answers_by_their_beginnings() {
     assert!(found(&history, "prüft resume").is_empty(), "not in one turn");
     assert!(found(&history, " *\"( ").is_empty());
     history.rename(ids[0], "Zebra").unwrap();
-    let by_title = history.find("zeb", None).unwrap();
+    let by_title = history.find("zeb", None, usize::MAX).unwrap();
     assert_eq!((by_title.len(), by_title[0].turns.len()), (1, 0));
     let other: DomainName = "other".parse().unwrap();
-    assert_eq!(history.find("alice", Some(&other)).unwrap(), []);
+    assert_eq!(history.find("alice", Some(&other), usize::MAX).unwrap(), []);
     history.delete(&ids[..1]).unwrap();
-    let trashed = history.find("zebra", Some(&wiki())).unwrap();
+    let trashed = history.find("zebra", Some(&wiki()), usize::MAX).unwrap();
     assert!(trashed[0].conversation.deleted_at.is_some());
 }
 
@@ -105,8 +105,8 @@ fn a_turn_that_is_stored_again_is_found_by_its_new_words_only() {
     let mut history = History::open(&path).unwrap();
     let (conversation, id) = history.save_turn(&wiki(), None, &turn(1, "Where is the walrus?")).unwrap();
     history.save_turn(&wiki(), Some(conversation.id), &TurnRecord { id, ..turn(1, "Where is the gnu?") }).unwrap();
-    assert_eq!(history.find("gnu", None).unwrap()[0].turns[0].snippet, "Where is the gnu?");
-    let by_old_word = history.find("walrus", None).unwrap();
+    assert_eq!(history.find("gnu", None, usize::MAX).unwrap()[0].turns[0].snippet, "Where is the gnu?");
+    let by_old_word = history.find("walrus", None, usize::MAX).unwrap();
     assert!(by_old_word.iter().all(|found| found.turns.is_empty()), "{by_old_word:?}");
 }
 
@@ -164,13 +164,47 @@ fn a_history_of_the_first_version_is_searched_like_a_new_one() {
     assert_eq!(found(&history, "walrus"), [ids[0].0]);
 }
 
+#[test]
+fn no_more_conversations_are_found_than_are_wanted_and_the_latest_of_them() {
+    let (_folder, path) = folder();
+    let (history, ids) = history_of(&path, &["Where is the walrus?", "Is it a walrus?", "Why a walrus?"]);
+    let found = history.find("walrus", None, 2).unwrap();
+    let found: Vec<i64> = found.iter().map(|found| found.conversation.id.0).collect();
+    assert_eq!(found, [ids[2].0, ids[1].0]);
+}
+
+#[test]
+fn a_branch_has_the_turns_up_to_one_and_the_other_conversation_stays() {
+    let (_folder, path) = folder();
+    let (mut history, ids) = history_of(&path, &["Where is the walrus?"]);
+    let first = history.turns(ids[0]).unwrap().remove(0);
+    for number in 2..=3 {
+        let next = TurnRecord { id: TurnId(0), number, question: format!("And {number}?"), ..first.clone() };
+        history.save_turn(&wiki(), Some(ids[0]), &next).unwrap();
+    }
+    let before = (history.conversation(ids[0]).unwrap(), history.turns(ids[0]).unwrap());
+    let branch = history.branch(ids[0], 2).unwrap();
+    assert_eq!((branch.turns, branch.title.as_str()), (2, "Where is the walrus? · 1–2"));
+    let turns = history.turns(branch.id).unwrap();
+    let read = |turn: &TurnRecord| (turn.number, turn.question.clone(), turn.trace.clone());
+    assert_eq!(turns.iter().map(read).collect::<Vec<_>>(), before.1[..2].iter().map(read).collect::<Vec<_>>());
+    assert!(turns.iter().all(|turn| before.1.iter().all(|other| other.id != turn.id)));
+    assert_eq!((history.conversation(ids[0]).unwrap(), history.turns(ids[0]).unwrap()), before);
+    assert_eq!(titles(&history.conversations(None).unwrap())[0], branch.title, "it is the latest");
+    assert!(found(&history, "walrus").contains(&branch.id.0));
+    let count = history.conversations(None).unwrap().len();
+    assert!(matches!(history.branch(ids[0], 9), Err(HistoryError::NoTurn { number: 9, .. })));
+    assert!(history.branch(ConversationId(99), 1).is_err());
+    assert_eq!(history.conversations(None).unwrap().len(), count, "nothing is left of a branch that failed");
+}
+
 proptest! {
     #![proptest_config(crate::base::cases(64))]
     #[test]
     fn whatever_is_typed_is_no_wrong_query(words in "\\PC{0,40}") {
         let (_folder, path) = folder();
         let (history, _) = history_of(&path, &["Where is the walrus?"]);
-        history.find(&words, None).unwrap();
+        history.find(&words, None, usize::MAX).unwrap();
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::widgets::Paragraph;
 
-use super::{Focus, GUTTER, Parts, draw_outline, drops, say, settings_used, side_block, steps};
-use crate::app::App;
+use super::kept::Shown;
+use super::steps::{Margins, StepLook};
+use super::{Focus, Fold, GUTTER, Parts, draw_outline, drops, say, settings_used, side_block, steps};
+use crate::app::{App, Turn};
+use crate::tui::markdown::LONGEST_LINE;
 use crate::tui::screen::{Pane, ScreenState};
 
 /// A part that opens and closes, in the order of the steps.
@@ -42,6 +44,15 @@ pub(in crate::tui) enum Section {
 impl Section {
     /// What is open when a turn is first looked at.
     pub(in crate::tui) const OPEN_AT_FIRST: [Self; 3] = [Self::Rewrite, Self::Fused, Self::Costs];
+
+    /// The part that it is in.
+    fn outer(self) -> Option<Self> {
+        match self {
+            Self::Segment(_) => Some(Self::Prompt),
+            Self::CounterfactualPrompt(cluster, iteration) => Some(Self::Counterfactual(cluster, iteration)),
+            _ => None,
+        }
+    }
 }
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -54,24 +65,46 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     };
     // What is looked for may be in a closed part.
     let all_open = screen.find.is_some() && screen.focus == Pane::Behind;
-    let is_open = |section| all_open || screen.behind.is_open(section);
-    let look = steps::StepLook {
-        theme: &theme,
-        words,
-        width: usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8),
-        is_open: &is_open,
-    };
-    let mut parts = Parts::new();
-    steps::rewrite(turn, &look, &mut parts);
-    steps::searches(turn, &look, &mut parts);
-    steps::prompt(turn, &look, &mut parts);
-    steps::raw_answer(turn, &look, &mut parts);
-    steps::counterfactuals(turn, &look, &mut parts);
-    drops::parts(turn, &look, &mut parts);
-    steps::costs(turn, &look, &mut parts);
-    settings_used::parts(turn, &look, &mut parts);
+    let width = usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8);
+    let settled = app.phase().turn() != Some(turn.key);
+    let shown = settled.then(|| Shown::of(turn, width, (!all_open).then(|| screen.behind.opened())));
+    if !screen.behind_kept.has(shown.as_ref()) {
+        let is_open = |section| all_open || screen.behind.is_open(section);
+        let margins = Margins::Drawn;
+        let parts = parts(turn, &StepLook { theme: &theme, words, width, margins, is_open: &is_open });
+        screen.behind_kept.keep(shown, parts);
+    }
     let focus = Focus::of(screen, Pane::Behind);
-    let drawn: Paragraph<'static> =
-        draw_outline(parts, &mut screen.behind, (focus, &theme), (screen.find.as_mut(), inner));
+    let find = screen.find.as_mut();
+    let drawn = draw_outline(&mut screen.behind_kept, &mut screen.behind, (focus, &theme), (find, inner));
     frame.render_widget(drawn, inner);
+}
+
+/// A step of the selected turn as text, all of it and without margins.
+pub(in crate::tui) fn text(turn: &Turn, step: Section, screen: &ScreenState) -> String {
+    let (theme, words) = (&screen.theme, screen.words);
+    let look = StepLook { theme, words, width: LONGEST_LINE, margins: Margins::None, is_open: &|_| true };
+    let parts = parts(turn, &look);
+    let inside = |part: Section| part == step || part.outer() == Some(step);
+    let lines = parts.lines.iter().zip(&parts.owners).filter(|(_, part)| inside(**part));
+    let open = format!("{} ", Fold::Open.mark());
+    let texts = lines.map(|(line, _)| {
+        let text = line.to_string();
+        text.trim_start().strip_prefix(&open).map_or_else(|| text.clone(), str::to_owned)
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// All steps of a turn.
+fn parts(turn: &Turn, look: &StepLook<'_>) -> Parts<Section> {
+    let mut parts = Parts::new();
+    steps::rewrite(turn, look, &mut parts);
+    steps::searches(turn, look, &mut parts);
+    steps::prompt(turn, look, &mut parts);
+    steps::raw_answer(turn, look, &mut parts);
+    steps::counterfactuals(turn, look, &mut parts);
+    drops::parts(turn, look, &mut parts);
+    steps::costs(turn, look, &mut parts);
+    settings_used::parts(turn, look, &mut parts);
+    parts
 }

@@ -9,6 +9,7 @@ use super::lists as pane;
 use crate::app::{App, Fetched, Ingesting, Turn};
 use crate::base::clean_line;
 use crate::index::IngestStage;
+use crate::inference::gigabytes;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
@@ -124,11 +125,15 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     let with_reason = engine.profile_reason.map(|reason| format!("{profile} ({})", words.profile_reason(reason)));
     let with_reason = with_reason.unwrap_or_else(|| profile.clone());
     let about = |profile: String| {
+        // What stands last is left out first.
+        let memory = engine.memory.map(|bytes| words.in_memory(&words.number(&gigabytes(bytes))));
         let mut about = vec![profile, clean_line(&engine.generator), clean_line(&engine.device)];
+        about.extend([memory.unwrap_or_default(), clean_line(&engine.embedder)]);
         about.retain(|text| !text.is_empty());
         about
     };
     let mut rest = about(with_reason);
+    // The models and the memory say more than why the profile was chosen.
     if !fits(&rest) {
         rest = about(profile);
     }
@@ -222,6 +227,10 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
                 (Action::Back, words.close()),
             ]
         }
+        Popup::Export(_) => {
+            let moves = [(Action::Down, words.next()), (Action::Right, words.more_next())];
+            [(Action::Toggle, words.do_it())].into_iter().chain(moves).chain([(Action::Back, words.close())]).collect()
+        }
         Popup::Reasons(_) => vec![(Action::Toggle, words.choose()), (Action::Back, words.leave_it())],
         Popup::Confirm(_) => vec![(Action::Back, words.keep_it())],
         Popup::Settings(view) if view.typed.is_some() => {
@@ -294,6 +303,17 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let moves = [(Action::Down, words.next()), (Action::Up, words.previous())];
     let moves = moves.into_iter().filter(|_| has_rows(app, screen));
     let open = has_rows(app, screen).then_some(short(Action::Toggle));
+    match (screen.focus, screen.citation) {
+        (Pane::Conversation, Some(_)) => {
+            let others = [Action::NextCitation, Action::PreviousCitation].map(short);
+            hints.push((Action::Toggle, words.to_its_source()));
+            hints.extend(others.into_iter().chain([(Action::Back, words.end())]));
+        }
+        (Pane::Evidence, Some(chosen)) if chosen.is_followed() => {
+            hints.push((Action::Back, words.to_its_citation()));
+        }
+        _ => {}
+    }
     match screen.focus {
         Pane::Composer if screen.composer.edits() => {
             hints.extend([(Action::Send, words.ask_again()), (Action::Back, words.leave_it())]);
@@ -307,6 +327,8 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(edit);
             let of_answer = [Action::Copy, Action::Compare, Action::RateUp, Action::RateDown].map(short);
             hints.extend(of_answer.into_iter().filter(|_| answered));
+            let cites = screen.turn(app).and_then(Turn::answer).is_some_and(|answer| !answer.citations.is_empty());
+            hints.extend((cites && screen.citation.is_none()).then(|| short(Action::NextCitation)));
             let several = app.turns().len() > 1;
             hints.extend([Action::PreviousTurn, Action::NextTurn].map(short).into_iter().filter(|_| several));
             hints.extend(edit.map(|_| short(Action::PageUp)));

@@ -13,7 +13,7 @@ use super::{Focus, block, say};
 use crate::app::{App, DocumentPart, Fetched, Piece};
 use crate::base::{EvidenceId, clean_line};
 use crate::tui::document::{DocumentView, Found, Goal, Place};
-use crate::tui::find::{Find, Way};
+use crate::tui::find::{Find, Way, first_lines};
 use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
 use crate::tui::text::{Indent, fit, paragraphs};
@@ -55,9 +55,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     go(view, &text, height);
     let mut lines = text.seen(view.top, height);
     if let Some(find) = &view.find {
-        for line in &mut lines {
-            find.mark(line);
-        }
+        find.mark(&mut lines);
     }
     let below = Line::styled(format!(" {} ", where_it_is(view, parts.len(), words)), theme.dim).right_aligned();
     frame.render_widget(frame_block.title_bottom(below), at);
@@ -215,15 +213,14 @@ impl Text<'_> {
         })
     }
 
-    /// The lines of a part that have it, those above its text too; the first where it runs over the end of a line.
+    /// The lines of a part that have it, those above its text too.
     fn matches(&self, find: &Find, at: usize) -> Vec<usize> {
         let Some(part) = self.parts.get(at) else { return Vec::new() };
         let in_text = find.is_in(&part.text);
         if !in_text && !find.is_in(&part.location) && !part.heading_path.iter().any(|heading| find.is_in(heading)) {
             return Vec::new();
         }
-        let lines = self.lines(at).into_iter().enumerate();
-        let lines: Vec<usize> = lines.filter_map(|(at, mut line)| find.mark(&mut line).then_some(at)).collect();
+        let lines = first_lines(&find.places(&self.lines(at)));
         if lines.is_empty() && in_text { vec![0] } else { lines }
     }
 }

@@ -39,8 +39,10 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         }
     }
     let width = usize::from(inner.width).saturating_sub(1);
-    let table = turn.hits().get(screen.evidence.selected).and_then(|hit| app.table(hit.evidence)).flatten();
-    let farthest = table.map_or(0, |grid| table::farthest(grid, width.saturating_sub(4)));
+    let selected = turn.hits().get(screen.evidence.selected);
+    let table = selected.and_then(|hit| Some((hit.evidence, app.table(hit.evidence)??)));
+    table::measure(&mut screen.evidence.table, table);
+    let farthest = screen.evidence.table.as_ref().map_or(0, |table| table.farthest(width.saturating_sub(4)));
     screen.evidence.left = screen.evidence.left.min(farthest);
     let mut lines = Vec::new();
     let mut owners = Vec::new();
@@ -58,9 +60,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         }
     }
     if let Some(find) = screen.find.as_ref().filter(|_| screen.focus == Pane::Evidence) {
-        for line in &mut lines {
-            find.mark(line);
-        }
+        find.mark(&mut lines);
     }
     let height = usize::from(inner.height);
     let mut view = screen.evidence.scroll.view(lines.len(), height);
@@ -151,13 +151,13 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'s
         lines.extend(paragraphs(&hit.content, theme.text, width, &indent));
     }
     lines.extend(dim(words.after_in_context(), &hit.context.after));
-    if let Some(Some(grid)) = grid {
+    if let (Some(Some(grid)), Some(measured)) = (grid, &screen.evidence.table) {
         let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
         let keys = format!("{}/{}", key(Action::Left), key(Action::Right));
         let (width, left) = (width.saturating_sub(4), screen.evidence.left);
         let look = TableLook { theme, words, width, row: hit.row, left, keys: &keys };
         lines.push(Line::default());
-        lines.extend(table::lines(grid, &look).into_iter().map(|mut line| {
+        lines.extend(table::lines(grid, measured, &look).into_iter().map(|mut line| {
             line.spans.insert(0, Span::raw("    "));
             line
         }));

@@ -9,6 +9,7 @@ use super::chrome::reading;
 use super::{Focus, block, say};
 use crate::app::{App, DomainHealth, DomainSummary, FoundConversations};
 use crate::base::{ConversationId, DomainName, clean_line};
+use crate::history::{Found, MOST_FOUND};
 use crate::tui::action::{Action, Place};
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
@@ -76,7 +77,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     lines.push(Line::default());
     if let Some(found) = app.found() {
         let here = (screen.lists, &mut owners);
-        cursor_line = found_lines(app, found, (&look, here), &mut lines).unwrap_or(cursor_line);
+        let height = usize::from(inner.height);
+        cursor_line = found_lines(app, (found, cursor_line), (&look, height), (here, &mut lines));
         return draw_from((lines, owners), cursor_line, (screen, inner), frame);
     }
     lines.push(Line::styled(words.conversations(), theme.dim));
@@ -170,38 +172,67 @@ fn draw_from(owned: Owned, cursor_line: usize, at: (&mut ScreenState, Rect), fra
     frame.render_widget(Paragraph::new(seen), inner);
 }
 
-/// The conversations that were found, the selected one with its place. Gives the cursor's line where it is here.
+/// Turns of a found conversation that are shown.
+const MOST_TURNS: usize = 8;
+
+/// Lines, the selected entry, and the entry each line belongs to.
+type Rows<'a> = ((usize, &'a mut Vec<Option<usize>>), &'a mut Vec<Line<'static>>);
+
+/// The conversations that were found, the selected one with its places. Gives the cursor's line, which is the one given
+/// where it is not here.
 fn found_lines(
     app: &App,
-    found: &FoundConversations,
-    (look, (selected, owners)): (&Row, (usize, &mut Vec<Option<usize>>)),
-    lines: &mut Vec<Line<'static>>,
-) -> Option<usize> {
+    (found, above): (&FoundConversations, usize),
+    (look, height): (&Row, usize),
+    rows: Rows<'_>,
+) -> usize {
     let (theme, words) = (look.theme, look.words);
+    let ((selected, owners), lines) = rows;
     let before = app.domains().map_or(0, <[_]>::len);
     let title = words.conversations_with(&clean_line(&found.text));
     lines.push(Line::styled(fit(&title, look.width), theme.dim));
     if found.found.is_empty() {
         lines.push(Line::styled(words.none_has_all_words(), theme.dim));
     }
-    let mut cursor_line = None;
-    for (at, one) in found.found.iter().enumerate() {
-        let here = at + before == selected;
-        let trashed = one.conversation.deleted_at.is_some();
-        let about = if trashed { words.in_the_trash().to_owned() } else { words.day(one.conversation.changed_at) };
-        let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
+    let here = selected.checked_sub(before).and_then(|at| Some((at, found.found.get(at)?)));
+    let places = here.map(|(_, one)| places(one, look)).unwrap_or_default();
+    // Each but the selected one has a line, so that the cursor's is known before they are drawn.
+    let cursor_line = here.map_or(above, |(at, _)| lines.len() + at + places.len());
+    let top = (cursor_line + 1).saturating_sub(height);
+    let seen = top..top + height;
+    for (at, one) in (before..).zip(&found.found) {
         owners.resize(lines.len(), None);
-        owners.push(Some(at + before));
-        lines.push(look.line(at + before, open.then_some('●'), (&clean_line(&one.conversation.title), &about)));
-        if here {
-            for turn in &one.turns {
-                let text = format!("{}: {}", turn.number, clean_line(&turn.snippet));
-                lines.extend(paragraphs(&text, theme.dim, look.width, &Indent::of(3)));
-            }
-            cursor_line = Some(lines.len() - 1);
+        owners.push(Some(at));
+        lines.push(if seen.contains(&lines.len()) {
+            let trashed = one.conversation.deleted_at.is_some();
+            let about = if trashed { words.in_the_trash().to_owned() } else { words.day(one.conversation.changed_at) };
+            let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
+            look.line(at, open.then_some('●'), (&clean_line(&one.conversation.title), &about))
+        } else {
+            Line::default()
+        });
+        if at == selected {
+            lines.extend(places.iter().cloned());
         }
     }
+    if found.found.len() >= MOST_FOUND {
+        lines.push(Line::styled(fit(&words.only_the_latest(MOST_FOUND), look.width), theme.dim));
+    }
     cursor_line
+}
+
+/// The turns in which it was found.
+fn places(one: &Found, look: &Row) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for turn in one.turns.iter().take(MOST_TURNS) {
+        let text = format!("{}: {}", turn.number, clean_line(&turn.snippet));
+        lines.extend(paragraphs(&text, look.theme.dim, look.width, &Indent::of(3)));
+    }
+    let more = one.turns.len().saturating_sub(MOST_TURNS);
+    if more > 0 {
+        lines.extend(paragraphs(&look.words.in_more_turns(more), look.theme.dim, look.width, &Indent::of(3)));
+    }
+    lines
 }
 
 /// How a domain is, in a word or two.
@@ -269,5 +300,43 @@ impl Row {
             Span::raw(" "),
             Span::styled(about.to_owned(), self.theme.dim),
         ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::OffsetDateTime;
+
+    use super::*;
+    use crate::history::{ConversationRecord, FoundTurn};
+    use crate::tui::theme::Theme;
+
+    fn found(id: i64) -> Found {
+        let conversation = ConversationRecord {
+            id: ConversationId(id),
+            domain: "wiki".parse().unwrap(),
+            title: format!("Conversation {id}"),
+            started_at: OffsetDateTime::UNIX_EPOCH,
+            changed_at: OffsetDateTime::UNIX_EPOCH,
+            turns: 1,
+            pinned: false,
+            deleted_at: None,
+        };
+        let turns = (1..=20).map(|number| FoundTurn { number, snippet: "an ox".into() }).collect();
+        Found { conversation, turns }
+    }
+
+    #[test]
+    fn of_what_was_found_only_what_is_seen_is_drawn() {
+        let all = (0..i64::try_from(MOST_FOUND).unwrap()).map(found).collect();
+        let all = FoundConversations { text: "ox".into(), found: all };
+        let look = Row { width: 40, cursor: Some(150), theme: Theme::plain(), words: Words::default() };
+        let (mut owners, mut lines) = (Vec::new(), Vec::new());
+        let cursor = found_lines(&App::default(), (&all, 0), (&look, 20), ((150, &mut owners), &mut lines));
+        let text = |at: usize| lines[at].to_string();
+        assert!(text(151).contains("Conversation 150"), "{}", text(151));
+        assert!(text(cursor).contains("12 more turns"), "{}", text(cursor));
+        assert!(lines.iter().filter(|line| line.width() > 0).count() < 30);
+        assert!(lines.last().unwrap().to_string().contains("the latest 200"));
     }
 }

@@ -12,15 +12,19 @@ mod conversation;
 mod document;
 mod drops;
 mod evidence;
+mod export;
 mod guide;
+mod kept;
 mod lists;
 mod new_domain;
 mod popup;
 mod sentence;
 mod settings;
 mod settings_used;
+mod settled;
 mod steps;
 mod table;
+mod turn;
 mod why;
 
 use ratatui::Frame;
@@ -30,19 +34,24 @@ use ratatui::widgets::{Block, BorderType, Paragraph};
 
 use super::action::{Action, Place};
 use super::find::Find;
+use super::flow::reverse_on;
 use super::outline::Outline;
 use super::screen::{Pane, ScreenState};
 use super::text::fit;
 use super::theme::Theme;
 
-pub(super) use behind::{Section, draw as draw_behind};
+pub(super) use behind::{Section, draw as draw_behind, text as step_text};
 use chrome::help_lines;
 pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar, tab_targets};
 pub(super) use composer::{draw as draw_composer, rows as composer_rows};
-pub(super) use conversation::{Settled, draw as draw_conversation};
+pub(super) use conversation::draw as draw_conversation;
 pub(super) use evidence::draw as draw_evidence;
+pub(super) use kept::Kept;
 pub(super) use lists::{Entry, draw as draw_lists, entries, entry};
 pub(super) use popup::draw as draw_popup;
+pub(super) use settled::Settled;
+pub(super) use table::Measured;
+pub(super) use turn::cited;
 pub(super) use why::draw as draw_why;
 
 /// Whether keys go to a pane.
@@ -95,6 +104,7 @@ fn side_block<'a>(screen: &ScreenState, pane: Pane, theme: &Theme) -> Block<'a> 
 }
 
 /// Lines with the part each belongs to.
+#[derive(Debug, Clone)]
 struct Parts<K> {
     lines: Vec<Line<'static>>,
     owners: Vec<K>,
@@ -122,28 +132,25 @@ const GUTTER: u16 = 2;
 
 /// Draws an outline with its cursor.
 fn draw_outline<K: Ord + Copy>(
-    parts: Parts<K>,
+    kept: &mut Kept<K>,
     outline: &mut Outline<K>,
     look: (Focus, &Theme),
     (find, inner): (Option<&mut Find>, Rect),
 ) -> Paragraph<'static> {
     let (focus, theme) = look;
-    let mut parts = parts;
+    let mut places = Vec::new();
     if let Some(find) = find.filter(|_| focus == Focus::Here) {
-        let mut matches = Vec::new();
-        for (at, line) in parts.lines.iter_mut().enumerate() {
-            if find.mark(line) {
-                matches.push(at);
-            }
-        }
-        if let Some(line) = find.step(&matches, outline.cursor()) {
+        places = kept.find(find).to_vec();
+        if let Some(line) = find.step(&kept.found(), outline.cursor()) {
             outline.go_to(line);
         }
     }
-    let (view, cursor) = outline.view(parts.owners, usize::from(inner.height));
-    let seen = parts.lines.into_iter().enumerate().skip(view.start).take(view.len());
+    let (view, cursor) = outline.view(kept.parts.owners.clone(), usize::from(inner.height));
+    let seen = kept.parts.lines.iter().enumerate().skip(view.start).take(view.len());
     let lines: Vec<Line<'static>> = seen
-        .map(|(at, mut line)| {
+        .map(|(at, line)| {
+            let mut line = line.clone();
+            reverse_on(&mut line, at, &places);
             let here = at == cursor && focus == Focus::Here;
             line.spans.insert(0, Span::styled(if here { "› " } else { "  " }, theme.accent));
             line

@@ -10,7 +10,7 @@ use ratatui::widgets::{Clear, Paragraph};
 use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
-use super::{Focus, block, compare, context, document, help_lines, new_domain, settings};
+use super::{Focus, block, compare, context, document, export, help_lines, new_domain, settings};
 use crate::app::App;
 use crate::history::Reason;
 use crate::tui::action::{Action, Place};
@@ -43,6 +43,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         Some(Popup::Compare(_)) => return compare::draw_menu(app, screen, area, frame),
         Some(Popup::Comparison(_)) => return compare::draw_comparison(app, screen, at, frame),
         Some(Popup::Context(_)) => return context::draw(app, screen, area, frame),
+        Some(Popup::Export(_)) => return export::draw(screen, area, frame),
         Some(Popup::Document(_)) => return document::draw(app, screen, area, frame),
         Some(Popup::Palette(palette)) => {
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);

@@ -15,11 +15,21 @@ use crate::tui::text::{Indent, fit, pad, paragraphs};
 use crate::tui::theme::Theme;
 use crate::tui::words::{Noun, Words};
 
+/// What stands before the lines of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Margins {
+    /// What shows where a line belongs.
+    Drawn,
+    /// Nothing, so that a text is what it is.
+    None,
+}
+
 /// How the steps are looked at.
 pub(super) struct StepLook<'a> {
     pub(super) theme: &'a Theme,
     pub(super) words: Words,
     pub(super) width: usize,
+    pub(super) margins: Margins,
     pub(super) is_open: &'a dyn Fn(Section) -> bool,
 }
 
@@ -32,11 +42,11 @@ impl StepLook<'_> {
     }
 
     pub(super) fn text(&self, text: &str) -> Vec<Line<'static>> {
-        paragraphs(text, self.theme.text, self.width, &Indent::of(4))
+        paragraphs(text, self.theme.text, self.width, &self.indent(4))
     }
 
     pub(super) fn dim(&self, text: &str) -> Vec<Line<'static>> {
-        paragraphs(text, self.theme.dim, self.width, &Indent::of(2))
+        paragraphs(text, self.theme.dim, self.width, &self.indent(2))
     }
 
     /// A prompt with its length.
@@ -52,7 +62,12 @@ impl StepLook<'_> {
     }
 
     pub(super) fn cells(&self, text: &str) -> Line<'static> {
-        Line::styled(fit(&format!("  {text}"), self.width), self.theme.text)
+        let margin = if self.margins == Margins::Drawn { "  " } else { "" };
+        Line::styled(fit(&format!("{margin}{text}"), self.width), self.theme.text)
+    }
+
+    fn indent(&self, cells: usize) -> Indent {
+        Indent::of(if self.margins == Margins::Drawn { cells } else { 0 })
     }
 }
 
@@ -143,6 +158,7 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
     }
     let reranked = retrieved.hits.iter().any(|hit| hit.rerank_score.is_some());
     let title = if reranked { words.ranks_title_reranked() } else { words.ranks_title() };
+    let title = if look.margins == Margins::Drawn { title } else { title.strip_prefix("  ").unwrap_or(title) };
     parts.push(Section::Fused, Line::styled(title, look.theme.dim));
     for hit in &retrieved.hits {
         let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
@@ -152,7 +168,7 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
         let line = format!("{:>2}  {fused}  {dense:>5}  {lexical:>7}{rerank}  {}", hit.rank, origin(hit));
         parts.push(Section::Fused, look.cells(&line));
         if let Some(why) = why(hit, &retrieved.legs, words) {
-            parts.extend(Section::Fused, paragraphs(&why, look.theme.dim, look.width, &Indent::of(6)));
+            parts.extend(Section::Fused, paragraphs(&why, look.theme.dim, look.width, &look.indent(6)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::base::clean_line;
+use crate::base::{EvidenceId, clean_line};
 use crate::evidence::TableGrid;
 use crate::tui::text::{fit, one_line, pad, width, window};
 use crate::tui::theme::Theme;
@@ -28,25 +28,46 @@ pub(super) struct TableLook<'a> {
     pub(super) keys: &'a str,
 }
 
-/// Columns of a table, clean, and how wide each is drawn.
-fn measure(grid: &TableGrid) -> (Vec<Vec<String>>, Vec<usize>, usize) {
-    let cells: Vec<Vec<String>> = std::iter::once(&grid.header).chain(&grid.rows).map(|row| clean(row)).collect();
-    let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
-    let widest = |column: usize| cells.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max();
-    let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or(0).clamp(1, WIDEST)).collect();
-    let total = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1);
-    (cells, widths, total)
+/// A table's clean cells, the header first, and how wide each column is drawn.
+#[derive(Debug, Clone)]
+pub(in crate::tui) struct Measured {
+    of: EvidenceId,
+    cells: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    total: usize,
 }
 
-/// How far a table can be scrolled at this width.
-pub(super) fn farthest(grid: &TableGrid, width: usize) -> usize {
-    measure(grid).2.saturating_sub(width.saturating_sub(2).max(1))
+impl Measured {
+    fn new(of: EvidenceId, grid: &TableGrid) -> Self {
+        let cells: Vec<Vec<String>> = std::iter::once(&grid.header).chain(&grid.rows).map(|row| clean(row)).collect();
+        let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
+        let widest = |column: usize| cells.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max();
+        let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or(0).clamp(1, WIDEST)).collect();
+        let total = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1);
+        Self { of, cells, widths, total }
+    }
+
+    /// How far the table can be scrolled at this width.
+    pub(super) fn farthest(&self, width: usize) -> usize {
+        self.total.saturating_sub(width.saturating_sub(2).max(1))
+    }
+}
+
+/// Measures the table of an evidence, once for as long as it is the one that is looked at.
+pub(super) fn measure(known: &mut Option<Measured>, table: Option<(EvidenceId, &TableGrid)>) {
+    let same = known.as_ref().is_some_and(|known| {
+        table.is_some_and(|(of, grid)| known.of == of && known.cells.len() == grid.rows.len() + 1)
+    });
+    if !same {
+        *known = table.map(|(of, grid)| Measured::new(of, grid));
+    }
 }
 
 /// The table as lines: the rows around the hit's row, or all of a table that is itself the hit.
-pub(super) fn lines(grid: &TableGrid, look: &TableLook<'_>) -> Vec<Line<'static>> {
+pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>) -> Vec<Line<'static>> {
     let (theme, words) = (look.theme, look.words);
-    let (cells, widths, total) = measure(grid);
+    let Measured { cells, widths, total, .. } = measured;
+    let total = *total;
     let room = look.width.saturating_sub(2).max(1);
     let left = look.left.min(total.saturating_sub(room));
     let draw = |row: &[String]| {
@@ -87,4 +108,30 @@ pub(super) fn lines(grid: &TableGrid, look: &TableLook<'_>) -> Vec<Line<'static>
 
 fn clean(row: &[String]) -> Vec<String> {
     row.iter().map(|cell| clean_line(cell)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_measured_once_while_it_is_looked_at() {
+        let grid = |cell: &str| TableGrid {
+            number: 1,
+            caption: String::new(),
+            header: vec!["a".into()],
+            rows: vec![vec![cell.into()]],
+        };
+        let (first, other) = (grid("four"), grid("seventeen letters"));
+        let mut known = None;
+        measure(&mut known, Some((EvidenceId(1), &first)));
+        assert_eq!(known.as_ref().unwrap().total, 4);
+        // The grid of an evidence does not change, so it is not read again.
+        measure(&mut known, Some((EvidenceId(1), &other)));
+        assert_eq!(known.as_ref().unwrap().total, 4);
+        measure(&mut known, Some((EvidenceId(2), &other)));
+        assert_eq!(known.as_ref().unwrap().total, 17);
+        measure(&mut known, None);
+        assert!(known.is_none());
+    }
 }

@@ -3,14 +3,14 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::evidence::origin;
+use super::kept::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::app::{App, Turn};
-use crate::attribution::{Attribution, Cluster, How, Method};
+use crate::attribution::{Attribution, Cluster, How, Method, is_decisive};
 use crate::tui::action::{Action, Place};
 use crate::tui::difference::marked;
 use crate::tui::screen::{Pane, ScreenState};
@@ -30,34 +30,47 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     let Some(turn) = screen.turn(app) else {
         return say(words.nothing_explained(), frame, inner, &theme);
     };
+    if turn.explaining.is_none() && turn.record.trace.attribution.is_none() {
+        return say(&invitation(app, turn, screen), frame, inner, &theme);
+    }
     let width = usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8);
-    let look = Look { theme: &theme, words, width };
+    let settled = turn.explaining.is_none() && app.phase().turn() != Some(turn.key);
+    let shown = settled.then(|| Shown::of(turn, width, Some(screen.why.opened())).at(screen.sentence));
+    if !screen.why_kept.has(shown.as_ref()) {
+        let stage = stage(app, screen, now).unwrap_or_default();
+        let parts = parts(turn, &stage, (screen, &Look { theme: &theme, words, width }));
+        screen.why_kept.keep(shown, parts);
+    }
+    let focus = Focus::of(screen, Pane::Why);
+    let find = screen.find.as_mut();
+    let drawn = draw_outline(&mut screen.why_kept, &mut screen.why, (focus, &theme), (find, inner));
+    frame.render_widget(drawn, inner);
+}
+
+/// What is known of an explanation; while it runs with how far it is.
+fn parts(turn: &Turn, stage: &str, (screen, look): (&ScreenState, &Look<'_>)) -> Parts<usize> {
+    let (theme, words) = (look.theme, look.words);
     let mut parts = Parts::new();
     if let Some(explaining) = &turn.explaining {
-        parts.extend(INTRODUCTION, method_lines(explaining.method, &look));
-        let text = stage(app, screen, now).unwrap_or_default();
-        parts.extend(INTRODUCTION, wrap(&[Span::styled(text, theme.accent)], look.width, &Indent::default()));
+        parts.extend(INTRODUCTION, method_lines(explaining.method, look));
+        let stage = Span::styled(stage.to_owned(), theme.accent);
+        parts.extend(INTRODUCTION, wrap(&[stage], look.width, &Indent::default()));
         let done = fraction(explaining.done, explaining.total);
-        parts.push(INTRODUCTION, Line::from(bar(done, look.width.min(40), &theme)));
+        parts.push(INTRODUCTION, Line::from(bar(done, look.width.min(40), theme)));
         parts.push(INTRODUCTION, Line::default());
         if !explaining.clusters.is_empty() {
             parts.push(INTRODUCTION, Line::styled(words.so_far(), theme.dim));
         }
-        clusters(turn, &explaining.clusters, (screen, &look), &mut parts);
+        clusters(turn, &explaining.clusters, (screen, look), &mut parts);
     } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
-        sentence::parts(turn, at, (screen, &look), &mut parts);
+        sentence::parts(turn, at, (screen, look), &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
-        parts.extend(INTRODUCTION, verdict(attribution, &look));
-        parts.extend(INTRODUCTION, sentence::hint(turn, screen, &look));
+        parts.extend(INTRODUCTION, verdict(attribution, look));
+        parts.extend(INTRODUCTION, sentence::hint(turn, screen, look));
         parts.push(INTRODUCTION, Line::default());
-        clusters(turn, &attribution.clusters, (screen, &look), &mut parts);
-    } else {
-        return say(&invitation(app, turn, screen), frame, inner, &theme);
+        clusters(turn, &attribution.clusters, (screen, look), &mut parts);
     }
-    let focus = Focus::of(screen, Pane::Why);
-    let drawn: Paragraph<'static> =
-        draw_outline(parts, &mut screen.why, (focus, &theme), (screen.find.as_mut(), inner));
-    frame.render_widget(drawn, inner);
+    parts
 }
 
 pub(super) struct Look<'a> {
@@ -110,10 +123,11 @@ fn verdict(attribution: &Attribution, look: &Look<'_>) -> Vec<Line<'static>> {
 fn clusters(turn: &Turn, of: &[Cluster], look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
     let clusters = of;
     let (screen, look) = look;
+    let decisive = is_decisive(&clusters.iter().map(|cluster| cluster.share).collect::<Vec<_>>());
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
-        parts.extend(at, detail_lines(turn, cluster, look));
+        parts.extend(at, detail_lines(turn, (cluster, cluster.share.filter(|_| decisive)), look));
         if open {
             parts.extend(at, opened(turn, cluster, look));
         }
@@ -138,9 +152,11 @@ pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, 
     Line::from(spans)
 }
 
-fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
-    let words = look.words;
-    let cited = cited(turn, &cluster.hits, words);
+/// The sources of a cluster in words, with the share that they decide by.
+fn detail_lines(turn: &Turn, of: (&Cluster, Option<f64>), look: &Look<'_>) -> Vec<Line<'static>> {
+    let ((cluster, share), words) = (of, look.words);
+    let is_cited = turn.answer().is_some_and(|answer| cluster.hits.iter().any(|hit| answer.citations.contains(hit)));
+    let cited = standing(is_cited, (cluster.how, share), words);
     let three = words.decimal(cluster.contribution, 3);
     let value = match cluster.how {
         How::Similarity => words.cosine(&three),
@@ -154,10 +170,20 @@ fn detail_lines(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'st
     paragraphs(&format!("{value} · {cited} · {how}"), look.theme.dim, look.width, &Indent::of(4))
 }
 
-/// Whether the answer names one of these sources.
-fn cited(turn: &Turn, hits: &[usize], words: Words) -> &'static str {
-    let cited = turn.answer().is_some_and(|answer| hits.iter().any(|hit| answer.citations.contains(hit)));
-    if cited { words.cited() } else { words.not_cited() }
+/// With a smaller share, sources matter so little beside the others that the answer could do without them.
+const DECISIVE: f64 = 0.05;
+
+/// Whether sources are cited, and whether the answer could do without them; no share where none decides.
+pub(super) fn standing(is_cited: bool, (how, share): (How, Option<f64>), words: Words) -> &'static str {
+    let is_decisive = share.is_some_and(|share| share >= DECISIVE);
+    match (how, is_cited, is_decisive) {
+        // Being alike says nothing of what the answer could do without.
+        (How::Similarity, true, _) => words.cited(),
+        (How::Similarity, false, _) | (_, false, false) => words.not_cited(),
+        (_, true, true) => words.cited_and_decisive(),
+        (_, true, false) => words.cited_but_removable(),
+        (_, false, true) => words.decisive_but_not_cited(),
+    }
 }
 
 /// The hits of a cluster.

@@ -98,6 +98,9 @@ texts! { BARS
     previous = "previous", "voriger";
     ask_again = "ask again", "erneut fragen";
     scroll_table = "scroll table", "Tabelle verschieben";
+    in_memory(size: &str) = "{size} in memory", "{size} im Speicher";
+    to_its_source = "to its source", "zur Quelle";
+    to_its_citation = "to the answer", "zur Antwort";
     all_conversations = "all conversations", "alle Gespräche";
     restore = "restore", "zurückholen";
     remove_for_good = "remove for good", "endgültig löschen";

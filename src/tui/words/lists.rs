@@ -15,6 +15,9 @@ texts! { LISTS
     opening_short = "opening…", "öffnet…";
     conversations_with(text: &str) = "Conversations with “{text}”", "Gespräche mit „{text}“";
     none_has_all_words = "  none has all of these words", "  keines enthält alle diese Wörter";
+    only_the_latest(count: usize) =
+        "  the latest {count}; more words narrow it down", "  die letzten {count}; mehr Wörter grenzen ein";
+    in_more_turns(count: usize) = "… and {count} more turns", "… und {count} weitere Fragen";
     in_the_trash = "in the trash", "im Papierkorb";
     other_embedder = "! other embedder", "! anderer Embedder";
     damaged = "! damaged", "! beschädigt";

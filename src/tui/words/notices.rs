@@ -13,6 +13,8 @@ texts! { NOTICES
     wrote(file: &str) = "wrote {file}", "{file} geschrieben";
     the_answer = "the answer", "Antwort";
     selected_evidence = "the evidence", "Beleg";
+    whole_conversation = "the conversation", "Gespräch";
+    the_step = "the step", "Schritt";
     the_turn = "the turn", "Frage mit Antwort";
     the_comparison = "the comparison", "Vergleich";
     copied_by(what: &str, tool: &str) = "copied {what} with {tool}", "{what} kopiert mit {tool}";
@@ -54,6 +56,8 @@ impl Words {
             Copied::Answer => self.the_answer(),
             Copied::Evidence => self.selected_evidence(),
             Copied::Turn => self.the_turn(),
+            Copied::Conversation => self.whole_conversation(),
+            Copied::Step => self.the_step(),
             Copied::Comparison => self.the_comparison(),
         };
         match way {
@@ -117,6 +121,7 @@ impl Words {
             Refusal::NothingToExport => {
                 ("Kein gespeichertes Gespräch für eine Datei", "Zuerst fragen oder ein Gespräch wählen")
             }
+            Refusal::NothingToBranch => ("Keine gespeicherte Frage zum Abzweigen", ASK_FIRST),
             Refusal::NothingToCheck => ("Keine gespeicherte Antwort für eine Prüffrage", ASK_FIRST),
             Refusal::SettingsOfNoDomain => (
                 "Einstellungen gehören zu einer Domäne, und keine ist offen",

@@ -49,6 +49,9 @@ texts! { PANES
     and_reranked(found: &str, score: &str) = "{found} · rerank {score}", "{found} · Reranker {score}";
     cited = "cited", "zitiert";
     not_cited = "not cited", "nicht zitiert";
+    cited_and_decisive = "cited and decisive", "zitiert und entscheidend";
+    cited_but_removable = "cited but removable", "zitiert, aber entbehrlich";
+    decisive_but_not_cited = "decisive but not cited", "entscheidend, aber nicht zitiert";
     cut_no_room = "! cut, no room", "! kein Platz";
     cut_short = "! shortened", "! gekürzt";
     not_in_prompt = "not in prompt", "nicht im Prompt";

@@ -3,6 +3,8 @@
 use super::{Words, texts};
 use crate::base::Language;
 use crate::config::{Group, Refused, Setting, Takes};
+use crate::history::Format;
+use crate::tui::export::{To, What};
 use crate::tui::new_domain::{Field, NotTaken};
 use crate::tui::popup::Asked;
 
@@ -31,6 +33,15 @@ texts! { POPUPS
     title_of_conversation = "Title of the conversation", "Titel des Gesprächs";
     in_your_words =
         "What is wrong, in your words (may stay empty)", "Was nicht stimmt, in eigenen Worten (darf leer bleiben)";
+
+    take_out = "Write or copy", "Schreiben oder kopieren";
+    format = "As", "Als";
+    how_much = "What", "Was";
+    where_to = "To", "Ziel";
+    much_turn = "this turn", "diese Frage";
+    much_conversation = "the conversation", "das Gespräch";
+    to_a_file = "a file", "Datei";
+    to_the_clipboard = "the clipboard", "Zwischenablage";
 
     new_domain = "New domain", "Neue Domäne";
     folder = " Folder", " Ordner";
@@ -68,6 +79,31 @@ texts! { POPUPS
 }
 
 impl Words {
+    /// What a format is called.
+    pub(in crate::tui) fn format_name(self, format: Format) -> &'static str {
+        match format {
+            Format::Markdown => "Markdown",
+            Format::Html => "HTML",
+            Format::Json => "JSON",
+        }
+    }
+
+    /// How much is taken out of the program.
+    pub(in crate::tui) fn much(self, what: What) -> &'static str {
+        match what {
+            What::Turn => self.much_turn(),
+            What::Conversation => self.much_conversation(),
+        }
+    }
+
+    /// Where it is put.
+    pub(in crate::tui) fn place_of(self, to: To) -> &'static str {
+        match to {
+            To::File => self.to_a_file(),
+            To::Clipboard => self.to_the_clipboard(),
+        }
+    }
+
     /// What a line of text is asked for.
     pub(in crate::tui) fn asked(self, asked: &Asked) -> &'static str {
         match asked {

@@ -61,6 +61,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NothingToRate,
         Refusal::BeingAnswered,
         Refusal::NothingToExport,
+        Refusal::NothingToBranch,
         Refusal::NothingToCheck,
         Refusal::SettingsOfNoDomain,
         Refusal::DomainOpening,
@@ -255,6 +256,11 @@ fn what_was_done_is_said_in_both_languages() {
             Notice::Copied(Copied::Answer, CopyWay::Terminal),
             "copied the answer through the terminal (OSC 52)",
             "Antwort kopiert über das Terminal (OSC 52)",
+        ),
+        (
+            Notice::Copied(Copied::Step, CopyWay::Tool("pbcopy")),
+            "copied the step with pbcopy",
+            "Schritt kopiert mit pbcopy",
         ),
         (
             Notice::Copied(Copied::Turn, CopyWay::Tool("wl-copy")),

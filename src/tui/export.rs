@@ -1,0 +1,121 @@
+//! The selected turn or its conversation, taken out of the program: in which format, how much of it, and to where.
+//!
+//! Takes keys, gives the wish. What stands there at first is what most want: the turn as Markdown to a file.
+//! Not here: writing (`history`), copying (`run`), drawing (`pane::export`).
+
+use super::action::Action;
+use super::input::{Intent, step_of};
+use super::outline::Step;
+use super::popup::Popup;
+use super::screen::ScreenState;
+use crate::app::{App, Copied, Event};
+use crate::history::{self, Format, TurnRecord};
+
+/// How much is taken out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    Turn,
+    Conversation,
+}
+
+impl What {
+    pub(super) const ALL: [Self; 2] = [Self::Turn, Self::Conversation];
+}
+
+/// Where it is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum To {
+    File,
+    Clipboard,
+}
+
+impl To {
+    pub(super) const ALL: [Self; 2] = [Self::File, Self::Clipboard];
+}
+
+/// The formats in the order they are offered.
+pub(super) const FORMATS: [Format; 3] = [Format::Markdown, Format::Html, Format::Json];
+
+/// A line of the popup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Row {
+    Format,
+    What,
+    To,
+}
+
+impl Row {
+    pub(super) const ALL: [Self; 3] = [Self::Format, Self::What, Self::To];
+}
+
+/// What is chosen.
+#[derive(Debug, Clone)]
+pub(super) struct ExportMenu {
+    /// Which turn.
+    turn: usize,
+    pub(super) row: Row,
+    pub(super) format: Format,
+    pub(super) what: What,
+    pub(super) to: To,
+}
+
+/// Opens the choice for the selected turn.
+pub(super) fn open(screen: &mut ScreenState, app: &App) {
+    if let Some(turn) = screen.turn_index(app) {
+        let menu = ExportMenu { turn, row: Row::Format, format: Format::Markdown, what: What::Turn, to: To::File };
+        screen.popup = Some(Popup::Export(menu));
+    }
+}
+
+/// A key while it is open.
+pub(super) fn on_key(screen: &mut ScreenState, app: &App, action: Option<Action>) -> Vec<Intent> {
+    let Some(Popup::Export(menu)) = &mut screen.popup else { return Vec::new() };
+    match action {
+        Some(Action::Toggle) => {
+            let wish = wish(menu, app);
+            screen.popup = None;
+            return wish.into_iter().chain([Intent::Redraw]).collect();
+        }
+        Some(Action::Left) => menu.turn_to(Step::Up),
+        Some(Action::Right) => menu.turn_to(Step::Down),
+        Some(Action::Export) => screen.popup = None,
+        other => {
+            if let Some(step) = other.and_then(step_of) {
+                menu.row = moved(&Row::ALL, menu.row, step);
+            }
+        }
+    }
+    vec![Intent::Redraw]
+}
+
+impl ExportMenu {
+    /// Takes the next or the last choice of the row.
+    fn turn_to(&mut self, step: Step) {
+        match self.row {
+            Row::Format => self.format = moved(&FORMATS, self.format, step),
+            Row::What => self.what = moved(&What::ALL, self.what, step),
+            Row::To => self.to = moved(&To::ALL, self.to, step),
+        }
+    }
+}
+
+fn moved<T: Copy + PartialEq>(all: &[T], now: T, step: Step) -> T {
+    let at = all.iter().position(|one| *one == now).unwrap_or(0);
+    all.get(step.from(at, all.len(), all.len())).copied().unwrap_or(now)
+}
+
+/// What was chosen; none of a conversation that is not stored yet, for the clipboard.
+fn wish(menu: &ExportMenu, app: &App) -> Option<Intent> {
+    let turn = (menu.what == What::Turn).then_some(menu.turn);
+    if menu.to == To::File {
+        return Some(Intent::App(Event::ExportWanted { turn, format: menu.format }));
+    }
+    let chosen = turn.map_or(0..app.turns().len(), |turn| turn..turn + 1);
+    let is_over = |key| app.phase().turn() != Some(key);
+    let turns = app.turns().get(chosen).unwrap_or_default().iter();
+    let turns: Vec<TurnRecord> =
+        turns.filter(|turn| is_over(turn.key) || turn.answer().is_some()).map(|turn| turn.record.clone()).collect();
+    let text = history::export(app.conversation()?, &turns, menu.format).ok().filter(|_| !turns.is_empty())?;
+    let what = if turn.is_some() { Copied::Turn } else { Copied::Conversation };
+    Some(Intent::Copy { what, text })
+}

@@ -1,0 +1,150 @@
+//! Drawn lines as the text they were before they were wrapped, and the places of that text on them.
+//!
+//! Takes lines; gives their letters, in which every run of white space, no-break spaces and ends of lines too, is one space;
+//! and for a run of letters the pieces of lines it was drawn as.
+//! Invariants: a piece is never empty and never beyond its line; reversing changes no text.
+//! Not here: what is looked for (`find`), what is a citation (`markdown`).
+
+use std::ops::Range;
+
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+/// A part of one line, in letters of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) line: usize,
+    pub(super) letters: Range<usize>,
+}
+
+/// What was one text before it was wrapped; at least one piece.
+pub(super) type Place = Vec<Piece>;
+
+/// The letters of lines, in order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Flow {
+    letters: Vec<char>,
+    /// Line and letter of each; none for the end of a line.
+    places: Vec<Option<(usize, usize)>>,
+}
+
+impl Flow {
+    pub(super) fn of<'a>(lines: impl IntoIterator<Item = &'a Line<'static>>) -> Self {
+        let mut flow = Self::default();
+        for (number, line) in lines.into_iter().enumerate() {
+            flow.push(' ', None);
+            let mut leads = true;
+            for (at, letter) in line.spans.iter().flat_map(|span| span.content.chars()).enumerate() {
+                // The bar of a quote, or of what was found, stands before each of its lines.
+                leads = leads && (letter.is_whitespace() || matches!(letter, '│' | '▌'));
+                flow.push(if leads { ' ' } else { letter }, Some((number, at)));
+            }
+        }
+        flow
+    }
+
+    fn push(&mut self, letter: char, place: Option<(usize, usize)>) {
+        let is_space = letter.is_whitespace();
+        if is_space && self.letters.last().is_none_or(|last| *last == ' ') {
+            return;
+        }
+        self.letters.push(if is_space { ' ' } else { letter });
+        self.places.push(place);
+    }
+
+    pub(super) fn letters(&self) -> &[char] {
+        &self.letters
+    }
+
+    /// Where a run of letters was drawn; none where it is white space only.
+    pub(super) fn place(&self, run: Range<usize>) -> Option<Place> {
+        let mut place: Place = Vec::new();
+        for (line, at) in self.places.get(run)?.iter().flatten().copied() {
+            match place.last_mut() {
+                Some(last) if last.line == line => last.letters.end = at + 1,
+                _ => place.push(Piece { line, letters: at..at + 1 }),
+            }
+        }
+        (!place.is_empty()).then_some(place)
+    }
+}
+
+/// Reverses runs of letters of a line.
+pub(super) fn reverse(line: &mut Line<'static>, runs: &[Range<usize>]) {
+    if runs.is_empty() {
+        return;
+    }
+    let is_reversed = |at: usize| runs.iter().any(|run| run.contains(&at));
+    let mut at = 0;
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    for span in line.spans.drain(..) {
+        let mut run = (String::new(), false);
+        for letter in span.content.chars() {
+            let reversed = is_reversed(at);
+            at += 1;
+            if reversed != run.1 && !run.0.is_empty() {
+                spans.push(styled(&span, std::mem::take(&mut run)));
+            }
+            run.1 = reversed;
+            run.0.push(letter);
+        }
+        if !run.0.is_empty() {
+            spans.push(styled(&span, run));
+        }
+    }
+    line.spans = spans;
+}
+
+/// Reverses the pieces of places that are on one line.
+pub(super) fn reverse_on(line: &mut Line<'static>, number: usize, places: &[Place]) {
+    let pieces = places.iter().flatten().filter(|piece| piece.line == number);
+    let runs: Vec<Range<usize>> = pieces.map(|piece| piece.letters.clone()).collect();
+    reverse(line, &runs);
+}
+
+fn styled(span: &Span<'static>, (text, reversed): (String, bool)) -> Span<'static> {
+    let style = if reversed { span.style.add_modifier(Modifier::REVERSED) } else { span.style };
+    Span::styled(text, style)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ratatui::style::Style;
+
+    use super::*;
+    use crate::tui::text::{Indent, wrap};
+
+    #[test]
+    fn a_wrapped_text_is_one_text_again() {
+        let indent = Indent { first: Span::raw("• "), rest: Span::raw("│ ") };
+        let lines = wrap(&[Span::raw("the satellite modem of\u{a0}Kestrel")], 12, &indent);
+        let flow = Flow::of(&lines);
+        assert_eq!(flow.letters().iter().collect::<String>().trim(), "• the satellite modem of Kestrel");
+        let place = flow.place(6..21).unwrap();
+        assert_eq!(place.len(), 2, "{place:?}");
+        assert!(flow.place(1..1).is_none());
+    }
+
+    proptest! {
+        #![proptest_config(crate::base::cases(64))]
+        #[test]
+        fn every_letter_is_found_where_it_was_drawn(text in "[aÄß \u{a0}x│]{0,60}", width in 1_usize..20) {
+            let lines = wrap(&[Span::styled(text, Style::new())], width, &Indent::of(2));
+            let flow = Flow::of(&lines);
+            for (at, letter) in flow.letters().iter().enumerate() {
+                let Some(place) = flow.place(at..at + 1) else { continue };
+                let drawn = lines[place[0].line].to_string().chars().nth(place[0].letters.start).unwrap();
+                prop_assert!(drawn == *letter || *letter == ' ');
+            }
+        }
+
+        #[test]
+        fn reversing_changes_no_text(parts in proptest::collection::vec("[aÄßx ]{0,6}", 0..5), run in 0_usize..20) {
+            let mut line: Line<'static> = parts.iter().map(|part| Span::raw(part.clone())).collect();
+            let before = line.to_string();
+            reverse(&mut line, &[run..run + 3]);
+            prop_assert_eq!(line.to_string(), before);
+        }
+    }
+}

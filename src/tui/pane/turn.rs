@@ -1,0 +1,192 @@
+//! One turn of a conversation as lines: question, answer, how it ended, what to ask next.
+//!
+//! Not here: which turns are drawn when (`settled`), what the running one is doing (`conversation`).
+
+use ratatui::text::{Line, Span};
+
+use super::compare::asked_again;
+use crate::app::{App, Turn};
+use crate::history::Outcome;
+use crate::tui::action::{Action, Place};
+use crate::tui::keymap::Keymap;
+use crate::tui::markdown::{self, Look, Mark, render};
+use crate::tui::meter;
+use crate::tui::text::{Indent, one_line, paragraphs, wrap};
+use crate::tui::theme::Theme;
+use crate::tui::words::{Noun, Words};
+
+/// Lines of a turn beside its question and its answer.
+const AROUND: usize = 4;
+
+/// A turn as lines.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Drawn {
+    pub(super) lines: Vec<Line<'static>>,
+    /// The sources its answer names, with their places on the lines.
+    pub(super) marks: Vec<Mark>,
+}
+
+/// What is shown of the questions to go on with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Suggested {
+    /// They are looked for.
+    Wanted,
+    /// These are there, each with its key, after the last turn only.
+    Shown(usize),
+    /// Nothing.
+    #[default]
+    Hidden,
+}
+
+impl Suggested {
+    pub(super) fn of(app: &App, turn: &Turn) -> Self {
+        let is_last = app.turns().last().is_some_and(|last| last.key == turn.key);
+        match turn.record.trace.suggestions.len() {
+            _ if app.suggesting() == Some(turn.key) => Self::Wanted,
+            0 => Self::Hidden,
+            count if is_last => Self::Shown(count),
+            _ => Self::Hidden,
+        }
+    }
+}
+
+/// A turn that no longer runs.
+pub(super) fn settled(app: &App, turn: &Turn, look: (&Theme, &Keymap, Words), width: usize) -> Drawn {
+    let (theme, _, words) = look;
+    let Drawn { mut lines, marks } = unsettled(turn, (theme, words), width);
+    if lines.last().is_some_and(|line| line.width() > 0) {
+        lines.push(Line::default());
+    }
+    lines.extend(outcome_lines(turn, (theme, words), width));
+    if let Some(feedback) = &turn.record.feedback {
+        let said = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
+        lines.extend(wrap(&[said], width, &Indent::default()));
+    }
+    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, look, width));
+    lines.push(Line::default());
+    Drawn { lines, marks }
+}
+
+/// The question and the answer as far as it has come.
+pub(super) fn unsettled(turn: &Turn, look: (&Theme, Words), width: usize) -> Drawn {
+    let mut lines = question_lines(turn, look, width);
+    let above = lines.len();
+    let answer = answer_lines(turn, look, width);
+    let mut marks = markdown::marks(&answer, &|number| holds(turn, number));
+    for piece in marks.iter_mut().flat_map(|mark| &mut mark.place) {
+        piece.line += above;
+    }
+    lines.extend(answer);
+    Drawn { lines, marks }
+}
+
+/// The sources that the answer names, as [`Drawn::marks`] has them at any width.
+pub(in crate::tui) fn cited(turn: &Turn, theme: &Theme) -> Vec<usize> {
+    let lines = markdown::unwrapped(turn.text(), theme);
+    markdown::marks(&lines, &|number| holds(turn, number)).into_iter().map(|mark| mark.source).collect()
+}
+
+/// Whether a source was there for the answer.
+fn holds(turn: &Turn, number: usize) -> bool {
+    match turn.answer() {
+        Some(answer) if turn.is_answered() => !answer.invalid_citations.contains(&number),
+        _ => (1..=turn.hits().len()).contains(&number),
+    }
+}
+
+/// Roughly how many lines a turn that was not drawn yet has.
+pub(super) fn estimate(turn: &Turn, width: usize) -> usize {
+    let texts = turn.record.question.lines().chain(turn.text().lines());
+    AROUND + texts.map(|line| line.len().div_ceil(width.max(1)).max(1)).sum::<usize>()
+}
+
+/// Questions to go on with, each with its key.
+fn suggestion_lines(
+    suggested: Suggested,
+    turn: &Turn,
+    (theme, keymap, words): (&Theme, &Keymap, Words),
+    width: usize,
+) -> Vec<Line<'static>> {
+    match suggested {
+        Suggested::Hidden => Vec::new(),
+        Suggested::Wanted => vec![Line::default(), Line::styled(words.looking_for_suggestions(), theme.dim)],
+        Suggested::Shown(_) => {
+            let actions = [Action::AskFirst, Action::AskSecond, Action::AskThird];
+            let mut lines = vec![Line::default(), Line::styled(words.go_on_with(), theme.dim)];
+            for (action, question) in actions.into_iter().zip(&turn.record.trace.suggestions) {
+                let key = keymap.key(action, Place::Composer).unwrap_or_default();
+                let lead = format!("{key}  ");
+                let rest = " ".repeat(crate::tui::text::width(&lead));
+                let indent = Indent { first: Span::styled(lead, theme.accent), rest: Span::raw(rest) };
+                lines.extend(wrap(&[one_line(question, theme.text)], width, &indent));
+            }
+            lines
+        }
+    }
+}
+
+fn question_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+    let record = &turn.record;
+    let indent = Indent { first: Span::styled("? ", theme.accent), rest: Span::raw("  ") };
+    let mut lines = paragraphs(&record.question, theme.strong, width, &indent);
+    // Only the first line of a question carries its mark.
+    for line in lines.iter_mut().skip(1) {
+        if let Some(lead) = line.spans.first_mut() {
+            *lead = Span::raw("  ");
+        }
+    }
+    if record.completed_question.trim() != record.question.trim() {
+        let indent = Indent { first: Span::styled(words.understood_as(), theme.dim), rest: Span::raw("  ") };
+        lines.extend(wrap(&[one_line(&record.completed_question, theme.dim)], width, &indent));
+    }
+    if let Some(again) = asked_again(turn, words) {
+        let indent = Indent { first: Span::styled(words.asks(), theme.dim), rest: Span::raw("  ") };
+        lines.extend(wrap(&[Span::styled(again, theme.dim)], width, &indent));
+    }
+    lines.push(Line::default());
+    lines
+}
+
+fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+    let answer = turn.answer();
+    let holds = |number: usize| holds(turn, number);
+    let mut lines = Vec::new();
+    if answer.is_some_and(|answer| !answer.answered) {
+        lines.push(Line::styled(words.out_of_scope(), theme.warn));
+    }
+    lines.extend(render(turn.text(), &Look { theme, width, holds: &holds }));
+    let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
+    if !invalid.is_empty() {
+        lines.push(Line::default());
+        let text = words.made_up(invalid);
+        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
+    }
+    lines
+}
+
+/// How the turn ended, in a line.
+fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+    let record = &turn.record;
+    let indent = Indent::default();
+    match &record.outcome {
+        Outcome::Answered => {
+            let prompt = turn.answer().map(|answer| answer.prompt.sources().len()).unwrap_or_default();
+            let tokens = turn.answer().map_or(0, |answer| answer.completion.prompt_tokens);
+            let explained = if record.trace.attribution.is_some() { words.and_explained() } else { "" };
+            let total = words.duration(record.trace.timings_ms.total);
+            let (sources, tokens) = (words.counted(prompt, Noun::Source), words.thousands(tokens));
+            let text = words.answered(&sources, &tokens, &total) + explained;
+            let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
+            let meter = meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
+            lines.extend(meter.unwrap_or_default());
+            lines
+        }
+        Outcome::Canceled => {
+            let kept = if turn.text().is_empty() { words.canceled() } else { words.canceled_and_kept() };
+            wrap(&[Span::styled(kept, theme.warn)], width, &indent)
+        }
+        Outcome::Failed(message) => {
+            wrap(&[Span::styled(words.failed(), theme.bad), one_line(message, theme.text)], width, &indent)
+        }
+    }
+}
