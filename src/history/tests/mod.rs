@@ -240,7 +240,7 @@ fn a_stored_conversation_is_there_after_reopening() {
     drop(history);
 
     let history = History::open(&path).unwrap();
-    assert_eq!(history.latest(&wiki()).unwrap().as_ref(), Some(&grown));
+    assert_eq!(history.latest(Some(&wiki())).unwrap().as_ref(), Some(&grown));
     assert_eq!(history.conversation(begun.id).unwrap(), grown);
     let stored = history.turns(begun.id).unwrap();
     assert_eq!(stored.iter().map(|t| t.id).collect::<Vec<_>>(), [first, second]);
@@ -287,12 +287,16 @@ fn the_conversation_that_was_saved_last_comes_first() {
     };
     assert_eq!(ids(None), [a.id, c.id, b.id]);
     assert_eq!(ids(Some(&wiki())), [a.id, c.id]);
-    assert_eq!(history.latest(&league).unwrap().unwrap().id, b.id);
-    assert_eq!(history.latest(&"empty".parse().unwrap()).unwrap(), None);
+    assert_eq!(history.latest(Some(&league)).unwrap().unwrap().id, b.id);
+    assert_eq!(history.latest(Some(&"empty".parse().unwrap())).unwrap(), None);
 
     history.connection().execute("UPDATE conversations SET deleted_at = changed_at WHERE id = ?1", [a.id.0]).unwrap();
     assert_eq!(ids(None), [c.id, b.id]);
-    assert_eq!(history.latest(&wiki()).unwrap().unwrap().id, c.id);
+    assert_eq!(history.latest(Some(&wiki())).unwrap().unwrap().id, c.id);
+
+    history.pin(b.id, crate::history::Place::Pinned).unwrap();
+    assert_eq!(ids(None), [b.id, c.id]);
+    assert_eq!(history.latest(None).unwrap().unwrap().id, c.id, "a pinned one is not the latest");
 }
 
 #[test]
