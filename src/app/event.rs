@@ -121,6 +121,13 @@ pub enum Event {
         /// What kind of file.
         format: Format,
     },
+    /// The user wants a stored conversation as a file.
+    StoredExportWanted {
+        /// The conversation.
+        conversation: ConversationId,
+        /// What kind of file.
+        format: Format,
+    },
     /// The user wants a turn as a question that `eval` asks.
     CheckWanted {
         /// Index of the turn in the conversation, from 0.
@@ -364,6 +371,13 @@ pub enum Event {
     },
     /// Something the user wanted is done.
     Done(Notice),
+    /// A conversation could not be opened.
+    ConversationFailed {
+        /// The conversation.
+        conversation: ConversationId,
+        /// Why, and what to do.
+        problem: Problem,
+    },
     /// Something outside any turn failed.
     Failed(Problem),
 }
@@ -381,6 +395,7 @@ impl Event {
                 | Self::TurnRated { .. }
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }
+                | Self::StoredExportWanted { .. }
                 | Self::CheckWanted { .. }
                 | Self::ContextWanted { .. }
                 | Self::DocumentWanted { .. }

@@ -277,6 +277,7 @@ impl App {
             Event::ConversationsWanted(text) => self.find(text),
             Event::ConversationsFound { domain, text, found } => self.found_conversations(&domain, text, found),
             Event::ExportWanted { turn, format } => self.export(turn, format),
+            Event::StoredExportWanted { conversation, format } => self.export_stored(conversation, format),
             Event::CheckWanted { turn } => self.check(turn),
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
@@ -312,10 +313,7 @@ impl App {
                 self.engine = engine;
                 Vec::new()
             }
-            Event::Failed(problem) => {
-                self.opening_conversation = None;
-                self.noting(Some(problem))
-            }
+            Event::Failed(problem) => self.noting(Some(problem)),
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
@@ -325,6 +323,7 @@ impl App {
             Event::DomainFailed { name, problem } => self.domain_failed(&name, problem),
             Event::ConversationsListed { domain, conversations, trash } => self.listed(&domain, conversations, trash),
             Event::ConversationOpened { record, turns } => self.conversation_opened(record, turns),
+            Event::ConversationFailed { conversation, problem } => self.conversation_failed(conversation, problem),
             told @ (Event::IngestAdvanced(_)
             | Event::IngestFinished(_)
             | Event::IngestFailed(_)
@@ -432,6 +431,15 @@ impl App {
         }
         self.show(Some(record), turns);
         Vec::new()
+    }
+
+    /// What is no longer wanted has not failed.
+    fn conversation_failed(&mut self, conversation: ConversationId, problem: Problem) -> Vec<Effect> {
+        if self.opening_conversation != Some(conversation) {
+            return Vec::new();
+        }
+        self.opening_conversation = None;
+        self.noting(Some(problem))
     }
 
     fn want_table(&mut self, evidence: EvidenceId) -> Vec<Effect> {

@@ -774,6 +774,48 @@ fn only_what_is_stored_is_written_to_a_file() {
     assert_eq!(app.notice(), None);
 }
 
+#[test]
+fn another_conversation_is_written_as_it_is_stored_and_the_open_one_as_it_is_seen() {
+    let wanted = |id| Event::StoredExportWanted { conversation: ConversationId(id), format: Format::Markdown };
+    let mut app = with_one_turn();
+    let (conversation, format) = (ConversationId(4), Format::Markdown);
+    assert_eq!(app.handle(wanted(4)), [Effect::ExportStored { conversation, format }]);
+    let effects = app.handle(wanted(7));
+    assert!(matches!(&effects[..], [Effect::Export { turns, .. }] if turns.len() == 1), "{effects:?}");
+}
+
+#[test]
+fn a_conversation_opens_though_something_else_fails_meanwhile() {
+    let mut app = with_one_turn();
+    app.handle(Event::ConversationChosen(ConversationId(4)));
+    app.handle(Event::Failed(problem()));
+    assert!(app.is_opening());
+    let conversation_failed = |id| Event::ConversationFailed { conversation: ConversationId(id), problem: problem() };
+    app.handle(Event::ProblemDismissed);
+    app.handle(conversation_failed(9));
+    assert!(app.is_opening() && app.problem().is_none(), "that one is not wanted any more");
+    app.handle(Event::ConversationOpened { record: conversation(4, "wiki"), turns: vec![] });
+    assert_eq!(app.conversation().map(|open| open.id), Some(ConversationId(4)));
+    app.handle(Event::ConversationChosen(ConversationId(7)));
+    app.handle(conversation_failed(7));
+    assert!(!app.is_opening() && app.problem() == Some(&problem()));
+    assert_eq!(app.conversation().map(|open| open.id), Some(ConversationId(4)), "what was open stays");
+}
+
+#[test]
+fn what_is_looked_for_again_and_unchanged_is_no_news() {
+    let mut app = App::new(AppSettings::default());
+    let listed = |names: &[&str]| Event::DomainsListed(names.iter().map(|name| domain(name)).collect());
+    assert!(!app.is_known(&listed(&[])), "the first list says that there is nothing");
+    app.handle(listed(&[]));
+    assert!(app.is_known(&listed(&[])) && !app.is_known(&listed(&["wiki"])));
+    assert!(app.is_known(&Event::ModelsLooked(None)));
+    let missing = Some(MissingModels::default());
+    assert!(!app.is_known(&Event::ModelsLooked(missing.clone())));
+    app.handle(Event::ModelsLooked(missing.clone()));
+    assert!(app.is_known(&Event::ModelsLooked(missing)));
+}
+
 fn any_event() -> impl Strategy<Value = Event> {
     let key = 1..4u64;
     prop_oneof![

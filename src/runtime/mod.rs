@@ -157,6 +157,9 @@ impl Runtime {
             Effect::Export { conversation, turns, format } => {
                 self.historian.send(HistorianJob::Export { conversation, turns, format });
             }
+            Effect::ExportStored { conversation, format } => {
+                self.historian.send(HistorianJob::ExportStored { conversation, format });
+            }
             Effect::WriteCheck { domain, conversation, turn } => {
                 self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }

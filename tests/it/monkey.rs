@@ -295,7 +295,7 @@ impl Monkey {
             Effect::ListConversations(domain) => vec![self.list(domain)],
             Effect::OpenConversation(id) => match self.history.get(&id).cloned() {
                 Some((record, turns)) => vec![Event::ConversationOpened { record, turns }],
-                None => vec![Event::Failed(problem())],
+                None => vec![Event::ConversationFailed { conversation: id, problem: problem() }],
             },
             Effect::RewriteQuestion { turn, .. } => {
                 let how = if way < 6 { RewriteHow::Model } else { RewriteHow::First };
@@ -337,7 +337,7 @@ impl Monkey {
                 let found = all.take(way).map(|conversation| Found { conversation, turns: turns.clone() }).collect();
                 vec![Event::ConversationsFound { domain, text, found }]
             }
-            Effect::Export { .. } => vec![Event::Done(Notice::Wrote("a file".into()))],
+            Effect::Export { .. } | Effect::ExportStored { .. } => vec![Event::Done(Notice::Wrote("a file".into()))],
             Effect::LoadTable { evidence, .. } => {
                 vec![Event::TableLoaded { evidence, table: (way > 0).then(|| Arc::new(grid())) }]
             }
