@@ -41,7 +41,7 @@ pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar, tab_targe
 pub(super) use composer::{draw as draw_composer, rows as composer_rows};
 pub(super) use conversation::{Settled, draw as draw_conversation};
 pub(super) use evidence::draw as draw_evidence;
-pub(super) use lists::{Entry, draw as draw_lists, entries, entry};
+pub(super) use lists::{Entry, draw as draw_lists, entries, entry, next_found};
 pub(super) use popup::draw as draw_popup;
 pub(super) use why::draw as draw_why;
 
