@@ -98,6 +98,13 @@ pub enum Event {
         /// How.
         method: Method,
     },
+    /// The user wants to see again what a method found before another one was asked for.
+    EarlierWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+        /// The method.
+        method: Method,
+    },
     /// The user wants to know what each sentence of an answer rests on.
     SentencesWanted {
         /// Index of the turn in the conversation, from 0.
@@ -391,6 +398,7 @@ impl Event {
                 | Self::QuestionEdited { .. }
                 | Self::AgainWanted { .. }
                 | Self::ExplainRequested { .. }
+                | Self::EarlierWanted { .. }
                 | Self::SentencesWanted { .. }
                 | Self::TurnRated { .. }
                 | Self::ConversationChangeWanted(_)

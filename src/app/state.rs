@@ -271,6 +271,7 @@ impl App {
             Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
             Event::AgainWanted { turn, other, at } => self.ask_again(turn, &other, at),
             Event::ExplainRequested { turn, method } => self.explain(turn, method, Purpose::Answer),
+            Event::EarlierWanted { turn, method } => self.show_earlier(turn, method),
             Event::SentencesWanted { turn } => self.explain(turn, Method::Logprob, Purpose::Sentences),
             Event::TurnRated { turn, feedback } => self.rate(turn, feedback),
             Event::ConversationChangeWanted(change) => self.change_conversation(change),

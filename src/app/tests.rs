@@ -775,6 +775,33 @@ fn only_what_is_stored_is_written_to_a_file() {
 }
 
 #[test]
+fn what_one_method_found_stays_when_another_is_asked_and_is_shown_again_without_work() {
+    let mut app = with_one_turn();
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    app.handle(attributed(1));
+    app.handle(saved(1));
+    let exact = app.turns()[0].record.trace.attribution.clone().unwrap();
+    assert!(!app.is_explained_by(0, Method::Counterfactual), "it is shown: once more explains anew");
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
+    let quick = Attribution::new(Method::Similarity);
+    let effects = app.handle(Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(quick.clone()) });
+    let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(record.trace.attribution.as_ref(), Some(&quick));
+    assert_eq!(record.trace.earlier(Method::Counterfactual).map(|earlier| &earlier.attribution), Some(&exact));
+    app.handle(saved(1));
+    assert!(app.is_explained_by(0, Method::Counterfactual));
+    let effects = app.handle(Event::EarlierWanted { turn: 0, method: Method::Counterfactual });
+    let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(record.trace.attribution.as_ref(), Some(&exact));
+    assert_eq!(record.trace.settings.as_ref().map(|with| with.attribution.method), Some(Method::Counterfactual));
+    assert_eq!(record.trace.earlier(Method::Similarity).map(|earlier| &earlier.attribution), Some(&quick));
+    assert_eq!(record.trace.earlier_attributions.len(), 1);
+    let json = serde_json::to_string(&record.trace).unwrap();
+    assert_eq!(serde_json::from_str::<crate::history::Trace>(&json).unwrap(), record.trace);
+    assert_eq!(app.handle(Event::EarlierWanted { turn: 0, method: Method::Jsd }), [], "it found nothing before");
+}
+
+#[test]
 fn another_conversation_is_written_as_it_is_stored_and_the_open_one_as_it_is_seen() {
     let wanted = |id| Event::StoredExportWanted { conversation: ConversationId(id), format: Format::Markdown };
     let mut app = with_one_turn();

@@ -252,7 +252,13 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 fn explain(screen: &mut ScreenState, app: &App, method: Method) -> Vec<Intent> {
     screen.set_focus(Pane::Why);
     let turn = screen.turn_index(app).unwrap_or(0);
-    vec![Intent::App(Event::ExplainRequested { turn, method })]
+    // What was worked out once, maybe for minutes, is shown; the same key explains anew while it is.
+    let event = if app.is_explained_by(turn, method) {
+        Event::EarlierWanted { turn, method }
+    } else {
+        Event::ExplainRequested { turn, method }
+    };
+    vec![Intent::App(event)]
 }
 
 /// Goes from the whole answer to its sentences and back; asks for them where they are not known.
