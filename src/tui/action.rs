@@ -169,7 +169,7 @@ macro_rules! entries {
 pub(super) const ENTRIES: &[Entry] = entries! {
     Send "send" Composer ["Enter"] "send" "send the question";
     Newline "newline" Composer ["Alt+Enter", "Ctrl+J", "Shift+Enter"] "new line" "new line in the question";
-    Back "back" Anywhere ["Esc"] "back" "close what is open; then stop what runs, go back";
+    Back "back" Anywhere ["Esc"] "back" "close; then stop what runs; go back";
     Cancel "cancel" Anywhere ["Ctrl+C"] "stop" "stop what runs; twice leaves";
     Quit "quit" Anywhere ["Ctrl+Q"] "quit" "leave";
     Help "help" Anywhere ["F1", "?"] "help" "this list";

@@ -230,7 +230,10 @@ impl Monkey {
     }
 
     fn input(&mut self, input: &Input) {
-        for intent in on_input(&mut self.screen, &self.app, input, NOW) {
+        let intents = on_input(&mut self.screen, &self.app, input, NOW);
+        // The program draws only where something is wished.
+        assert!(!intents.is_empty() || !matches!(input, Input::Key(_)), "{input:?} leads to no frame");
+        for intent in intents {
             if let Intent::App(event) = intent {
                 self.hear(event);
             }

@@ -17,7 +17,8 @@ use unicode_width::UnicodeWidthStr;
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 use crate::attribution::{
-    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
+    Attribution, AttributionSettings, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence,
+    SentenceCluster,
 };
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::evidence::{Context, Kind};
@@ -170,6 +171,10 @@ fn trace(text: &str, score: u16) -> Trace {
             tokens: Vec::new(),
             sentences: Vec::new(),
         }),
+        earlier_attributions: vec![EarlierAttribution {
+            attribution: Attribution::new(Method::Similarity),
+            settings: Some(AttributionSettings { method: Method::Similarity, ..AttributionSettings::default() }),
+        }],
         timings_ms: TurnTimings { total: Millis(210.5), ..TurnTimings::default() },
         settings: Some(TurnSettings { sources: 3, temperature: 0.5, ..TurnSettings::default() }),
         domain_settings: vec!["sources".to_owned()],
@@ -473,7 +478,16 @@ const FIRST_TRACE: &str = include_str!("../testdata/trace-1.json");
 fn first_trace() -> Trace {
     let (suggestions, domain_settings) = (Vec::new(), Vec::new());
     let whole = trace("Alice did. [Source 1]", 512);
-    Trace { translation: None, suggestions, settings: None, domain_settings, variant: None, ..whole }
+    let earlier_attributions = Vec::new();
+    Trace {
+        translation: None,
+        earlier_attributions,
+        suggestions,
+        settings: None,
+        domain_settings,
+        variant: None,
+        ..whole
+    }
 }
 
 #[test]
