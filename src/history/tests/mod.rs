@@ -299,7 +299,7 @@ fn the_conversation_that_was_saved_last_comes_first() {
     assert_eq!(ids(None), [c.id, b.id]);
     assert_eq!(history.latest(Some(&wiki())).unwrap().unwrap().id, c.id);
 
-    history.pin(b.id, crate::history::Place::Pinned).unwrap();
+    history.connection().execute("UPDATE conversations SET pinned = 1 WHERE id = ?1", [b.id.0]).unwrap();
     assert_eq!(ids(None), [b.id, c.id]);
     assert_eq!(history.latest(None).unwrap().unwrap().id, c.id, "a pinned one is not the latest");
 }
