@@ -200,6 +200,13 @@ pub enum Effect {
         /// Number of the last turn that both have.
         number: u32,
     },
+    /// Write a stored conversation to a new file. Answered by `Done`.
+    ExportStored {
+        /// The conversation.
+        conversation: ConversationId,
+        /// What kind of file.
+        format: Format,
+    },
     /// Add a turn to the questions that `eval` asks. Answered by `Done`.
     WriteCheck {
         /// Its domain.

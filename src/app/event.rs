@@ -100,6 +100,13 @@ pub enum Event {
         /// How.
         method: Method,
     },
+    /// The user wants to see again what a method found before another one was asked for.
+    EarlierWanted {
+        /// Index of the turn in the conversation, from 0.
+        turn: usize,
+        /// The method.
+        method: Method,
+    },
     /// The user wants to know what each sentence of an answer rests on.
     SentencesWanted {
         /// Index of the turn in the conversation, from 0.
@@ -127,6 +134,13 @@ pub enum Event {
     BranchWanted {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
+    },
+    /// The user wants a stored conversation as a file.
+    StoredExportWanted {
+        /// The conversation.
+        conversation: ConversationId,
+        /// What kind of file.
+        format: Format,
     },
     /// The user wants a turn as a question that `eval` asks.
     CheckWanted {
@@ -373,6 +387,13 @@ pub enum Event {
     },
     /// Something the user wanted is done.
     Done(Notice),
+    /// A conversation could not be opened.
+    ConversationFailed {
+        /// The conversation.
+        conversation: ConversationId,
+        /// Why, and what to do.
+        problem: Problem,
+    },
     /// Something outside any turn failed.
     Failed(Problem),
 }
@@ -386,10 +407,12 @@ impl Event {
                 | Self::QuestionEdited { .. }
                 | Self::AgainWanted { .. }
                 | Self::ExplainRequested { .. }
+                | Self::EarlierWanted { .. }
                 | Self::SentencesWanted { .. }
                 | Self::TurnRated { .. }
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }
+                | Self::StoredExportWanted { .. }
                 | Self::CheckWanted { .. }
                 | Self::BranchWanted { .. }
                 | Self::ContextWanted { .. }

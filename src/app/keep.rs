@@ -103,6 +103,15 @@ impl App {
         vec![Effect::Branch { domain, conversation, number }]
     }
 
+    /// Writes a conversation of the lists to a file. What is seen of the open one may be more than what is stored of it.
+    pub(super) fn export_stored(&mut self, conversation: ConversationId, format: Format) -> Vec<Effect> {
+        if self.conversation.as_ref().is_some_and(|open| open.id == conversation) {
+            return self.export(None, format);
+        }
+        self.problem = None;
+        vec![Effect::ExportStored { conversation, format }]
+    }
+
     /// Makes a stored turn a question that `eval` asks.
     pub(super) fn check(&mut self, index: usize) -> Vec<Effect> {
         let turn = self.turns.get(index).filter(|turn| turn.is_answered()).map(|turn| Box::new(turn.record.clone()));

@@ -4,7 +4,7 @@
 //! Not here: looking (`runtime`), what is said about it (`tui`).
 
 use super::state::App;
-use super::{DomainSummary, Effect};
+use super::{DomainSummary, Effect, Event};
 
 /// Models that are not on this machine, or not whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,6 +48,15 @@ impl App {
         let nothing_to_open = self.domain.is_none() && self.opening_domain.is_none();
         let nothing_to_ask = self.domains.as_ref().is_some_and(|domains| domains.iter().all(is_empty));
         (nothing_to_open && nothing_to_ask).then_some(Effect::ListDomains)
+    }
+
+    /// Whether what was looked for again is as it was, so that nothing on the screen changes.
+    pub fn is_known(&self, event: &Event) -> bool {
+        match event {
+            Event::DomainsListed(domains) => self.domains.as_ref() == Some(domains),
+            Event::ModelsLooked(missing) => self.missing_models == *missing,
+            _ => false,
+        }
     }
 
     /// Models were looked for. Those that have come are loaded, and a domain can be opened.

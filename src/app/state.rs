@@ -271,12 +271,14 @@ impl App {
             Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
             Event::AgainWanted { turn, other, at } => self.ask_again(turn, &other, at),
             Event::ExplainRequested { turn, method } => self.explain(turn, method, Purpose::Answer),
+            Event::EarlierWanted { turn, method } => self.show_earlier(turn, method),
             Event::SentencesWanted { turn } => self.explain(turn, Method::Logprob, Purpose::Sentences),
             Event::TurnRated { turn, feedback } => self.rate(turn, feedback),
             Event::ConversationChangeWanted(change) => self.change_conversation(change),
             Event::ConversationsWanted(text) => self.find(text),
             Event::ConversationsFound { domain, text, found } => self.found_conversations(&domain, text, found),
             Event::ExportWanted { turn, format } => self.export(turn, format),
+            Event::StoredExportWanted { conversation, format } => self.export_stored(conversation, format),
             Event::CheckWanted { turn } => self.check(turn),
             Event::BranchWanted { turn } => self.branch(turn),
             Event::ConversationBranched(id) => self.grant_or_wait(Wish::Conversation(id)),
@@ -314,10 +316,7 @@ impl App {
                 self.engine = engine;
                 Vec::new()
             }
-            Event::Failed(problem) => {
-                self.opening_conversation = None;
-                self.noting(Some(problem))
-            }
+            Event::Failed(problem) => self.noting(Some(problem)),
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
@@ -327,6 +326,7 @@ impl App {
             Event::DomainFailed { name, problem } => self.domain_failed(&name, problem),
             Event::ConversationsListed { domain, conversations, trash } => self.listed(&domain, conversations, trash),
             Event::ConversationOpened { record, turns } => self.conversation_opened(record, turns),
+            Event::ConversationFailed { conversation, problem } => self.conversation_failed(conversation, problem),
             told @ (Event::IngestAdvanced(_)
             | Event::IngestFinished(_)
             | Event::IngestFailed(_)
@@ -434,6 +434,15 @@ impl App {
         }
         self.show(Some(record), turns);
         Vec::new()
+    }
+
+    /// What is no longer wanted has not failed.
+    fn conversation_failed(&mut self, conversation: ConversationId, problem: Problem) -> Vec<Effect> {
+        if self.opening_conversation != Some(conversation) {
+            return Vec::new();
+        }
+        self.opening_conversation = None;
+        self.noting(Some(problem))
     }
 
     fn want_table(&mut self, evidence: EvidenceId) -> Vec<Effect> {

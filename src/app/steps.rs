@@ -11,7 +11,7 @@ use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
 use super::{Effect, Event, Problem, Refusal, TurnKey, Wording};
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
-use crate::attribution::{Attribution, Method};
+use crate::attribution::{Attribution, AttributionSettings, Method};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
 use crate::retrieval::Retrieved;
@@ -124,6 +124,28 @@ impl App {
         let (answer, settings) = (Box::new(answer), Box::new(settings));
         effects.push(Effect::Explain { turn: key, domain, method, question, answer, hits, settings });
         effects
+    }
+
+    /// Whether another method than the shown one explained this turn before, as it would be explained now.
+    pub fn is_explained_by(&self, index: usize, method: Method) -> bool {
+        let earlier = self.turns.get(index).and_then(|turn| turn.record.trace.earlier(method));
+        let now = AttributionSettings { method, ..self.turn_settings().attribution };
+        earlier.is_some_and(|earlier| earlier.settings.as_ref().is_none_or(|with| *with == now))
+    }
+
+    /// Shows again what a method found before; what is shown now is kept as well.
+    pub(super) fn show_earlier(&mut self, index: usize, method: Method) -> Vec<Effect> {
+        if self.is_busy() {
+            return self.refuse(Refusal::WorkRuns);
+        }
+        let Some(turn) = self.turns.get_mut(index) else { return Vec::new() };
+        let Some(earlier) = turn.record.trace.earlier(method).cloned() else { return Vec::new() };
+        turn.record.trace.attribute(earlier.attribution, earlier.settings);
+        turn.problem = None;
+        turn.add_up_timings();
+        let key = turn.key;
+        self.problem = None;
+        self.save(key)
     }
 
     /// Looks for questions to go on with from a turn, where nothing else is wanted.
@@ -279,15 +301,11 @@ impl App {
         self.with_turn(key, |turn| {
             let explaining = turn.explaining.take();
             let purpose = explaining.as_ref().map(|explaining| explaining.purpose).unwrap_or_default();
-            let is_first = purpose == Purpose::Answer || turn.record.trace.attribution.is_none();
-            if let (Some(settings), Some(explaining), true) = (&mut turn.record.trace.settings, explaining, is_first) {
-                settings.attribution = explaining.settings;
+            let trace = &mut turn.record.trace;
+            match trace.attribution.take_if(|_| purpose == Purpose::Sentences) {
+                Some(known) => trace.attribution = Some(known.with_sentences_of(attribution)),
+                None => trace.attribute(attribution, explaining.map(|explaining| explaining.settings)),
             }
-            let known = turn.record.trace.attribution.take().filter(|_| purpose == Purpose::Sentences);
-            turn.record.trace.attribution = Some(match known {
-                Some(known) => known.with_sentences_of(attribution),
-                None => attribution,
-            });
         });
         self.settle(key, Outcome::Answered)
     }

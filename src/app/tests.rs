@@ -790,6 +790,75 @@ fn only_what_is_stored_is_written_to_a_file() {
     assert_eq!(app.notice(), None);
 }
 
+#[test]
+fn what_one_method_found_stays_when_another_is_asked_and_is_shown_again_without_work() {
+    let mut app = with_one_turn();
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    app.handle(attributed(1));
+    app.handle(saved(1));
+    let exact = app.turns()[0].record.trace.attribution.clone().unwrap();
+    assert!(!app.is_explained_by(0, Method::Counterfactual), "it is shown: once more explains anew");
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
+    let quick = Attribution::new(Method::Similarity);
+    let effects = app.handle(Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(quick.clone()) });
+    let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(record.trace.attribution.as_ref(), Some(&quick));
+    assert_eq!(record.trace.earlier(Method::Counterfactual).map(|earlier| &earlier.attribution), Some(&exact));
+    app.handle(saved(1));
+    assert!(app.is_explained_by(0, Method::Counterfactual));
+    let effects = app.handle(Event::EarlierWanted { turn: 0, method: Method::Counterfactual });
+    let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(record.trace.attribution.as_ref(), Some(&exact));
+    assert_eq!(record.trace.settings.as_ref().map(|with| with.attribution.method), Some(Method::Counterfactual));
+    assert_eq!(record.trace.earlier(Method::Similarity).map(|earlier| &earlier.attribution), Some(&quick));
+    assert_eq!(record.trace.earlier_attributions.len(), 1);
+    let json = serde_json::to_string(&record.trace).unwrap();
+    assert_eq!(serde_json::from_str::<crate::history::Trace>(&json).unwrap(), record.trace);
+    assert_eq!(app.handle(Event::EarlierWanted { turn: 0, method: Method::Jsd }), [], "it found nothing before");
+}
+
+#[test]
+fn another_conversation_is_written_as_it_is_stored_and_the_open_one_as_it_is_seen() {
+    let wanted = |id| Event::StoredExportWanted { conversation: ConversationId(id), format: Format::Markdown };
+    let mut app = with_one_turn();
+    let (conversation, format) = (ConversationId(4), Format::Markdown);
+    assert_eq!(app.handle(wanted(4)), [Effect::ExportStored { conversation, format }]);
+    let effects = app.handle(wanted(7));
+    assert!(matches!(&effects[..], [Effect::Export { turns, .. }] if turns.len() == 1), "{effects:?}");
+}
+
+#[test]
+fn a_conversation_opens_though_something_else_fails_meanwhile() {
+    let mut app = with_one_turn();
+    app.handle(Event::ConversationChosen(ConversationId(4)));
+    app.handle(Event::Failed(problem()));
+    assert!(app.is_opening());
+    let conversation_failed = |id| Event::ConversationFailed { conversation: ConversationId(id), problem: problem() };
+    app.handle(Event::ProblemDismissed);
+    app.handle(conversation_failed(9));
+    assert!(app.is_opening() && app.problem().is_none(), "that one is not wanted any more");
+    app.handle(Event::ConversationOpened { record: conversation(4, "wiki"), turns: vec![] });
+    assert_eq!(app.conversation().map(|open| open.id), Some(ConversationId(4)));
+    app.handle(Event::ConversationChosen(ConversationId(7)));
+    app.handle(conversation_failed(7));
+    assert!(!app.is_opening() && app.problem() == Some(&problem()));
+    assert_eq!(app.conversation().map(|open| open.id), Some(ConversationId(4)), "what was open stays");
+}
+
+#[test]
+fn what_is_looked_for_again_and_unchanged_is_no_news() {
+    let mut app = App::new(AppSettings::default());
+    let listed = |names: &[&str]| Event::DomainsListed(names.iter().map(|name| domain(name)).collect());
+    assert!(!app.is_known(&listed(&[])), "the first list says that there is nothing");
+    app.handle(listed(&[]));
+    assert!(app.is_known(&listed(&[])) && !app.is_known(&listed(&["wiki"])));
+    assert!(app.is_known(&Event::ModelsLooked(None)));
+    let missing = Some(MissingModels::default());
+    assert!(!app.is_known(&Event::ModelsLooked(missing.clone())));
+    app.handle(Event::ModelsLooked(missing.clone()));
+    assert!(app.is_known(&Event::ModelsLooked(missing)));
+}
+
 fn any_event() -> impl Strategy<Value = Event> {
     let key = 1..4u64;
     prop_oneof![

@@ -26,6 +26,8 @@ pub use export::{Format, UnknownFormat, export, write_export, write_new};
 pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
 pub use find::{Found, FoundTurn, MOST_FOUND};
 pub use keep::Place;
-pub use record::{ConversationRecord, OtherSetting, Outcome, Trace, TurnRecord, TurnTimings, Variant};
+pub use record::{
+    ConversationRecord, EarlierAttribution, OtherSetting, Outcome, Trace, TurnRecord, TurnTimings, Variant,
+};
 pub use settings::TurnSettings;
 pub use store::{History, TITLE_WIDTH};

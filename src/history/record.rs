@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::{Feedback, TurnSettings};
 use crate::answer::{Answer, Rewrite, Translation};
-use crate::attribution::Attribution;
+use crate::attribution::{Attribution, AttributionSettings, Method};
 use crate::base::{ConversationId, DomainName, Millis, TurnId, clean_line};
 use crate::retrieval::{Pick, Picked, Retrieved};
 
@@ -60,8 +60,11 @@ pub struct Trace {
     pub retrieved: Option<Retrieved>,
     /// The answer with its prompt; what was generated so far when the turn was cancelled.
     pub answer: Option<Answer>,
-    /// The attribution.
+    /// The attribution that was asked for last.
     pub attribution: Option<Attribution>,
+    /// What other methods found before, at most one of each; none of the method of `attribution`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier_attributions: Vec<EarlierAttribution>,
     /// Questions to go on with.
     pub suggestions: Vec<String>,
     /// Time per stage.
@@ -73,6 +76,38 @@ pub struct Trace {
     /// Which turn it asks again, and what is other; none of a turn that asks a question of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
+}
+
+/// What a method found before another one was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EarlierAttribution {
+    /// What it found.
+    pub attribution: Attribution,
+    /// With these settings; none of a turn that an older program stored.
+    #[serde(default)]
+    pub settings: Option<AttributionSettings>,
+}
+
+impl Trace {
+    /// Puts an attribution, found with these settings, in place of the one before, which is kept unless it is the same
+    /// method's.
+    pub fn attribute(&mut self, attribution: Attribution, with: Option<AttributionSettings>) {
+        self.earlier_attributions.retain(|earlier| earlier.attribution.method != attribution.method);
+        let before = self.attribution.take().filter(|before| before.method != attribution.method);
+        if let Some(before) = before {
+            let settings = self.settings.as_ref().map(|settings| settings.attribution.clone());
+            self.earlier_attributions.push(EarlierAttribution { attribution: before, settings });
+        }
+        if let (Some(settings), Some(with)) = (&mut self.settings, with) {
+            settings.attribution = with;
+        }
+        self.attribution = Some(attribution);
+    }
+
+    /// What this method found before another one was asked for.
+    pub fn earlier(&self, method: Method) -> Option<&EarlierAttribution> {
+        self.earlier_attributions.iter().find(|earlier| earlier.attribution.method == method)
+    }
 }
 
 /// What a turn that asks an earlier one again has other than that one. No later turn is told about it.

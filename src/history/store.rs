@@ -109,14 +109,16 @@ impl History {
         rows.map(|row| row.map_err(failed)?.record(&self.path)).collect()
     }
 
-    /// The conversation of a domain with the latest save, unless there is none.
+    /// The conversation of a domain, or of all, with the latest save, unless there is none.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn latest(&self, domain: &DomainName) -> Result<Option<ConversationRecord>, HistoryError> {
-        let query =
-            format!("{CONVERSATION} WHERE deleted_at IS NULL AND domain = ?1 ORDER BY change DESC, id DESC LIMIT 1");
-        let stored = self.connection.query_row(&query, [domain.as_str()], StoredConversation::read).optional();
+    pub fn latest(&self, domain: Option<&DomainName>) -> Result<Option<ConversationRecord>, HistoryError> {
+        let query = format!(
+            "{CONVERSATION} WHERE deleted_at IS NULL AND (?1 IS NULL OR domain = ?1) ORDER BY change DESC, id DESC LIMIT 1"
+        );
+        let domain = domain.map(DomainName::as_str);
+        let stored = self.connection.query_row(&query, [domain], StoredConversation::read).optional();
         stored
             .map_err(|source| HistoryError::database(&self.path, "reading a conversation", source))?
             .map(|stored| stored.record(&self.path))

@@ -33,6 +33,7 @@ fn by_part(parts: &mut Map<String, Value>) -> Trace {
         retrieved: part(parts, "retrieved"),
         answer: part(parts, "answer"),
         attribution: part(parts, "attribution"),
+        earlier_attributions: part(parts, "earlier_attributions"),
         suggestions: part(parts, "suggestions"),
         timings_ms: part(parts, "timings_ms"),
         settings: part(parts, "settings"),

@@ -47,7 +47,8 @@ impl Headless {
             if let Event::SaveFailed { problem, .. } = &event {
                 self.unsaved = Some(problem.clone());
             }
-            let outside_any_turn = matches!(event, Event::Failed(_) | Event::DomainFailed { .. });
+            let outside_any_turn =
+                matches!(event, Event::Failed(_) | Event::DomainFailed { .. } | Event::ConversationFailed { .. });
             self.dispatch(event, observe);
             if let (true, Some(problem)) = (outside_any_turn, self.app.problem()) {
                 return Err(Failure::failed(problem.clone()));

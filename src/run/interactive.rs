@@ -89,8 +89,8 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
 /// The domain of the latest conversation. A history that cannot be read is reported when it is needed.
 fn last_asked(start: &Start) -> Option<DomainName> {
     let path = start.paths.history();
-    let conversations = path.exists().then(|| History::open(&path).and_then(|history| history.conversations(None)))?;
-    conversations.ok()?.into_iter().next().map(|latest| latest.domain)
+    let latest = path.exists().then(|| History::open(&path).and_then(|history| history.latest(None)))?;
+    latest.ok()?.map(|latest| latest.domain)
 }
 
 fn open_log(path: &Path) -> io::Result<File> {
@@ -232,9 +232,13 @@ impl Loop {
 
     fn handle(&mut self, event: Event) {
         let listed = matches!(event, Event::DomainsListed(_));
+        // What is looked for every second is seldom news, and an idle screen costs nothing.
+        let is_news = !self.app.is_known(&event);
         let effects = self.app.handle(event);
         self.perform(effects);
-        self.frames.heard();
+        if is_news {
+            self.frames.heard();
+        }
         if listed {
             self.open_first_domain();
         }

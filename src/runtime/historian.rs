@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 
 use super::worker::Worker;
 use super::{Events, RuntimeError, problem};
-use crate::app::{ConversationChange, Event, Notice, TurnKey};
+use crate::app::{ConversationChange, Event, Notice, Problem, TurnKey};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::eval::write_check;
 use crate::history::{
@@ -36,6 +36,8 @@ pub(super) enum HistorianJob {
     Export { conversation: Box<ConversationRecord>, turns: Vec<TurnRecord>, format: Format },
     /// Make a conversation of the turns of another one up to a number.
     Branch { domain: DomainName, conversation: ConversationId, number: u32 },
+    /// Write a stored conversation to a file in that folder.
+    ExportStored { conversation: ConversationId, format: Format },
     /// Add a turn to the question file in the folder the program was started in.
     Check { domain: DomainName, conversation: ConversationId, turn: Box<TurnRecord> },
     /// Panic, for the tests of terminal restoration.
@@ -59,15 +61,18 @@ struct Historian {
 impl Historian {
     fn work(mut self, mailbox: &Receiver<HistorianJob>) {
         for job in mailbox {
-            let saving = match &job {
-                HistorianJob::Save { turn, .. } => Some(*turn),
-                _ => None,
+            let failed: Box<dyn FnOnce(Problem) -> Event> = match &job {
+                HistorianJob::Save { turn, .. } => {
+                    let turn = *turn;
+                    Box::new(move |problem| Event::SaveFailed { turn, problem })
+                }
+                HistorianJob::Open(id) => {
+                    let conversation = *id;
+                    Box::new(move |problem| Event::ConversationFailed { conversation, problem })
+                }
+                _ => Box::new(Event::Failed),
             };
-            let event = match (self.answer(job), saving) {
-                (Ok(event), _) => event,
-                (Err(error), Some(turn)) => Some(Event::SaveFailed { turn, problem: problem(&error) }),
-                (Err(error), None) => Some(Event::Failed(problem(&error))),
-            };
+            let event = self.answer(job).unwrap_or_else(|error| Some(failed(problem(&error))));
             if let Some(event) = event {
                 self.events.send(event);
             }
@@ -76,8 +81,7 @@ impl Historian {
 
     fn answer(&mut self, job: HistorianJob) -> Result<Option<Event>, HistoryError> {
         if let HistorianJob::Export { conversation, turns, format } = &job {
-            let file = write_export(Path::new("."), conversation, turns, *format)?;
-            return Ok(Some(Event::Done(Notice::Wrote(file.display().to_string()))));
+            return wrote(conversation, turns, *format).map(Some);
         }
         if let HistorianJob::Check { domain, conversation, turn } = &job {
             return Ok(Some(match write_check(Path::new(QUESTION_FILE), domain, *conversation, turn) {
@@ -111,6 +115,9 @@ impl Historian {
                 let turns = history.turns(id)?;
                 Event::ConversationOpened { record, turns }
             }
+            HistorianJob::ExportStored { conversation, format } => {
+                wrote(&history.conversation(conversation)?, &history.turns(conversation)?, format)?
+            }
             HistorianJob::Save { turn, domain, conversation, record } => {
                 let (conversation, id) = history.save_turn(&domain, conversation, &record)?;
                 Event::TurnSaved { turn, conversation, id }
@@ -132,6 +139,12 @@ impl Historian {
         };
         Ok(self.history.insert(history))
     }
+}
+
+/// Writes turns to a file in the folder the program was started in.
+fn wrote(conversation: &ConversationRecord, turns: &[TurnRecord], format: Format) -> Result<Event, HistoryError> {
+    let file = write_export(Path::new("."), conversation, turns, format)?;
+    Ok(Event::Done(Notice::Wrote(file.display().to_string())))
 }
 
 fn lists(history: &History, domain: DomainName) -> Result<Event, HistoryError> {

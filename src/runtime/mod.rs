@@ -160,6 +160,9 @@ impl Runtime {
             Effect::Branch { domain, conversation, number } => {
                 self.historian.send(HistorianJob::Branch { domain, conversation, number });
             }
+            Effect::ExportStored { conversation, format } => {
+                self.historian.send(HistorianJob::ExportStored { conversation, format });
+            }
             Effect::WriteCheck { domain, conversation, turn } => {
                 self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }

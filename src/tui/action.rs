@@ -12,7 +12,7 @@ pub enum Action {
     Send,
     /// A new line in the question.
     Newline,
-    /// Stop what is running; then close what is open.
+    /// Close what lies over the panes; then stop what is running, and go back.
     Back,
     /// Stop what is running; twice leaves the program.
     Cancel,
@@ -175,7 +175,7 @@ macro_rules! entries {
 pub(super) const ENTRIES: &[Entry] = entries! {
     Send "send" Composer ["Enter"] "send" "send the question";
     Newline "newline" Composer ["Alt+Enter", "Ctrl+J", "Shift+Enter"] "new line" "new line in the question";
-    Back "back" Anywhere ["Esc"] "back" "stop what runs; then close, go back";
+    Back "back" Anywhere ["Esc"] "back" "close; then stop what runs; go back";
     Cancel "cancel" Anywhere ["Ctrl+C"] "stop" "stop what runs; twice leaves";
     Quit "quit" Anywhere ["Ctrl+Q"] "quit" "leave";
     Help "help" Anywhere ["F1", "?"] "help" "this list";

@@ -106,6 +106,12 @@ impl Comparison {
         };
         Some((left, right))
     }
+
+    /// Whether one of the two is being answered or explained.
+    pub(super) fn is_running(&self, app: &App) -> bool {
+        let shows = |key| self.turns(app).is_some_and(|(left, right)| [left.key, right.key].contains(&key));
+        !app.is_canceling() && app.phase().turn().is_some_and(shows)
+    }
 }
 
 /// Opens what can be compared with the selected turn.

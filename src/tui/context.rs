@@ -86,9 +86,6 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action:
     }
     match action {
         Some(Action::Back) if view.is_trying(app) => return view.leave_only(app, ContextParts::ALL),
-        Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
-            return vec![Intent::App(Event::CancelRequested)];
-        }
         Some(Action::Back | Action::Context) => screen.popup = None,
         Some(Action::OpenDocument) => return document::open(screen, app),
         Some(Action::Left) => choose(screen, app, Step::Up),

@@ -5,7 +5,7 @@
 //! Invariant: Esc stops a document that is on its way before anything else.
 //! Not here: laying it out (`pane::document`), reading it from the domain (`runtime`).
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::KeyEvent;
 use tui_textarea::TextArea;
 
 use super::action::Action;
@@ -13,7 +13,7 @@ use super::context::ContextView;
 use super::find::{Find, Way};
 use super::input::{Intent, step_of};
 use super::outline::Step;
-use super::popup::Popup;
+use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
 use crate::app::{App, Event, Fetched};
 use crate::base::{DocumentId, EvidenceId, clean_line};
@@ -101,16 +101,16 @@ impl DocumentView {
 
     /// A key while the text to look for is typed.
     fn type_key(&mut self, key: KeyEvent, action: Option<Action>) {
-        match (action, key.code) {
-            (Some(Action::Back), _) => self.typed = None,
-            (_, KeyCode::Enter) => {
+        match action {
+            Some(Action::Back) => self.typed = None,
+            _ if finishes(key, action) => {
                 let text = self.typed.take().map(|line| line.lines().join(" ")).unwrap_or_default();
                 (self.find, self.found) = (Find::new(&text), Found::Unknown);
                 self.goal = self.find.as_ref().map(|_| Goal::Match(Way::Here));
             }
             _ => {
                 if let Some(line) = &mut self.typed {
-                    line.input(key);
+                    type_into(line, key, action);
                 }
             }
         }
@@ -157,9 +157,6 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action:
         Some(Action::Back) if is_coming => {
             screen.popup = view.back.take().map(Popup::Context);
             return vec![Intent::App(Event::DocumentCancelRequested), Intent::Redraw];
-        }
-        Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
-            return vec![Intent::App(Event::CancelRequested)];
         }
         Some(Action::Back) if view.find.is_some() => view.find = None,
         Some(Action::Back | Action::OpenDocument) => screen.popup = view.back.take().map(Popup::Context),

@@ -50,6 +50,11 @@ impl Find {
         self.wanted = Some(way);
     }
 
+    /// A step that no pane took is wanted no more.
+    pub(super) fn want_none(&mut self) {
+        self.wanted = None;
+    }
+
     /// Whether a text has it.
     pub(super) fn is_in(&self, text: &str) -> bool {
         !self.runs(&folded(text)).is_empty()

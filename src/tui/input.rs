@@ -1,10 +1,10 @@
 //! Keys, pastes and the mouse -> changes of the screen and wishes to the app.
 //!
-//! Invariants: a paste never sends; Esc stops what runs before it closes anything; a question that the app would refuse
-//! stays in the composer.
+//! Invariants: a paste never sends; Esc closes what lies over the panes before it stops what runs; a question that the app
+//! would refuse stays in the composer; every key and click leads to a frame.
 //! Not here: which keys mean what (`keymap`), popups (`popup`), where the mouse points (`mouse`), what a wish leads to (`app`).
 
-use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use time::OffsetDateTime;
 use tui_textarea::CursorMove;
 
@@ -52,21 +52,33 @@ const SIDEWAYS: usize = 8;
 /// Takes one input of the terminal. `now` is when a question counts as asked.
 pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetDateTime) -> Vec<Intent> {
     screen.sync(app, now);
-    match input {
+    let intents = match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => on_key(screen, app, *key, now),
         Input::Paste(text) => {
-            if let Some(Popup::NewDomain(form)) = &mut screen.popup {
-                form.paste(text);
-            } else if screen.popup.is_none() {
-                screen.set_focus(Pane::Composer);
-                let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
-                screen.composer.area.insert_str(text);
+            match &mut screen.popup {
+                Some(popup) => popup::paste(popup, text),
+                None => {
+                    screen.set_focus(Pane::Composer);
+                    let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
+                    screen.composer.area.insert_str(text);
+                }
             }
             vec![Intent::Redraw]
         }
         Input::Mouse(event) => on_mouse(screen, app, *event, now),
         Input::Resize(..) => vec![Intent::Redraw],
         _ => Vec::new(),
+    };
+    // A key that leads to nothing may still have closed a popup, or ended the wish to leave.
+    if intents.is_empty() && is_pressed(input) { vec![Intent::Redraw] } else { intents }
+}
+
+/// Whether a key or a button of the mouse was pressed.
+fn is_pressed(input: &Input) -> bool {
+    match input {
+        Input::Key(key) => key.kind != KeyEventKind::Release,
+        Input::Mouse(event) => matches!(event.kind, MouseEventKind::Down(_)),
+        _ => false,
     }
 }
 
@@ -136,8 +148,8 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::RefreshDomain => return refresh_domain(screen, app),
         Action::StopIngest => return vec![Intent::App(Event::IngestCancelRequested)],
         Action::Search => popup::look_for(screen),
-        Action::NextMatch => next_match(screen, Way::On),
-        Action::PreviousMatch => next_match(screen, Way::Back),
+        Action::NextMatch => next_match(screen, app, Way::On),
+        Action::PreviousMatch => next_match(screen, app, Way::Back),
         Action::Rename => rename(screen, app),
         Action::Pin => return pin(screen, app),
         Action::Delete => return delete(screen, app),
@@ -245,7 +257,13 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 fn explain(screen: &mut ScreenState, app: &App, method: Method) -> Vec<Intent> {
     screen.set_focus(Pane::Why);
     let turn = screen.turn_index(app).unwrap_or(0);
-    vec![Intent::App(Event::ExplainRequested { turn, method })]
+    // What was worked out once, maybe for minutes, is shown; the same key explains anew while it is.
+    let event = if app.is_explained_by(turn, method) {
+        Event::EarlierWanted { turn, method }
+    } else {
+        Event::ExplainRequested { turn, method }
+    };
+    vec![Intent::App(event)]
 }
 
 /// Goes from the whole answer to its sentences and back; asks for them where they are not known.
@@ -321,8 +339,16 @@ fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
     wanted.map(Intent::App).into_iter().collect()
 }
 
-/// Wants the next place of what is looked for, or asks what to look for.
-fn next_match(screen: &mut ScreenState, way: Way) {
+/// Wants the next place of what is looked for, or asks what to look for. In the lists, where the words of all
+/// conversations are looked for, the places are the conversations that were found.
+fn next_match(screen: &mut ScreenState, app: &App, way: Way) {
+    if screen.focus == Pane::Lists {
+        match app.found() {
+            Some(found) => screen.lists = pane::next_found(app, found, (screen.lists, way)),
+            None => popup::look_for(screen),
+        }
+        return;
+    }
     match &mut screen.find {
         Some(find) => find.want(way),
         None => popup::look_for(screen),
@@ -371,10 +397,12 @@ fn whole(turn: &Turn, app: &App) -> Option<String> {
     history::export(app.conversation()?, std::slice::from_ref(&turn.record), Format::Markdown).ok()
 }
 
-/// Asks what is to be taken out of the program; in the lists it is the conversation, to a file.
+/// Asks what is to be taken out of the program; in the lists it is the conversation under the cursor, to a file.
 fn take_out(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.focus == Pane::Lists {
-        return vec![Intent::App(Event::ExportWanted { turn: None, format: Format::Markdown })];
+        let format = Format::Markdown;
+        let wanted = conversation(screen, app).map(|conversation| Event::StoredExportWanted { conversation, format });
+        return wanted.map(Intent::App).into_iter().collect();
     }
     export::open(screen, app);
     vec![Intent::Redraw]

@@ -1,7 +1,7 @@
 //! Which keys mean which action.
 //!
 //! Takes the defaults and the user's overrides; gives lookups for keys, help and footer.
-//! Invariants: in any place a key means one action; the program can always be left by a key.
+//! Invariants: in any place a key means one action; the program can always be left by a key, and what is open closed by one.
 
 use indexmap::IndexMap;
 
@@ -50,6 +50,9 @@ pub enum KeymapError {
     /// Nothing would leave the program.
     #[error("no key is left for `quit`")]
     NoQuit,
+    /// Nothing would close what is open.
+    #[error("no key is left for `back` that types no character")]
+    NoBack,
 }
 
 impl Default for Keymap {
@@ -65,7 +68,7 @@ impl Keymap {
     /// The defaults, with the keys of some actions replaced. `none`, or no key at all, takes an action its keys.
     ///
     /// # Errors
-    /// Unknown actions and keys, keys that mean two things, no key for `quit`.
+    /// Unknown actions and keys, keys that mean two things, no key for `quit` or `back`.
     pub fn with_overrides(overrides: &IndexMap<String, Vec<String>>) -> Result<Self, KeymapError> {
         let mut keymap = Self::default();
         for (name, keys) in overrides {
@@ -107,6 +110,10 @@ impl Keymap {
     fn check(&self) -> Result<(), KeymapError> {
         if self.chords.get(&Action::Quit).is_none_or(Vec::is_empty) {
             return Err(KeymapError::NoQuit);
+        }
+        // Where text is typed, a key that types a character would close nothing.
+        if self.key(Action::Back, Place::Composer).is_none() {
+            return Err(KeymapError::NoBack);
         }
         for place in [Place::Composer, Place::Panes] {
             let mut seen: IndexMap<Chord, Action> = IndexMap::new();

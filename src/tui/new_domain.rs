@@ -6,7 +6,8 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use tui_textarea::{CursorMove, TextArea};
 
-use super::popup::Popup;
+use super::action::Action;
+use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
 use crate::app::{App, Event};
 use crate::base::{DomainName, DomainNameError, clean_line};
@@ -97,13 +98,14 @@ pub(super) fn open(screen: &mut ScreenState) {
 }
 
 /// A key while it is open; a wish closes it.
-pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent) -> Option<Event> {
+pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Option<Event> {
     let Some(Popup::NewDomain(form)) = &mut screen.popup else { return None };
-    match (key.code, form.at) {
-        (KeyCode::Tab | KeyCode::BackTab | KeyCode::Up | KeyCode::Down, _) | (KeyCode::Enter, Field::Folder) => {
-            form.turn();
-        }
-        (KeyCode::Enter, Field::Name) => match form.taken(app) {
+    let turns = matches!(key.code, KeyCode::Tab | KeyCode::BackTab | KeyCode::Up | KeyCode::Down)
+        || matches!(action, Some(Action::NextPane | Action::PreviousPane));
+    match (finishes(key, action), form.at) {
+        _ if turns => form.turn(),
+        (true, Field::Folder) => form.turn(),
+        (true, Field::Name) => match form.taken(app) {
             Ok(wish) => {
                 screen.new_domain = (**form).clone();
                 screen.popup = None;
@@ -112,7 +114,7 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent) -> Opti
             Err((at, why)) => (form.at, form.refused) = (at, Some(why)),
         },
         _ => {
-            if form.line().input(key) {
+            if type_into(form.line(), key, action) {
                 form.refused = None;
             }
         }

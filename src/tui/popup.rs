@@ -1,6 +1,7 @@
 //! What lies over the panes, and the keys while it does.
 //!
-//! Takes keys, gives wishes. Each popup closes with Esc; Ctrl+C and Ctrl+Q mean there what they mean everywhere.
+//! Takes keys, gives wishes. Each popup closes with Esc and leaves alone what runs behind it; only a comparison stops first
+//! the turn that it shows. Ctrl+C and Ctrl+Q mean there what they mean everywhere.
 //! Invariant: while a popup takes text, keys that type a character are text.
 //! Not here: how popups are drawn (`pane::popup`).
 
@@ -150,19 +151,46 @@ pub(super) fn on_key(
     match action {
         Some(Action::Cancel) => return cancel(screen, app),
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
-        // They are there for the next question too: closing them leaves the running one alone.
         _ if matches!(screen.popup, Some(Popup::Settings(_))) => {
             return settings::on_key(screen, app, (key, action), now);
         }
         _ if matches!(screen.popup, Some(Popup::Context(_))) => return context::on_key(screen, app, key, action),
         _ if matches!(screen.popup, Some(Popup::Document(_))) => return document::on_key(screen, app, key, action),
-        Some(Action::Back) if app.is_busy() && !app.is_canceling() => {
+        Some(Action::Back) if is_being_answered(screen.popup.as_ref(), app) => {
             return vec![Intent::App(Event::CancelRequested)];
         }
         Some(Action::Back) => screen.popup = None,
         other => return into(screen, app, key, other, now),
     }
     vec![Intent::Redraw]
+}
+
+/// Whether a turn runs that what is open shows growing.
+fn is_being_answered(popup: Option<&Popup>, app: &App) -> bool {
+    matches!(popup, Some(Popup::Comparison(view)) if view.is_running(app))
+}
+
+/// Takes in a paste, on one line, where what is open takes text.
+pub(super) fn paste(popup: &mut Popup, text: &str) {
+    let line = match popup {
+        Popup::NewDomain(form) => return form.paste(text),
+        Popup::Palette(palette) => {
+            palette.selected = 0;
+            Some(&mut palette.line)
+        }
+        Popup::Prompt(prompt) => Some(&mut prompt.line),
+        Popup::Settings(view) => view.typed.as_mut(),
+        Popup::Document(view) => view.typed.as_mut(),
+        Popup::Help(_)
+        | Popup::Reasons(_)
+        | Popup::Confirm(_)
+        | Popup::Compare(_)
+        | Popup::Comparison(_)
+        | Popup::Context(_) => None,
+    };
+    if let Some(line) = line {
+        line.insert_str(clean_line(text));
+    }
 }
 
 /// Where keys are looked up while this is open.
@@ -234,13 +262,13 @@ fn into(
             }
         }
         Popup::Palette(palette) => {
-            if let Some(chosen) = in_palette(palette, key, screen.words) {
+            if let Some(chosen) = in_palette(palette, (key, action), screen.words) {
                 screen.popup = None;
                 return act(screen, app, chosen, now);
             }
         }
         Popup::Prompt(prompt) => {
-            if key.code == KeyCode::Enter {
+            if finishes(key, action) {
                 let wish = answer(prompt, now);
                 if matches!(prompt.asked, Asked::Text) {
                     screen.find = Find::new(&text_of(&prompt.line));
@@ -248,7 +276,7 @@ fn into(
                 screen.popup = None;
                 return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
             }
-            prompt.line.input(key);
+            type_into(&mut prompt.line, key, action);
         }
         Popup::Reasons(reasons) => {
             if let Some(reason) = in_reasons(reasons, key, action) {
@@ -268,7 +296,7 @@ fn into(
             }
         }
         Popup::NewDomain(_) => {
-            let wish = new_domain::on_key(screen, app, key);
+            let wish = new_domain::on_key(screen, app, key, action);
             return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
         }
         Popup::Export(_) => return export::on_key(screen, app, action),
@@ -280,21 +308,35 @@ fn into(
 }
 
 /// Gives the action that was chosen.
-fn in_palette(palette: &mut Palette, key: KeyEvent, words: Words) -> Option<Action> {
+fn in_palette(palette: &mut Palette, (key, action): (KeyEvent, Option<Action>), words: Words) -> Option<Action> {
     let found = palette.found(words);
-    match key.code {
-        KeyCode::Enter => return found.get(palette.selected).copied(),
-        KeyCode::Up => palette.selected = Step::Up.from(palette.selected, 1, found.len()),
-        KeyCode::Down => palette.selected = Step::Down.from(palette.selected, 1, found.len()),
-        KeyCode::PageUp => palette.selected = Step::PageUp.from(palette.selected, 8, found.len()),
-        KeyCode::PageDown => palette.selected = Step::PageDown.from(palette.selected, 8, found.len()),
-        _ => {
-            if palette.line.input(key) {
-                palette.selected = 0;
-            }
-        }
+    if finishes(key, action) {
+        return found.get(palette.selected).copied();
+    }
+    let step = match (key.code, action) {
+        (KeyCode::Up, _) => Some((Step::Up, 1)),
+        (KeyCode::Down, _) => Some((Step::Down, 1)),
+        (KeyCode::PageUp, _) | (_, Some(Action::PageUp)) => Some((Step::PageUp, 8)),
+        (KeyCode::PageDown, _) | (_, Some(Action::PageDown)) => Some((Step::PageDown, 8)),
+        _ => None,
+    };
+    match step {
+        Some((step, page)) => palette.selected = step.from(palette.selected, page, found.len()),
+        None if type_into(&mut palette.line, key, action) => palette.selected = 0,
+        None => {}
     }
     None
+}
+
+/// Whether a key finishes a line of text: the one that sends, and Enter.
+pub(super) fn finishes(key: KeyEvent, action: Option<Action>) -> bool {
+    action == Some(Action::Send) || key.code == KeyCode::Enter
+}
+
+/// Types into a line of text, which has no second one; says whether that changed it.
+pub(super) fn type_into(line: &mut TextArea<'_>, key: KeyEvent, action: Option<Action>) -> bool {
+    // The field would take Ctrl+J for another wish and delete what is before the cursor.
+    action != Some(Action::Newline) && line.input(key)
 }
 
 /// Gives the reason that was chosen, by its number or with Enter.

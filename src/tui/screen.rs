@@ -276,6 +276,10 @@ impl ScreenState {
 
     /// Moves the focus.
     pub fn set_focus(&mut self, pane: Pane) {
+        if let Some(find) = self.find.as_mut().filter(|_| self.focus != pane) {
+            // It was wanted of the pane that is left.
+            find.want_none();
+        }
         self.focus = pane;
         let own_column = pane == Pane::Lists && self.columns > 2;
         if matches!(pane, Pane::Evidence | Pane::Behind | Pane::Why | Pane::Lists) && !own_column {

@@ -14,7 +14,7 @@ use super::action::Action;
 use super::compare;
 use super::input::{Intent, step_of};
 use super::outline::Scroll;
-use super::popup::Popup;
+use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
 use crate::app::{App, Event, Other, Turn, TurnKey};
 use crate::config::{Changes, Refused, Setting, Takes, Way};
@@ -151,13 +151,13 @@ fn typing(view: &mut SettingsView, app: &App, key: KeyEvent, action: Option<Acti
             view.typed = None;
             view.refused = None;
         }
-        (_, KeyCode::Enter) => {
+        _ if finishes(key, action) => {
             let text = view.typed_text().unwrap_or_default();
             return choose(view, app, &text);
         }
         _ => {
             if let Some(line) = &mut view.typed {
-                line.input(key);
+                type_into(line, key, action);
             }
         }
     }

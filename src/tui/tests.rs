@@ -14,7 +14,7 @@ use super::*;
 use crate::answer::{Rewrite, RewriteHow};
 use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, TurnKey};
 use crate::base::{ConversationId, Millis, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Place, Rating, Reason, TurnRecord};
+use crate::history::{ConversationRecord, Feedback, Format, Found, Place, Rating, Reason, TurnRecord};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -35,6 +35,8 @@ fn key(chord: &str) -> Input {
         "F4" => (KeyModifiers::NONE, KeyCode::F(4)),
         "F6" => (KeyModifiers::NONE, KeyCode::F(6)),
         "F7" => (KeyModifiers::NONE, KeyCode::F(7)),
+        "F8" => (KeyModifiers::NONE, KeyCode::F(8)),
+        "F9" => (KeyModifiers::NONE, KeyCode::F(9)),
         "Ctrl+N" => (KeyModifiers::CONTROL, KeyCode::Char('n')),
         one => (KeyModifiers::NONE, KeyCode::Char(one.chars().next().unwrap())),
     };
@@ -104,13 +106,89 @@ fn a_question_that_is_refused_stays_in_the_composer() {
 }
 
 #[test]
-fn esc_stops_what_runs_before_it_closes_anything() {
+fn esc_closes_what_is_open_before_it_stops_what_runs() {
+    for open in ["F1", "Ctrl+P", "F7", "F8"] {
+        let mut desk = Desk::open();
+        desk.keys(&["a", "Enter", open]);
+        assert!(desk.screen.popup.is_some(), "{open}");
+        assert!(desk.keys(&["Esc"]).is_empty() && desk.screen.popup.is_none(), "{open}");
+        assert_eq!(desk.keys(&["Esc"]), [Intent::App(Event::CancelRequested)], "{open}");
+    }
+}
+
+#[test]
+fn every_key_leads_to_a_frame_though_it_does_nothing() {
     let mut desk = Desk::open();
-    desk.keys(&["a", "Enter", "F1"]);
-    assert_eq!(desk.keys(&["Esc"]), [Intent::App(Event::CancelRequested)]);
-    assert!(desk.screen.popup.is_some());
+    for input in ["Ctrl+P", "d", "e", "l", "e", "t", "e", "Enter", "F6", "D", "P", "Ctrl+C", "u"].map(key) {
+        let intents = on_input(&mut desk.screen, &desk.app, &input, NOW);
+        assert!(!intents.is_empty(), "{input:?}");
+    }
+    assert!(desk.screen.popup.is_none() && !desk.screen.leaving);
+}
+
+#[test]
+fn a_paste_goes_into_every_line_that_takes_text_and_stays_on_it() {
+    let paste = || Input::Paste("one\r\n\u{1b}[31mtwo".into());
+    let mut desk = kept();
+    desk.keys(&["F2", "/"]);
+    assert_eq!(desk.press(&paste()), [Intent::Redraw]);
+    desk.keys(&["Enter"]);
+    assert_eq!(desk.screen.find.as_ref().map(|find| find.text.as_str()), Some("one two"));
+    let renamed = |title: &str| {
+        let change = ConversationChange::Rename(ConversationId(7), title.into());
+        [Intent::App(Event::ConversationChangeWanted(change))]
+    };
+    desk.keys(&["F6", "r", "!"]);
+    desk.press(&paste());
+    assert_eq!(desk.keys(&["Enter"]), renamed("hi!one two"));
+    desk.keys(&["F2", "Esc", "F6", "/"]);
+    desk.press(&paste());
+    assert!(matches!(&desk.keys(&["Enter"])[..], [Intent::App(Event::ConversationsWanted(text))] if text == "one two"));
+    desk.keys(&["Ctrl+P"]);
+    desk.press(&Input::Paste("new conv".into()));
+    assert_eq!(desk.keys(&["Enter"]), [Intent::App(Event::ConversationStarted)]);
+    desk.keys(&["F1"]);
+    desk.press(&paste());
     desk.keys(&["Esc"]);
-    assert!(desk.screen.popup.is_none());
+    assert!(desk.screen.composer.is_empty(), "what takes no text drops it");
+    desk.keys(&["F7", "Enter"]);
+    desk.press(&paste());
+    let Some(popup::Popup::Settings(view)) = &desk.screen.popup else { panic!("no settings") };
+    assert!(view.typed.as_ref().is_some_and(|line| line.lines().join("|").ends_with("one two")), "{:?}", view.typed);
+}
+
+#[test]
+fn the_conversation_under_the_cursor_is_written_to_a_file() {
+    let wanted = |id| {
+        let format = Format::Markdown;
+        [Intent::App(Event::StoredExportWanted { conversation: ConversationId(id), format })]
+    };
+    let mut desk = kept();
+    assert_eq!(desk.keys(&["F6", "w"]), wanted(7));
+    assert_eq!(desk.keys(&["j", "w"]), wanted(4), "not the open one");
+    assert_eq!(desk.keys(&["j", "w"]), wanted(2), "also from the trash");
+}
+
+#[test]
+fn n_steps_through_the_conversations_that_were_found_and_leaves_no_wish_behind() {
+    let mut desk = kept();
+    desk.keys(&["F2", "/", "h", "i", "Enter", "F6", "n"]);
+    assert!(desk.screen.popup.is_some(), "nothing was looked for in the lists");
+    desk.keys(&["Esc"]);
+    let conversation = |id| desk.app.conversations().iter().find(|known| known.id == ConversationId(id)).unwrap();
+    let found = [7, 4].map(|id| Found { conversation: conversation(id).clone(), turns: vec![] });
+    let domain: crate::base::DomainName = "wiki".parse().unwrap();
+    desk.app.handle(Event::ConversationsFound { domain, text: "o".into(), found: found.into() });
+    let mut places = Vec::new();
+    for step in ["n", "n", "n", "N"] {
+        desk.keys(&[step]);
+        places.push(desk.screen.lists);
+        assert!(desk.screen.popup.is_none());
+    }
+    assert_eq!(places, [1, 0, 1, 0]);
+    desk.keys(&["F2", "n", "F3"]);
+    let find = desk.screen.find.as_mut().unwrap();
+    assert_eq!(find.step(&[4], 0), None, "the step was wanted of the pane that was left");
 }
 
 #[test]
@@ -241,7 +319,6 @@ fn what_the_focus_is_on_is_copied_clean() {
     assert!(desk.keys(&["F3", "y"]).is_empty(), "there is no evidence");
     let wanted = |turn| Intent::App(Event::ExportWanted { turn, format: Format::Markdown });
     assert_eq!(desk.keys(&["w", "Enter"]), [wanted(Some(0))]);
-    assert_eq!(desk.keys(&["F6", "w"]), [wanted(None)]);
 }
 
 #[test]
@@ -409,6 +486,25 @@ fn overrides_replace_keys_and_wrong_ones_are_named() {
     assert!(matches!(of("explain", &["Ctrl+Nope"]), Err(KeymapError::Key { .. })));
     assert!(matches!(of("explain", &["j"]), Err(KeymapError::Conflict { .. })));
     assert_eq!(of("quit", &[]), Err(KeymapError::NoQuit));
+    assert_eq!(of("back", &[]), Err(KeymapError::NoBack));
+    assert_eq!(of("back", &["B"]), Err(KeymapError::NoBack), "it would be text in a line of text");
+}
+
+#[test]
+fn another_key_that_sends_finishes_every_line_of_text() {
+    let keys = IndexMap::from([("send".to_owned(), vec!["F9".to_owned()])]);
+    let mut desk = kept();
+    desk.screen = ScreenState::new(Theme::colour(), Keymap::with_overrides(&keys).unwrap());
+    assert!(desk.keys(&["F2", "/", "h", "i", "Ctrl+J", "F9"]).is_empty());
+    assert_eq!(desk.screen.find.as_ref().map(|find| find.text.as_str()), Some("hi"), "and Ctrl+J deletes nothing");
+    let started = desk.keys(&["Ctrl+P", "n", "e", "w", " ", "c", "o", "n", "v", "F9"]);
+    assert_eq!(started, [Intent::App(Event::ConversationStarted)]);
+    desk.keys(&["F7", "Enter", "F9"]);
+    let Some(popup::Popup::Settings(view)) = &desk.screen.popup else { panic!("no settings") };
+    assert!(view.typed.is_none());
+    desk.keys(&["Esc", "F8", "x", "F9"]);
+    let Some(popup::Popup::NewDomain(form)) = &desk.screen.popup else { panic!("no domain") };
+    assert_eq!(form.at, new_domain::Field::Name);
 }
 
 #[test]

@@ -230,7 +230,10 @@ impl Monkey {
     }
 
     fn input(&mut self, input: &Input) {
-        for intent in on_input(&mut self.screen, &self.app, input, NOW) {
+        let intents = on_input(&mut self.screen, &self.app, input, NOW);
+        // The program draws only where something is wished.
+        assert!(!intents.is_empty() || !matches!(input, Input::Key(_)), "{input:?} leads to no frame");
+        for intent in intents {
             if let Intent::App(event) = intent {
                 self.hear(event);
             }
@@ -295,7 +298,7 @@ impl Monkey {
             Effect::ListConversations(domain) => vec![self.list(domain)],
             Effect::OpenConversation(id) => match self.history.get(&id).cloned() {
                 Some((record, turns)) => vec![Event::ConversationOpened { record, turns }],
-                None => vec![Event::Failed(problem())],
+                None => vec![Event::ConversationFailed { conversation: id, problem: problem() }],
             },
             Effect::RewriteQuestion { turn, .. } => {
                 let how = if way < 6 { RewriteHow::Model } else { RewriteHow::First };
@@ -337,7 +340,7 @@ impl Monkey {
                 let found = all.take(way).map(|conversation| Found { conversation, turns: turns.clone() }).collect();
                 vec![Event::ConversationsFound { domain, text, found }]
             }
-            Effect::Export { .. } => vec![Event::Done(Notice::Wrote("a file".into()))],
+            Effect::Export { .. } | Effect::ExportStored { .. } => vec![Event::Done(Notice::Wrote("a file".into()))],
             Effect::LoadTable { evidence, .. } => {
                 vec![Event::TableLoaded { evidence, table: (way > 0).then(|| Arc::new(grid())) }]
             }

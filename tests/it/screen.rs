@@ -469,6 +469,7 @@ impl Stage {
     /// Hands an input to the screen and what it wishes to the app; gives the wishes.
     pub(crate) fn input(&mut self, input: &Input) -> Vec<Intent> {
         let intents = on_input(&mut self.screen, &self.app, input, NOW);
+        assert!(!intents.is_empty() || !matches!(input, Input::Key(_)), "{input:?} leads to no frame");
         for intent in &intents {
             if let Intent::App(event) = intent {
                 self.play([event.clone()]);

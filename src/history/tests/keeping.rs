@@ -35,7 +35,7 @@ fn a_deleted_conversation_waits_in_the_trash_and_comes_back_whole() {
     history.delete(&ids[1..]).unwrap();
     assert_eq!(titles(&history.conversations(Some(&wiki())).unwrap()), ["first"]);
     assert_eq!(history.trash(None).unwrap().len(), 2);
-    assert!(history.latest(&wiki()).unwrap().is_some_and(|latest| latest.id == ids[0]));
+    assert!(history.latest(Some(&wiki())).unwrap().is_some_and(|latest| latest.id == ids[0]));
     history.restore(&ids[1..]).unwrap();
     assert_eq!((history.conversations(None).unwrap(), history.turns(ids[1]).unwrap()), before);
     assert_eq!(history.trash(None).unwrap(), []);

@@ -17,7 +17,8 @@ use unicode_width::UnicodeWidthStr;
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 use crate::attribution::{
-    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
+    Attribution, AttributionSettings, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence,
+    SentenceCluster,
 };
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::evidence::{Context, Kind};
@@ -170,6 +171,10 @@ fn trace(text: &str, score: u16) -> Trace {
             tokens: Vec::new(),
             sentences: Vec::new(),
         }),
+        earlier_attributions: vec![EarlierAttribution {
+            attribution: Attribution::new(Method::Similarity),
+            settings: Some(AttributionSettings { method: Method::Similarity, ..AttributionSettings::default() }),
+        }],
         timings_ms: TurnTimings { total: Millis(210.5), ..TurnTimings::default() },
         settings: Some(TurnSettings { sources: 3, temperature: 0.5, ..TurnSettings::default() }),
         domain_settings: vec!["sources".to_owned()],
@@ -240,7 +245,7 @@ fn a_stored_conversation_is_there_after_reopening() {
     drop(history);
 
     let history = History::open(&path).unwrap();
-    assert_eq!(history.latest(&wiki()).unwrap().as_ref(), Some(&grown));
+    assert_eq!(history.latest(Some(&wiki())).unwrap().as_ref(), Some(&grown));
     assert_eq!(history.conversation(begun.id).unwrap(), grown);
     let stored = history.turns(begun.id).unwrap();
     assert_eq!(stored.iter().map(|t| t.id).collect::<Vec<_>>(), [first, second]);
@@ -287,12 +292,16 @@ fn the_conversation_that_was_saved_last_comes_first() {
     };
     assert_eq!(ids(None), [a.id, c.id, b.id]);
     assert_eq!(ids(Some(&wiki())), [a.id, c.id]);
-    assert_eq!(history.latest(&league).unwrap().unwrap().id, b.id);
-    assert_eq!(history.latest(&"empty".parse().unwrap()).unwrap(), None);
+    assert_eq!(history.latest(Some(&league)).unwrap().unwrap().id, b.id);
+    assert_eq!(history.latest(Some(&"empty".parse().unwrap())).unwrap(), None);
 
     history.connection().execute("UPDATE conversations SET deleted_at = changed_at WHERE id = ?1", [a.id.0]).unwrap();
     assert_eq!(ids(None), [c.id, b.id]);
-    assert_eq!(history.latest(&wiki()).unwrap().unwrap().id, c.id);
+    assert_eq!(history.latest(Some(&wiki())).unwrap().unwrap().id, c.id);
+
+    history.connection().execute("UPDATE conversations SET pinned = 1 WHERE id = ?1", [b.id.0]).unwrap();
+    assert_eq!(ids(None), [b.id, c.id]);
+    assert_eq!(history.latest(None).unwrap().unwrap().id, c.id, "a pinned one is not the latest");
 }
 
 #[test]
@@ -469,7 +478,16 @@ const FIRST_TRACE: &str = include_str!("../testdata/trace-1.json");
 fn first_trace() -> Trace {
     let (suggestions, domain_settings) = (Vec::new(), Vec::new());
     let whole = trace("Alice did. [Source 1]", 512);
-    Trace { translation: None, suggestions, settings: None, domain_settings, variant: None, ..whole }
+    let earlier_attributions = Vec::new();
+    Trace {
+        translation: None,
+        earlier_attributions,
+        suggestions,
+        settings: None,
+        domain_settings,
+        variant: None,
+        ..whole
+    }
 }
 
 #[test]

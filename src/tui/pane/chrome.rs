@@ -250,8 +250,8 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
         Popup::Compare(_) => {
             vec![(Action::Back, words.close()), (Action::Toggle, words.choose()), short(Action::Down)]
         }
-        Popup::Comparison(_) => {
-            let running = app.is_busy() && !app.is_canceling();
+        Popup::Comparison(view) => {
+            let running = view.is_running(app);
             let close = (Action::Compare, words.close());
             let more = [short(Action::PageDown), short(Action::PageUp), short(Action::Copy), close];
             [(Action::Back, if running { words.stop() } else { words.close() })].into_iter().chain(more).collect()

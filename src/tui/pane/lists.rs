@@ -11,6 +11,7 @@ use crate::app::{App, DomainHealth, DomainSummary, FoundConversations};
 use crate::base::{ConversationId, DomainName, clean_line};
 use crate::history::{Found, MOST_FOUND};
 use crate::tui::action::{Action, Place};
+use crate::tui::find::Way;
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
 use crate::tui::words::{Noun, Words};
@@ -46,6 +47,19 @@ pub(in crate::tui) fn entry(app: &App, at: usize) -> Option<Entry> {
     }
     let trashed = app.trash().get(at.checked_sub(app.conversations().len())?)?;
     Some(Entry::Trashed(trashed.id))
+}
+
+/// The place of the conversation that was found after this one or before it; past the end it is the first, and back.
+pub(in crate::tui) fn next_found(app: &App, found: &FoundConversations, (at, way): (usize, Way)) -> usize {
+    let first = app.domains().map_or(0, <[_]>::len);
+    let Some(last) = (first + found.found.len()).checked_sub(1).filter(|last| *last >= first) else { return at };
+    match way {
+        Way::Here => at,
+        Way::On if at < first || at >= last => first,
+        Way::On => at + 1,
+        Way::Back if at <= first || at > last => last,
+        Way::Back => at - 1,
+    }
 }
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {

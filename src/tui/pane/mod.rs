@@ -47,7 +47,7 @@ pub(super) use composer::{draw as draw_composer, rows as composer_rows};
 pub(super) use conversation::draw as draw_conversation;
 pub(super) use evidence::draw as draw_evidence;
 pub(super) use kept::Kept;
-pub(super) use lists::{Entry, draw as draw_lists, entries, entry};
+pub(super) use lists::{Entry, draw as draw_lists, entries, entry, next_found};
 pub(super) use popup::draw as draw_popup;
 pub(super) use settled::Settled;
 pub(super) use table::Measured;

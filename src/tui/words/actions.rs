@@ -54,7 +54,7 @@ fn german(action: Action) -> (&'static str, &'static str) {
     match action {
         Action::Send => ("senden", "Frage senden"),
         Action::Newline => ("neue Zeile", "neue Zeile in der Frage"),
-        Action::Back => ("zurück", "Laufendes abbrechen; sonst schließen, zurück"),
+        Action::Back => ("zurück", "schließen; Laufendes abbrechen; sonst zurück"),
         Action::Cancel => ("abbrechen", "Laufendes abbrechen; zweimal beendet"),
         Action::Quit => ("beenden", "Programm beenden"),
         Action::Help => ("Hilfe", "diese Liste"),
