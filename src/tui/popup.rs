@@ -186,6 +186,7 @@ pub(super) fn paste(popup: &mut Popup, text: &str) {
         | Popup::Confirm(_)
         | Popup::Compare(_)
         | Popup::Comparison(_)
+        | Popup::Export(_)
         | Popup::Context(_) => None,
     };
     if let Some(line) = line {

@@ -10,7 +10,7 @@ use super::evidence::origin;
 use super::kept::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::app::{App, Turn};
-use crate::attribution::{Attribution, Cluster, How, Method, is_decisive};
+use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method};
 use crate::tui::action::{Action, Place};
 use crate::tui::difference::marked;
 use crate::tui::screen::{Pane, ScreenState};
@@ -61,14 +61,15 @@ fn parts(turn: &Turn, stage: &str, (screen, look): (&ScreenState, &Look<'_>)) ->
         if !explaining.clusters.is_empty() {
             parts.push(INTRODUCTION, Line::styled(words.so_far(), theme.dim));
         }
-        clusters(turn, &explaining.clusters, (screen, look), &mut parts);
+        // Which one decides is known when all are there.
+        clusters(turn, (&explaining.clusters, false), (screen, look), &mut parts);
     } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
         sentence::parts(turn, at, (screen, look), &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
         parts.extend(INTRODUCTION, verdict(attribution, look));
         parts.extend(INTRODUCTION, sentence::hint(turn, screen, look));
         parts.push(INTRODUCTION, Line::default());
-        clusters(turn, &attribution.clusters, (screen, look), &mut parts);
+        clusters(turn, (&attribution.clusters, attribution.decisive), (screen, look), &mut parts);
     }
     parts
 }
@@ -108,7 +109,8 @@ fn verdict(attribution: &Attribution, look: &Look<'_>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
     if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
-        lines.extend(paragraphs(&words.matters(&cluster.hits), look.theme.strong, look.width, &Indent::default()));
+        let hits = as_strong_as(cluster, &attribution.clusters);
+        lines.extend(paragraphs(&words.matters(&hits), look.theme.strong, look.width, &Indent::default()));
     } else if !attribution.decisive {
         lines.push(Line::styled(words.none_decides(), look.theme.strong));
         lines.extend(paragraphs(words.why_none_decides(), look.theme.text, look.width, &Indent::default()));
@@ -120,14 +122,24 @@ fn verdict(attribution: &Attribution, look: &Look<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-fn clusters(turn: &Turn, of: &[Cluster], look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
-    let clusters = of;
-    let (screen, look) = look;
-    let decisive = is_decisive(&clusters.iter().map(|cluster| cluster.share).collect::<Vec<_>>());
+/// The sources of this cluster and of those that matter as much, by rank.
+fn as_strong_as(strongest: &Cluster, clusters: &[Cluster]) -> Vec<usize> {
+    let share = |cluster: &Cluster| cluster.share.unwrap_or_default();
+    let least = share(strongest) / FLAT_RATIO;
+    let equals = clusters.iter().filter(|cluster| cluster.share.is_some() && share(cluster) > least);
+    let mut hits: Vec<usize> = equals.flat_map(|cluster| cluster.hits.iter().copied()).collect();
+    hits.sort_unstable();
+    hits
+}
+
+/// `of` are the clusters, and whether they say which of them decides.
+fn clusters(turn: &Turn, of: (&[Cluster], bool), look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
+    let ((clusters, decisive), (screen, look)) = (of, look);
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
+        let role = Role::of(cluster.how, (cluster.contribution, cluster.share), decisive);
         parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
-        parts.extend(at, detail_lines(turn, (cluster, cluster.share.filter(|_| decisive)), look));
+        parts.extend(at, detail_lines(turn, (cluster, role), look));
         if open {
             parts.extend(at, opened(turn, cluster, look));
         }
@@ -152,11 +164,11 @@ pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, 
     Line::from(spans)
 }
 
-/// The sources of a cluster in words, with the share that they decide by.
-fn detail_lines(turn: &Turn, of: (&Cluster, Option<f64>), look: &Look<'_>) -> Vec<Line<'static>> {
-    let ((cluster, share), words) = (of, look.words);
+/// The sources of a cluster in words.
+fn detail_lines(turn: &Turn, (cluster, role): (&Cluster, Role), look: &Look<'_>) -> Vec<Line<'static>> {
+    let words = look.words;
     let is_cited = turn.answer().is_some_and(|answer| cluster.hits.iter().any(|hit| answer.citations.contains(hit)));
-    let cited = standing(is_cited, (cluster.how, share), words);
+    let cited = role.beside(is_cited, words);
     let three = words.decimal(cluster.contribution, 3);
     let value = match cluster.how {
         How::Similarity => words.cosine(&three),
@@ -173,16 +185,41 @@ fn detail_lines(turn: &Turn, of: (&Cluster, Option<f64>), look: &Look<'_>) -> Ve
 /// With a smaller share, sources matter so little beside the others that the answer could do without them.
 const DECISIVE: f64 = 0.05;
 
-/// Whether sources are cited, and whether the answer could do without them; no share where none decides.
-pub(super) fn standing(is_cited: bool, (how, share): (How, Option<f64>), words: Words) -> &'static str {
-    let is_decisive = share.is_some_and(|share| share >= DECISIVE);
-    match (how, is_cited, is_decisive) {
-        // Being alike says nothing of what the answer could do without.
-        (How::Similarity, true, _) => words.cited(),
-        (How::Similarity, false, _) | (_, false, false) => words.not_cited(),
-        (_, true, true) => words.cited_and_decisive(),
-        (_, true, false) => words.cited_but_removable(),
-        (_, false, true) => words.decisive_but_not_cited(),
+/// A smaller contribution is a change of nothing: as little as makes two evidences the same for clustering.
+const NOTHING: f64 = 0.005;
+
+/// What sources are for an answer, as far as that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// They stand out.
+    Decisive,
+    /// The answer can do without them.
+    Removable,
+    /// Neither can be said: all matter alike, they were tried together with others, or were only compared.
+    Open,
+}
+
+impl Role {
+    /// `decisive`: whether the shares say which sources stand out.
+    pub(super) fn of(how: How, (contribution, share): (f64, Option<f64>), decisive: bool) -> Self {
+        let share = share.unwrap_or_default();
+        match how {
+            How::Similarity | How::Group => Self::Open,
+            _ if contribution < NOTHING || (decisive && share < DECISIVE) => Self::Removable,
+            _ if decisive => Self::Decisive,
+            _ => Self::Open,
+        }
+    }
+
+    /// The same beside whether the answer cites them.
+    pub(super) fn beside(self, is_cited: bool, words: Words) -> &'static str {
+        match (self, is_cited) {
+            (Self::Decisive, true) => words.cited_and_decisive(),
+            (Self::Decisive, false) => words.decisive_but_not_cited(),
+            (Self::Removable, true) => words.cited_but_removable(),
+            (Self::Open, true) => words.cited(),
+            (Self::Removable | Self::Open, false) => words.not_cited(),
+        }
     }
 }
 
