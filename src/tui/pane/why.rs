@@ -155,8 +155,8 @@ pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, 
 /// The sources of a cluster in words, with the share that they decide by.
 fn detail_lines(turn: &Turn, of: (&Cluster, Option<f64>), look: &Look<'_>) -> Vec<Line<'static>> {
     let ((cluster, share), words) = (of, look.words);
-    let is_cited = turn.answer().is_some_and(|answer| cluster.hits.iter().any(|hit| answer.citations.contains(hit)));
-    let cited = standing(is_cited, (cluster.how, share), words);
+    let named = turn.answer().map_or(&[][..], |answer| &answer.citations);
+    let cited = standing((&cluster.hits, named), (cluster.how, share), words);
     let three = words.decimal(cluster.contribution, 3);
     let value = match cluster.how {
         How::Similarity => words.cosine(&three),
@@ -172,8 +172,13 @@ fn detail_lines(turn: &Turn, of: (&Cluster, Option<f64>), look: &Look<'_>) -> Ve
 /// With a smaller share, sources matter so little beside the others that the answer could do without them.
 const DECISIVE: f64 = 0.05;
 
-/// Whether sources are cited, and whether the answer could do without them; no share where none decides.
-pub(super) fn standing(is_cited: bool, (how, share): (How, Option<f64>), words: Words) -> &'static str {
+/// Whether sources are among the named ones, and whether the answer could do without them; no share where none decides.
+pub(super) fn standing(
+    (hits, named): (&[usize], &[usize]),
+    (how, share): (How, Option<f64>),
+    words: Words,
+) -> &'static str {
+    let is_cited = hits.iter().any(|hit| named.contains(hit));
     let is_decisive = share.is_some_and(|share| share >= DECISIVE);
     match (how, is_cited, is_decisive) {
         // Being alike says nothing of what the answer could do without.
