@@ -281,7 +281,6 @@ impl App {
             Event::StoredExportWanted { conversation, format } => self.export_stored(conversation, format),
             Event::CheckWanted { turn } => self.check(turn),
             Event::BranchWanted { turn } => self.branch(turn),
-            Event::ConversationBranched(id) => self.grant_or_wait(Wish::Conversation(id)),
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
             Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
@@ -291,7 +290,9 @@ impl App {
             }
             Event::CancelRequested => self.cancel(),
             Event::DomainChosen(name) => self.grant_or_wait(Wish::Domain(name)),
-            Event::ConversationChosen(id) => self.grant_or_wait(Wish::Conversation(id)),
+            Event::ConversationChosen(id) | Event::ConversationBranched(id) => {
+                self.grant_or_wait(Wish::Conversation(id))
+            }
             Event::ConversationStarted => self.grant_or_wait(Wish::NewConversation),
             Event::IngestWanted { domain, path } => self.ingest(domain, path),
             Event::IngestCancelRequested => self.cancel_ingest(),

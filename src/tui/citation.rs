@@ -19,7 +19,7 @@ pub(super) fn choose(screen: &mut ScreenState, app: &App, step: Step) {
     screen.set_focus(Pane::Conversation);
     let count = screen.turn(app).map_or(0, |turn| hits(turn, screen).len());
     let to = match (screen.citation.map(|chosen| chosen.at), step) {
-        (None, Step::Up) | (Some(0), Step::Up) => count.saturating_sub(1),
+        (None | Some(0), Step::Up) => count.saturating_sub(1),
         (None, _) => 0,
         (Some(at), Step::Up) => at - 1,
         (Some(at), _) => at + 1,

@@ -143,7 +143,7 @@ mod tests {
         fn reversing_changes_no_text(parts in proptest::collection::vec("[aÄßx ]{0,6}", 0..5), run in 0_usize..20) {
             let mut line: Line<'static> = parts.iter().map(|part| Span::raw(part.clone())).collect();
             let before = line.to_string();
-            reverse(&mut line, &[run..run + 3]);
+            reverse(&mut line, std::slice::from_ref(&(run..run + 3)));
             prop_assert_eq!(line.to_string(), before);
         }
     }

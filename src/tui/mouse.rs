@@ -102,20 +102,18 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
         return vec![Intent::Redraw];
     }
     let Some((pane, area)) = screen.targets.at(place) else { return Vec::new() };
-    match step {
-        Some(step) => scroll(screen, app, pane, step),
-        None => {
-            let intents = click(screen, app, pane, (area, event.row));
-            if let Some(citation) = screen.targets.citation_at(place) {
-                // Another turn may have been selected by the click.
-                screen.sync(app, now);
-                screen.citation = Some(citation);
-                citation::follow(screen, app);
-            }
-            return intents;
-        }
+    if let Some(step) = step {
+        scroll(screen, app, pane, step);
+        return vec![Intent::Redraw];
     }
-    vec![Intent::Redraw]
+    let intents = click(screen, app, pane, (area, event.row));
+    if let Some(citation) = screen.targets.citation_at(place) {
+        // Another turn may have been selected by the click.
+        screen.sync(app, now);
+        screen.citation = Some(citation);
+        citation::follow(screen, app);
+    }
+    intents
 }
 
 fn scroll(screen: &mut ScreenState, app: &App, pane: Pane, step: Step) {

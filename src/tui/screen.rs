@@ -14,7 +14,7 @@ use super::layout::Arrangement;
 use super::mouse::Targets;
 use super::new_domain::NewDomain;
 use super::outline::{Outline, Scroll};
-use super::pane::{Kept, Measured, Section, Settled};
+use super::pane::{self, Entry, Kept, Measured, Section, Settled};
 use super::popup::Popup;
 use super::signs::Signs;
 use super::theme::Theme;
@@ -196,6 +196,8 @@ pub struct ScreenState {
     /// The sentence of the selected answer that is looked at; none for the whole answer.
     pub(super) sentence: Option<usize>,
     pub(super) lists: usize,
+    /// Where that was last, and what it was on.
+    listed: Option<(usize, Entry)>,
     pub(super) composer: Composer,
     /// How many columns the last frame had.
     pub(super) columns: u16,
@@ -238,6 +240,7 @@ impl ScreenState {
             why_kept: Kept::default(),
             sentence: None,
             lists: 0,
+            listed: None,
             composer: Composer::default(),
             columns: 1,
             arrangement: Arrangement::default(),
@@ -331,7 +334,20 @@ impl ScreenState {
         self.shown = (first, selected);
         let hits = self.turn(app).map_or(0, |turn| turn.hits().len());
         self.evidence.selected = self.evidence.selected.min(hits.saturating_sub(1));
-        let entries = super::pane::entries(app);
+        self.follow_entry(app);
+    }
+
+    /// Keeps the cursor of the lists on what it is on where entries come and go, unless it was moved since.
+    fn follow_entry(&mut self, app: &App) {
+        let entries = pane::entries(app);
+        if let Some((at, on)) = &self.listed
+            && *at == self.lists
+            && pane::entry(app, *at).as_ref() != Some(on)
+            && let Some(now) = (0..entries).find(|at| pane::entry(app, *at).as_ref() == Some(on))
+        {
+            self.lists = now;
+        }
         self.lists = self.lists.min(entries.saturating_sub(1));
+        self.listed = pane::entry(app, self.lists).map(|on| (self.lists, on));
     }
 }

@@ -296,6 +296,25 @@ fn conversations_are_named_pinned_thrown_away_and_taken_back() {
 }
 
 #[test]
+fn the_cursor_of_the_lists_stays_on_its_conversation_when_another_comes_above_it() {
+    let mut desk = kept();
+    desk.keys(&["F6", "j"]);
+    let pinned = |desk: &mut Desk| desk.keys(&["P"]);
+    let older = Intent::App(Event::ConversationChangeWanted(ConversationChange::Pin(ConversationId(4), Place::Pinned)));
+    assert_eq!(pinned(&mut desk), [older.clone()]);
+    desk.app.handle(Event::ConversationsListed {
+        domain: "wiki".parse().unwrap(),
+        conversations: vec![
+            conversation(9, "New", None),
+            conversation(7, "hi", None),
+            conversation(4, "Older", None),
+        ],
+        trash: vec![conversation(2, "Gone", Some(NOW))],
+    });
+    assert_eq!(pinned(&mut desk), [older]);
+}
+
+#[test]
 fn every_action_is_found_by_words_and_done_from_the_palette() {
     let mut desk = kept();
     assert!(desk.keys(&["Ctrl+P"]).is_empty());

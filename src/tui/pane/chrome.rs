@@ -303,17 +303,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let moves = [(Action::Down, words.next()), (Action::Up, words.previous())];
     let moves = moves.into_iter().filter(|_| has_rows(app, screen));
     let open = has_rows(app, screen).then_some(short(Action::Toggle));
-    match (screen.focus, screen.citation) {
-        (Pane::Conversation, Some(_)) => {
-            let others = [Action::NextCitation, Action::PreviousCitation].map(short);
-            hints.push((Action::Toggle, words.to_its_source()));
-            hints.extend(others.into_iter().chain([(Action::Back, words.end())]));
-        }
-        (Pane::Evidence, Some(chosen)) if chosen.is_followed() => {
-            hints.push((Action::Back, words.to_its_citation()));
-        }
-        _ => {}
-    }
+    hints.extend(citation_hints(screen));
     match screen.focus {
         Pane::Composer if screen.composer.edits() => {
             hints.extend([(Action::Send, words.ask_again()), (Action::Back, words.leave_it())]);
@@ -327,8 +317,8 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             hints.extend(edit);
             let of_answer = [Action::Copy, Action::Compare, Action::RateUp, Action::RateDown].map(short);
             hints.extend(of_answer.into_iter().filter(|_| answered));
-            let cites = screen.turn(app).and_then(Turn::answer).is_some_and(|answer| !answer.citations.is_empty());
-            hints.extend((cites && screen.citation.is_none()).then(|| short(Action::NextCitation)));
+            let cites = screen.turn(app).and_then(Turn::answer).filter(|answer| !answer.citations.is_empty());
+            hints.extend(cites.filter(|_| screen.citation.is_none()).map(|_| short(Action::NextCitation)));
             let several = app.turns().len() > 1;
             hints.extend([Action::PreviousTurn, Action::NextTurn].map(short).into_iter().filter(|_| several));
             hints.extend(edit.map(|_| short(Action::PageUp)));
@@ -367,6 +357,20 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             .map(short),
     );
     hints
+}
+
+/// The keys for a citation that is chosen, and for the way back from its source.
+fn citation_hints(screen: &ScreenState) -> Vec<(Action, &'static str)> {
+    let words = screen.words;
+    match (screen.focus, screen.citation) {
+        (Pane::Conversation, Some(_)) => {
+            let others = [Action::NextCitation, Action::PreviousCitation].map(|action| (action, words.hint(action)));
+            let source = [(Action::Toggle, words.to_its_source())];
+            source.into_iter().chain(others).chain([(Action::Back, words.end())]).collect()
+        }
+        (Pane::Evidence, Some(chosen)) if chosen.is_followed() => vec![(Action::Back, words.to_its_citation())],
+        _ => Vec::new(),
+    }
 }
 
 /// The keys for what is under the cursor of the lists.

@@ -9,6 +9,7 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::popup::middle;
 use super::{Focus, block};
+use crate::history::Format;
 use crate::tui::export::{ExportMenu, FORMATS, Row, To, What};
 use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
@@ -33,10 +34,19 @@ pub(super) fn draw(screen: &ScreenState, area: Rect, frame: &mut Frame<'_>) {
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// `› Format   [Markdown]  HTML   JSON`.
+/// What a format is called, in every language.
+fn name_of(format: Format) -> &'static str {
+    match format {
+        Format::Markdown => "Markdown",
+        Format::Html => "HTML",
+        Format::Json => "JSON",
+    }
+}
+
+/// `› As       [Markdown]  HTML   JSON`.
 fn line(menu: &ExportMenu, row: Row, (theme, words): (&Theme, Words)) -> Line<'static> {
     let (name, choices) = match row {
-        Row::Format => (words.format(), FORMATS.map(|one| (words.format_name(one), one == menu.format)).to_vec()),
+        Row::Format => (words.format(), FORMATS.map(|one| (name_of(one), one == menu.format)).to_vec()),
         Row::What => (words.how_much(), What::ALL.map(|one| (words.much(one), one == menu.what)).to_vec()),
         Row::To => (words.where_to(), To::ALL.map(|one| (words.place_of(one), one == menu.to)).to_vec()),
     };

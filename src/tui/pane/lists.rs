@@ -17,6 +17,7 @@ use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
 use crate::tui::words::{Noun, Words};
 
 /// Something that can be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tui) enum Entry {
     Domain(DomainName),
     Conversation(ConversationId),

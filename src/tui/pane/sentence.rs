@@ -73,9 +73,8 @@ fn details(turn: &Turn, of: (&Sentence, &SentenceCluster), look: &Look<'_>) -> V
     let ((sentence, cluster), words) = (of, look.words);
     let sources = turn.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
     let named = citation::read(&sentence.text, &sources).valid;
-    let is_cited = cluster.hits.iter().any(|hit| named.contains(hit));
-    let role = Role::of(cluster.how, (cluster.contribution, cluster.share), sentence.decisive);
-    let cited = role.beside(is_cited, words);
+    let role = Role::of(cluster.how, cluster.contribution, cluster.share.filter(|_| sentence.decisive));
+    let cited = role.beside((&cluster.hits, &named), words);
     let (percent, change) = (words.decimal(cluster.contribution * 100.0, 1), words.number(&change_of(cluster.drop, 2)));
     let text = words.sentence_details(&percent, &change, cited);
     paragraphs(&text, look.theme.dim, look.width, &Indent::of(4))

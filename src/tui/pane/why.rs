@@ -62,14 +62,14 @@ fn parts(turn: &Turn, stage: &str, (screen, look): (&ScreenState, &Look<'_>)) ->
             parts.push(INTRODUCTION, Line::styled(words.so_far(), theme.dim));
         }
         // Which one decides is known when all are there.
-        clusters(turn, (&explaining.clusters, false), (screen, look), &mut parts);
+        clusters((turn, None), &explaining.clusters, (screen, look), &mut parts);
     } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
         sentence::parts(turn, at, (screen, look), &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
         parts.extend(INTRODUCTION, verdict(attribution, look));
         parts.extend(INTRODUCTION, sentence::hint(turn, screen, look));
         parts.push(INTRODUCTION, Line::default());
-        clusters(turn, (&attribution.clusters, attribution.decisive), (screen, look), &mut parts);
+        clusters((turn, Some(attribution)), &attribution.clusters, (screen, look), &mut parts);
     }
     parts
 }
@@ -132,12 +132,17 @@ fn as_strong_as(strongest: &Cluster, clusters: &[Cluster]) -> Vec<usize> {
     hits
 }
 
-/// `of` are the clusters, and whether they say which of them decides.
-fn clusters(turn: &Turn, of: (&[Cluster], bool), look: (&ScreenState, &Look<'_>), parts: &mut Parts<usize>) {
-    let ((clusters, decisive), (screen, look)) = (of, look);
+/// The clusters that are settled so far, or all of a finished explanation.
+fn clusters(
+    (turn, finished): (&Turn, Option<&Attribution>),
+    clusters: &[Cluster],
+    (screen, look): (&ScreenState, &Look<'_>),
+    parts: &mut Parts<usize>,
+) {
+    let is_decided = finished.is_some_and(|attribution| attribution.decisive);
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
-        let role = Role::of(cluster.how, (cluster.contribution, cluster.share), decisive);
+        let role = Role::of(cluster.how, cluster.contribution, cluster.share.filter(|_| is_decided));
         parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
         parts.extend(at, detail_lines(turn, (cluster, role), look));
         if open {
@@ -167,8 +172,8 @@ pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, 
 /// The sources of a cluster in words.
 fn detail_lines(turn: &Turn, (cluster, role): (&Cluster, Role), look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
-    let is_cited = turn.answer().is_some_and(|answer| cluster.hits.iter().any(|hit| answer.citations.contains(hit)));
-    let cited = role.beside(is_cited, words);
+    let named = turn.answer().map_or(&[][..], |answer| &answer.citations);
+    let cited = role.beside((&cluster.hits, named), words);
     let three = words.decimal(cluster.contribution, 3);
     let value = match cluster.how {
         How::Similarity => words.cosine(&three),
@@ -200,19 +205,20 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// `decisive`: whether the shares say which sources stand out.
-    pub(super) fn of(how: How, (contribution, share): (f64, Option<f64>), decisive: bool) -> Self {
-        let share = share.unwrap_or_default();
-        match how {
-            How::Similarity | How::Group => Self::Open,
-            _ if contribution < NOTHING || (decisive && share < DECISIVE) => Self::Removable,
-            _ if decisive => Self::Decisive,
-            _ => Self::Open,
+    /// There is no `share` where the shares do not say which sources stand out.
+    pub(super) fn of(how: How, contribution: f64, share: Option<f64>) -> Self {
+        match (how, share) {
+            (How::Similarity | How::Group, _) => Self::Open,
+            _ if contribution < NOTHING => Self::Removable,
+            (_, Some(share)) if share < DECISIVE => Self::Removable,
+            (_, Some(_)) => Self::Decisive,
+            (_, None) => Self::Open,
         }
     }
 
-    /// The same beside whether the answer cites them.
-    pub(super) fn beside(self, is_cited: bool, words: Words) -> &'static str {
+    /// The same beside whether the answer names one of these sources.
+    pub(super) fn beside(self, (hits, named): (&[usize], &[usize]), words: Words) -> &'static str {
+        let is_cited = hits.iter().any(|hit| named.contains(hit));
         match (self, is_cited) {
             (Self::Decisive, true) => words.cited_and_decisive(),
             (Self::Decisive, false) => words.decisive_but_not_cited(),

@@ -3,7 +3,6 @@
 use super::{Words, texts};
 use crate::base::Language;
 use crate::config::{Group, Refused, Setting, Takes};
-use crate::history::Format;
 use crate::tui::export::{To, What};
 use crate::tui::new_domain::{Field, NotTaken};
 use crate::tui::popup::Asked;
@@ -79,15 +78,6 @@ texts! { POPUPS
 }
 
 impl Words {
-    /// What a format is called.
-    pub(in crate::tui) fn format_name(self, format: Format) -> &'static str {
-        match format {
-            Format::Markdown => "Markdown",
-            Format::Html => "HTML",
-            Format::Json => "JSON",
-        }
-    }
-
     /// How much is taken out of the program.
     pub(in crate::tui) fn much(self, what: What) -> &'static str {
         match what {
