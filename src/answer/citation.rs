@@ -35,6 +35,21 @@ pub struct Citations {
     pub marks: Vec<Mark>,
 }
 
+impl Citations {
+    /// The text as it would stand without its marks.
+    #[must_use]
+    pub fn without_marks(&self) -> String {
+        let mut rest = String::with_capacity(self.text.len());
+        let mut done = 0;
+        for mark in &self.marks {
+            rest.push_str(self.text[done..mark.span.start].trim_end());
+            done = mark.span.end;
+        }
+        rest.push_str(&self.text[done..]);
+        rest
+    }
+}
+
 /// Longest range of numbers that is taken for one; `1-2024` is none.
 const LONGEST_RANGE: usize = 20;
 

@@ -65,7 +65,8 @@ pub fn suggest(
     if input.answer.prompt.sources().is_empty() {
         return Ok(Vec::new());
     }
-    let answer = without_marks(&input.answer.text);
+    // A question would repeat the sources that the answer names.
+    let answer = clean_line(&super::citation::read(&input.answer.text, &[]).without_marks());
     let prompt = SuggestPrompt {
         prompt: &input.answer.prompt,
         question: input.question,
@@ -113,17 +114,4 @@ fn is_grounded(line: &str, language: Language, known: &HashSet<String>) -> bool 
 fn form(question: &str) -> String {
     let letters = question.chars().filter(|letter| letter.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
-}
-
-/// The answer without `[Source n]`, which a question would repeat.
-fn without_marks(text: &str) -> String {
-    let read = super::citation::read(text, &[]);
-    let mut rest = String::with_capacity(text.len());
-    let mut at = 0;
-    for mark in &read.marks {
-        rest.push_str(read.text[at..mark.span.start].trim_end());
-        at = mark.span.end;
-    }
-    rest.push_str(&read.text[at..]);
-    clean_line(&rest)
 }

@@ -1,7 +1,8 @@
-//! What every room needs: ids, the cancel token, languages, dates, clean text.
+//! What every room needs: ids, the cancel token, languages, dates, addresses, clean text.
 //!
 //! Invariant: knows nothing of documents, models, indexes or screens, and does no I/O of its own.
 
+mod address;
 mod cancel;
 #[cfg(test)]
 mod cases;
@@ -12,6 +13,7 @@ mod ids;
 mod language;
 mod timing;
 
+pub use address::page_number;
 pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled, Watched};
 #[cfg(test)]
 pub(crate) use cases::cases;

@@ -10,10 +10,10 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::overlap::without_marks;
 use super::{EvalError, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
 use crate::base::{ConversationId, DomainName, clean_line};
 use crate::history::{Rating, TurnRecord};
-use crate::prompt::without_marks;
 use crate::retrieval::Hit;
 
 /// Fewest letters of a piece of an answer that says something.

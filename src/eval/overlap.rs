@@ -44,15 +44,7 @@ impl Overlap {
 
 /// The answer as it would stand without the sources it names.
 pub(super) fn without_marks(answer: &str) -> String {
-    let citations = citation::read(answer, &[]);
-    let mut text = String::with_capacity(citations.text.len());
-    let mut done = 0;
-    for mark in &citations.marks {
-        text.push_str(citations.text[done..mark.span.start].trim_end());
-        done = mark.span.end;
-    }
-    text.push_str(&citations.text[done..]);
-    text.trim().to_owned()
+    citation::read(answer, &[]).without_marks().trim().to_owned()
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::score::{Page, Placed, page_number};
+use super::score::{Page, Placed};
 use super::{EvalError, Question};
-use crate::base::DocumentId;
+use crate::base::{DocumentId, page_number};
 use crate::index::{Index, StoredDocument};
 use crate::retrieval::{Hit, Relation};
 

@@ -56,15 +56,6 @@ impl From<Page> for Placed {
     }
 }
 
-/// The number of a Confluence page: the digits after `/pages/`, or those of `pageId`.
-pub(super) fn page_number(url: &str) -> Option<&str> {
-    ["/pages/", "pageId="].iter().find_map(|mark| {
-        let after = &url[url.find(mark)? + mark.len()..];
-        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        (end > 0).then(|| &after[..end])
-    })
-}
-
 /// Where the gold pages of one question came in its ranking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Outcome {
@@ -143,17 +134,6 @@ mod tests {
 
     fn placed(pages: &[Page]) -> Vec<Placed> {
         pages.iter().cloned().map(Placed::from).collect()
-    }
-
-    #[test]
-    fn the_number_of_a_page_is_read_from_its_url() {
-        let space = "https://openxt.example.net/wiki/spaces/TEST/pages/";
-        assert_eq!(page_number(&format!("{space}64716806/Bats+Bash")), Some("64716806"));
-        assert_eq!(page_number(&format!("{space}64716806")), Some("64716806"));
-        assert_eq!(page_number("/wiki/pages/viewpage.action?pageId=17"), Some("17"));
-        for none in ["", "regression-2025-03.json", "/pages/", "/pages/Home", "/spaces/64716806"] {
-            assert_eq!(page_number(none), None, "{none}");
-        }
     }
 
     #[test]

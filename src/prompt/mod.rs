@@ -28,7 +28,7 @@ pub use settings::{PromptSettings, SourceOrder};
 pub use shares::PromptShares;
 pub use suggest::SuggestPrompt;
 pub use translate::TranslatePrompt;
-pub use wording::{out_of_scope, without_marks};
+pub use wording::out_of_scope;
 
 #[cfg(test)]
 mod tests;

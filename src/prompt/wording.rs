@@ -146,7 +146,7 @@ fn render(wording: &Wording, values: Value) -> Result<String, PromptError> {
 }
 
 /// An earlier answer without its `[Source n]`: those numbers meant other sources than the ones in this prompt.
-pub fn without_marks(answer: &str) -> String {
+fn without_marks(answer: &str) -> String {
     let mut text = String::with_capacity(answer.len());
     let mut rest = answer.trim();
     while let Some(start) = rest.find("[Source ") {

@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{DocumentId, EvidenceId};
+use crate::base::{DocumentId, EvidenceId, page_number};
 use crate::evidence::Kind;
 
 /// Share of runs of words that two texts have in common when they are the same.
@@ -170,16 +170,11 @@ pub(super) fn group(candidates: &[Candidate<'_>], question: &str) -> Vec<Group> 
 /// Of two copies the later one is more likely to be kept up. Wikis number their pages in the order they were made.
 fn newer(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
     let by_date = a.date.zip(b.date).filter(|(a, b)| a.len() == b.len() && a != b);
-    by_date.map_or_else(|| page_number(a.url) > page_number(b.url), |(a, b)| a > b)
+    by_date.map_or_else(|| number(a.url) > number(b.url), |(a, b)| a > b)
 }
 
-/// The number of a page in the address of a wiki.
-fn page_number(url: &str) -> Option<u64> {
-    ["/pages/", "pageId="].iter().find_map(|mark| {
-        let (_, after) = url.split_once(mark)?;
-        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        after[..end].parse().ok()
-    })
+fn number(url: &str) -> Option<u64> {
+    page_number(url)?.parse().ok()
 }
 
 /// A candidate in the form that is compared.

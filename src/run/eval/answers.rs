@@ -109,7 +109,7 @@ impl<'a> Answers<'a> {
         for part in &bench.benchmark.parts {
             let index = bench.index(part, &variation, step, output)?;
             let prefix = bench.prefix(part, &index)?;
-            let pages = bench.pages(&index, part, step, output)?;
+            let pages = Bench::pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
             let speaking = Speaking { prefix: &prefix, settings: &answering, sources };

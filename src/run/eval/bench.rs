@@ -151,13 +151,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The pages of `index`. Which questions have a gold page that several of them fit is told once.
-    pub(super) fn pages(
-        &self,
-        index: &Index,
-        part: &Part,
-        step: Step<'_>,
-        output: &mut Output,
-    ) -> Result<Pages, Failure> {
+    pub(super) fn pages(index: &Index, part: &Part, step: Step<'_>, output: &mut Output) -> Result<Pages, Failure> {
         let pages = Pages::of(index)?;
         if step.number == 1 {
             let ambiguous = part.questions.iter().filter(|question| pages.is_ambiguous(question)).count();

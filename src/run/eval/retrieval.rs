@@ -70,7 +70,7 @@ impl Searches<'_> {
         let answering = bench.answering(variation);
         for part in &bench.benchmark.parts {
             let index = bench.index(part, variation, step, output)?;
-            let pages = bench.pages(&index, part, step, output)?;
+            let pages = Bench::pages(&index, part, step, output)?;
             let prefix = bench.prefix(part, &index)?;
             let speaking = Speaking { prefix: &prefix, settings: &answering, sources: bench.sources() };
             let asking = bench.asking(&index, &pages, variation);
