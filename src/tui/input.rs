@@ -55,13 +55,12 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
     let intents = match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => on_key(screen, app, *key, now),
         Input::Paste(text) => {
-            match &mut screen.popup {
-                Some(popup) => popup::paste(popup, text),
-                None => {
-                    screen.set_focus(Pane::Composer);
-                    let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
-                    screen.composer.area.insert_str(text);
-                }
+            if let Some(popup) = &mut screen.popup {
+                popup::paste(popup, text);
+            } else {
+                screen.set_focus(Pane::Composer);
+                let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
+                screen.composer.area.insert_str(text);
             }
             vec![Intent::Redraw]
         }

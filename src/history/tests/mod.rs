@@ -106,6 +106,11 @@ fn hit(text: &str, score: f64) -> Hit {
     }
 }
 
+fn by_similarity() -> EarlierAttribution {
+    let settings = Some(AttributionSettings { method: Method::Similarity, ..AttributionSettings::default() });
+    EarlierAttribution { attribution: Attribution::new(Method::Similarity), settings }
+}
+
 /// A trace with something in every field. Scores are a number of 1024ths, which JSON keeps to the last bit.
 fn trace(text: &str, score: u16) -> Trace {
     let score = f64::from(score) / 1024.0;
@@ -171,10 +176,7 @@ fn trace(text: &str, score: u16) -> Trace {
             tokens: Vec::new(),
             sentences: Vec::new(),
         }),
-        earlier_attributions: vec![EarlierAttribution {
-            attribution: Attribution::new(Method::Similarity),
-            settings: Some(AttributionSettings { method: Method::Similarity, ..AttributionSettings::default() }),
-        }],
+        earlier_attributions: vec![by_similarity()],
         timings_ms: TurnTimings { total: Millis(210.5), ..TurnTimings::default() },
         settings: Some(TurnSettings { sources: 3, temperature: 0.5, ..TurnSettings::default() }),
         domain_settings: vec!["sources".to_owned()],
