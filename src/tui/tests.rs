@@ -302,15 +302,11 @@ fn the_cursor_of_the_lists_stays_on_its_conversation_when_another_comes_above_it
     let pinned = |desk: &mut Desk| desk.keys(&["P"]);
     let older = Intent::App(Event::ConversationChangeWanted(ConversationChange::Pin(ConversationId(4), Place::Pinned)));
     assert_eq!(pinned(&mut desk), [older.clone()]);
-    desk.app.handle(Event::ConversationsListed {
-        domain: "wiki".parse().unwrap(),
-        conversations: vec![
-            conversation(9, "New", None),
-            conversation(7, "hi", None),
-            conversation(4, "Older", None),
-        ],
-        trash: vec![conversation(2, "Gone", Some(NOW))],
-    });
+    let (mut conversations, trash) = (desk.app.conversations().to_vec(), desk.app.trash().to_vec());
+    let new = ConversationRecord { id: ConversationId(9), title: "New".into(), ..conversations[0].clone() };
+    conversations.insert(0, new);
+    let domain = "wiki".parse().unwrap();
+    desk.app.handle(Event::ConversationsListed { domain, conversations, trash });
     assert_eq!(pinned(&mut desk), [older]);
 }
 
