@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::citation;
 use crate::base::{Language, Millis};
 use crate::inference::{Completion, Sampling};
 use crate::prompt::Prompt;
@@ -95,4 +96,13 @@ pub struct Answer {
     pub sampling: Sampling,
     /// What the model said, as it said it.
     pub completion: Completion,
+}
+
+impl Answer {
+    /// Whether it names sources and has no word of its own, as small models answer at times.
+    #[must_use]
+    pub fn only_cites(&self) -> bool {
+        let citations = citation::read(&self.text, &self.prompt.sources());
+        !citations.marks.is_empty() && !citations.without_marks().contains(char::is_alphanumeric)
+    }
 }

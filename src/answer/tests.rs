@@ -390,3 +390,17 @@ fn a_statement_may_become_a_statement() {
     let (rewrite, _) = complete("Tell me who ran it", &past(), "Tell me who ran the Halden run");
     assert_eq!(rewrite.how, RewriteHow::Model);
 }
+
+#[test]
+fn an_answer_of_citations_alone_is_known() {
+    for (says, alone) in [
+        ("[Source 1]", true),
+        ("[Source 1], [Source 9].", true),
+        ("[Source 9]", true),
+        ("Blau [Source 1].", false),
+        ("Blau.", false),
+        ("", false),
+    ] {
+        assert_eq!(answer(says, &[hit(1, "Blau.")]).0.only_cites(), alone, "{says}");
+    }
+}

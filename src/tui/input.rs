@@ -233,17 +233,17 @@ pub(super) fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 }
 
 fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
-    if app.is_busy() && !app.is_canceling() {
-        return vec![Intent::App(Event::CancelRequested)];
-    }
     if app.problem().is_some() {
         return vec![Intent::App(Event::ProblemDismissed)];
     }
-    if screen.focus == Pane::Lists && app.ingesting().is_some_and(|running| !running.canceling) {
-        return vec![Intent::App(Event::IngestCancelRequested)];
-    }
     if screen.focus == Pane::Lists && app.found().is_some() {
         return vec![Intent::App(Event::ConversationsWanted(String::new()))];
+    }
+    if app.is_busy() && !app.is_canceling() {
+        return vec![Intent::App(Event::CancelRequested)];
+    }
+    if screen.focus == Pane::Lists && app.ingesting().is_some_and(|running| !running.canceling) {
+        return vec![Intent::App(Event::IngestCancelRequested)];
     }
     if screen.focus == Pane::Composer && screen.composer.edits() {
         screen.composer.clear();
@@ -313,6 +313,10 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
             }
             Some(Entry::Conversation(id)) => {
                 screen.set_focus(Pane::Composer);
+                // The one that is open is only looked at: opening it anew would stop what runs there.
+                if app.conversation().is_some_and(|open| open.id == id) {
+                    return vec![Intent::Redraw];
+                }
                 return vec![Intent::App(Event::ConversationChosen(id))];
             }
             Some(Entry::Trashed(id)) => return changed(ConversationChange::Restore(id)),
@@ -498,7 +502,7 @@ fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {
         KeyCode::Home if key.modifiers == KeyModifiers::CONTROL => screen.composer.area.move_cursor(CursorMove::Top),
         KeyCode::End if key.modifiers == KeyModifiers::CONTROL => screen.composer.area.move_cursor(CursorMove::Bottom),
         _ => {
-            if screen.composer.area.input(key) {
+            if popup::edit(&mut screen.composer.area, key) {
                 screen.composer.recalled = None;
             }
         }

@@ -5,7 +5,7 @@
 //! Invariant: while a popup takes text, keys that type a character are text.
 //! Not here: how popups are drawn (`pane::popup`).
 
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
@@ -337,7 +337,15 @@ pub(super) fn finishes(key: KeyEvent, action: Option<Action>) -> bool {
 /// Types into a line of text, which has no second one; says whether that changed it.
 pub(super) fn type_into(line: &mut TextArea<'_>, key: KeyEvent, action: Option<Action>) -> bool {
     // The field would take Ctrl+J for another wish and delete what is before the cursor.
-    action != Some(Action::Newline) && line.input(key)
+    action != Some(Action::Newline) && edit(line, key)
+}
+
+/// Edits with a key; says whether that changed anything. Ctrl+U deletes what is before the cursor, as shells have it.
+pub(super) fn edit(area: &mut TextArea<'_>, key: KeyEvent) -> bool {
+    if key.code == KeyCode::Char('u') && key.modifiers == KeyModifiers::CONTROL {
+        return area.delete_line_by_head();
+    }
+    area.input(key)
 }
 
 /// Gives the reason that was chosen, by its number or with Enter.

@@ -311,6 +311,44 @@ fn the_cursor_of_the_lists_stays_on_its_conversation_when_another_comes_above_it
 }
 
 #[test]
+fn esc_takes_a_message_and_a_filter_away_before_it_stops_an_answer() {
+    let mut desk = Desk::open();
+    desk.keys(&["a", "Enter", "b", "Enter"]);
+    assert!(desk.app.problem().is_some(), "a second question is refused");
+    assert_eq!(desk.keys(&["Esc"]), [Intent::App(Event::ProblemDismissed)]);
+    let found = vec![Found { conversation: kept().app.conversations()[0].clone(), turns: Vec::new() }];
+    let (domain, text) = ("wiki".parse().unwrap(), "hi".to_owned());
+    desk.app.handle(Event::ConversationsWanted(text.clone()));
+    desk.app.handle(Event::ConversationsFound { domain, text, found });
+    assert_eq!(desk.keys(&["F6", "Esc"]), [Intent::App(Event::ConversationsWanted(String::new()))]);
+    assert_eq!(desk.keys(&["Esc"]), [Intent::App(Event::CancelRequested)]);
+}
+
+#[test]
+fn enter_on_the_open_conversation_only_goes_there() {
+    let mut desk = kept();
+    assert_eq!(desk.app.conversation().map(|open| open.id), Some(ConversationId(7)));
+    assert!(desk.keys(&["F6", "Enter"]).is_empty());
+    assert_eq!(desk.screen.focus, Pane::Composer);
+}
+
+#[test]
+fn ctrl_u_deletes_what_is_before_the_cursor() {
+    let mut desk = kept();
+    let ctrl_u = |desk: &mut Desk| {
+        let key = Input::Key(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL));
+        on_input(&mut desk.screen, &desk.app, &key, NOW)
+    };
+    desk.keys(&["F2", "Enter", "a", "b"]);
+    ctrl_u(&mut desk);
+    assert!(desk.screen.composer.is_empty());
+    desk.keys(&["F6", "j", "r"]);
+    ctrl_u(&mut desk);
+    let change = ConversationChange::Rename(ConversationId(4), "x".into());
+    assert_eq!(desk.keys(&["x", "Enter"]), [Intent::App(Event::ConversationChangeWanted(change))]);
+}
+
+#[test]
 fn every_action_is_found_by_words_and_done_from_the_palette() {
     let mut desk = kept();
     assert!(desk.keys(&["Ctrl+P"]).is_empty());

@@ -285,7 +285,8 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         return hints_of_popup(app, popup, words);
     }
     let mut hints = Vec::new();
-    if app.is_busy() {
+    let is_filtered = screen.focus == Pane::Lists && app.found().is_some();
+    if app.is_busy() && app.problem().is_none() && !is_filtered {
         hints.push((Action::Back, words.stop()));
     } else if screen.find.is_some() && screen.focus != Pane::Composer {
         hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);

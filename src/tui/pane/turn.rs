@@ -5,6 +5,7 @@
 use ratatui::text::{Line, Span};
 
 use super::compare::asked_again;
+use crate::answer::Answer;
 use crate::app::{App, Turn};
 use crate::history::Outcome;
 use crate::tui::action::{Action, Place};
@@ -155,6 +156,9 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
         lines.push(Line::styled(words.out_of_scope(), theme.warn));
     }
     lines.extend(render(turn.text(), &Look { theme, width, holds: &holds }));
+    if answer.is_some_and(Answer::only_cites) {
+        lines.extend(wrap(&[Span::styled(words.only_cites(), theme.warn)], width, &Indent::default()));
+    }
     let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
     if !invalid.is_empty() {
         lines.push(Line::default());

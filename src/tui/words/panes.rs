@@ -27,6 +27,9 @@ texts! { PANES
     go_on_with = "Go on with:", "Weiter mit:";
     understood_as = "  understood as: ", "  verstanden als: ";
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
+    only_cites =
+        "! it names sources and says nothing: ask again, or in other words",
+        "! sie nennt Quellen und sagt nichts: noch einmal fragen, oder mit anderen Worten";
     one_made_up(source: &str) =
         "! {source} was not among the sources it was given", "! {source} war nicht unter den vorgelegten Quellen";
     several_made_up(sources: &str) =
