@@ -27,8 +27,8 @@ const GERMAN_WORDS: &[&str] = &[
 
 /// Words that are frequent in English and no German words.
 const ENGLISH_WORDS: &[&str] = &[
-    "the", "is", "are", "were", "what", "who", "which", "when", "where", "how", "why", "of", "and", "for", "does", "did",
-    "it", "has", "have", "had", "with", "from", "can", "not", "this", "that", "there", "any", "to",
+    "the", "is", "are", "were", "what", "who", "which", "when", "where", "how", "why", "of", "and", "for", "does",
+    "did", "it", "has", "have", "had", "with", "from", "can", "not", "this", "that", "there", "any", "to",
 ];
 
 /// A text that names no language.

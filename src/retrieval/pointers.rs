@@ -42,11 +42,13 @@ const GERMAN: &[&str] = &[
 ];
 
 /// Words beside a "there" that only says that something is.
-const BEING: &[&str] = &["is", "are", "was", "were", "be", "been", "isn", "aren", "wasn", "weren", "any", "exist", "exists"];
+const BEING: &[&str] =
+    &["is", "are", "was", "were", "be", "been", "isn", "aren", "wasn", "weren", "any", "exist", "exists"];
 
 /// Words after a "that" that stands for something; before others it begins a clause, after a noun.
-const PREPOSITIONS: &[&str] =
-    &["about", "after", "at", "before", "by", "during", "for", "from", "in", "of", "on", "since", "to", "until", "with"];
+const PREPOSITIONS: &[&str] = &[
+    "about", "after", "at", "before", "by", "during", "for", "from", "in", "of", "on", "since", "to", "until", "with",
+];
 
 /// Words after an "it" that stands for nothing.
 const IMPERSONAL: &[&str] = &["allowed", "likely", "necessary", "possible", "safe", "true"];

@@ -301,7 +301,7 @@ fn the_cursor_of_the_lists_stays_on_its_conversation_when_another_comes_above_it
     desk.keys(&["F6", "j"]);
     let pinned = |desk: &mut Desk| desk.keys(&["P"]);
     let older = Intent::App(Event::ConversationChangeWanted(ConversationChange::Pin(ConversationId(4), Place::Pinned)));
-    assert_eq!(pinned(&mut desk), [older.clone()]);
+    assert_eq!(pinned(&mut desk), std::slice::from_ref(&older));
     let (mut conversations, trash) = (desk.app.conversations().to_vec(), desk.app.trash().to_vec());
     let new = ConversationRecord { id: ConversationId(9), title: "New".into(), ..conversations[0].clone() };
     conversations.insert(0, new);
