@@ -87,6 +87,7 @@ fn hit(rank: usize, text: &str) -> Hit {
         lexical_score: None,
         rerank_score: None,
         copies: Vec::new(),
+        version: None,
         why: Why::default(),
     }
 }

@@ -258,6 +258,7 @@ mod tests {
             lexical_score: None,
             rerank_score: None,
             copies: Vec::new(),
+            version: None,
             why: Why::default(),
         }
     }

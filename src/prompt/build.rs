@@ -11,7 +11,7 @@ use super::chat::{self, ChatPiece};
 use super::shorten::shorten;
 use super::wording::{self, Task};
 use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
-use crate::base::Language;
+use crate::base::{Language, clean_line};
 use crate::inference::{Generate, PromptPart, Special};
 use crate::retrieval::Hit;
 
@@ -20,6 +20,9 @@ const STOP: &str = "User:";
 
 /// An evidence cut below this many tokens says nothing any more and is dropped instead.
 const LEAST_TOKENS: usize = 24;
+
+/// Characters of a date as the source gives it.
+const LONGEST_DATE: usize = 32;
 
 /// What an answer is generated from.
 #[derive(Debug, Clone, Copy)]
@@ -183,7 +186,7 @@ impl Evidences<'_> {
         let (mut sources, mut cut) = (Vec::new(), Vec::new());
         let mut left = self.budget;
         for hit in ranked {
-            let whole = self.source(hit.rank, &hit.text)?;
+            let whole = self.source(hit, &hit.text)?;
             let limit = left.min(self.share);
             let missing = |tokens: usize, how| Cut { rank: hit.rank, evidence: hit.evidence, tokens, how };
             if whole.tokens <= limit {
@@ -212,11 +215,20 @@ impl Evidences<'_> {
         if limit < LEAST_TOKENS {
             return Ok(None);
         }
-        let text = shorten(&hit.text, |text| Ok::<_, PromptError>(self.source(hit.rank, text)?.tokens <= limit))?;
-        text.map(|text| self.source(hit.rank, &text)).transpose()
+        let text = shorten(&hit.text, |text| Ok::<_, PromptError>(self.source(hit, text)?.tokens <= limit))?;
+        text.map(|text| self.source(hit, &text)).transpose()
     }
 
-    fn source(&self, rank: usize, text: &str) -> Result<Segment, PromptError> {
-        segment(self.generator, Part::Evidence { rank }, wording::source(rank, text)?)
+    fn source(&self, hit: &Hit, text: &str) -> Result<Segment, PromptError> {
+        let rank = hit.rank;
+        segment(self.generator, Part::Evidence { rank }, wording::source(rank, &mark(hit), text)?)
     }
+}
+
+/// What tells the versions of a page apart: which one the hit is from, and its date. Empty for all other hits.
+fn mark(hit: &Hit) -> String {
+    let Some(version) = hit.version else { return String::new() };
+    let date = hit.date.as_deref().map(clean_line).filter(|date| !date.is_empty());
+    let date = date.map(|date| format!(", {}", date.chars().take(LONGEST_DATE).collect::<String>()));
+    version.age.says().to_owned() + &date.unwrap_or_default()
 }

@@ -130,9 +130,9 @@ pub(super) fn judge_question(question: &str, right: &str, answer: &str) -> Resul
     render(&wording!("judge.question.jinja"), values)
 }
 
-/// One evidence as a numbered source, with the blank line that follows it.
-pub(super) fn source(rank: usize, text: &str) -> Result<String, PromptError> {
-    Ok(render(&wording!("source.jinja"), context! { rank, text => text.trim() })? + "\n\n")
+/// One evidence as a numbered source, with the blank line that follows it. `mark` says which version of a page it is from.
+pub(super) fn source(rank: usize, mark: &str, text: &str) -> Result<String, PromptError> {
+    Ok(render(&wording!("source.jinja"), context! { rank, mark, text => text.trim() })? + "\n\n")
 }
 
 fn render(wording: &Wording, values: Value) -> Result<String, PromptError> {
@@ -170,6 +170,6 @@ mod tests {
 
     #[test]
     fn braces_in_documents_are_only_text() {
-        assert_eq!(source(3, " a {{ b }} {% c %} \n").unwrap(), "Source 3:\na {{ b }} {% c %}\n\n");
+        assert_eq!(source(3, "", " a {{ b }} {% c %} \n").unwrap(), "Source 3:\na {{ b }} {% c %}\n\n");
     }
 }

@@ -1,13 +1,16 @@
-//! From the candidates by score to the hits by place: copies stand behind one of them, and no document fills the list.
+//! From the candidates by score to the hits by place: copies stand behind one of them, the newest version of a page
+//! comes before older ones, and no document fills the list.
 //!
-//! Invariants: every candidate is a hit or named by one; the document with the best score comes first, or a copy of it.
-//! Not here: what a copy is (`copies`), how many evidences of a document come first (`spread`).
+//! Invariants: every candidate is a hit or named by one; the document with the best score comes first, or a copy or newer
+//! version of it.
+//! Not here: what a copy is (`copies`), what a version is (`versions`), how many evidences of a document come first (`spread`).
 
 use std::collections::HashMap;
 
 use super::copies::{Candidate, Group, group};
 use super::spread::spread;
-use super::{Copied, Copies, Fused, RetrievalSettings};
+use super::versions::{Ordered, order};
+use super::{Copied, Copies, Fused, RetrievalSettings, Version};
 use crate::base::EvidenceId;
 use crate::index::StoredEvidence;
 
@@ -15,9 +18,10 @@ use crate::index::StoredEvidence;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Placed {
     pub(super) evidence: EvidenceId,
-    /// Of the best of its group.
+    /// Of the best of its group, or of the version whose place it has.
     pub(super) score: f64,
     pub(super) copies: Vec<Copied>,
+    pub(super) version: Option<Version>,
 }
 
 /// Puts the candidates, which come best first, into the order they are shown in.
@@ -36,10 +40,23 @@ pub(super) fn arrange(
             group(&candidates, question)
         }
     };
-    let documents: Vec<_> = groups.iter().map(|group| present[group.shown].1.document).collect();
-    let placed = |at: usize| {
+    let Ordered { places, ages } = match settings.copies {
+        Copies::Keep => Ordered { places: (0..groups.len()).collect(), ages: vec![None; groups.len()] },
+        Copies::Fold => {
+            let shown: Vec<Candidate<'_>> = groups.iter().map(|group| candidate(present[group.shown].1)).collect();
+            order(&shown, question)
+        }
+    };
+    let documents: Vec<_> = places.iter().map(|at| present[groups[*at].shown].1.document).collect();
+    let score = |at: usize| {
         let group = &groups[at];
         let best = group.others.iter().map(|(other, _)| *other).fold(group.shown, usize::min);
+        present[best].0.score
+    };
+    let placed = |place: usize| {
+        let group = &groups[places[place]];
+        let newest = |at: usize| present[groups[at].shown].1.id;
+        let version = ages[place].map(|(age, at)| Version { age, newest: newest(at) });
         let copies = group.others.iter().map(|(other, relation)| {
             let stored = present[*other].1;
             Copied {
@@ -51,7 +68,8 @@ pub(super) fn arrange(
                 location: stored.evidence.location.clone(),
             }
         });
-        Placed { evidence: present[group.shown].1.id, score: present[best].0.score, copies: copies.collect() }
+        // A newer version takes the place of the best, and what it is worth.
+        Placed { evidence: present[group.shown].1.id, score: score(place), copies: copies.collect(), version }
     };
     spread(&documents, settings.per_document).into_iter().map(placed).collect()
 }

@@ -19,7 +19,7 @@ use crate::base::{DocumentId, EvidenceId, page_number};
 use crate::evidence::Kind;
 
 /// Share of runs of words that two texts have in common when they are the same.
-const SAME: f64 = 0.9;
+pub(super) const SAME: f64 = 0.9;
 
 /// Words in a run.
 const RUN: usize = 3;
@@ -241,7 +241,7 @@ impl<'a> Text<'a> {
     }
 }
 
-fn sample(words: &[String]) -> BTreeSet<u64> {
+pub(super) fn sample(words: &[String]) -> BTreeSet<u64> {
     let hash = |run: &[String]| {
         let mut hasher = DefaultHasher::new();
         run.hash(&mut hasher);
@@ -255,15 +255,15 @@ fn sample(words: &[String]) -> BTreeSet<u64> {
     runs
 }
 
-fn words(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-fn has_digit(word: &str) -> bool {
+pub(super) fn has_digit(word: &str) -> bool {
     word.contains(|c: char| c.is_numeric())
 }
 
-fn tells_versions_apart(word: &str) -> bool {
+pub(super) fn tells_versions_apart(word: &str) -> bool {
     has_digit(word) || VERSION_WORDS.contains(&word)
 }
 

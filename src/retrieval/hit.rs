@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Copied, QueryLeg, Why};
+use super::{Copied, QueryLeg, Version, Why};
 use crate::base::{DocumentId, EvidenceId, Millis};
 use crate::evidence::{Context, EvidenceLink, Kind};
 
@@ -116,6 +116,9 @@ pub struct Hit {
     /// What was found too and says the same.
     #[serde(default)]
     pub copies: Vec<Copied>,
+    /// Which version of its page it is from, where others of it are hits too.
+    #[serde(default)]
+    pub version: Option<Version>,
     /// Why it stands where it stands.
     #[serde(default)]
     pub why: Why,

@@ -27,6 +27,7 @@ mod spread;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod versions;
 
 pub use blend::{add_up, blend};
 pub use copies::{Copied, Relation};
@@ -41,3 +42,4 @@ pub use query::{Conversation, Earlier, LegReason, LegRole, QueryLeg, Standing};
 pub use search::Engines;
 pub use settings::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
 pub use trial::{Placed, Tried, try_context};
+pub use versions::{Age, Version};

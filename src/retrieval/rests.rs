@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn placed(evidence: i64) -> Placed {
-        Placed { evidence: EvidenceId(evidence), score: 0.0, copies: Vec::new() }
+        Placed { evidence: EvidenceId(evidence), score: 0.0, copies: Vec::new(), version: None }
     }
 
     fn order(placed: &[Placed]) -> Vec<i64> {

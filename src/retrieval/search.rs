@@ -220,6 +220,7 @@ impl Candidates {
                 lexical_score: lexical.map(|ranked| ranked.score),
                 rerank_score: self.rerank_scores.get(&id).copied(),
                 copies: placed.copies,
+                version: placed.version,
                 why: Why { place: if kept == Some(id) { Place::Kept } else { Place::Score }, matched, ..why },
             });
         }

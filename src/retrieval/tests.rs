@@ -280,6 +280,34 @@ fn the_settings_have_defaults_and_refuse_unknown_keys_and_words() {
 }
 
 #[test]
+fn of_two_versions_of_a_page_that_say_something_else_the_newer_comes_first_and_the_older_is_marked() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let said = |tons: u32| format!("When the load of the crane passes {tons} tons the crew returns to the harbour");
+    let pages =
+        [page("Crane rules 2024", &[&said(10)]), page("Crane rules 2025", &[&said(12)]), page("Ships", &["Load"])];
+    ingest(&mut index, &pages, &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let ask = |question: &str, settings: &RetrievalSettings| {
+        let hits = retrieve(engines, question, settings, &CancelToken::never()).unwrap().hits;
+        hits.into_iter().filter(|hit| hit.title != "Ships").collect::<Vec<_>>()
+    };
+    let load = "At which load does the crew return to the harbour?";
+    let hits = ask(load, &RetrievalSettings::default());
+    let (first, second) = (&hits[0], &hits[1]);
+    assert_eq!((first.title.as_str(), second.title.as_str()), ("Crane rules 2025", "Crane rules 2024"));
+    assert_eq!(first.version, Some(Version { age: Age::Newest, newest: first.evidence }));
+    assert_eq!(second.version, Some(Version { age: Age::Older, newest: first.evidence }));
+    assert!(first.fused >= second.fused);
+    let named = ask("At which load did the crew return to the harbour in 2024?", &RetrievalSettings::default());
+    assert_eq!(named[0].title, "Crane rules 2024");
+    let past = ask("At which load did the crew previously return to the harbour?", &RetrievalSettings::default());
+    assert_eq!((past[0].title.as_str(), past[0].version.unwrap().age), ("Crane rules 2024", Age::Older));
+    let kept = RetrievalSettings { copies: Copies::Keep, ..RetrievalSettings::default() };
+    assert!(ask(load, &kept).iter().all(|hit| hit.version.is_none()));
+}
+
+#[test]
 fn a_question_with_a_slip_one_with_only_an_identifier_and_one_about_an_older_version_find_their_page() {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, mut index) = domain(&embedder);

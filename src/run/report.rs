@@ -84,7 +84,7 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
     text
 }
 
-/// One hit on two lines: where it is, and how it begins.
+/// One hit on three lines: where it is, which version of which file or page from when, and how it begins.
 pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     let leg = |name: &str, rank: Option<usize>| rank.map_or(format!("{name} -"), |rank| format!("{name} {rank}"));
     let (heading, location) = (clean_line(&hit.heading), clean_line(&hit.location));
@@ -92,8 +92,16 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     let place =
         if heading.is_empty() || location.contains(&heading) { location } else { format!("{heading}, {location}") };
     let snippet: String = clean_line(&hit.content).chars().take(SNIPPET).collect();
+    let from: Vec<String> = [hit.version.map(|version| version.age.says().to_owned())]
+        .into_iter()
+        .flatten()
+        .chain(hit.date.as_deref().map(clean_line))
+        .chain([clean_line(&hit.url)])
+        .filter(|text| !text.is_empty())
+        .collect();
     let mut lines = format!(
-        " {mark}{rank:>2}  {kind:<7}  {title} ({place})  score {fused:.4}, {dense}, {lexical}\n       {snippet}\n",
+        " {mark}{rank:>2}  {kind:<7}  {title} ({place})  score {fused:.4}, {dense}, {lexical}\n       {from}\n       {snippet}\n",
+        from = from.join(", "),
         rank = hit.rank,
         kind = hit.kind.as_str(),
         title = clean_line(&hit.title),

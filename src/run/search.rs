@@ -129,7 +129,6 @@ fn text(found: &Retrieved, holds: Holds, context: Option<ContextParts>) -> Strin
                 let _ = writeln!(text, "       | {line}");
             }
         }
-        let _ = writeln!(text, "       {}", crate::base::clean_line(&hit.url));
     }
     if found.hits.is_empty() && holds == Holds::Documents {
         text.push_str("Nothing was found.\n");

@@ -502,6 +502,7 @@ fn hit(rank: usize) -> Hit {
         lexical_score: Some(7.5),
         rerank_score: None,
         copies: Vec::new(),
+        version: None,
         why: Why::default(),
     }
 }

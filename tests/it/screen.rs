@@ -115,6 +115,7 @@ fn hit(rank: usize, kind: Kind, origin: (&str, &str), content: &str) -> Hit {
         lexical_score: Some(7.5),
         rerank_score: None,
         copies: Vec::new(),
+        version: None,
         why: Why::default(),
     }
 }

@@ -102,6 +102,7 @@ fn hit(text: &str, score: f64) -> Hit {
         lexical_score: None,
         rerank_score: None,
         copies: Vec::new(),
+        version: None,
         why: Why::default(),
     }
 }

@@ -10,7 +10,7 @@ use super::{Focus, say, side_block};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
 use crate::prompt::CutHow;
-use crate::retrieval::Hit;
+use crate::retrieval::{Age, Hit};
 use crate::tui::action::{Action, Place};
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, fit, paragraphs};
@@ -99,7 +99,7 @@ fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme, Word
     let told = told(turn, hit, (theme, words));
     let rest = [&found, location.as_str()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     let mut second = vec![Span::raw("    ")];
-    if let Some(told) = told {
+    for told in told.into_iter().chain(version(turn, hit, (theme, words))) {
         second.extend([told, Span::styled(" · ", theme.dim)]);
     }
     let used: usize = second.iter().map(Span::width).sum();
@@ -127,6 +127,20 @@ fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Span<
             Some(Span::styled(words.not_in_prompt(), theme.dim))
         }
         None => None,
+    }
+}
+
+/// Which version of its page a hit is from, and where the newest stands.
+fn version(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Span<'static>> {
+    let version = hit.version?;
+    match version.age {
+        Age::Newest => Some(Span::styled(words.newest_version(), theme.dim)),
+        Age::Older => {
+            let newest = turn.hits().iter().find(|other| other.evidence == version.newest);
+            let told =
+                newest.map_or_else(|| words.older_version().to_owned(), |newest| words.older_version_of(newest.rank));
+            Some(Span::styled(told, theme.warn))
+        }
     }
 }
 
@@ -164,6 +178,7 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'s
     } else if grid.is_none() && hit.table.is_some() {
         lines.extend(dim("", words.loading_table()));
     }
+    lines.extend(dim(words.date_of_document(), &clean_line(hit.date.as_deref().unwrap_or_default())));
     lines.extend(dim("", &hit.url));
     lines.push(Line::default());
     lines

@@ -78,6 +78,11 @@ texts! { PANES
     relation_copy = "copy", "Kopie";
     relation_version = "version", "andere Fassung";
     relation_row = "row", "Zeile";
+    newest_version = "newest version", "neueste Fassung";
+    older_version = "older version", "ältere Fassung";
+    older_version_of(source: usize) =
+        "older version, newest: source {source}", "ältere Fassung, neueste: Quelle {source}";
+    date_of_document = "Date: ", "Datum: ";
 
     part_title = "Title", "Titel";
     part_heading = "Heading", "Kapitel";

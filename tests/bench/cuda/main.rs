@@ -175,6 +175,7 @@ fn hits(tokens: usize) -> Vec<Hit> {
             lexical_score: None,
             rerank_score: None,
             copies: Vec::new(),
+            version: None,
             why: Why::default(),
         }
     };
