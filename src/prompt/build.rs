@@ -1,7 +1,8 @@
 //! Builds the prompts: instructions, evidence, history and question within the budget.
 //!
 //! The budget is fixed before generation: context − answer − instructions − question − history is left for evidence,
-//! and what does not fit is cut from the lowest-ranked evidence up.
+//! and what does not fit is cut from the lowest-ranked evidence up. Of a page in several versions only the newest is a
+//! source, unless the question asks for another.
 //! Invariants: prompt and answer reserve never exceed the context; no evidence takes more than its share of the evidence
 //! budget; evidences stand in the order of their ranks, the best last or first; what is in the prompt and under which
 //! number does not depend on the order; every cut is named.
@@ -13,7 +14,7 @@ use super::wording::{self, Task};
 use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
 use crate::base::{Language, clean_line};
 use crate::inference::{Generate, PromptPart, Special};
-use crate::retrieval::Hit;
+use crate::retrieval::{Age, Hit};
 
 /// The user's next turn: a model that writes it has finished its own. RAGonite, Sec. 4.
 const STOP: &str = "User:";
@@ -189,6 +190,10 @@ impl Evidences<'_> {
             let whole = self.source(hit, &hit.text)?;
             let limit = left.min(self.share);
             let missing = |tokens: usize, how| Cut { rank: hit.rank, evidence: hit.evidence, tokens, how };
+            if is_replaced(hit, hits) {
+                cut.push(missing(whole.tokens, CutHow::Older));
+                continue;
+            }
             if whole.tokens <= limit {
                 left -= whole.tokens;
                 sources.push(whole);
@@ -223,6 +228,14 @@ impl Evidences<'_> {
         let rank = hit.rank;
         segment(self.generator, Part::Evidence { rank }, wording::source(rank, &mark(hit), text)?)
     }
+}
+
+/// Whether a better source is the newer version of the same page, and nobody asked for this one. A small model given both
+/// answers from either.
+fn is_replaced(hit: &Hit, hits: &[Hit]) -> bool {
+    hit.version.is_some_and(|version| {
+        version.age == Age::Older && hits.iter().any(|other| other.evidence == version.newest && other.rank < hit.rank)
+    })
 }
 
 /// What tells the versions of a page apart: which one the hit is from, and its date. Empty for all other hits.

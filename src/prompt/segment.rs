@@ -40,7 +40,7 @@ pub struct Segment {
     pub tokens: usize,
 }
 
-/// How the budget dealt with an evidence that did not fit.
+/// Why an evidence is not in the prompt as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CutHow {
@@ -48,6 +48,8 @@ pub enum CutHow {
     Dropped,
     /// It is in the prompt up to a row or sentence.
     Shortened,
+    /// It is not in the prompt: a newer version of its page is, and nothing in the question asks for this one.
+    Older,
 }
 
 /// An evidence that is not in the prompt as a whole.
@@ -59,7 +61,7 @@ pub struct Cut {
     pub evidence: EvidenceId,
     /// How many of its tokens are missing.
     pub tokens: usize,
-    /// Dropped or shortened.
+    /// Why.
     pub how: CutHow,
 }
 

@@ -302,7 +302,7 @@ fn of_two_versions_of_a_page_that_say_something_else_the_newer_comes_first_and_t
     let named = ask("At which load did the crew return to the harbour in 2024?", &RetrievalSettings::default());
     assert_eq!(named[0].title, "Crane rules 2024");
     let past = ask("At which load did the crew previously return to the harbour?", &RetrievalSettings::default());
-    assert_eq!((past[0].title.as_str(), past[0].version.unwrap().age), ("Crane rules 2024", Age::Older));
+    assert_eq!((past[0].title.as_str(), past[0].version.unwrap().age), ("Crane rules 2024", Age::Asked));
     let kept = RetrievalSettings { copies: Copies::Keep, ..RetrievalSettings::default() };
     assert!(ask(load, &kept).iter().all(|hit| hit.version.is_none()));
 }

@@ -4,7 +4,8 @@
 //! in which they are shown. Two hits are of versions of one page when the pages have the same title, or titles that
 //! differ in what tells versions apart only, and texts under the same heading that say the same but for their figures.
 //! Pages of a series, whose titles name a day, are no versions of each other. The newest takes the best place of its
-//! versions; a question that names one of them leaves the order, one about the past puts the newest last.
+//! versions; a question that names one of them or asks what changed leaves the order, one about the past puts the newest
+//! last.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
 //! older where nothing says which is newer.
 //! Not here: what says the same word by word (`copies`).
@@ -19,7 +20,7 @@ use super::copies::{Candidate, SAME, has_digit, sample, tells_versions_apart, wo
 use crate::base::{DayOrMonth, EvidenceId, dates_in, page_number};
 
 /// Words of a question about what was said before.
-const PAST: [&str; 20] = [
+const PAST: [&str; 23] = [
     "previous",
     "previously",
     "older",
@@ -27,6 +28,7 @@ const PAST: [&str; 20] = [
     "former",
     "formerly",
     "yesterday",
+    "yesterdays",
     "outdated",
     "vorher",
     "vorherige",
@@ -39,8 +41,14 @@ const PAST: [&str; 20] = [
     "gestern",
     "gestrige",
     "gestrigen",
+    "veraltet",
     "veraltete",
+    "veralteten",
 ];
+
+/// Beginnings of words of a question about several versions.
+const CHANGE: [&str; 9] =
+    ["chang", "differ", "compar", "version", "änder", "geändert", "unterschied", "vergleich", "fassung"];
 
 /// Words of a title or path that say that a page is not the one in use.
 const NOT_IN_USE: [&str; 8] = ["old", "archive", "archived", "draft", "alt", "archiv", "entwurf", "outdated"];
@@ -60,8 +68,10 @@ pub struct Version {
 pub enum Age {
     /// No hit is newer.
     Newest,
-    /// Another hit is newer.
+    /// Another hit is newer, and nothing in the question asks for this one.
     Older,
+    /// Another hit is newer; the question names a version, or asks about the past or about changes.
+    Asked,
 }
 
 impl Age {
@@ -70,7 +80,7 @@ impl Age {
     pub fn says(self) -> &'static str {
         match self {
             Self::Newest => "newest version",
-            Self::Older => "older version",
+            Self::Older | Self::Asked => "older version",
         }
     }
 }
@@ -96,14 +106,17 @@ pub(super) fn order(hits: &[Candidate<'_>], question: &str) -> Ordered {
         if !by_age[1..].iter().all(|other| newness(&hits[newest], &hits[*other]) == Some(Ordering::Greater)) {
             continue;
         }
+        let mut older = Age::Asked;
         if PAST.iter().any(|word| asked.contains(*word)) {
             by_age.rotate_left(1);
-        } else if names_one(&versions, hits, &asked) {
+        } else if about_versions(&asked) || names_one(&versions, hits, &asked) {
             by_age.clone_from(&versions);
+        } else {
+            older = Age::Older;
         }
         for (place, hit) in versions.iter().zip(by_age) {
             places[*place] = hit;
-            ages[*place] = Some((if hit == newest { Age::Newest } else { Age::Older }, newest));
+            ages[*place] = Some((if hit == newest { Age::Newest } else { older }, newest));
         }
     }
     Ordered { places, ages }
@@ -152,6 +165,10 @@ fn says_alike(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
 fn without_figures(text: &str) -> BTreeSet<u64> {
     let masked: Vec<String> = words(text).map(|word| if has_digit(&word) { "0".to_owned() } else { word }).collect();
     sample(&masked)
+}
+
+fn about_versions(asked: &HashSet<String>) -> bool {
+    asked.iter().any(|word| CHANGE.iter().any(|beginning| word.starts_with(beginning)))
 }
 
 /// Whether the question has a word of one version's title or date that another lacks.
@@ -269,7 +286,10 @@ mod tests {
     #[test]
     fn a_question_that_names_a_version_leaves_the_order_and_one_about_the_past_turns_it() {
         let hits = [of(1, "Crane rules 2024", None, OLD), of(3, "Crane rules 2025", None, NEW)];
-        let marks = vec![Some(Age::Older), Some(Age::Newest)];
+        let marks = vec![Some(Age::Asked), Some(Age::Newest)];
+        for question in ["What changed in the load of the crane?", "Was ist der Unterschied der Fassungen?"] {
+            assert_eq!(told(&hits, question), (vec![0, 1], marks.clone()));
+        }
         assert_eq!(told(&hits, "At which load does the crane stop in the rules of 2024?"), (vec![0, 1], marks.clone()));
         let turned = [hits[1], hits[0]];
         assert_eq!(told(&turned, "At which load did the crane stop in the previous rules?"), (vec![1, 0], marks));
@@ -325,7 +345,7 @@ mod tests {
             for (age, place) in ages.iter().zip(&places) {
                 match age {
                     Some((Age::Newest, newest)) => prop_assert_eq!(newest, place),
-                    Some((Age::Older, newest)) => {
+                    Some((Age::Older | Age::Asked, newest)) => {
                         prop_assert_eq!(newness(&hits[*newest], &hits[*place]), Some(Ordering::Greater));
                     }
                     None => {}

@@ -180,11 +180,12 @@ impl Words {
         }
     }
 
-    /// What became of a source that did not fit.
+    /// What became of a source that is not in the prompt as a whole.
     pub(in crate::tui) fn cut_how(self, how: CutHow) -> &'static str {
         match how {
             CutHow::Dropped => self.left_out(),
             CutHow::Shortened => self.shortened(),
+            CutHow::Older => self.an_older_version(),
         }
     }
 
