@@ -1,8 +1,8 @@
 //! Builds the prompts: instructions, evidence, history and question within the budget.
 //!
 //! The budget is fixed before generation: context − answer − instructions − question − history is left for evidence,
-//! and what does not fit is cut from the lowest-ranked evidence up. Of a page in several versions only the newest is a
-//! source, unless the question asks for another.
+//! and what does not fit is cut from the lowest-ranked evidence up. Of a page in several versions only those are
+//! sources that the question is about.
 //! Invariants: prompt and answer reserve never exceed the context; no evidence takes more than its share of the evidence
 //! budget; evidences stand in the order of their ranks, the best last or first; what is in the prompt and under which
 //! number does not depend on the order; every cut is named.
@@ -14,7 +14,7 @@ use super::wording::{self, Task};
 use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
 use crate::base::{Language, clean_line};
 use crate::inference::{Generate, PromptPart, Special};
-use crate::retrieval::{Age, Hit};
+use crate::retrieval::{Hit, Version, Wanted};
 
 /// The user's next turn: a model that writes it has finished its own. RAGonite, Sec. 4.
 const STOP: &str = "User:";
@@ -191,7 +191,7 @@ impl Evidences<'_> {
             let limit = left.min(self.share);
             let missing = |tokens: usize, how| Cut { rank: hit.rank, evidence: hit.evidence, tokens, how };
             if is_replaced(hit, hits) {
-                cut.push(missing(whole.tokens, CutHow::Older));
+                cut.push(missing(whole.tokens, CutHow::Version));
                 continue;
             }
             if whole.tokens <= limit {
@@ -230,12 +230,12 @@ impl Evidences<'_> {
     }
 }
 
-/// Whether a better source is the newer version of the same page, and nobody asked for this one. A small model given both
-/// answers from either.
+/// Whether a better source is the version of the same page that the question is about. A small model given both answers
+/// from either.
 fn is_replaced(hit: &Hit, hits: &[Hit]) -> bool {
-    hit.version.is_some_and(|version| {
-        version.age == Age::Older && hits.iter().any(|other| other.evidence == version.newest && other.rank < hit.rank)
-    })
+    let Some(version) = hit.version.filter(|version| version.wanted == Wanted::No) else { return false };
+    let of_page = |other: &Version| other.newest == version.newest && other.wanted == Wanted::Yes;
+    hits.iter().any(|other| other.rank < hit.rank && other.version.as_ref().is_some_and(of_page))
 }
 
 /// What tells the versions of a page apart: which one the hit is from, and its date. Empty for all other hits.

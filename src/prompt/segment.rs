@@ -48,8 +48,8 @@ pub enum CutHow {
     Dropped,
     /// It is in the prompt up to a row or sentence.
     Shortened,
-    /// It is not in the prompt: a newer version of its page is, and nothing in the question asks for this one.
-    Older,
+    /// It is not in the prompt: the version of its page that the question is about is.
+    Version,
 }
 
 /// An evidence that is not in the prompt as a whole.

@@ -1,15 +1,15 @@
-//! From the candidates by score to the hits by place: copies stand behind one of them, the newest version of a page
-//! comes before older ones, and no document fills the list.
+//! From the candidates by score to the hits by place: copies stand behind one of them, the version of a page
+//! that is asked for before the others, and no document fills the list.
 //!
-//! Invariants: every candidate is a hit or named by one; the document with the best score comes first, or a copy or newer
-//! version of it.
+//! Invariants: every candidate is a hit or named by one; the document with the best score comes first, or a copy or
+//! another version of it.
 //! Not here: what a copy is (`copies`), what a version is (`versions`), how many evidences of a document come first (`spread`).
 
 use std::collections::HashMap;
 
 use super::copies::{Candidate, Group, group};
 use super::spread::spread;
-use super::versions::{Ordered, order};
+use super::versions::{Ordered, Told, order};
 use super::{Copied, Copies, Fused, RetrievalSettings, Version};
 use crate::base::EvidenceId;
 use crate::index::StoredEvidence;
@@ -40,8 +40,8 @@ pub(super) fn arrange(
             group(&candidates, question)
         }
     };
-    let Ordered { places, ages } = match settings.copies {
-        Copies::Keep => Ordered { places: (0..groups.len()).collect(), ages: vec![None; groups.len()] },
+    let Ordered { places, versions } = match settings.copies {
+        Copies::Keep => Ordered { places: (0..groups.len()).collect(), versions: vec![None; groups.len()] },
         Copies::Fold => {
             let shown: Vec<Candidate<'_>> = groups.iter().map(|group| candidate(present[group.shown].1)).collect();
             order(&shown, question)
@@ -55,8 +55,9 @@ pub(super) fn arrange(
     };
     let placed = |place: usize| {
         let group = &groups[places[place]];
-        let newest = |at: usize| present[groups[at].shown].1.id;
-        let version = ages[place].map(|(age, at)| Version { age, newest: newest(at) });
+        let id_of = |at: usize| present[groups[at].shown].1.id;
+        let version =
+            versions[place].map(|Told { age, wanted, newest }| Version { age, wanted, newest: id_of(newest) });
         let copies = group.others.iter().map(|(other, relation)| {
             let stored = present[*other].1;
             Copied {
@@ -68,7 +69,7 @@ pub(super) fn arrange(
                 location: stored.evidence.location.clone(),
             }
         });
-        // A newer version takes the place of the best, and what it is worth.
+        // A version that is wanted takes the place of the best, and what it is worth.
         Placed { evidence: present[group.shown].1.id, score: score(place), copies: copies.collect(), version }
     };
     spread(&documents, settings.per_document).into_iter().map(placed).collect()

@@ -42,4 +42,4 @@ pub use query::{Conversation, Earlier, LegReason, LegRole, QueryLeg, Standing};
 pub use search::Engines;
 pub use settings::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
 pub use trial::{Placed, Tried, try_context};
-pub use versions::{Age, Version};
+pub use versions::{Age, Version, Wanted};

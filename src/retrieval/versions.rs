@@ -4,8 +4,7 @@
 //! in which they are shown. Two hits are of versions of one page when the pages have the same title, or titles that
 //! differ in what tells versions apart only, and texts under the same heading that say the same but for their figures.
 //! Pages of a series, whose titles name a day, are no versions of each other. The newest takes the best place of its
-//! versions; a question that names one of them or asks what changed leaves the order, one about the past puts the newest
-//! last.
+//! versions. A question that names some of them wants those, one about the past the older ones, one about changes all.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
 //! older where nothing says which is newer.
 //! Not here: what says the same word by word (`copies`).
@@ -58,7 +57,9 @@ const NOT_IN_USE: [&str; 8] = ["old", "archive", "archived", "draft", "alt", "ar
 pub struct Version {
     /// Whether there is a newer one.
     pub age: Age,
-    /// The evidence of the newest version.
+    /// Whether the question is about this one.
+    pub wanted: Wanted,
+    /// The evidence of the newest version, the same for all of them.
     pub newest: EvidenceId,
 }
 
@@ -68,10 +69,8 @@ pub struct Version {
 pub enum Age {
     /// No hit is newer.
     Newest,
-    /// Another hit is newer, and nothing in the question asks for this one.
+    /// Another hit is newer.
     Older,
-    /// Another hit is newer; the question names a version, or asks about the past or about changes.
-    Asked,
 }
 
 impl Age {
@@ -80,9 +79,19 @@ impl Age {
     pub fn says(self) -> &'static str {
         match self {
             Self::Newest => "newest version",
-            Self::Older | Self::Asked => "older version",
+            Self::Older => "older version",
         }
     }
+}
+
+/// Whether a question is about a version of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wanted {
+    /// It is: the newest, unless the question says otherwise.
+    Yes,
+    /// It is about another version.
+    No,
 }
 
 /// The order of the hits, and what each is among the versions of its page, in that order.
@@ -90,36 +99,56 @@ impl Age {
 pub(super) struct Ordered {
     /// Places in the list that was given.
     pub(super) places: Vec<usize>,
-    /// Of each hit in the new order: its age, and the place in the list that was given of the newest.
-    pub(super) ages: Vec<Option<(Age, usize)>>,
+    /// Of each hit in the new order, with places in the list that was given.
+    pub(super) versions: Vec<Option<Told>>,
 }
 
-/// Tells versions apart and puts the newest first.
+/// What a hit is among the versions of its page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) age: Age,
+    pub(super) wanted: Wanted,
+    /// Place of the newest in the list that was given.
+    pub(super) newest: usize,
+}
+
+/// Tells versions apart and puts those first that the question is about.
 pub(super) fn order(hits: &[Candidate<'_>], question: &str) -> Ordered {
     let mut places: Vec<usize> = (0..hits.len()).collect();
-    let mut ages = vec![None; hits.len()];
+    let mut told = vec![None; hits.len()];
     let asked: HashSet<String> = words(question).collect();
-    for versions in pages(hits) {
-        let mut by_age = versions.clone();
-        by_age.sort_by(|a, b| newness(&hits[*b], &hits[*a]).unwrap_or(Ordering::Equal));
-        let newest = by_age[0];
-        if !by_age[1..].iter().all(|other| newness(&hits[newest], &hits[*other]) == Some(Ordering::Greater)) {
-            continue;
-        }
-        let mut older = Age::Asked;
-        if PAST.iter().any(|word| asked.contains(*word)) {
-            by_age.rotate_left(1);
-        } else if about_versions(&asked) || names_one(&versions, hits, &asked) {
-            by_age.clone_from(&versions);
-        } else {
-            older = Age::Older;
-        }
-        for (place, hit) in versions.iter().zip(by_age) {
+    for best_first in pages(hits) {
+        let is_newest = |at: &&usize| {
+            let newer = |other: &usize| newness(&hits[**at], &hits[*other]) == Some(Ordering::Greater);
+            best_first.iter().all(|other| other == *at || newer(other))
+        };
+        let Some(newest) = best_first.iter().find(is_newest).copied() else { continue };
+        let wanted = wanted(&best_first, newest, hits, &asked);
+        let (first, last): (Vec<usize>, Vec<usize>) = best_first.iter().partition(|at| wanted.contains(at));
+        for (place, hit) in best_first.iter().zip(first.into_iter().chain(last)) {
             places[*place] = hit;
-            ages[*place] = Some((if hit == newest { Age::Newest } else { older }, newest));
+            let age = if hit == newest { Age::Newest } else { Age::Older };
+            let wanted = if wanted.contains(&hit) { Wanted::Yes } else { Wanted::No };
+            told[*place] = Some(Told { age, wanted, newest });
         }
     }
-    Ordered { places, ages }
+    Ordered { places, versions: told }
+}
+
+/// The versions that the question is about.
+fn wanted(versions: &[usize], newest: usize, hits: &[Candidate<'_>], asked: &HashSet<String>) -> Vec<usize> {
+    let named = named(versions, hits, asked);
+    if !named.is_empty() {
+        return named;
+    }
+    let starts = |beginnings: &[&str]| asked.iter().any(|word| beginnings.iter().any(|with| word.starts_with(with)));
+    if starts(&CHANGE) {
+        return versions.to_vec();
+    }
+    if asked.iter().any(|word| PAST.contains(&word.as_str())) {
+        return versions.iter().copied().filter(|at| *at != newest).collect();
+    }
+    vec![newest]
 }
 
 /// The places of hits that are of one page in several versions, each set best first.
@@ -167,15 +196,13 @@ fn without_figures(text: &str) -> BTreeSet<u64> {
     sample(&masked)
 }
 
-fn about_versions(asked: &HashSet<String>) -> bool {
-    asked.iter().any(|word| CHANGE.iter().any(|beginning| word.starts_with(beginning)))
-}
-
-/// Whether the question has a word of one version's title or date that another lacks.
-fn names_one(versions: &[usize], hits: &[Candidate<'_>], asked: &HashSet<String>) -> bool {
-    let told: Vec<HashSet<String>> = versions.iter().map(|at| told_by(&hits[*at])).collect();
-    let everywhere = |word: &String| told.iter().all(|words| words.contains(word));
-    told.iter().flatten().any(|word| asked.contains(word) && !everywhere(word))
+/// The versions whose title or date has a word of the question that another lacks.
+fn named(versions: &[usize], hits: &[Candidate<'_>], asked: &HashSet<String>) -> Vec<usize> {
+    let told: Vec<(usize, HashSet<String>)> = versions.iter().map(|at| (*at, told_by(&hits[*at]))).collect();
+    let tells = |word: &String| asked.contains(word) && !told.iter().all(|(_, words)| words.contains(word));
+    let most = told.iter().map(|(_, words)| words.iter().filter(|word| tells(word)).count()).max().unwrap_or(0);
+    let named = told.iter().filter(|(_, words)| most > 0 && words.iter().filter(|word| tells(word)).count() == most);
+    named.map(|(at, _)| *at).collect()
 }
 
 fn told_by(hit: &Candidate<'_>) -> HashSet<String> {
@@ -265,12 +292,14 @@ mod tests {
         }
     }
 
-    fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<Age>>) {
-        let Ordered { places, ages } = order(hits, question);
-        (places, ages.into_iter().map(|age| age.map(|(age, _)| age)).collect())
+    fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Wanted)>>) {
+        let Ordered { places, versions } = order(hits, question);
+        (places, versions.into_iter().map(|told| told.map(|told| (told.age, told.wanted))).collect())
     }
 
     const LOAD: &str = "At which load does the crane stop?";
+    const NEWEST: Option<(Age, Wanted)> = Some((Age::Newest, Wanted::Yes));
+    const OLDER: Option<(Age, Wanted)> = Some((Age::Older, Wanted::No));
 
     #[test]
     fn the_newest_version_of_a_page_takes_the_best_place_and_the_older_one_is_named() {
@@ -279,21 +308,26 @@ mod tests {
             of(2, "Ships", None, "Something else"),
             of(3, "Cranes", Some("2025-01-05T10:00"), NEW),
         ];
-        assert_eq!(told(&hits, LOAD), (vec![2, 1, 0], vec![Some(Age::Newest), None, Some(Age::Older)]));
-        assert_eq!(order(&hits, LOAD).ages[2], Some((Age::Older, 2)));
+        assert_eq!(told(&hits, LOAD), (vec![2, 1, 0], vec![NEWEST, None, OLDER]));
+        assert_eq!(order(&hits, LOAD).versions[2].map(|told| told.newest), Some(2));
     }
 
     #[test]
-    fn a_question_that_names_a_version_leaves_the_order_and_one_about_the_past_turns_it() {
-        let hits = [of(1, "Crane rules 2024", None, OLD), of(3, "Crane rules 2025", None, NEW)];
-        let marks = vec![Some(Age::Asked), Some(Age::Newest)];
-        for question in ["What changed in the load of the crane?", "Was ist der Unterschied der Fassungen?"] {
-            assert_eq!(told(&hits, question), (vec![0, 1], marks.clone()));
+    fn a_question_gets_the_version_it_names_one_about_the_past_the_older_and_one_about_changes_all() {
+        let hits = [of(3, "Crane rules 2025", None, NEW), of(1, "Crane rules 2024", None, OLD)];
+        let turned = (vec![1, 0], vec![Some((Age::Older, Wanted::Yes)), Some((Age::Newest, Wanted::No))]);
+        for question in ["When does the crane stop in the rules of 2024?", "When did the crane stop previously?"] {
+            assert_eq!(told(&hits, question), turned, "{question}");
         }
-        assert_eq!(told(&hits, "At which load does the crane stop in the rules of 2024?"), (vec![0, 1], marks.clone()));
-        let turned = [hits[1], hits[0]];
-        assert_eq!(told(&turned, "At which load did the crane stop in the previous rules?"), (vec![1, 0], marks));
-        assert_eq!(told(&hits, LOAD).0, [1, 0]);
+        let all = (vec![0, 1], vec![NEWEST, Some((Age::Older, Wanted::Yes))]);
+        for question in [
+            "What changed in the load of the crane?",
+            "Was ist der Unterschied der Fassungen?",
+            "Compare the rules of 2024 and 2025",
+        ] {
+            assert_eq!(told(&hits, question), all, "{question}");
+        }
+        assert_eq!(told(&hits, LOAD), (vec![0, 1], vec![NEWEST, OLDER]));
     }
 
     #[test]
@@ -337,19 +371,20 @@ mod tests {
             let dates = [None, Some("2024-11-02"), Some("2025-01-05"), Some("soon")];
             let hits: Vec<_> =
                 pages.iter().map(|(page, title, text, date)| of(*page, titles[*title], dates[*date], texts[*text])).collect();
-            let Ordered { places, ages } = order(&hits, &question);
+            let Ordered { places, versions } = order(&hits, &question);
             let mut sorted = places.clone();
             sorted.sort_unstable();
             prop_assert_eq!(sorted, (0..hits.len()).collect::<Vec<_>>());
-            prop_assert_eq!(ages.len(), hits.len());
-            for (age, place) in ages.iter().zip(&places) {
-                match age {
-                    Some((Age::Newest, newest)) => prop_assert_eq!(newest, place),
-                    Some((Age::Older | Age::Asked, newest)) => {
-                        prop_assert_eq!(newness(&hits[*newest], &hits[*place]), Some(Ordering::Greater));
-                    }
-                    None => {}
+            prop_assert_eq!(versions.len(), hits.len());
+            for (told, place) in versions.iter().zip(&places) {
+                let Some(told) = told else { continue };
+                prop_assert_eq!(told.age == Age::Newest, told.newest == *place);
+                if told.age == Age::Older {
+                    prop_assert_eq!(newness(&hits[told.newest], &hits[*place]), Some(Ordering::Greater));
                 }
+                let same = versions.iter().flatten().filter(|other| other.newest == told.newest);
+                prop_assert!(same.clone().any(|other| other.wanted == Wanted::Yes), "some version is wanted");
+                prop_assert!(same.is_sorted_by_key(|other| other.wanted == Wanted::No), "what is wanted comes first");
             }
         }
     }

@@ -78,7 +78,7 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
         let fate = match cut.how {
             CutHow::Dropped => "is not in the prompt, it had no room",
             CutHow::Shortened => "was shortened to fit the prompt",
-            CutHow::Older => "is not in the prompt, it is from an older version of its page",
+            CutHow::Version => "is not in the prompt, it is from another version of its page",
         };
         let _ = writeln!(text, "   Source {} {fate}: {} tokens were left out", cut.rank, cut.tokens);
     }

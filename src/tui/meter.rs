@@ -45,7 +45,7 @@ pub(super) fn after(turn: &Turn, words: Words) -> Option<String> {
 fn cut(cut: &[Cut], words: Words) -> String {
     let of = |how: CutHow| cut.iter().filter(|cut| cut.how == how).map(|cut| cut.rank).collect::<Vec<_>>();
     let mut told = Vec::new();
-    for how in [CutHow::Dropped, CutHow::Shortened, CutHow::Older] {
+    for how in [CutHow::Dropped, CutHow::Shortened, CutHow::Version] {
         let ranks = of(how);
         if !ranks.is_empty() {
             told.push(format!("{} {}", words.sources(&ranks), words.cut_how(how)));

@@ -123,7 +123,7 @@ fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Span<
     match cut {
         Some(CutHow::Dropped) => Some(Span::styled(words.cut_no_room(), theme.warn)),
         Some(CutHow::Shortened) => Some(Span::styled(words.cut_short(), theme.warn)),
-        Some(CutHow::Older) => Some(Span::styled(words.not_in_prompt(), theme.dim)),
+        Some(CutHow::Version) => Some(Span::styled(words.not_in_prompt(), theme.dim)),
         None if turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => {
             Some(Span::styled(words.not_in_prompt(), theme.dim))
         }
@@ -136,7 +136,7 @@ fn version(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Sp
     let version = hit.version?;
     match version.age {
         Age::Newest => Some(Span::styled(words.newest_version(), theme.dim)),
-        Age::Older | Age::Asked => {
+        Age::Older => {
             let newest = turn.hits().iter().find(|other| other.evidence == version.newest);
             let told =
                 newest.map_or_else(|| words.older_version().to_owned(), |newest| words.older_version_of(newest.rank));

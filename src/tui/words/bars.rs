@@ -60,7 +60,7 @@ texts! { BARS
     about_too_many(parts: &str, context: &str) =
         " about {parts} too much for {context} ", " etwa {parts} zu viel für {context} ";
     left_out = "left out", "weggelassen";
-    an_older_version = "left out, older version", "weggelassen, ältere Fassung";
+    another_version = "left out, another version", "weggelassen, andere Fassung";
     shortened = "shortened", "gekürzt";
     cut(told: &str, tokens: &str) = " · cut: {told}, {tokens}", " · Kürzung: {told}, {tokens}";
     share_system = "system", "System";

@@ -185,7 +185,7 @@ impl Words {
         match how {
             CutHow::Dropped => self.left_out(),
             CutHow::Shortened => self.shortened(),
-            CutHow::Older => self.an_older_version(),
+            CutHow::Version => self.another_version(),
         }
     }
 
