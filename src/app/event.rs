@@ -155,6 +155,8 @@ pub enum Event {
     DomainChosen(DomainName),
     /// The user chose a conversation.
     ConversationChosen(ConversationId),
+    /// The user chose a conversation that was left before the history had it, by its first turn.
+    UnlistedChosen(TurnKey),
     /// The user wants a new conversation.
     ConversationStarted,
     /// The screen needs the table of an evidence.
@@ -399,6 +401,27 @@ pub enum Event {
 }
 
 impl Event {
+    /// The turn or the job that this is news of.
+    pub(super) fn turn(&self) -> Option<TurnKey> {
+        match self {
+            Self::QuestionTranslated { turn, .. }
+            | Self::QuestionCompleted { turn, .. }
+            | Self::HitsRetrieved { turn, .. }
+            | Self::PromptBuilt { turn, .. }
+            | Self::PromptRead { turn, .. }
+            | Self::AnswerGrew { turn, .. }
+            | Self::AnswerFinished { turn, .. }
+            | Self::AttributionAdvanced { turn, .. }
+            | Self::QuestionsSuggested { turn, .. }
+            | Self::AttributionFinished { turn, .. }
+            | Self::TurnSaved { turn, .. }
+            | Self::SaveFailed { turn, .. }
+            | Self::TurnFailed { turn, .. }
+            | Self::TurnCanceled { turn } => Some(*turn),
+            _ => None,
+        }
+    }
+
     /// Whether the user asks for something; what was said of the last thing is then old.
     pub(super) fn is_a_wish(&self) -> bool {
         matches!(
@@ -420,6 +443,7 @@ impl Event {
                 | Self::DomainChosen(_)
                 | Self::IngestWanted { .. }
                 | Self::ConversationChosen(_)
+                | Self::UnlistedChosen(_)
                 | Self::ConversationStarted
                 | Self::ProblemDismissed
         )

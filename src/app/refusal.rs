@@ -11,6 +11,8 @@ use crate::base::DomainName;
 pub enum Refusal {
     /// A question while a turn runs.
     TurnRuns,
+    /// Work while a turn of another conversation runs.
+    AnotherRuns,
     /// Other work while a turn runs.
     WorkRuns,
     /// A question while something is being opened.
@@ -52,6 +54,7 @@ impl Refusal {
     pub fn problem(&self) -> Problem {
         let (what, next) = match self {
             Self::TurnRuns => ("a turn is still running", "Wait for it, or stop it first and ask again"),
+            Self::AnotherRuns => ("another conversation is still being answered", "Wait for it, or stop it first"),
             Self::WorkRuns => ("a turn is still running", "Wait for it, or stop it first"),
             Self::OpeningBeforeAsking => ("something is still being opened", "Ask again in a moment"),
             Self::Opening => ("something is still being opened", "Try again in a moment"),

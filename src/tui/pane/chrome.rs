@@ -286,7 +286,9 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     }
     let mut hints = Vec::new();
     let is_filtered = screen.focus == Pane::Lists && app.found().is_some();
-    if app.is_busy() && app.problem().is_none() && !is_filtered {
+    if app.is_busy_aside() {
+        hints.push((Action::Cancel, words.stop()));
+    } else if app.is_busy() && app.problem().is_none() && !is_filtered {
         hints.push((Action::Back, words.stop()));
     } else if screen.find.is_some() && screen.focus != Pane::Composer {
         hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
@@ -384,6 +386,7 @@ fn entry_hints(entry: Option<&pane::Entry>, words: Words) -> Vec<(Action, &'stat
         Some(pane::Entry::Trashed(_)) => {
             vec![(Action::Toggle, words.restore()), (Action::Delete, words.remove_for_good())]
         }
+        Some(pane::Entry::Unlisted(_)) => vec![short(Action::Toggle)],
         Some(pane::Entry::Domain(_)) => [Action::Toggle, Action::NewDomain, Action::RefreshDomain].map(short).into(),
         None => Vec::new(),
     }

@@ -10,6 +10,8 @@ texts! { LISTS
          ragonite ingest --domain notes PFAD";
     conversations = "Conversations", "Gespräche";
     none_yet = "  none yet", "  noch keine";
+    being_answered = "answering…", "antwortet…";
+    not_stored_yet = "! not stored", "! nicht gespeichert";
     pinned = "pinned", "angeheftet";
     trash = "Trash", "Papierkorb";
     opening_short = "opening…", "öffnet…";

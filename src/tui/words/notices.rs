@@ -105,6 +105,7 @@ impl Words {
             Refusal::TurnRuns => {
                 ("Eine Frage wird noch bearbeitet", "Warten oder zuerst abbrechen, dann erneut fragen")
             }
+            Refusal::AnotherRuns => ("Ein anderes Gespräch wird noch beantwortet", "Warten oder zuerst abbrechen"),
             Refusal::WorkRuns => ("Eine Frage wird noch bearbeitet", "Warten oder zuerst abbrechen"),
             Refusal::OpeningBeforeAsking => ("Es wird noch etwas geöffnet", "Gleich noch einmal fragen"),
             Refusal::Opening => ("Es wird noch etwas geöffnet", "Gleich noch einmal versuchen"),

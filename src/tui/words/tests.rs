@@ -51,6 +51,7 @@ fn domain() -> DomainName {
 fn refusals() -> Vec<Refusal> {
     vec![
         Refusal::TurnRuns,
+        Refusal::AnotherRuns,
         Refusal::WorkRuns,
         Refusal::OpeningBeforeAsking,
         Refusal::Opening,
