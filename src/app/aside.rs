@@ -7,7 +7,7 @@
 
 use super::state::{App, Phase};
 use super::turn::Stored;
-use super::{Effect, Event, Turn, TurnKey};
+use super::{Effect, Event, Notice, Refusal, Turn, TurnKey};
 use crate::base::{ConversationId, DomainName};
 use crate::history::ConversationRecord;
 
@@ -156,6 +156,7 @@ impl App {
         };
         if stored {
             effects.extend(self.save_again());
+            self.tell_when_all_is_stored();
         }
         effects
     }
@@ -186,6 +187,49 @@ impl App {
         effects
     }
 
+    /// The user wants what is not stored tried again.
+    pub(super) fn want_saved(&mut self) -> Vec<Effect> {
+        if self.unsaved() == 0 {
+            self.notice = Some(Notice::AllStored);
+        }
+        self.forget_save_problem();
+        self.save_again()
+    }
+
+    /// What could not be stored is stored after all.
+    fn tell_when_all_is_stored(&mut self) {
+        if self.unsaved() == 0 && self.is_saved() && self.forget_save_problem() {
+            self.quit_warned = false;
+            self.notice = Some(Notice::AllStored);
+        }
+    }
+
+    /// Takes away the problem of the last storing that failed; says whether there was one.
+    fn forget_save_problem(&mut self) -> bool {
+        let known = self.save_problem.take();
+        self.problem
+            .take_if(|told| Some(&told.problem) == known.as_ref() || matches!(told.refusal, Some(Refusal::Unsaved(_))));
+        known.is_some()
+    }
+
+    /// Leaves the program, at the first time only where nothing is lost by that.
+    pub(super) fn quit(&mut self) -> Vec<Effect> {
+        let unsaved = self.unsaved();
+        if unsaved > 0 && !self.quit_warned {
+            self.quit_warned = true;
+            return self.refuse(Refusal::Unsaved(unsaved));
+        }
+        self.quit_now()
+    }
+
+    /// Leaves the program. What is not stored is tried a last time.
+    pub(super) fn quit_now(&mut self) -> Vec<Effect> {
+        let mut effects = self.cancel();
+        effects.extend(self.save_again());
+        effects.push(Effect::Quit);
+        effects
+    }
+
     /// Whether a conversation that is to be thrown away has a turn that runs.
     pub(super) fn is_kept_by_a_turn(&self, id: ConversationId) -> bool {
         self.phase != Phase::Idle && self.is_answering(id)
@@ -194,9 +238,11 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{after, answered, asked, attributed, completed, conversation, opened, problem, retrieved};
+    use super::super::tests::{
+        after, answered, asked, attributed, completed, conversation, opened, problem, retrieved,
+    };
     use super::super::tests::{name, saved, with_one_turn};
-    use super::super::{ConversationChange, DomainSummary, Refusal};
+    use super::super::{ConversationChange, DomainSummary};
     use super::*;
     use crate::attribution::Method;
     use crate::base::TurnId;
@@ -224,7 +270,9 @@ mod tests {
         assert_eq!(app.handle(Event::ConversationStarted), []);
         assert!(app.turns().is_empty() && app.conversation().is_none());
         assert!(app.is_busy_aside() && app.is_answering(SEVEN));
-        assert!(matches!(&app.handle(completed(2, "more"))[..], [Effect::Retrieve { domain, .. }] if *domain == name("wiki")));
+        assert!(
+            matches!(&app.handle(completed(2, "more"))[..], [Effect::Retrieve { domain, .. }] if *domain == name("wiki"))
+        );
         let asks = app.handle(retrieved(2));
         assert!(matches!(&asks[..], [Effect::GenerateAnswer { past, .. }] if past.len() == 1), "{asks:?}");
         app.handle(grew("half"));
@@ -325,6 +373,93 @@ mod tests {
         let delete = Event::ConversationChangeWanted(ConversationChange::Delete(SEVEN));
         assert_eq!(app.handle(delete), []);
         assert_eq!(app.refusal(), Some(&Refusal::BeingAnswered));
+    }
+
+    fn failed(turn: u64) -> Event {
+        Event::SaveFailed { turn: TurnKey(turn), problem: problem() }
+    }
+
+    /// Conversation 7 with a stored turn and one whose storing failed.
+    fn unsaved() -> App {
+        let mut app = with_one_turn();
+        for event in [asked("more"), completed(2, "more"), retrieved(2), answered(2, "b"), failed(2)] {
+            app.handle(event);
+        }
+        app
+    }
+
+    fn saves(effects: &[Effect]) -> Vec<(u64, Option<ConversationId>)> {
+        let save = |effect: &Effect| match effect {
+            Effect::SaveTurn { turn, conversation, .. } => Some((turn.0, *conversation)),
+            _ => None,
+        };
+        effects.iter().filter_map(save).collect()
+    }
+
+    #[test]
+    fn what_could_not_be_stored_is_said_and_tried_again_when_wanted() {
+        let mut app = unsaved();
+        assert_eq!((app.unsaved(), app.problem()), (1, Some(&problem())));
+        assert_eq!(saves(&app.handle(Event::SaveAgainWanted)), [(2, Some(SEVEN))]);
+        assert_eq!((app.unsaved(), app.problem()), (0, None));
+        app.handle(failed(2));
+        assert_eq!((app.unsaved(), app.problem()), (1, Some(&problem())));
+        app.handle(Event::SaveAgainWanted);
+        app.handle(saved(2));
+        assert_eq!((app.unsaved(), app.problem(), app.is_saved()), (0, None, true));
+        assert_eq!(app.handle(Event::SaveAgainWanted), []);
+        assert_eq!(app.notice(), Some(&Notice::AllStored));
+    }
+
+    #[test]
+    fn what_could_not_be_stored_is_tried_again_with_the_next_storing_that_succeeds() {
+        let mut app = unsaved();
+        for event in [asked("third"), completed(3, "third"), retrieved(3)] {
+            app.handle(event);
+        }
+        assert_eq!(saves(&app.handle(answered(3, "c"))), [(3, Some(SEVEN))]);
+        assert_eq!(saves(&app.handle(saved(3))), [(2, Some(SEVEN))]);
+        app.handle(saved(2));
+        assert_eq!((app.unsaved(), app.problem(), app.notice()), (0, None, Some(&Notice::AllStored)));
+    }
+
+    #[test]
+    fn what_could_not_be_stored_survives_leaving_its_conversation_and_is_shown_again() {
+        let mut app = unsaved();
+        app.handle(Event::ConversationStarted);
+        assert_eq!((app.turns().len(), app.unsaved()), (0, 1));
+        let mut back = app.clone();
+        assert_eq!(back.handle(Event::ConversationChosen(SEVEN)), []);
+        assert_eq!((back.turns().len(), back.turns()[1].text(), back.unsaved()), (2, "b", 1));
+        assert_eq!(saves(&app.handle(Event::SaveAgainWanted)), [(2, Some(SEVEN))]);
+        app.handle(saved(2));
+        assert!(app.aside.is_empty() && app.is_saved());
+    }
+
+    #[test]
+    fn of_a_new_conversation_that_could_not_be_stored_the_first_turn_is_tried_first() {
+        let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+        for event in [asked("r"), completed(2, "r"), retrieved(2), answered(2, "b"), failed(1)] {
+            app.handle(event);
+        }
+        assert_eq!((app.unsaved(), app.is_saved()), (2, true), "nothing waits for what does not come");
+        assert_eq!(saves(&app.handle(Event::SaveAgainWanted)), [(1, None)]);
+        assert_eq!(saves(&app.handle(saved(1))), [(2, Some(SEVEN))]);
+    }
+
+    #[test]
+    fn leaving_warns_once_when_something_is_not_stored_and_tries_a_last_time() {
+        let mut app = unsaved();
+        assert_eq!(app.handle(Event::QuitRequested), []);
+        assert_eq!(app.refusal(), Some(&Refusal::Unsaved(1)));
+        let mut stored = app.clone();
+        let effects = app.handle(Event::QuitRequested);
+        assert_eq!((saves(&effects), effects.last()), (vec![(2, Some(SEVEN))], Some(&Effect::Quit)));
+        stored.handle(Event::SaveAgainWanted);
+        stored.handle(saved(2));
+        assert_eq!(stored.handle(Event::QuitRequested), [Effect::Quit]);
+        let mut gone = unsaved();
+        assert_eq!(gone.handle(Event::LeaveRequested).last(), Some(&Effect::Quit), "nobody could be warned");
     }
 
     #[test]

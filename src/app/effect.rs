@@ -1,5 +1,6 @@
 //! What the program is asked to do; carried out by `runtime`, answered with events.
 
+use super::Copied;
 use crate::answer::Answer;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
@@ -249,6 +250,13 @@ pub enum Effect {
     },
     /// Stop all work for a turn. Answered by `TurnCanceled` once it has stopped.
     CancelTurn(TurnKey),
+    /// Copy a text through the terminal. Answered by `Done` or `Failed`.
+    CopyByTerminal {
+        /// What it is.
+        what: Copied,
+        /// Clean text.
+        text: String,
+    },
     /// Leave the program.
     Quit,
 }

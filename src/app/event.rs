@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, DocumentPart, MissingModels, Notice, Other, Problem, TurnKey};
+use super::{ConversationChange, Copied, DocumentPart, MissingModels, Notice, Other, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
@@ -189,8 +189,12 @@ pub enum Event {
     IngestCancelRequested,
     /// The user has read the problem on screen.
     ProblemDismissed,
+    /// The user wants what could not be stored tried again.
+    SaveAgainWanted,
     /// The user wants to leave.
     QuitRequested,
+    /// The program has to leave: nobody is there who could be warned.
+    LeaveRequested,
 
     /// Answer to `LookForModels`: those that are not there; none where all are.
     ModelsLooked(Option<MissingModels>),
@@ -336,7 +340,8 @@ pub enum Event {
         /// Its id in the history.
         id: TurnId,
     },
-    /// Answer to `SaveTurn`: the turn could not be stored. It stays on screen and is stored again with its next change.
+    /// Answer to `SaveTurn`: the turn could not be stored. It is kept in memory and tried again after the next one
+    /// that can be, and when the user wants it.
     SaveFailed {
         /// The turn.
         turn: TurnKey,
@@ -386,6 +391,13 @@ pub enum Event {
         text: String,
         /// Conversations with all the words, the latest first.
         found: Vec<Found>,
+    },
+    /// No tool of the desktop took a text that was to be copied.
+    NotCopied {
+        /// What it is.
+        what: Copied,
+        /// The text.
+        text: String,
     },
     /// Something the user wanted is done.
     Done(Notice),
@@ -444,6 +456,7 @@ impl Event {
                 | Self::IngestWanted { .. }
                 | Self::ConversationChosen(_)
                 | Self::UnlistedChosen(_)
+                | Self::SaveAgainWanted
                 | Self::ConversationStarted
                 | Self::ProblemDismissed
         )

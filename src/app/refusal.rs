@@ -45,6 +45,8 @@ pub enum Refusal {
     OtherDomain(DomainName),
     /// Documents while others are still being read.
     StillReading,
+    /// Leaving while so many answers are not stored.
+    Unsaved(usize),
     /// Documents without a model to read them with.
     NoModels,
 }
@@ -81,6 +83,13 @@ impl Refusal {
                 return Problem { what, next: "Open that domain first".to_owned() };
             }
             Self::StillReading => ("documents are still being read", "Wait for it, or stop it first"),
+            Self::Unsaved(count) => {
+                let (answers, them) = if *count == 1 { ("answer is", "it") } else { ("answers are", "them") };
+                let next = format!(
+                    "Mend what keeps {them} from it and store again, or leave once more to leave without {them}"
+                );
+                return Problem { what: format!("{count} {answers} not stored"), next };
+            }
             Self::NoModels => ("there is no model to read documents with", "Get the models first"),
         };
         Problem { what: what.to_owned(), next: next.to_owned() }

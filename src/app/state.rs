@@ -109,6 +109,10 @@ pub struct App {
     pub(super) turns: Vec<Turn>,
     /// Conversations that were left and are still needed.
     pub(super) aside: Vec<Sheet>,
+    /// Why something could last not be stored, while it is not.
+    pub(super) save_problem: Option<Problem>,
+    /// The user was told that leaving loses something.
+    pub(super) quit_warned: bool,
     /// The domain of the one of them that something happens to at this moment.
     pub(super) sheet_domain: Option<DomainName>,
     pub(super) phase: Phase,
@@ -293,15 +297,14 @@ impl App {
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
             Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
+            Event::NotCopied { what, text } => vec![Effect::CopyByTerminal { what, text }],
             Event::Done(notice) => {
                 self.notice = Some(notice);
                 Vec::new()
             }
             Event::CancelRequested => self.cancel(),
             Event::DomainChosen(name) => self.grant(Wish::Domain(name)),
-            Event::ConversationChosen(id) | Event::ConversationBranched(id) => {
-                self.grant(Wish::Conversation(id))
-            }
+            Event::ConversationChosen(id) | Event::ConversationBranched(id) => self.grant(Wish::Conversation(id)),
             Event::UnlistedChosen(turn) => self.open_unlisted(turn),
             Event::ConversationStarted => self.grant(Wish::NewConversation),
             Event::IngestWanted { domain, path } => self.ingest(domain, path),
@@ -313,11 +316,9 @@ impl App {
             Event::DocumentCancelRequested => self.stop_reading(),
             Event::DocumentLoaded { document, parts } => self.document_loaded(document, parts),
             Event::ProblemDismissed => self.noting(None),
-            Event::QuitRequested => {
-                let mut effects = self.cancel();
-                effects.push(Effect::Quit);
-                effects
-            }
+            Event::SaveAgainWanted => self.want_saved(),
+            Event::QuitRequested => self.quit(),
+            Event::LeaveRequested => self.quit_now(),
             Event::TableLoaded { evidence, table } => {
                 self.tables_wanted.remove(&evidence);
                 self.tables.insert(evidence, table);

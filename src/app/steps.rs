@@ -399,9 +399,10 @@ impl App {
     }
 
     pub(super) fn save_failed(&mut self, key: TurnKey, problem: Problem) -> Vec<Effect> {
-        self.problem = Some(problem.into());
+        self.problem = Some(problem.clone().into());
         let Some(turn) = self.turn_mut(key).filter(|turn| turn.stored.is_on_its_way()) else { return Vec::new() };
         turn.stored = Stored::Unsaved;
+        (self.save_problem, self.quit_warned) = (Some(problem), false);
         if self.conversation.is_none() {
             // What waits for the conversation that this turn would have begun has nowhere to go either.
             for turn in self.turns.iter_mut().filter(|turn| turn.stored == Stored::Waiting) {

@@ -137,6 +137,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Copy => return copy(screen, app),
         Action::Export => return take_out(screen, app),
         Action::Branch => return branch(screen, app),
+        Action::SaveAgain => return vec![Intent::App(Event::SaveAgainWanted)],
         Action::Check => return check(screen, app),
         Action::Compare => compare::open(screen, app),
         Action::Context => context::open(screen, app),

@@ -115,7 +115,10 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     if let Some(reading) = app.ingesting().map(|running| reading(running, words)) {
         phase = Some(phase.map_or_else(|| reading.clone(), |phase| format!("{phase} · {reading}")));
     }
-    let phase = phase.unwrap_or_else(|| rest.to_owned());
+    let mut phase = phase.unwrap_or_else(|| rest.to_owned());
+    if app.unsaved() > 0 {
+        phase = format!("{} · {phase}", words.answers_not_stored(app.unsaved()));
+    }
     let domain = app.domain().map_or_else(|| words.no_domain().to_owned(), |domain| domain.name.to_string());
     let offline = words.offline();
     let length = |rest: &[String]| rest.iter().map(|text| width(text) + 3).sum::<usize>();
@@ -286,6 +289,9 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     }
     let mut hints = Vec::new();
     let is_filtered = screen.focus == Pane::Lists && app.found().is_some();
+    if app.unsaved() > 0 {
+        hints.push(short(Action::SaveAgain));
+    }
     if app.is_busy_aside() {
         hints.push((Action::Cancel, words.stop()));
     } else if app.is_busy() && app.problem().is_none() && !is_filtered {

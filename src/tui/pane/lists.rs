@@ -118,7 +118,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     for (at, left) in (domains.len()..).zip(app.unlisted()) {
         owners.resize(lines.len(), None);
         owners.push(Some(at));
-        let about = if left.answering == Answering::Now { words.being_answered() } else { words.not_stored_yet() };
+        let about = if left.answering == Answering::Now { words.runs(app.phase()) } else { words.not_stored_yet() };
         lines.push(look.line(at, None, (&clean_line(left.question), about)));
     }
     for (at, conversation) in (domains.len() + unlisted..).zip(app.conversations()) {
@@ -153,7 +153,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
 /// What stands beside the title of a conversation.
 fn about_conversation(app: &App, conversation: &ConversationRecord, words: Words) -> String {
     if app.is_answering(conversation.id) {
-        return words.being_answered().to_owned();
+        return words.runs(app.phase()).to_owned();
     }
     if conversation.pinned { words.pinned().to_owned() } else { words.day(conversation.changed_at) }
 }
@@ -240,7 +240,11 @@ fn found_lines(
         owners.push(Some(at));
         lines.push(if seen.contains(&lines.len()) {
             let trashed = one.conversation.deleted_at.is_some();
-            let about = if trashed { words.in_the_trash().to_owned() } else { about_conversation(app, &one.conversation, words) };
+            let about = if trashed {
+                words.in_the_trash().to_owned()
+            } else {
+                about_conversation(app, &one.conversation, words)
+            };
             let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
             look.line(at, open.then_some('●'), (&clean_line(&one.conversation.title), &about))
         } else {

@@ -34,6 +34,7 @@ texts! { BARS
 
     loading(model: &str) = "loading {model}", "{model} wird geladen";
     loading_first(model: &str) = "loading {model}…", "{model} wird geladen…";
+    answers_not_stored(count: usize) = "! {count} not stored", "! {count} nicht gespeichert";
     elsewhere = "another conversation: ", "anderes Gespräch: ";
     stopping = "stopping…", "wird abgebrochen…";
     rewriting = "rewriting…", "Frage wird vervollständigt…";
