@@ -59,8 +59,11 @@ pub enum Effect {
     },
     /// Stop the ingest that runs.
     CancelIngest,
-    /// Open a domain for searching. Answered by `DomainOpened` or `DomainFailed`.
+    /// Open a domain for searching. One that is still being opened is given up. Answered by
+    /// `DomainOpened`, `DomainFailed`, or `DomainNotOpened` once it is given up.
     OpenDomain(DomainName),
+    /// Give up the domain that is being opened.
+    CancelOpening,
     /// List the conversations of a domain. Answered by `ConversationsListed`.
     ListConversations(DomainName),
     /// Load a conversation. Answered by `ConversationOpened`.

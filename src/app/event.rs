@@ -153,6 +153,8 @@ pub enum Event {
     CancelRequested,
     /// The user chose a domain.
     DomainChosen(DomainName),
+    /// The user does not wait for the domain that is being opened.
+    DomainCancelRequested,
     /// The user chose a conversation.
     ConversationChosen(ConversationId),
     /// The user chose a conversation that was left before the history had it, by its first turn.
@@ -225,6 +227,8 @@ pub enum Event {
         /// Why.
         problem: Problem,
     },
+    /// Answer to `OpenDomain` that was given up.
+    DomainNotOpened(DomainName),
     /// Answer to `ListConversations` and `ChangeConversation`.
     ConversationsListed {
         /// Of this domain.
@@ -453,6 +457,7 @@ impl Event {
                 | Self::ContextWanted { .. }
                 | Self::DocumentWanted { .. }
                 | Self::DomainChosen(_)
+                | Self::DomainCancelRequested
                 | Self::IngestWanted { .. }
                 | Self::ConversationChosen(_)
                 | Self::UnlistedChosen(_)

@@ -304,6 +304,9 @@ impl App {
             }
             Event::CancelRequested => self.cancel(),
             Event::DomainChosen(name) => self.grant(Wish::Domain(name)),
+            Event::DomainCancelRequested => self.cancel_opening(),
+            // Who gave it up has seen to everything else.
+            Event::DomainNotOpened(_) => Vec::new(),
             Event::ConversationChosen(id) | Event::ConversationBranched(id) => self.grant(Wish::Conversation(id)),
             Event::UnlistedChosen(turn) => self.open_unlisted(turn),
             Event::ConversationStarted => self.grant(Wish::NewConversation),
@@ -436,6 +439,20 @@ impl App {
         self.opening_domain = None;
         self.problem = Some(problem.into());
         self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
+    }
+
+    /// Gives up the domain that is being opened; the one before it stays.
+    fn cancel_opening(&mut self) -> Vec<Effect> {
+        if self.opening_domain.take().is_none() {
+            return Vec::new();
+        }
+        self.loaded = None;
+        if self.domain.is_none() {
+            self.conversations.clear();
+            self.trash.clear();
+        }
+        let listed = self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone()));
+        [Effect::CancelOpening].into_iter().chain(listed).collect()
     }
 
     fn conversation_opened(&mut self, record: ConversationRecord, turns: Vec<TurnRecord>) -> Vec<Effect> {

@@ -466,6 +466,36 @@ fn a_domain_that_does_not_open_leaves_the_open_one() {
 }
 
 #[test]
+fn an_opening_that_is_given_up_at_any_place_leaves_the_domain_before_it_in_use() {
+    let mut app = with_one_turn();
+    let listed = |domain: &str, id| Event::ConversationsListed {
+        domain: name(domain),
+        conversations: vec![conversation(id, domain)],
+        trash: Vec::new(),
+    };
+    app.handle(listed("wiki", 7));
+    let other = changes(&[(Setting::Sources, "3")]);
+    let news = [listed("league", 2), loaded("league", other, None), Event::DomainOpened(domain("league"))];
+    for place in 0..news.len() {
+        let mut given_up = app.clone();
+        given_up.handle(Event::DomainChosen(name("league")));
+        for event in &news[..place] {
+            given_up.handle(event.clone());
+        }
+        let effects = given_up.handle(Event::DomainCancelRequested);
+        assert_eq!(effects, [Effect::CancelOpening, Effect::ListConversations(name("wiki"))]);
+        // What was on its way comes all the same.
+        for event in &news[place..] {
+            assert_eq!(given_up.handle(event.clone()), []);
+        }
+        given_up.handle(Event::DomainNotOpened(name("league")));
+        given_up.handle(listed("wiki", 7));
+        assert_eq!(given_up, app, "given up at {place}");
+    }
+    assert_eq!(app.handle(Event::DomainCancelRequested), []);
+}
+
+#[test]
 fn only_the_conversation_chosen_last_is_opened() {
     let mut app = with_one_turn();
     app.handle(Event::ConversationChosen(ConversationId(1)));

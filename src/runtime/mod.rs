@@ -68,6 +68,8 @@ pub struct Runtime {
     clipboard: Worker<CopyJob>,
     /// Stops the latest ingest.
     ingesting: CancelSource,
+    /// Stops the latest opening of a domain.
+    opening: CancelSource,
     works: Works,
     events: Events,
     leaving: crate::base::CancelOnDrop,
@@ -87,8 +89,8 @@ impl Runtime {
         let historian = historian::start(engine.setup.paths.history(), events.clone())?;
         let ingester = ingester::start(engine, events.clone())?;
         let clipboard = clipboard::start(events.clone())?;
-        let (works, ingesting) = (Works::default(), CancelSource::default());
-        Ok(Self { encoder, generator, historian, ingester, clipboard, ingesting, works, events, leaving })
+        let (works, ingesting, opening) = (Works::default(), CancelSource::default(), CancelSource::default());
+        Ok(Self { encoder, generator, historian, ingester, clipboard, ingesting, opening, works, events, leaving })
     }
 
     /// Loads the models now, behind the screen.
@@ -118,7 +120,13 @@ impl Runtime {
                 self.ingester.send(IngestJob { domain, path, cancel: self.ingesting.token() });
             }
             Effect::CancelIngest => self.ingesting.cancel(),
-            Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
+            Effect::OpenDomain(name) => {
+                // Only the one chosen last is waited for.
+                self.opening.cancel();
+                self.opening = CancelSource::default();
+                self.encoder.send(EncoderJob::OpenDomain { name, cancel: self.opening.token() });
+            }
+            Effect::CancelOpening => self.opening.cancel(),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
             Effect::SaveSettings { domain, edit } => self.encoder.send(EncoderJob::SaveSettings { domain, edit }),
             Effect::Retrieve { turn, domain, query, question, translated, earlier, settings } => {
@@ -181,6 +189,7 @@ impl Runtime {
             Effect::CopyByTerminal { .. } => {}
             Effect::Quit => {
                 self.works.cancel_all();
+                self.opening.cancel();
                 self.ingesting.cancel();
             }
         }
@@ -195,6 +204,7 @@ impl Runtime {
     /// Cancels all work, lets the historian write what it was given, and ends the threads.
     pub fn shutdown(mut self) {
         self.works.cancel_all();
+        self.opening.cancel();
         self.ingesting.cancel();
         drop(self.leaving);
         self.generator.close();

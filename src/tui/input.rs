@@ -230,6 +230,9 @@ pub(super) fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         return vec![Intent::App(Event::QuitRequested)];
     }
     screen.leaving = true;
+    if app.opening_domain().is_some() {
+        return vec![Intent::App(Event::DomainCancelRequested)];
+    }
     if app.is_busy() { vec![Intent::App(Event::CancelRequested)] } else { vec![Intent::Redraw] }
 }
 
@@ -239,6 +242,9 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     }
     if screen.focus == Pane::Lists && app.found().is_some() {
         return vec![Intent::App(Event::ConversationsWanted(String::new()))];
+    }
+    if app.opening_domain().is_some() {
+        return vec![Intent::App(Event::DomainCancelRequested)];
     }
     // What runs out of sight is stopped by the key that stops only.
     if app.is_busy_here() && !app.is_canceling() {

@@ -292,7 +292,9 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     if app.unsaved() > 0 {
         hints.push(short(Action::SaveAgain));
     }
-    if app.is_busy_aside() {
+    if app.opening_domain().is_some() && app.problem().is_none() && !is_filtered {
+        hints.push((Action::Back, words.stop()));
+    } else if app.is_busy_aside() {
         hints.push((Action::Cancel, words.stop()));
     } else if app.is_busy() && app.problem().is_none() && !is_filtered {
         hints.push((Action::Back, words.stop()));
