@@ -1,5 +1,6 @@
 //! What the program is asked to do; carried out by `runtime`, answered with events.
 
+use super::Copied;
 use crate::answer::Answer;
 use crate::attribution::Method;
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
@@ -58,8 +59,11 @@ pub enum Effect {
     },
     /// Stop the ingest that runs.
     CancelIngest,
-    /// Open a domain for searching. Answered by `DomainOpened` or `DomainFailed`.
+    /// Open a domain for searching. One that is still being opened is given up. Answered by
+    /// `DomainOpened`, `DomainFailed`, or `DomainNotOpened` once it is given up.
     OpenDomain(DomainName),
+    /// Give up the domain that is being opened.
+    CancelOpening,
     /// List the conversations of a domain. Answered by `ConversationsListed`.
     ListConversations(DomainName),
     /// Load a conversation. Answered by `ConversationOpened`.
@@ -249,6 +253,13 @@ pub enum Effect {
     },
     /// Stop all work for a turn. Answered by `TurnCanceled` once it has stopped.
     CancelTurn(TurnKey),
+    /// Copy a text through the terminal. Answered by `Done` or `Failed`.
+    CopyByTerminal {
+        /// What it is.
+        what: Copied,
+        /// Clean text.
+        text: String,
+    },
     /// Leave the program.
     Quit,
 }

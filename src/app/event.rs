@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, DocumentPart, MissingModels, Notice, Other, Problem, TurnKey};
+use super::{ConversationChange, Copied, DocumentPart, MissingModels, Notice, Other, Problem, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
@@ -153,8 +153,12 @@ pub enum Event {
     CancelRequested,
     /// The user chose a domain.
     DomainChosen(DomainName),
+    /// The user does not wait for the domain that is being opened.
+    DomainCancelRequested,
     /// The user chose a conversation.
     ConversationChosen(ConversationId),
+    /// The user chose a conversation that was left before the history had it, by its first turn.
+    UnlistedChosen(TurnKey),
     /// The user wants a new conversation.
     ConversationStarted,
     /// The screen needs the table of an evidence.
@@ -187,8 +191,12 @@ pub enum Event {
     IngestCancelRequested,
     /// The user has read the problem on screen.
     ProblemDismissed,
+    /// The user wants what could not be stored tried again.
+    SaveAgainWanted,
     /// The user wants to leave.
     QuitRequested,
+    /// The program has to leave: nobody is there who could be warned.
+    LeaveRequested,
 
     /// Answer to `LookForModels`: those that are not there; none where all are.
     ModelsLooked(Option<MissingModels>),
@@ -219,6 +227,8 @@ pub enum Event {
         /// Why.
         problem: Problem,
     },
+    /// Answer to `OpenDomain` that was given up.
+    DomainNotOpened(DomainName),
     /// Answer to `ListConversations` and `ChangeConversation`.
     ConversationsListed {
         /// Of this domain.
@@ -334,7 +344,8 @@ pub enum Event {
         /// Its id in the history.
         id: TurnId,
     },
-    /// Answer to `SaveTurn`: the turn could not be stored. It stays on screen and is stored again with its next change.
+    /// Answer to `SaveTurn`: the turn could not be stored. It is kept in memory and tried again after the next one
+    /// that can be, and when the user wants it.
     SaveFailed {
         /// The turn.
         turn: TurnKey,
@@ -385,6 +396,13 @@ pub enum Event {
         /// Conversations with all the words, the latest first.
         found: Vec<Found>,
     },
+    /// No tool of the desktop took a text that was to be copied.
+    NotCopied {
+        /// What it is.
+        what: Copied,
+        /// The text.
+        text: String,
+    },
     /// Something the user wanted is done.
     Done(Notice),
     /// A conversation could not be opened.
@@ -399,6 +417,27 @@ pub enum Event {
 }
 
 impl Event {
+    /// The turn or the job that this is news of.
+    pub(super) fn turn(&self) -> Option<TurnKey> {
+        match self {
+            Self::QuestionTranslated { turn, .. }
+            | Self::QuestionCompleted { turn, .. }
+            | Self::HitsRetrieved { turn, .. }
+            | Self::PromptBuilt { turn, .. }
+            | Self::PromptRead { turn, .. }
+            | Self::AnswerGrew { turn, .. }
+            | Self::AnswerFinished { turn, .. }
+            | Self::AttributionAdvanced { turn, .. }
+            | Self::QuestionsSuggested { turn, .. }
+            | Self::AttributionFinished { turn, .. }
+            | Self::TurnSaved { turn, .. }
+            | Self::SaveFailed { turn, .. }
+            | Self::TurnFailed { turn, .. }
+            | Self::TurnCanceled { turn } => Some(*turn),
+            _ => None,
+        }
+    }
+
     /// Whether the user asks for something; what was said of the last thing is then old.
     pub(super) fn is_a_wish(&self) -> bool {
         matches!(
@@ -418,8 +457,11 @@ impl Event {
                 | Self::ContextWanted { .. }
                 | Self::DocumentWanted { .. }
                 | Self::DomainChosen(_)
+                | Self::DomainCancelRequested
                 | Self::IngestWanted { .. }
                 | Self::ConversationChosen(_)
+                | Self::UnlistedChosen(_)
+                | Self::SaveAgainWanted
                 | Self::ConversationStarted
                 | Self::ProblemDismissed
         )

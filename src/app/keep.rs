@@ -65,13 +65,13 @@ impl App {
         // What was found may no longer be so.
         self.found = None;
         let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
-        if let ConversationChange::Delete(id) = change
-            && self.conversation.as_ref().is_some_and(|open| open.id == id)
-        {
-            if self.is_busy() {
+        if let ConversationChange::Delete(id) = change {
+            if self.is_kept_by_a_turn(id) {
                 return self.refuse(Refusal::BeingAnswered);
             }
-            self.show(None, Vec::new());
+            if self.conversation.as_ref().is_some_and(|open| open.id == id) {
+                self.show(None, Vec::new());
+            }
         }
         self.problem = None;
         vec![Effect::ChangeConversation { domain, change }]

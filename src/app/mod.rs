@@ -3,6 +3,7 @@
 //! Invariants: no I/O, no clock, no thread, no ratatui; an event of a finished or cancelled turn changes nothing.
 //! Not here: carrying out effects (`runtime`), scroll and focus (`tui`).
 
+mod aside;
 mod compare;
 mod context;
 mod effect;
@@ -20,6 +21,7 @@ mod steps;
 mod tests;
 mod turn;
 
+pub use aside::{Answering, Unlisted};
 pub use compare::Other;
 pub use context::{ContextTrial, DocumentPart, Fetched, OpenDocument, Piece};
 pub use effect::{ConversationChange, Effect, TurnKey, Wording};

@@ -11,6 +11,8 @@ use crate::base::DomainName;
 pub enum Refusal {
     /// A question while a turn runs.
     TurnRuns,
+    /// Work while a turn of another conversation runs.
+    AnotherRuns,
     /// Other work while a turn runs.
     WorkRuns,
     /// A question while something is being opened.
@@ -43,6 +45,8 @@ pub enum Refusal {
     OtherDomain(DomainName),
     /// Documents while others are still being read.
     StillReading,
+    /// Leaving while so many answers are not stored.
+    Unsaved(usize),
     /// Documents without a model to read them with.
     NoModels,
 }
@@ -52,6 +56,7 @@ impl Refusal {
     pub fn problem(&self) -> Problem {
         let (what, next) = match self {
             Self::TurnRuns => ("a turn is still running", "Wait for it, or stop it first and ask again"),
+            Self::AnotherRuns => ("another conversation is still being answered", "Wait for it, or stop it first"),
             Self::WorkRuns => ("a turn is still running", "Wait for it, or stop it first"),
             Self::OpeningBeforeAsking => ("something is still being opened", "Ask again in a moment"),
             Self::Opening => ("something is still being opened", "Try again in a moment"),
@@ -78,6 +83,13 @@ impl Refusal {
                 return Problem { what, next: "Open that domain first".to_owned() };
             }
             Self::StillReading => ("documents are still being read", "Wait for it, or stop it first"),
+            Self::Unsaved(count) => {
+                let (answers, them) = if *count == 1 { ("answer is", "it") } else { ("answers are", "them") };
+                let next = format!(
+                    "Mend what keeps {them} from it and store again, or leave once more to leave without {them}"
+                );
+                return Problem { what: format!("{count} {answers} not stored"), next };
+            }
             Self::NoModels => ("there is no model to read documents with", "Get the models first"),
         };
         Problem { what: what.to_owned(), next: next.to_owned() }

@@ -1,11 +1,13 @@
 //! What is open and what is running; the front door [`App::handle`].
 //!
-//! Invariants: at most one turn runs; the running turn is one of `turns`; a turn that is not explained runs last.
-//! Not here: the steps of a turn (`steps`).
+//! Invariants: at most one turn runs; the running turn is one of `turns`, or of a conversation that was left; a turn that is
+//! not explained runs last.
+//! Not here: the steps of a turn (`steps`), conversations that were left (`aside`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::aside::Sheet;
 use super::context::{ContextTrial, Fetched, OpenDocument};
 use super::keep::FoundConversations;
 use super::refusal::Told;
@@ -79,7 +81,7 @@ impl Phase {
     }
 }
 
-/// What the user wants next, kept until the running turn has stopped.
+/// What the user wants to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wish {
     Domain(DomainName),
@@ -105,8 +107,14 @@ pub struct App {
     pub(super) found: Option<FoundConversations>,
     pub(super) conversation: Option<ConversationRecord>,
     pub(super) turns: Vec<Turn>,
-    /// Turns of conversations no longer on screen that are not stored yet.
-    pub(super) parked: Vec<Turn>,
+    /// Conversations that were left and are still needed.
+    pub(super) aside: Vec<Sheet>,
+    /// Why something could last not be stored, while it is not.
+    pub(super) save_problem: Option<Problem>,
+    /// The user was told that leaving loses something.
+    pub(super) quit_warned: bool,
+    /// The domain of the one of them that something happens to at this moment.
+    pub(super) sheet_domain: Option<DomainName>,
     pub(super) phase: Phase,
     pub(super) engine: EngineStatus,
     pub(super) problem: Option<Told>,
@@ -115,7 +123,6 @@ pub struct App {
     pub(super) tables_wanted: BTreeSet<EvidenceId>,
     pub(super) opening_domain: Option<DomainName>,
     pub(super) opening_conversation: Option<ConversationId>,
-    pub(super) wish: Option<Wish>,
     /// The job that looks for questions to go on with, and its turn.
     pub(super) suggesting: Option<(TurnKey, TurnKey)>,
     /// What became of the ranks of a turn's sources without some of their context.
@@ -199,7 +206,8 @@ impl App {
 
     /// Whether every finished turn is stored, or cannot be. Headless commands wait for it before they leave.
     pub fn is_saved(&self) -> bool {
-        self.parked.is_empty() && self.turns.iter().all(|turn| matches!(turn.stored, Stored::Settled | Stored::Unsaved))
+        let left = self.aside.iter().flat_map(|sheet| &sheet.turns);
+        self.turns.iter().chain(left).all(|turn| matches!(turn.stored, Stored::Settled | Stored::Unsaved))
     }
 
     /// The turn for which questions to go on with are looked for.
@@ -266,6 +274,11 @@ impl App {
         if event.is_a_wish() {
             self.notice = None;
         }
+        self.take_in(event)
+    }
+
+    /// Takes in what happened to the open conversation, or to none.
+    pub(super) fn handle_here(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::QuestionAsked { text, at } => self.ask(&text, Wording::Typed, at),
             Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
@@ -284,16 +297,19 @@ impl App {
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
             Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
+            Event::NotCopied { what, text } => vec![Effect::CopyByTerminal { what, text }],
             Event::Done(notice) => {
                 self.notice = Some(notice);
                 Vec::new()
             }
             Event::CancelRequested => self.cancel(),
-            Event::DomainChosen(name) => self.grant_or_wait(Wish::Domain(name)),
-            Event::ConversationChosen(id) | Event::ConversationBranched(id) => {
-                self.grant_or_wait(Wish::Conversation(id))
-            }
-            Event::ConversationStarted => self.grant_or_wait(Wish::NewConversation),
+            Event::DomainChosen(name) => self.grant(Wish::Domain(name)),
+            Event::DomainCancelRequested => self.cancel_opening(),
+            // Who gave it up has seen to everything else.
+            Event::DomainNotOpened(_) => Vec::new(),
+            Event::ConversationChosen(id) | Event::ConversationBranched(id) => self.grant(Wish::Conversation(id)),
+            Event::UnlistedChosen(turn) => self.open_unlisted(turn),
+            Event::ConversationStarted => self.grant(Wish::NewConversation),
             Event::IngestWanted { domain, path } => self.ingest(domain, path),
             Event::IngestCancelRequested => self.cancel_ingest(),
             Event::TableWanted(evidence) => self.want_table(evidence),
@@ -303,11 +319,9 @@ impl App {
             Event::DocumentCancelRequested => self.stop_reading(),
             Event::DocumentLoaded { document, parts } => self.document_loaded(document, parts),
             Event::ProblemDismissed => self.noting(None),
-            Event::QuitRequested => {
-                let mut effects = self.cancel();
-                effects.push(Effect::Quit);
-                effects
-            }
+            Event::SaveAgainWanted => self.want_saved(),
+            Event::QuitRequested => self.quit(),
+            Event::LeaveRequested => self.quit_now(),
             Event::TableLoaded { evidence, table } => {
                 self.tables_wanted.remove(&evidence);
                 self.tables.insert(evidence, table);
@@ -357,15 +371,7 @@ impl App {
         TurnKey(self.last_key)
     }
 
-    /// Grants a wish when idle; otherwise stops the running turn first.
-    fn grant_or_wait(&mut self, wish: Wish) -> Vec<Effect> {
-        if self.is_busy() {
-            self.wish = Some(wish);
-            return self.cancel();
-        }
-        self.grant(wish)
-    }
-
+    /// Grants a wish. What runs goes on in the conversation that is left.
     pub(super) fn grant(&mut self, wish: Wish) -> Vec<Effect> {
         self.problem = None;
         match wish {
@@ -375,6 +381,10 @@ impl App {
                 vec![Effect::OpenDomain(name.clone()), Effect::ListConversations(name)]
             }
             Wish::Conversation(_) if self.opening_domain.is_some() => self.refuse(Refusal::DomainOpening),
+            Wish::Conversation(id) if self.is_here(id) => {
+                self.opening_conversation = None;
+                Vec::new()
+            }
             Wish::Conversation(id) => {
                 self.opening_conversation = Some(id);
                 vec![Effect::OpenConversation(id)]
@@ -389,15 +399,20 @@ impl App {
 
     /// Puts a conversation on screen in place of the open one.
     pub(super) fn show(&mut self, conversation: Option<ConversationRecord>, records: Vec<TurnRecord>) {
-        self.conversation = conversation;
+        self.leave();
         self.leave_evidence();
-        let in_flight = |turn: &Turn| !matches!(turn.stored, Stored::Settled | Stored::Unsaved);
-        let unsaved = self.turns.drain(..).filter(in_flight);
-        self.parked.extend(unsaved);
+        self.conversation = conversation;
         for record in records {
             let key = self.next_key();
             self.turns.push(Turn::of(key, record));
         }
+    }
+
+    /// Whether a conversation is on screen afterwards without being loaded: the history has less of it than is known here.
+    fn is_here(&mut self, id: ConversationId) -> bool {
+        let open = self.conversation.as_ref().is_some_and(|open| open.id == id);
+        let is_unsettled = self.is_busy_here() || self.turns.iter().any(|turn| turn.stored != Stored::Settled);
+        (open && is_unsettled) || self.return_to_conversation(id)
     }
 
     fn domain_opened(&mut self, summary: DomainSummary) -> Vec<Effect> {
@@ -405,6 +420,8 @@ impl App {
             return Vec::new();
         }
         self.opening_domain = None;
+        // What is left belongs to the domain that was open until now.
+        self.show(None, Vec::new());
         self.use_settings_of(&summary.name);
         self.conversations.retain(|conversation| conversation.domain == summary.name);
         self.trash.retain(|conversation| conversation.domain == summary.name);
@@ -412,7 +429,6 @@ impl App {
         self.found = None;
         self.tables.clear();
         self.tables_wanted.clear();
-        self.show(None, Vec::new());
         Vec::new()
     }
 
@@ -425,15 +441,31 @@ impl App {
         self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
     }
 
+    /// Gives up the domain that is being opened; the one before it stays.
+    fn cancel_opening(&mut self) -> Vec<Effect> {
+        if self.opening_domain.take().is_none() {
+            return Vec::new();
+        }
+        self.loaded = None;
+        if self.domain.is_none() {
+            self.conversations.clear();
+            self.trash.clear();
+        }
+        let listed = self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone()));
+        [Effect::CancelOpening].into_iter().chain(listed).collect()
+    }
+
     fn conversation_opened(&mut self, record: ConversationRecord, turns: Vec<TurnRecord>) -> Vec<Effect> {
-        if self.opening_conversation != Some(record.id) || self.is_busy() {
+        if self.opening_conversation != Some(record.id) {
             return Vec::new();
         }
         self.opening_conversation = None;
         if self.domain.as_ref().is_some_and(|domain| domain.name != record.domain) {
             return self.refuse(Refusal::OtherDomain(record.domain));
         }
-        self.show(Some(record), turns);
+        if !self.is_here(record.id) {
+            self.show(Some(record), turns);
+        }
         Vec::new()
     }
 

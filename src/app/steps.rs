@@ -12,7 +12,7 @@ use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
 use super::{Effect, Event, Problem, Refusal, TurnKey, Wording};
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use crate::attribution::{Attribution, AttributionSettings, Method};
-use crate::base::{ConversationId, DomainName, TurnId};
+use crate::base::{DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
 use crate::retrieval::Retrieved;
 
@@ -55,6 +55,9 @@ impl App {
 
     /// The domain that a question would be asked of, or why none can be asked now.
     pub(super) fn ready_to_ask(&self) -> Result<DomainName, Refusal> {
+        if self.is_busy_aside() {
+            return Err(Refusal::AnotherRuns);
+        }
         if self.is_busy() {
             return Err(Refusal::TurnRuns);
         }
@@ -91,7 +94,7 @@ impl App {
 
     pub(super) fn explain(&mut self, index: usize, method: Method, purpose: Purpose) -> Vec<Effect> {
         if self.is_busy() {
-            return self.refuse(Refusal::WorkRuns);
+            return self.refuse_while_busy();
         }
         if self.is_opening() {
             return self.refuse(Refusal::Opening);
@@ -126,6 +129,11 @@ impl App {
         effects
     }
 
+    fn refuse_while_busy(&mut self) -> Vec<Effect> {
+        let refusal = if self.is_busy_aside() { Refusal::AnotherRuns } else { Refusal::WorkRuns };
+        self.refuse(refusal)
+    }
+
     /// Whether another method than the shown one explained this turn before, as it would be explained now.
     pub fn is_explained_by(&self, index: usize, method: Method) -> bool {
         let earlier = self.turns.get(index).and_then(|turn| turn.record.trace.earlier(method));
@@ -136,7 +144,7 @@ impl App {
     /// Shows again what a method found before; what is shown now is kept as well.
     pub(super) fn show_earlier(&mut self, index: usize, method: Method) -> Vec<Effect> {
         if self.is_busy() {
-            return self.refuse(Refusal::WorkRuns);
+            return self.refuse_while_busy();
         }
         let Some(turn) = self.turns.get_mut(index) else { return Vec::new() };
         let Some(earlier) = turn.record.trace.earlier(method).cloned() else { return Vec::new() };
@@ -334,11 +342,11 @@ impl App {
         effects
     }
 
-    /// Nothing runs any more: the wish that waited for it is granted.
+    /// Nothing runs any more.
     fn rest(&mut self) -> Vec<Effect> {
         self.phase = Phase::Idle;
         self.canceling = None;
-        self.wish.take().map(|wish| self.grant(wish)).unwrap_or_default()
+        Vec::new()
     }
 
     fn save(&mut self, key: TurnKey) -> Vec<Effect> {
@@ -368,13 +376,7 @@ impl App {
         if self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
             self.list_first(&conversation);
         }
-        let Some(turn) = self.turn_mut(key) else {
-            let left = self.parked.iter().find(|turn| turn.key == key && turn.record.id == TurnId(0));
-            let feedback = left.and_then(|turn| turn.record.feedback.clone());
-            let mut effects = self.parked_done(key, &conversation.domain, Some(conversation.id));
-            effects.extend(feedback.map(|feedback| Effect::RateTurn { id, feedback: Some(feedback) }));
-            return effects;
-        };
+        let Some(turn) = self.turn_mut(key) else { return Vec::new() };
         if !turn.stored.is_on_its_way() {
             return Vec::new();
         }
@@ -397,41 +399,27 @@ impl App {
     }
 
     pub(super) fn save_failed(&mut self, key: TurnKey, problem: Problem) -> Vec<Effect> {
-        self.problem = Some(problem.into());
-        let Some(turn) = self.turn_mut(key) else {
-            // What waits for the conversation this turn would have begun has nowhere to go either.
-            self.parked.retain(|turn| turn.key != key && turn.stored != Stored::Waiting);
-            return Vec::new();
-        };
-        if turn.stored.is_on_its_way() {
-            turn.stored = Stored::Unsaved;
+        self.problem = Some(problem.clone().into());
+        let Some(turn) = self.turn_mut(key).filter(|turn| turn.stored.is_on_its_way()) else { return Vec::new() };
+        turn.stored = Stored::Unsaved;
+        (self.save_problem, self.quit_warned) = (Some(problem), false);
+        if self.conversation.is_none() {
+            // What waits for the conversation that this turn would have begun has nowhere to go either.
+            for turn in self.turns.iter_mut().filter(|turn| turn.stored == Stored::Waiting) {
+                turn.stored = Stored::Unsaved;
+            }
         }
         Vec::new()
     }
 
-    fn save_waiting(&mut self) -> Vec<Effect> {
+    pub(super) fn save_waiting(&mut self) -> Vec<Effect> {
         let waiting = self.turns.iter().filter(|turn| matches!(turn.stored, Stored::Waiting | Stored::Unsaved));
         let keys: Vec<TurnKey> = waiting.map(|turn| turn.key).collect();
         keys.into_iter().flat_map(|key| self.save(key)).collect()
     }
 
-    /// A turn that is no longer on screen is stored, or cannot be: what waited for it goes next.
-    fn parked_done(&mut self, key: TurnKey, domain: &DomainName, to: Option<ConversationId>) -> Vec<Effect> {
-        for turn in self.parked.iter_mut().filter(|turn| turn.key == key) {
-            turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
-        }
-        self.parked.retain(|turn| turn.stored != Stored::Settled);
-        let waiting = self.parked.iter_mut().filter(|turn| turn.stored == Stored::Waiting);
-        let effects = waiting.map(|turn| {
-            turn.stored = Stored::Saving;
-            let record = Box::new(turn.record.clone());
-            Effect::SaveTurn { turn: turn.key, domain: domain.clone(), conversation: to, record }
-        });
-        effects.collect()
-    }
-
     fn domain_name(&self) -> Option<DomainName> {
-        self.domain.as_ref().map(|domain| domain.name.clone())
+        self.sheet_domain.clone().or_else(|| self.domain.as_ref().map(|domain| domain.name.clone()))
     }
 
     fn with_turn(&mut self, key: TurnKey, change: impl FnOnce(&mut Turn)) -> Vec<Effect> {

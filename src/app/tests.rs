@@ -17,11 +17,11 @@ use crate::retrieval::{Earlier, Mode, Pick, Picked, Retrieved};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
-fn name(text: &str) -> DomainName {
+pub(super) fn name(text: &str) -> DomainName {
     text.parse().unwrap()
 }
 
-fn domain(text: &str) -> DomainSummary {
+pub(super) fn domain(text: &str) -> DomainSummary {
     DomainSummary {
         name: name(text),
         documents: 1,
@@ -33,7 +33,7 @@ fn domain(text: &str) -> DomainSummary {
     }
 }
 
-fn conversation(id: i64, domain: &str) -> ConversationRecord {
+pub(super) fn conversation(id: i64, domain: &str) -> ConversationRecord {
     ConversationRecord {
         id: ConversationId(id),
         domain: name(domain),
@@ -46,11 +46,11 @@ fn conversation(id: i64, domain: &str) -> ConversationRecord {
     }
 }
 
-fn asked(text: &str) -> Event {
+pub(super) fn asked(text: &str) -> Event {
     Event::QuestionAsked { text: text.into(), at: NOW }
 }
 
-fn completed(turn: u64, text: &str) -> Event {
+pub(super) fn completed(turn: u64, text: &str) -> Event {
     let rewrite = Rewrite {
         completed: text.into(),
         how: RewriteHow::First,
@@ -61,13 +61,13 @@ fn completed(turn: u64, text: &str) -> Event {
     Event::QuestionCompleted { turn: TurnKey(turn), rewrite: Box::new(rewrite) }
 }
 
-fn retrieved(turn: u64) -> Event {
+pub(super) fn retrieved(turn: u64) -> Event {
     let mut retrieved = Retrieved::default();
     retrieved.timings_ms.total = Millis(2.0);
     Event::HitsRetrieved { turn: TurnKey(turn), retrieved: Box::new(retrieved) }
 }
 
-fn answered(turn: u64, text: &str) -> Event {
+pub(super) fn answered(turn: u64, text: &str) -> Event {
     let completion = Completion {
         text: text.into(),
         tokens: vec![],
@@ -92,29 +92,29 @@ fn answered(turn: u64, text: &str) -> Event {
     Event::AnswerFinished { turn: TurnKey(turn), answer: Box::new(answer) }
 }
 
-fn attributed(turn: u64) -> Event {
+pub(super) fn attributed(turn: u64) -> Event {
     let timings_ms = AttributionTimings { total: Millis(8.0), ..AttributionTimings::default() };
     let attribution = Attribution { timings_ms, ..Attribution::new(Method::Counterfactual) };
     Event::AttributionFinished { turn: TurnKey(turn), attribution: Box::new(attribution) }
 }
 
-fn saved(turn: u64) -> Event {
+pub(super) fn saved(turn: u64) -> Event {
     Event::TurnSaved { turn: TurnKey(turn), conversation: conversation(7, "wiki"), id: TurnId(70) }
 }
 
-fn problem() -> Problem {
+pub(super) fn problem() -> Problem {
     Problem { what: "it broke".into(), next: "mend it".into() }
 }
 
 /// An app with the domain `wiki` open.
-fn opened() -> App {
+pub(super) fn opened() -> App {
     let mut app = App::new(AppSettings { suggestions: Suggestions::Off, ..AppSettings::default() });
     app.handle(Event::DomainChosen(name("wiki")));
     app.handle(Event::DomainOpened(domain("wiki")));
     app
 }
 
-fn after(events: impl IntoIterator<Item = Event>) -> App {
+pub(super) fn after(events: impl IntoIterator<Item = Event>) -> App {
     let mut app = opened();
     for event in events {
         app.handle(event);
@@ -123,7 +123,7 @@ fn after(events: impl IntoIterator<Item = Event>) -> App {
 }
 
 /// One answered and stored turn.
-fn with_one_turn() -> App {
+pub(super) fn with_one_turn() -> App {
     after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), saved(1)])
 }
 
@@ -438,16 +438,6 @@ fn a_failed_save_is_shown_and_does_not_block_the_next() {
 }
 
 #[test]
-fn a_new_conversation_waits_for_the_running_turn_to_stop() {
-    let mut app = after([asked("q")]);
-    assert_eq!(app.handle(Event::ConversationStarted), [Effect::CancelTurn(TurnKey(1))]);
-    assert_eq!(app.turns().len(), 1);
-    let effects = app.handle(Event::TurnCanceled { turn: TurnKey(1) });
-    assert!(matches!(&effects[..], [Effect::SaveTurn { .. }]));
-    assert!(app.turns().is_empty());
-}
-
-#[test]
 fn a_chosen_domain_starts_a_new_conversation_once_it_is_open() {
     let mut app = with_one_turn();
     let effects = app.handle(Event::DomainChosen(name("league")));
@@ -473,6 +463,36 @@ fn a_domain_that_does_not_open_leaves_the_open_one() {
     assert_eq!(app.domain().unwrap().name, name("wiki"));
     assert_eq!(app.turns().len(), 1);
     assert!(app.problem().is_some());
+}
+
+#[test]
+fn an_opening_that_is_given_up_at_any_place_leaves_the_domain_before_it_in_use() {
+    let mut app = with_one_turn();
+    let listed = |domain: &str, id| Event::ConversationsListed {
+        domain: name(domain),
+        conversations: vec![conversation(id, domain)],
+        trash: Vec::new(),
+    };
+    app.handle(listed("wiki", 7));
+    let other = changes(&[(Setting::Sources, "3")]);
+    let news = [listed("league", 2), loaded("league", other, None), Event::DomainOpened(domain("league"))];
+    for place in 0..news.len() {
+        let mut given_up = app.clone();
+        given_up.handle(Event::DomainChosen(name("league")));
+        for event in &news[..place] {
+            given_up.handle(event.clone());
+        }
+        let effects = given_up.handle(Event::DomainCancelRequested);
+        assert_eq!(effects, [Effect::CancelOpening, Effect::ListConversations(name("wiki"))]);
+        // What was on its way comes all the same.
+        for event in &news[place..] {
+            assert_eq!(given_up.handle(event.clone()), []);
+        }
+        given_up.handle(Event::DomainNotOpened(name("league")));
+        given_up.handle(listed("wiki", 7));
+        assert_eq!(given_up, app, "given up at {place}");
+    }
+    assert_eq!(app.handle(Event::DomainCancelRequested), []);
 }
 
 #[test]
@@ -899,8 +919,8 @@ proptest! {
                 prop_assert_eq!(turn.explaining.is_some(), app.phase() == Phase::Explaining(turn.key));
             }
             if let Some(key) = app.phase().turn() {
-                prop_assert!(app.turn(key).is_some(), "a turn runs that is not there");
-                if !matches!(app.phase(), Phase::Explaining(_)) {
+                prop_assert!(app.turn(key).or(app.turn_aside()).is_some(), "a turn runs that is not there");
+                if !matches!(app.phase(), Phase::Explaining(_)) && !app.is_busy_aside() {
                     prop_assert_eq!(app.turns().last().unwrap().key, key);
                 }
             } else {

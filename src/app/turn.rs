@@ -91,7 +91,7 @@ pub(super) enum Stored {
     SavingOld,
     /// Waits until the conversation has its id.
     Waiting,
-    /// Could not be stored; tried again after the next save that succeeds.
+    /// Could not be stored; kept in memory, and tried again after the next save that succeeds or when the user wants it.
     Unsaved,
 }
 

@@ -127,7 +127,7 @@ fn check_derived(
     let before = findings.len();
     let mut note = |fault, count| findings.push(Finding { fault, count, remedy: Remedy::Repaired });
     let generation = origin.db.generation()?;
-    match Dense::open(origin.folder, origin.embedder)? {
+    match Dense::open(origin.folder, origin.embedder, origin.cancel)? {
         None => note(Fault::DenseUnusable, 0),
         Some(dense) if dense.generation != generation => note(Fault::DenseBehind, 0),
         Some(dense) => match wrong_vectors(&dense, origin)? {
@@ -138,7 +138,7 @@ fn check_derived(
             }
         },
     }
-    match Lexical::load(origin.folder, Others::Refused) {
+    match Lexical::load(origin.folder, Others::Refused, origin.cancel)? {
         None => note(Fault::LexicalUnusable, 0),
         Some(lexical) if lexical.generation != generation => note(Fault::LexicalBehind, 0),
         Some(lexical) => match wrong_entries(&lexical, origin)? {

@@ -18,7 +18,7 @@ use super::error::file_error;
 use super::filter::Test;
 use super::seal::hash_of;
 use super::stored::{Scored, sort_best_first};
-use crate::base::EvidenceId;
+use crate::base::{CancelToken, EvidenceId};
 use crate::inference::{Embedding, EncoderIdentity};
 
 /// File name in the folder of a domain.
@@ -86,15 +86,24 @@ impl Dense {
     }
 
     /// Opens the file for searching; nothing when there is none or when it is not to be trusted.
-    pub(super) fn open(folder: &Path, embedder: &EncoderIdentity) -> Result<Option<Self>, IndexError> {
-        Self::read(folder, embedder, Purpose::Search)
+    pub(super) fn open(
+        folder: &Path,
+        embedder: &EncoderIdentity,
+        cancel: &CancelToken,
+    ) -> Result<Option<Self>, IndexError> {
+        Self::read(folder, embedder, (Purpose::Search, cancel))
     }
 
     /// The vectors for changing: those of the file where they are searched in it, none where the file is gone. The
     /// caller holds the write lock.
-    pub(super) fn make_changeable(&mut self, folder: &Path, embedder: &EncoderIdentity) -> Result<(), IndexError> {
+    pub(super) fn make_changeable(
+        &mut self,
+        folder: &Path,
+        embedder: &EncoderIdentity,
+        cancel: &CancelToken,
+    ) -> Result<(), IndexError> {
         if self.purpose == Purpose::Search {
-            *self = match Self::read(folder, embedder, Purpose::Change)? {
+            *self = match Self::read(folder, embedder, (Purpose::Change, cancel))? {
                 Some(loaded) => loaded,
                 None => Self::empty(folder, embedder)?,
             };
@@ -102,10 +111,18 @@ impl Dense {
         Ok(())
     }
 
-    fn read(folder: &Path, embedder: &EncoderIdentity, purpose: Purpose) -> Result<Option<Self>, IndexError> {
+    fn read(
+        folder: &Path,
+        embedder: &EncoderIdentity,
+        (purpose, cancel): (Purpose, &CancelToken),
+    ) -> Result<Option<Self>, IndexError> {
         let mut dense = Self { purpose, ..Self::empty(folder, embedder)? };
         let Ok(mut file) = File::open(&dense.path) else { return Ok(None) };
-        let Ok(Some(seal)) = Seal::read(&mut file) else { return Ok(None) };
+        let Ok(Some(seal)) = Seal::read(&mut file, cancel) else {
+            // What was not read to its end is no damage.
+            cancel.check()?;
+            return Ok(None);
+        };
         if seal.embedder != embedder.fingerprint {
             return Ok(None);
         }
@@ -287,7 +304,7 @@ struct Seal {
 
 impl Seal {
     fn append(&self, file: &mut File) -> io::Result<()> {
-        let hash = hash_of_rest(file, file.metadata()?.len())?;
+        let hash = hash_of_rest(file, file.metadata()?.len(), &CancelToken::never())?;
         let line = format!("\n{SEAL_MARK} {} {} {hash}", self.generation, self.embedder);
         if line.len() > SEAL_BYTES {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the embedder's fingerprint is too long"));
@@ -297,10 +314,10 @@ impl Seal {
     }
 
     /// The seal, if it fits the bytes before it.
-    fn read(file: &mut File) -> io::Result<Option<Self>> {
+    fn read(file: &mut File, cancel: &CancelToken) -> io::Result<Option<Self>> {
         let Some((seal, hash)) = Self::read_line(file)? else { return Ok(None) };
         let length = file.metadata()?.len() - SEAL_BYTES as u64;
-        Ok((hash_of_rest(file, length)? == hash).then_some(seal))
+        Ok((hash_of_rest(file, length, cancel)? == hash).then_some(seal))
     }
 
     fn read_line(file: &mut File) -> io::Result<Option<(Self, String)>> {
@@ -320,10 +337,10 @@ impl Seal {
     }
 }
 
-/// Hash of the first `length` bytes.
-fn hash_of_rest(file: &mut File, length: u64) -> io::Result<String> {
+/// Hash of the first `length` bytes; an error once the work is cancelled.
+fn hash_of_rest(file: &mut File, length: u64, cancel: &CancelToken) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
-    hash_of(file, length)
+    hash_of(cancel.watch(file), length)
 }
 
 /// What usearch found, best first.

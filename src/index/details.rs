@@ -18,7 +18,7 @@ use super::path_text::text_path;
 use super::progress::Skipped;
 use super::seal::Others;
 use super::stored::KindCounts;
-use crate::base::{DocumentId, clean_line};
+use crate::base::{CancelToken, DocumentId, clean_line};
 use crate::evidence::ContextParts;
 use crate::inference::EncoderIdentity;
 
@@ -133,8 +133,9 @@ pub fn show_domain(folder: &Path) -> Result<DomainDetails, IndexError> {
     let (documents, evidences) = db.counts()?;
     let Manifest { generation, embedder, context, evidence, title, prompt_prefix, created_at, changed_at, last_ingest } =
         manifest;
-    let dense = Dense::open(folder, &embedder)?.map(|dense| dense.generation);
-    let lexical = Lexical::load(folder, Others::Allowed).map(|lexical| lexical.generation);
+    let never = CancelToken::never();
+    let dense = Dense::open(folder, &embedder, &never)?.map(|dense| dense.generation);
+    let lexical = Lexical::load(folder, Others::Allowed, &never)?.map(|lexical| lexical.generation);
     Ok(DomainDetails {
         name: clean_line(&folder.file_name().unwrap_or_default().to_string_lossy()),
         title,

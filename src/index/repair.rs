@@ -64,7 +64,9 @@ impl Derived {
     pub(super) fn open(origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<Self, IndexError> {
         Dense::delete_leftovers(origin.folder);
         let (dense, lexical) = from_disk(origin, Others::Refused);
-        let dense = if let Some(dense) = dense? {
+        // Both are known to be read to their ends before anything is deleted.
+        let (dense, lexical) = (dense?, lexical?);
+        let dense = if let Some(dense) = dense {
             dense
         } else {
             // What is left of a damaged file may name the present generation, and the new one would not be saved.
@@ -94,7 +96,7 @@ impl Derived {
             step_dense(&mut dense, origin, on_progress)?;
             dense
         };
-        let lexical = if let Some(lexical) = lexical {
+        let lexical = if let Some(lexical) = lexical? {
             lexical
         } else {
             let mut lexical = Lexical::in_memory(origin.folder)?;
@@ -142,15 +144,18 @@ impl Derived {
     }
 }
 
+/// An index as it is on disk; none where it is not to be trusted.
+type Loaded<T> = Result<Option<T>, IndexError>;
+
 /// What is on disk, as far as it is to be trusted. Reading all of it to find that out is most of an opening, so both
 /// are read at once.
-fn from_disk(origin: &Origin<'_>, others: Others) -> (Result<Option<Dense>, IndexError>, Option<Lexical>) {
-    let (folder, embedder) = (origin.folder, origin.embedder);
-    rayon::join(|| Dense::open(folder, embedder), || Lexical::load(folder, others))
+fn from_disk(origin: &Origin<'_>, others: Others) -> (Loaded<Dense>, Loaded<Lexical>) {
+    let (folder, embedder, cancel) = (origin.folder, origin.embedder, origin.cancel);
+    rayon::join(|| Dense::open(folder, embedder, cancel), || Lexical::load(folder, others, cancel))
 }
 
 fn step_dense(dense: &mut Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
-    dense.make_changeable(origin.folder, origin.embedder)?;
+    dense.make_changeable(origin.folder, origin.embedder, origin.cancel)?;
     let generation = origin.db.generation()?;
     let (total, _) = origin.db.evidence_counts(0)?;
     let removed = origin.db.removed_since(dense.generation)?;

@@ -10,7 +10,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::domain::hex;
-use crate::base::CancelToken;
+use crate::base::{CancelToken, Canceled};
 
 /// File name of the seal.
 const FILE: &str = "seal.json";
@@ -39,15 +39,21 @@ pub(super) enum Others {
 }
 
 /// Whether every sealed file is there, byte for byte.
-pub(super) fn fits(folder: &Path, others: Others) -> bool {
+///
+/// What was not read to its end because of `cancel` is no damage.
+pub(super) fn fits(folder: &Path, others: Others, cancel: &CancelToken) -> Result<bool, Canceled> {
+    let fits = is_as_sealed(folder, others, cancel);
+    if fits { Ok(true) } else { cancel.check().map(|()| false) }
+}
+
+fn is_as_sealed(folder: &Path, others: Others, cancel: &CancelToken) -> bool {
     let Ok(text) = fs::read_to_string(folder.join(FILE)) else { return false };
     let Ok(hashes) = serde_json::from_str::<BTreeMap<String, String>>(&text) else { return false };
     let alone =
         || names(folder).is_ok_and(|names| names.len() == hashes.len() && names.iter().all(|n| hashes.contains_key(n)));
-    let never = CancelToken::never();
     !hashes.is_empty()
         && (others == Others::Allowed || alone())
-        && hashes.iter().all(|(name, hash)| hash_file(&folder.join(name), &never).is_ok_and(|found| found == *hash))
+        && hashes.iter().all(|(name, hash)| hash_file(&folder.join(name), cancel).is_ok_and(|found| found == *hash))
 }
 
 /// The files of the folder that are sealed.

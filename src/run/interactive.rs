@@ -63,7 +63,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
 
     let (sender, events) = mpsc::unbounded_channel();
     let on_force = mode.clone();
-    forward_interrupts(sender.clone(), Event::QuitRequested, move || on_force.restore())?;
+    forward_interrupts(sender.clone(), Event::LeaveRequested, move || on_force.restore())?;
     let setup = start.setup();
     let missing_models = setup.missing_models();
     let runtime = Runtime::start(setup, sender)?;
@@ -186,7 +186,7 @@ impl Loop {
     /// The window was closed: the running turn is stopped and stored, and the program leaves.
     fn terminal_has_gone(&mut self) {
         self.terminal_is_there = false;
-        self.handle(Event::QuitRequested);
+        self.handle(Event::LeaveRequested);
     }
 
     /// Draws a frame; without a terminal the program leaves.
@@ -217,13 +217,13 @@ impl Loop {
             match intent {
                 Intent::App(event) => self.handle(event),
                 Intent::Redraw => {}
-                Intent::Copy { what, text } => self.copy(what, &text),
+                Intent::Copy { what, text } => self.runtime.copy(what, text, desktop()),
             }
         }
     }
 
-    fn copy(&mut self, what: Copied, text: &str) {
-        let said = match copy(text, desktop(), &mut io::stdout()) {
+    fn copy_by_terminal(&mut self, what: Copied, text: &str) {
+        let said = match copy(text, &mut io::stdout()) {
             Ok(way) => Event::Done(Notice::Copied(what, way)),
             Err(error) => Event::Failed(Problem::of(&error, self.screen.words().copying_failed())),
         };
@@ -266,6 +266,10 @@ impl Loop {
 
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
+            if let Effect::CopyByTerminal { what, text } = effect {
+                self.copy_by_terminal(what, &text);
+                continue;
+            }
             if effect == Effect::Quit {
                 self.leave_by.get_or_insert(Instant::now() + LEAVING);
             }

@@ -16,7 +16,7 @@ use crate::base::{CancelToken, DocumentId, DomainName, EvidenceId, Language, cle
 use crate::config::{ChangesError, Edit, edit_changes, read_changes};
 use crate::evidence::ContextParts;
 use crate::history::TurnSettings;
-use crate::index::{Index, ListedDomain, StoredEvidence, list_domains};
+use crate::index::{Index, IndexError, ListedDomain, StoredEvidence, list_domains};
 use crate::inference::{Embed, Embedding, embedder_fingerprint};
 use crate::retrieval::{Conversation, Earlier, Engines, Reranking, Retrieved, Tried, retrieve_follow_up, try_context};
 
@@ -29,8 +29,8 @@ pub(super) enum EncoderJob {
     LookForModels,
     /// All domains.
     ListDomains,
-    /// Open a domain for searching.
-    OpenDomain(DomainName),
+    /// Open a domain for searching, unless `cancel` says that it is not wanted any more.
+    OpenDomain { name: DomainName, cancel: CancelToken },
     /// Keep what a domain changes of the settings.
     SaveSettings { domain: DomainName, edit: Edit },
     /// Search.
@@ -124,11 +124,12 @@ impl Encoder {
                 let kept = edit_changes(&folder, &edit).map_err(|error| problem(&error));
                 self.events.send(Event::SettingsKept { domain, kept });
             }
-            EncoderJob::OpenDomain(name) => {
+            EncoderJob::OpenDomain { name, cancel } => {
                 self.load_settings(&name);
-                let event = match self.summary(&name) {
+                let event = match self.summary(&name, &cancel) {
                     Ok(summary) => Event::DomainOpened(summary),
-                    Err(problem) => Event::DomainFailed { name, problem },
+                    Err(Stop::Canceled) => Event::DomainNotOpened(name),
+                    Err(Stop::Failed(problem)) => Event::DomainFailed { name, problem },
                 };
                 self.events.send(event);
             }
@@ -142,15 +143,12 @@ impl Encoder {
                 self.events.send(event);
             }
             EncoderJob::LoadTable { domain, evidence } => {
-                let table =
-                    self.index(&domain).and_then(|index| index.table_of(evidence).map_err(|error| problem(&error)));
-                self.events.send(match table {
-                    Ok(table) => Event::TableLoaded { evidence, table: table.map(Arc::new) },
-                    Err(problem) => {
-                        self.events.send(Event::Failed(problem));
-                        Event::TableLoaded { evidence, table: None }
-                    }
-                });
+                let never = CancelToken::never();
+                let table = self.index(&domain, &never).and_then(|index| Ok(index.table_of(evidence)?));
+                if let Err(Stop::Failed(problem)) = &table {
+                    self.events.send(Event::Failed(problem.clone()));
+                }
+                self.events.send(Event::TableLoaded { evidence, table: table.ok().flatten().map(Arc::new) });
             }
             EncoderJob::TryContext { work, domain, query, evidences, parts } => {
                 let turn = work.turn;
@@ -199,8 +197,8 @@ impl Encoder {
         self.events.send(Event::SettingsLoaded { domain, changes, problem });
     }
 
-    fn summary(&mut self, name: &DomainName) -> Result<DomainSummary, Problem> {
-        let summary = self.index(name)?.summary().map_err(|error| problem(&error))?;
+    fn summary(&mut self, name: &DomainName, cancel: &CancelToken) -> Result<DomainSummary, Stop> {
+        let summary = self.index(name, cancel)?.summary()?;
         let folder = self.engine.setup.paths.domain(name);
         Ok(listed(ListedDomain { name: name.clone(), folder, summary: Ok(summary) }, None))
     }
@@ -217,7 +215,7 @@ impl Encoder {
         let engine = Arc::clone(&self.engine);
         let embedder = engine.embedder()?;
         let reranker = if asked.settings.rerank == Reranking::On { engine.reranker()? } else { None };
-        let index = self.index(domain)?;
+        let index = self.index(domain, &work.cancel)?;
         let engines = Engines { index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
         let Asked { question, completed, translated, earlier, settings } = asked;
         let translated = translated.as_deref();
@@ -232,7 +230,7 @@ impl Encoder {
         document: DocumentId,
     ) -> Result<Vec<StoredEvidence>, Stop> {
         work.cancel.check()?;
-        Ok(self.index(domain)?.evidences_of_unless(document, &work.cancel)?)
+        Ok(self.index(domain, &work.cancel)?.evidences_of_unless(document, &work.cancel)?)
     }
 
     fn try_context(
@@ -245,13 +243,13 @@ impl Encoder {
         work.cancel.check()?;
         let engine = Arc::clone(&self.engine);
         let embedder = engine.embedder()?;
-        let index = self.index(domain)?;
+        let index = self.index(domain, &work.cancel)?;
         let engines = Engines { index, embedder: embedder.as_ref(), reranker: None };
         Ok(try_context(engines, query, evidences, parts, &work.cancel)?)
     }
 
     fn facts(&mut self, domain: &DomainName, wanted: Option<&VectorsWanted>) -> Result<Facts, Stop> {
-        let index = self.index(domain)?;
+        let index = self.index(domain, wanted.map_or(&CancelToken::never(), |wanted| &wanted.cancel))?;
         let prefix = index.manifest()?.prompt_prefix;
         let language = index.language()?;
         let vectors = match wanted {
@@ -262,15 +260,22 @@ impl Encoder {
     }
 
     /// The open domain, with what other processes changed in it since.
-    fn index(&mut self, name: &DomainName) -> Result<&Index, Problem> {
-        let cancel = &CancelToken::never();
+    fn index(&mut self, name: &DomainName, cancel: &CancelToken) -> Result<&Index, Stop> {
+        cancel.check()?;
         let index = if let Some(mut index) = self.open.remove(name) {
-            index.refresh(cancel, &mut |_| {}).map_err(|error| problem(&error))?;
+            match index.refresh(cancel, &mut |_| {}) {
+                // It is as it was, and may be asked again.
+                Err(IndexError::Canceled(canceled)) => {
+                    self.open.insert(name.clone(), index);
+                    return Err(canceled.into());
+                }
+                refreshed => refreshed?,
+            }
             index
         } else {
-            let embedder = self.engine.embedder().map_err(|error| problem(&error))?;
+            let embedder = self.engine.embedder()?;
             let folder = self.engine.setup.paths.domain(name);
-            Index::open(&folder, embedder.identity(), cancel, &mut |_| {}).map_err(|error| problem(&error))?
+            Index::open(&folder, embedder.identity(), cancel, &mut |_| {})?
         };
         Ok(self.open.entry(name.clone()).or_insert(index))
     }

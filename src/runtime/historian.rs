@@ -161,3 +161,65 @@ fn apply(history: &mut History, change: ConversationChange) -> Result<(), Histor
         ConversationChange::Pin(id, place) => history.pin(id, place).map(|_| ()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+    use crate::app::{App, AppSettings, DomainHealth, DomainSummary, Effect};
+
+    /// Stores what is to be stored and tells the app what came of it.
+    fn store(
+        app: &mut App,
+        effects: Vec<Effect>,
+        (worker, told): (&Worker<HistorianJob>, &mut UnboundedReceiver<Event>),
+    ) {
+        let mut left = effects;
+        while let Some(effect) = left.pop() {
+            let Effect::SaveTurn { turn, domain, conversation, record } = effect else { continue };
+            worker.send(HistorianJob::Save { turn, domain, conversation, record });
+            let event = told.blocking_recv().unwrap();
+            left.extend(app.handle(event));
+        }
+    }
+
+    #[test]
+    fn a_turn_is_kept_while_its_history_cannot_be_written_and_stored_when_it_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let blocked = folder.path().join("data");
+        std::fs::write(&blocked, "no folder").unwrap();
+        let path = blocked.join("history.db");
+        let (events, mut told) = unbounded_channel();
+        let mut worker = start(path.clone(), Events(events)).unwrap();
+        let mut app = App::new(AppSettings::default());
+        let name: DomainName = "wiki".parse().unwrap();
+        app.handle(Event::DomainChosen(name.clone()));
+        app.handle(Event::DomainOpened(DomainSummary {
+            name: name.clone(),
+            documents: 1,
+            evidences: 1,
+            changed_at: String::new(),
+            ingested_at: String::new(),
+            health: DomainHealth::Ready,
+            problem: None,
+        }));
+        app.handle(Event::QuestionAsked { text: "who?".into(), at: time::OffsetDateTime::UNIX_EPOCH });
+        let problem = Problem { what: "no model".into(), next: String::new() };
+        let effects = app.handle(Event::TurnFailed { turn: TurnKey(1), problem });
+        store(&mut app, effects, (&worker, &mut told));
+        assert_eq!(app.unsaved(), 1);
+        let said = app.problem().unwrap();
+        assert!(!said.what.contains("no model") && !said.next.is_empty(), "the cause and the remedy: {said:?}");
+
+        std::fs::remove_file(&blocked).unwrap();
+        let effects = app.handle(Event::SaveAgainWanted);
+        store(&mut app, effects, (&worker, &mut told));
+        assert_eq!((app.unsaved(), app.is_saved(), app.problem()), (0, true, None));
+        worker.close();
+        worker.join(std::time::Duration::from_secs(10));
+        let history = History::open(&path).unwrap();
+        let listed = history.conversations(Some(&name)).unwrap();
+        assert_eq!(history.turns(listed[0].id).unwrap()[0].question, "who?");
+    }
+}

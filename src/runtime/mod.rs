@@ -1,11 +1,12 @@
 //! Carries out effects on named threads: encoder (search), generator (the language model), historian
-//! (SQLite), ingester (documents into domains).
+//! (SQLite), ingester (documents into domains), clipboard (the desktop's copying tool).
 //!
 //! Takes [`Effect`]s, gives [`Event`]s. One OS thread owns the llama context for its whole life; one owns the open
 //! domains; one applies writes to the history in order.
 //! Invariants: [`Runtime::run`] never blocks; every effect is answered; cancelling a turn stops its computation.
 //! Not here: what follows from an event (`app`), drawing (`tui`).
 
+mod clipboard;
 mod comparer;
 mod document;
 mod encoder;
@@ -31,8 +32,10 @@ pub use keys::{EscapeKey, cancel_on_escape};
 pub use problem::problem;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
-use crate::app::{Effect, Event, TurnKey};
+use crate::app::{Copied, Effect, Event, TurnKey};
 use crate::base::CancelSource;
+use crate::config::Desktop;
+use clipboard::CopyJob;
 use encoder::{Asked, EncoderJob};
 use engine::Engine;
 use generator::{Answered, Explanation, GeneratorJob, Question};
@@ -62,8 +65,11 @@ pub struct Runtime {
     generator: Worker<GeneratorJob>,
     historian: Worker<HistorianJob>,
     ingester: Worker<IngestJob>,
+    clipboard: Worker<CopyJob>,
     /// Stops the latest ingest.
     ingesting: CancelSource,
+    /// Stops the latest opening of a domain.
+    opening: CancelSource,
     works: Works,
     events: Events,
     leaving: crate::base::CancelOnDrop,
@@ -82,14 +88,20 @@ impl Runtime {
         let generator = generator::start(engine.clone(), facts, leaving.token(), events.clone())?;
         let historian = historian::start(engine.setup.paths.history(), events.clone())?;
         let ingester = ingester::start(engine, events.clone())?;
-        let (works, ingesting) = (Works::default(), CancelSource::default());
-        Ok(Self { encoder, generator, historian, ingester, ingesting, works, events, leaving })
+        let clipboard = clipboard::start(events.clone())?;
+        let (works, ingesting, opening) = (Works::default(), CancelSource::default(), CancelSource::default());
+        Ok(Self { encoder, generator, historian, ingester, clipboard, ingesting, opening, works, events, leaving })
     }
 
     /// Loads the models now, behind the screen.
     pub fn warm_up(&self) {
         self.encoder.send(EncoderJob::WarmUp);
         self.generator.send(GeneratorJob::WarmUp);
+    }
+
+    /// Hands a text to the copying tool of a desktop. Answered by `Done`, or by `NotCopied` where none takes it.
+    pub fn copy(&self, what: Copied, text: String, desktop: Desktop) {
+        self.clipboard.send(CopyJob::new(what, text, desktop));
     }
 
     /// Makes a worker thread panic, for the tests of terminal restoration.
@@ -108,7 +120,13 @@ impl Runtime {
                 self.ingester.send(IngestJob { domain, path, cancel: self.ingesting.token() });
             }
             Effect::CancelIngest => self.ingesting.cancel(),
-            Effect::OpenDomain(name) => self.encoder.send(EncoderJob::OpenDomain(name)),
+            Effect::OpenDomain(name) => {
+                // Only the one chosen last is waited for.
+                self.opening.cancel();
+                self.opening = CancelSource::default();
+                self.encoder.send(EncoderJob::OpenDomain { name, cancel: self.opening.token() });
+            }
+            Effect::CancelOpening => self.opening.cancel(),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
             Effect::SaveSettings { domain, edit } => self.encoder.send(EncoderJob::SaveSettings { domain, edit }),
             Effect::Retrieve { turn, domain, query, question, translated, earlier, settings } => {
@@ -167,8 +185,11 @@ impl Runtime {
                 self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }
             Effect::CancelTurn(turn) => self.cancel(turn),
+            // The terminal is the loop's.
+            Effect::CopyByTerminal { .. } => {}
             Effect::Quit => {
                 self.works.cancel_all();
+                self.opening.cancel();
                 self.ingesting.cancel();
             }
         }
@@ -183,15 +204,18 @@ impl Runtime {
     /// Cancels all work, lets the historian write what it was given, and ends the threads.
     pub fn shutdown(mut self) {
         self.works.cancel_all();
+        self.opening.cancel();
         self.ingesting.cancel();
         drop(self.leaving);
         self.generator.close();
         self.encoder.close();
         self.historian.close();
         self.ingester.close();
+        self.clipboard.close();
         self.historian.join(JOIN_LIMIT);
         self.generator.join(JOIN_LIMIT);
         self.encoder.join(JOIN_LIMIT);
         self.ingester.join(JOIN_LIMIT);
+        self.clipboard.join(JOIN_LIMIT);
     }
 }

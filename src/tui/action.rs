@@ -58,6 +58,8 @@ pub enum Action {
     Export,
     /// Go on from the selected turn in a conversation of its own.
     Branch,
+    /// Try again to store what could not be stored.
+    SaveAgain,
     /// Make the selected turn a question that `eval` asks.
     Check,
     /// Ask the selected turn again otherwise and compare the two, or compare it with another turn.
@@ -198,6 +200,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence, the step or the turn";
     Export "export" Panes ["w"] "write out" "write or copy turn or conversation; lists: to a file";
     Branch "branch" Panes ["B"] "branch" "go on from the turn in a new conversation";
+    SaveAgain "save-again" Panes ["W"] "store again" "try again to store what could not be stored";
     Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
     Compare "compare" Panes ["="] "compare" "ask the turn again otherwise and compare; or two turns";
     Context "context" Panes ["a"] "in context" "the evidence in its context; ranks without parts of it";

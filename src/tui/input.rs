@@ -137,6 +137,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Copy => return copy(screen, app),
         Action::Export => return take_out(screen, app),
         Action::Branch => return branch(screen, app),
+        Action::SaveAgain => return vec![Intent::App(Event::SaveAgainWanted)],
         Action::Check => return check(screen, app),
         Action::Compare => compare::open(screen, app),
         Action::Context => context::open(screen, app),
@@ -229,6 +230,9 @@ pub(super) fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         return vec![Intent::App(Event::QuitRequested)];
     }
     screen.leaving = true;
+    if app.opening_domain().is_some() {
+        return vec![Intent::App(Event::DomainCancelRequested)];
+    }
     if app.is_busy() { vec![Intent::App(Event::CancelRequested)] } else { vec![Intent::Redraw] }
 }
 
@@ -239,7 +243,11 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.focus == Pane::Lists && app.found().is_some() {
         return vec![Intent::App(Event::ConversationsWanted(String::new()))];
     }
-    if app.is_busy() && !app.is_canceling() {
+    if app.opening_domain().is_some() {
+        return vec![Intent::App(Event::DomainCancelRequested)];
+    }
+    // What runs out of sight is stopped by the key that stops only.
+    if app.is_busy_here() && !app.is_canceling() {
         return vec![Intent::App(Event::CancelRequested)];
     }
     if screen.focus == Pane::Lists && app.ingesting().is_some_and(|running| !running.canceling) {
@@ -313,11 +321,15 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
             }
             Some(Entry::Conversation(id)) => {
                 screen.set_focus(Pane::Composer);
-                // The one that is open is only looked at: opening it anew would stop what runs there.
+                // The one that is open is only looked at.
                 if app.conversation().is_some_and(|open| open.id == id) {
                     return vec![Intent::Redraw];
                 }
                 return vec![Intent::App(Event::ConversationChosen(id))];
+            }
+            Some(Entry::Unlisted(turn)) => {
+                screen.set_focus(Pane::Composer);
+                return vec![Intent::App(Event::UnlistedChosen(turn))];
             }
             Some(Entry::Trashed(id)) => return changed(ConversationChange::Restore(id)),
             None => {}
@@ -426,7 +438,7 @@ fn conversation(screen: &ScreenState, app: &App) -> Option<ConversationId> {
     }
     match pane::entry(app, screen.lists)? {
         Entry::Conversation(id) | Entry::Trashed(id) => Some(id),
-        Entry::Domain(_) => None,
+        Entry::Domain(_) | Entry::Unlisted(_) => None,
     }
 }
 

@@ -10,7 +10,7 @@ use ragonite::history::{Place as Listed, Rating};
 use ragonite::tui::{Action, Chord, Intent, Keymap, Pane, Place};
 
 use crate::screen::{Stage, answer, domain_name, explained_by_logprob};
-use crate::states::{ingesting, two_turns};
+use crate::states::{ingesting, two_turns, unsaved};
 
 const SIZE: (u16, u16) = (120, 40);
 
@@ -187,6 +187,9 @@ const ROWS: &[Row] = &[
     }),
     (Action::Branch, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.wished(|event| *event == Event::BranchWanted { turn: 0 })
+    }),
+    (Action::SaveAgain, At::Pane(Pane::Conversation), unsaved, |seen| {
+        seen.wished(|event| *event == Event::SaveAgainWanted) && seen.before.contains("! 1 not stored")
     }),
     (Action::Palette, At::Both(Pane::Why), Stage::open, |seen| seen.appeared("┏ Actions ")),
     (Action::Settings, At::Both(Pane::Why), Stage::answered, |seen| seen.appeared("┏ Settings of wiki ")),

@@ -47,6 +47,8 @@ pub(crate) fn states() -> Vec<State> {
         ("lists loading", |theme| Stage::new().in_theme(theme).at(Pane::Lists)),
         ("lists full", |theme| with_trash().in_theme(theme).at(Pane::Lists)),
         ("lists error", |theme| broken_domain(theme)),
+        ("lists answering", |theme| left().in_theme(theme).at(Pane::Lists)),
+        ("conversation not stored", |theme| unsaved().in_theme(theme).at(Pane::Conversation)),
         ("context empty", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence).key('j').key('a')),
         ("context full", |theme| without_before(Stage::answered().in_theme(theme))),
         ("context error", |theme| not_tried(Stage::answered().in_theme(theme))),
@@ -87,6 +89,32 @@ pub(crate) fn two_turns() -> Stage {
     ]);
     let text = "The information is not in the sources.";
     stage.finish(turn, Answer { answered: false, citations: vec![], ..answer(text, vec![]) });
+    stage
+}
+
+/// An answer that could not be stored.
+pub(crate) fn unsaved() -> Stage {
+    let mut stage = Stage::searched(QUESTION);
+    let problem = Problem {
+        what: "storing a turn in `history.db`: no space left on the disk".into(),
+        next: "Free some space on the disk and try again; what was stored before is still there.".into(),
+    };
+    stage.play([
+        Event::AnswerFinished { turn: FIRST, answer: Box::new(answer("Alice [Source 1].", vec![])) },
+        Event::SaveFailed { turn: FIRST, problem },
+    ]);
+    stage
+}
+
+/// Two conversations that were left: one that is being answered and one whose answer could not be stored.
+fn left() -> Stage {
+    let mut stage = unsaved();
+    stage.play([
+        Event::ProblemDismissed,
+        Event::ConversationStarted,
+        Event::QuestionAsked { text: "Which boards have revision C?".into(), at: NOW },
+        Event::ConversationStarted,
+    ]);
     stage
 }
 

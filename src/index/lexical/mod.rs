@@ -40,7 +40,7 @@ use super::filter::Test;
 use super::seal::{self, Others};
 use super::stored::{Scored, sort_best_first};
 use super::words;
-use crate::base::{EvidenceId, Language};
+use crate::base::{CancelToken, EvidenceId, Language};
 
 /// Folder name in the folder of a domain.
 pub(super) const FOLDER: &str = "lexical";
@@ -97,15 +97,15 @@ struct Fields {
 
 impl Lexical {
     /// Opens what is on disk; nothing when there is none or when it is not to be trusted.
-    pub(super) fn load(folder: &Path, others: Others) -> Option<Self> {
+    pub(super) fn load(folder: &Path, others: Others, cancel: &CancelToken) -> Result<Option<Self>, IndexError> {
         let path = folder.join(FOLDER);
         let (schema, fields) = schema();
-        let index = tantivy::Index::open_in_dir(&path).ok()?;
-        if index.schema() != schema || !seal::fits(&path, others) {
-            return None;
+        let Ok(index) = tantivy::Index::open_in_dir(&path) else { return Ok(None) };
+        if index.schema() != schema || !seal::fits(&path, others, cancel)? {
+            return Ok(None);
         }
-        let lexical = Self { place: Place::Disk, ..Self::around(index, fields, path).ok()? };
-        Some(lexical)
+        let around = Self::around(index, fields, path).ok();
+        Ok(around.map(|lexical| Self { place: Place::Disk, ..lexical }))
     }
 
     /// Makes an empty one on disk, in place of anything that was there.

@@ -106,11 +106,11 @@ fn an_index_of_an_older_version_is_built_anew_from_the_database() {
     prepared.commit().unwrap();
     drop((writer, old));
     seal::write(&path).unwrap();
-    assert!(Lexical::load(&folder, Others::Refused).is_none());
+    assert!(Lexical::load(&folder, Others::Refused, &CancelToken::never()).unwrap().is_none());
     let index = Index::open(&folder, embedder.identity(), &CancelToken::never(), &mut |_| {}).unwrap();
     assert_eq!(best(&index, "OXT-1654"), "OpenXT 9.0.2-Release passed, see OXT-1654");
     drop(index);
-    let lexical = Lexical::load(&folder, Others::Refused).unwrap();
+    let lexical = Lexical::load(&folder, Others::Refused, &CancelToken::never()).unwrap().unwrap();
     assert_eq!((lexical.generation, lexical.len()), (generation, 6));
 }
 

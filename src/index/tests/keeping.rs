@@ -520,3 +520,37 @@ fn a_text_that_goes_from_one_document_to_another_keeps_its_vector() {
         assert_eq!(index.evidences(&[best]).unwrap()[0].evidence.content, moved);
     }
 }
+
+#[test]
+fn an_opening_that_is_cancelled_at_any_place_leaves_the_domain_as_it_was() {
+    let embedder = embedder();
+    let (folder, mut index) = domain(&embedder);
+    let all = pages();
+    ingest_all(&mut index, all.iter().map(Page::incoming).collect(), &embedder, &CancelToken::never()).unwrap();
+    let wiki = folder.path().join("wiki");
+    drop(index);
+    let as_it_was = files(&wiki);
+    let mut at = 0;
+    loop {
+        let cancel = CancelToken::canceled_after(at);
+        let opened = Index::open(&wiki, embedder.identity(), &cancel, &mut |_| {});
+        assert_eq!(files(&wiki), as_it_was, "cancelled at {at}");
+        match opened {
+            Err(IndexError::Canceled(_)) => at += 1,
+            Err(error) => panic!("{error:?} at {at}"),
+            Ok(_) => break,
+        }
+    }
+    // Each sealed file is hashed, and each is a place.
+    assert!(at > 5, "cancelled at {at} places");
+    super::assert_all_found(&open(folder.path(), &embedder).unwrap(), &embedder, &pages());
+}
+
+/// The derived files with their bytes.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let lexical = fs::read_dir(folder.join("lexical")).unwrap().map(|entry| entry.unwrap().path());
+    let mut all: Vec<PathBuf> = lexical.chain([folder.join("dense.usearch")]).collect();
+    all.retain(|path| !path.file_name().unwrap().to_string_lossy().starts_with('.'));
+    all.sort();
+    all.into_iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect()
+}

@@ -58,8 +58,8 @@ fn derived_indexes_are_made_again_and_then_clean() {
     assert!(check(&wiki).clean);
     assert_all_found(&open(folder.path(), &embedder).unwrap(), &embedder, &pages());
 
-    let mut dense = Dense::open(&wiki, embedder.identity()).unwrap().unwrap();
-    dense.make_changeable(&wiki, embedder.identity()).unwrap();
+    let mut dense = Dense::open(&wiki, embedder.identity(), &CancelToken::never()).unwrap().unwrap();
+    dense.make_changeable(&wiki, embedder.identity(), &CancelToken::never()).unwrap();
     dense.remove(EvidenceId(1)).unwrap();
     dense.add(EvidenceId(1), &Embedding::normalized(vec![1.0; 32])).unwrap();
     dense.add(EvidenceId(99), &Embedding::normalized(vec![1.0; 32])).unwrap();

@@ -115,7 +115,10 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     if let Some(reading) = app.ingesting().map(|running| reading(running, words)) {
         phase = Some(phase.map_or_else(|| reading.clone(), |phase| format!("{phase} · {reading}")));
     }
-    let phase = phase.unwrap_or_else(|| rest.to_owned());
+    let mut phase = phase.unwrap_or_else(|| rest.to_owned());
+    if app.unsaved() > 0 {
+        phase = format!("{} · {phase}", words.answers_not_stored(app.unsaved()));
+    }
     let domain = app.domain().map_or_else(|| words.no_domain().to_owned(), |domain| domain.name.to_string());
     let offline = words.offline();
     let length = |rest: &[String]| rest.iter().map(|text| width(text) + 3).sum::<usize>();
@@ -286,7 +289,14 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     }
     let mut hints = Vec::new();
     let is_filtered = screen.focus == Pane::Lists && app.found().is_some();
-    if app.is_busy() && app.problem().is_none() && !is_filtered {
+    if app.unsaved() > 0 {
+        hints.push(short(Action::SaveAgain));
+    }
+    if app.opening_domain().is_some() && app.problem().is_none() && !is_filtered {
+        hints.push((Action::Back, words.stop()));
+    } else if app.is_busy_aside() {
+        hints.push((Action::Cancel, words.stop()));
+    } else if app.is_busy() && app.problem().is_none() && !is_filtered {
         hints.push((Action::Back, words.stop()));
     } else if screen.find.is_some() && screen.focus != Pane::Composer {
         hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
@@ -384,6 +394,7 @@ fn entry_hints(entry: Option<&pane::Entry>, words: Words) -> Vec<(Action, &'stat
         Some(pane::Entry::Trashed(_)) => {
             vec![(Action::Toggle, words.restore()), (Action::Delete, words.remove_for_good())]
         }
+        Some(pane::Entry::Unlisted(_)) => vec![short(Action::Toggle)],
         Some(pane::Entry::Domain(_)) => [Action::Toggle, Action::NewDomain, Action::RefreshDomain].map(short).into(),
         None => Vec::new(),
     }

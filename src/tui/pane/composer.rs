@@ -42,6 +42,10 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     }
     let stop = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
     let placeholder = match app.domain() {
+        Some(_) if app.is_busy_aside() => {
+            let stop = screen.keymap.key(Action::Cancel, Place::Composer).unwrap_or_default();
+            words.write_while_another_is_answered(&stop)
+        }
         Some(_) if app.is_busy() => words.write_on(&stop),
         Some(domain) if app.turns().is_empty() => words.ask_about(domain.name.as_str()),
         Some(_) => words.ask_on().to_owned(),

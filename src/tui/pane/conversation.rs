@@ -43,7 +43,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     let mut column = Column::of(app, screen, width, running);
     let view = view(app, screen, &mut column, (usize::from(inner.height), focus));
     let seen = seen_lines(app, screen, &mut column, (&view, inner, focus));
-    let below = match (screen.conversation.below(), app.is_busy()) {
+    let below = match (screen.conversation.below(), app.is_busy_here()) {
         (0, _) => String::new(),
         (below, true) => words.new_text_below(below),
         (below, false) => words.lines_below(below),
@@ -190,7 +190,8 @@ fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -
 
 /// What the running turn is doing, and for how long.
 pub(in crate::tui) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
-    let turn = app.turn(app.phase().turn()?)?;
+    let here = app.turn(app.phase().turn()?);
+    let turn = here.or_else(|| app.turn_aside())?;
     let words = screen.words;
     let doing = if app.is_canceling() {
         words.stopping().to_owned()
@@ -206,7 +207,8 @@ pub(in crate::tui) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime
         }
     };
     let seconds = (now - screen.stage.1).whole_seconds().max(0);
-    Some(format!("{doing}  {seconds} s"))
+    let place = if here.is_some() { "" } else { words.elsewhere() };
+    Some(format!("{place}{doing}  {seconds} s"))
 }
 
 fn answering(turn: &Turn, words: Words) -> String {

@@ -7,9 +7,9 @@ use ratatui::widgets::Paragraph;
 
 use super::chrome::reading;
 use super::{Focus, block, say};
-use crate::app::{App, DomainHealth, DomainSummary, FoundConversations};
+use crate::app::{Answering, App, DomainHealth, DomainSummary, FoundConversations, TurnKey};
 use crate::base::{ConversationId, DomainName, clean_line};
-use crate::history::{Found, MOST_FOUND};
+use crate::history::{ConversationRecord, Found, MOST_FOUND};
 use crate::tui::action::{Action, Place};
 use crate::tui::find::Way;
 use crate::tui::screen::{Pane, ScreenState};
@@ -21,13 +21,15 @@ use crate::tui::words::{Noun, Words};
 pub(in crate::tui) enum Entry {
     Domain(DomainName),
     Conversation(ConversationId),
+    /// One that was left before it was stored.
+    Unlisted(TurnKey),
     Trashed(ConversationId),
 }
 
 /// How many entries there are.
 pub(in crate::tui) fn entries(app: &App) -> usize {
     let domains = app.domains().map_or(0, <[_]>::len);
-    let others = app.conversations().len() + app.trash().len();
+    let others = app.unlisted().count() + app.conversations().len() + app.trash().len();
     domains + app.found().map_or(others, |found| found.found.len())
 }
 
@@ -43,6 +45,10 @@ pub(in crate::tui) fn entry(app: &App, at: usize) -> Option<Entry> {
         let trashed = conversation.deleted_at.is_some();
         return Some(if trashed { Entry::Trashed(conversation.id) } else { Entry::Conversation(conversation.id) });
     }
+    if let Some(left) = app.unlisted().nth(at) {
+        return Some(Entry::Unlisted(left.turn));
+    }
+    let at = at.checked_sub(app.unlisted().count())?;
     if let Some(conversation) = app.conversations().get(at) {
         return Some(Entry::Conversation(conversation.id));
     }
@@ -97,24 +103,30 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         return draw_from((lines, owners), cursor_line, (screen, inner), frame);
     }
     lines.push(Line::styled(words.conversations(), theme.dim));
-    if app.conversations().is_empty() {
+    let unlisted = app.unlisted().count();
+    if app.conversations().is_empty() && unlisted == 0 {
         lines.push(Line::styled(words.none_yet(), theme.dim));
     }
-    let before = domains.len() + app.conversations().len();
+    let before = domains.len() + unlisted + app.conversations().len();
     // Each has a line, so that the cursor's is known before they are drawn.
     if let Some(at) = screen.lists.checked_sub(domains.len()) {
-        let between = if at < app.conversations().len() { 0 } else { 2 };
+        let between = if at < unlisted + app.conversations().len() { 0 } else { 2 };
         cursor_line = lines.len() + at + between;
     }
     let top = (cursor_line + 1).saturating_sub(usize::from(inner.height));
     let seen = top..top + usize::from(inner.height);
-    for (at, conversation) in (domains.len()..).zip(app.conversations()) {
+    for (at, left) in (domains.len()..).zip(app.unlisted()) {
+        owners.resize(lines.len(), None);
+        owners.push(Some(at));
+        let about = if left.answering == Answering::Now { words.runs(app.phase()) } else { words.not_stored_yet() };
+        lines.push(look.line(at, None, (&clean_line(left.question), about)));
+    }
+    for (at, conversation) in (domains.len() + unlisted..).zip(app.conversations()) {
         owners.resize(lines.len(), None);
         owners.push(Some(at));
         lines.push(if seen.contains(&lines.len()) {
             let open = app.conversation().is_some_and(|open| open.id == conversation.id);
-            let about =
-                if conversation.pinned { words.pinned().to_owned() } else { words.day(conversation.changed_at) };
+            let about = about_conversation(app, conversation, words);
             look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about))
         } else {
             // A history of many years must cost no more than what is seen of it.
@@ -136,6 +148,14 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         });
     }
     draw_from((lines, owners), cursor_line, (screen, inner), frame);
+}
+
+/// What stands beside the title of a conversation.
+fn about_conversation(app: &App, conversation: &ConversationRecord, words: Words) -> String {
+    if app.is_answering(conversation.id) {
+        return words.runs(app.phase()).to_owned();
+    }
+    if conversation.pinned { words.pinned().to_owned() } else { words.day(conversation.changed_at) }
 }
 
 /// The domains, the selected one with more of it, and the ingest that runs. Gives the cursor's line where it is here.
@@ -220,7 +240,11 @@ fn found_lines(
         owners.push(Some(at));
         lines.push(if seen.contains(&lines.len()) {
             let trashed = one.conversation.deleted_at.is_some();
-            let about = if trashed { words.in_the_trash().to_owned() } else { words.day(one.conversation.changed_at) };
+            let about = if trashed {
+                words.in_the_trash().to_owned()
+            } else {
+                about_conversation(app, &one.conversation, words)
+            };
             let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
             look.line(at, open.then_some('●'), (&clean_line(&one.conversation.title), &about))
         } else {
@@ -323,7 +347,7 @@ mod tests {
     use time::OffsetDateTime;
 
     use super::*;
-    use crate::history::{ConversationRecord, FoundTurn};
+    use crate::history::FoundTurn;
     use crate::tui::theme::Theme;
 
     fn found(id: i64) -> Found {

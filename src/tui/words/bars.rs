@@ -34,6 +34,8 @@ texts! { BARS
 
     loading(model: &str) = "loading {model}", "{model} wird geladen";
     loading_first(model: &str) = "loading {model}…", "{model} wird geladen…";
+    answers_not_stored(count: usize) = "! {count} not stored", "! {count} nicht gespeichert";
+    elsewhere = "another conversation: ", "anderes Gespräch: ";
     stopping = "stopping…", "wird abgebrochen…";
     rewriting = "rewriting…", "Frage wird vervollständigt…";
     searching_for(question: &str) = "searching for: {question}", "Suche nach: {question}";
@@ -49,6 +51,9 @@ texts! { BARS
     asks_again(send: &str, back: &str) =
         " {send} asks again · {back} leaves it ", " {send} fragt erneut · {back} verwirft ";
     sends(send: &str, newline: &str) = " {send} sends · {newline} new line ", " {send} sendet · {newline} neue Zeile ";
+    write_while_another_is_answered(stop: &str) =
+        "write on; another conversation is being answered, {stop} stops that",
+        "anderes Gespräch läuft, {stop} bricht ab";
     write_on(stop: &str) =
         "{stop} stops it; the next question can be written", "{stop} bricht ab; weiterschreiben geht schon";
     ask_about(domain: &str) = "Ask something about {domain}", "Frage zu {domain} stellen";

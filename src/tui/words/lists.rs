@@ -1,6 +1,7 @@
 //! Domains, conversations and the trash.
 
-use super::texts;
+use super::{Words, texts};
+use crate::app::Phase;
 
 texts! { LISTS
     no_domain_listed(running: &str) = "{running}\n\nNo domain yet.", "{running}\n\nNoch keine Domäne.";
@@ -10,6 +11,9 @@ texts! { LISTS
          ragonite ingest --domain notes PFAD";
     conversations = "Conversations", "Gespräche";
     none_yet = "  none yet", "  noch keine";
+    being_answered = "answering…", "antwortet…";
+    being_explained = "explaining…", "erklärt…";
+    not_stored_yet = "! not stored", "! nicht gespeichert";
     pinned = "pinned", "angeheftet";
     trash = "Trash", "Papierkorb";
     opening_short = "opening…", "öffnet…";
@@ -26,4 +30,14 @@ texts! { LISTS
     being_read = "being read…", "wird eingelesen…";
     never_read = "never read to the end", "nie zu Ende eingelesen";
     last_read(day: &str) = "last read {day}", "eingelesen am {day}";
+}
+
+impl Words {
+    /// What is being done to a conversation.
+    pub(in crate::tui) fn runs(self, phase: Phase) -> &'static str {
+        match phase {
+            Phase::Explaining(_) => self.being_explained(),
+            Phase::Idle | Phase::Rewriting(_) | Phase::Retrieving(_) | Phase::Answering(_) => self.being_answered(),
+        }
+    }
 }

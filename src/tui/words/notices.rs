@@ -8,6 +8,7 @@ use crate::index::IngestReport;
 
 texts! { NOTICES
     rating_taken_back = "rating taken back", "Bewertung zurückgenommen";
+    all_stored = "everything is stored", "alles ist gespeichert";
     stopped_reading(domain: &str) =
         "stopped; what was stored of {domain} stays", "beendet; was von {domain} gespeichert ist, bleibt";
     wrote(file: &str) = "wrote {file}", "{file} geschrieben";
@@ -45,6 +46,7 @@ impl Words {
             Notice::Rated(None) => self.rating_taken_back().to_owned(),
             Notice::Read(report) => self.read(report),
             Notice::StoppedReading(domain) => self.stopped_reading(domain.as_str()),
+            Notice::AllStored => self.all_stored().to_owned(),
             Notice::Copied(what, way) => self.copied(*what, *way),
             Notice::Wrote(file) => self.wrote(file),
             Notice::WroteCheck(check) => self.wrote_check(check),
@@ -105,6 +107,7 @@ impl Words {
             Refusal::TurnRuns => {
                 ("Eine Frage wird noch bearbeitet", "Warten oder zuerst abbrechen, dann erneut fragen")
             }
+            Refusal::AnotherRuns => ("Ein anderes Gespräch wird noch beantwortet", "Warten oder zuerst abbrechen"),
             Refusal::WorkRuns => ("Eine Frage wird noch bearbeitet", "Warten oder zuerst abbrechen"),
             Refusal::OpeningBeforeAsking => ("Es wird noch etwas geöffnet", "Gleich noch einmal fragen"),
             Refusal::Opening => ("Es wird noch etwas geöffnet", "Gleich noch einmal versuchen"),
@@ -133,6 +136,11 @@ impl Words {
                 return Problem { what, next: "Zuerst diese Domäne öffnen".to_owned() };
             }
             Refusal::StillReading => ("Dokumente werden noch eingelesen", "Warten oder zuerst beenden"),
+            Refusal::Unsaved(count) => {
+                let answers = if *count == 1 { "Antwort ist" } else { "Antworten sind" };
+                let next = "Ursache beheben und erneut speichern; nochmals beenden geht ohne sie";
+                return Problem { what: format!("{count} {answers} nicht gespeichert"), next: next.to_owned() };
+            }
             Refusal::NoModels => ("Zum Einlesen fehlen die Modelle", "Zuerst die Modelle laden"),
         };
         Problem { what: what.to_owned(), next: next.to_owned() }

@@ -51,6 +51,7 @@ fn domain() -> DomainName {
 fn refusals() -> Vec<Refusal> {
     vec![
         Refusal::TurnRuns,
+        Refusal::AnotherRuns,
         Refusal::WorkRuns,
         Refusal::OpeningBeforeAsking,
         Refusal::Opening,
@@ -67,6 +68,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::DomainOpening,
         Refusal::OtherDomain(domain()),
         Refusal::StillReading,
+        Refusal::Unsaved(1),
+        Refusal::Unsaved(2),
         Refusal::NoModels,
     ]
 }
@@ -251,6 +254,7 @@ fn what_was_done_is_said_in_both_languages() {
             "stopped; what was stored of notes stays",
             "beendet; was von notes gespeichert ist, bleibt",
         ),
+        (Notice::AllStored, "everything is stored", "alles ist gespeichert"),
         (Notice::Wrote("a.md".into()), "wrote a.md", "a.md geschrieben"),
         (
             Notice::Copied(Copied::Answer, CopyWay::Terminal),
