@@ -390,6 +390,8 @@ impl App {
                 vec![Effect::OpenConversation(id)]
             }
             Wish::NewConversation => {
+                // What is new would not be among what was found.
+                self.found = None;
                 self.opening_conversation = None;
                 self.show(None, Vec::new());
                 Vec::new()

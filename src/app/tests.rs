@@ -740,6 +740,13 @@ fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
     assert_eq!(app.found().map(|found| found.found.len()), Some(1));
     assert_eq!(app.handle(Event::ConversationsWanted(" ".into())), []);
     assert_eq!(app.found(), None);
+    for begun in [Event::ConversationStarted, asked("who?")] {
+        let mut app = opened();
+        app.handle(found());
+        assert!(app.found().is_some());
+        app.handle(begun);
+        assert_eq!(app.found(), None, "the conversation that begins would not be among them");
+    }
     app.handle(found());
     app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7))));
     assert_eq!(app.found(), None);

@@ -147,6 +147,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::NewDomain => new_domain::open(screen),
         Action::RefreshDomain => return refresh_domain(screen, app),
         Action::StopIngest => return vec![Intent::App(Event::IngestCancelRequested)],
+        Action::NextTheme => screen.next_theme(),
         Action::Search => popup::look_for(screen),
         Action::NextMatch => next_match(screen, app, Way::On),
         Action::PreviousMatch => next_match(screen, app, Way::Back),

@@ -6,8 +6,9 @@ use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::answer::Suggestions;
 use ragonite::app::{ConversationChange, Copied, Event, TurnKey};
 use ragonite::attribution::Method;
+use ragonite::config::{Background, Colours, Letters, TerminalTraits, ThemeName};
 use ragonite::history::{Place as Listed, Rating};
-use ragonite::tui::{Action, Chord, Intent, Keymap, Pane, Place};
+use ragonite::tui::{Action, Chord, Intent, Keymap, Pane, Place, Theme};
 
 use crate::screen::{Stage, answer, domain_name, explained_by_logprob};
 use crate::states::{ingesting, two_turns, unsaved};
@@ -199,6 +200,11 @@ const ROWS: &[Row] = &[
     }),
     (Action::StopIngest, At::Pane(Pane::Lists), ingesting, |seen| {
         seen.wished(|event| *event == Event::IngestCancelRequested) && seen.appeared("stopping to read notes")
+    }),
+    (Action::NextTheme, At::Pane(Pane::Conversation), Stage::answered, |seen| {
+        let terminal =
+            TerminalTraits { colours: Colours::Rgb, background: Background::Unknown, letters: Letters::Unicode };
+        seen.stage.screen.theme() == Theme::chosen(ThemeName::HighContrast, terminal)
     }),
     (Action::Check, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.wished(|event| matches!(event, Event::CheckWanted { turn: 0 }))
