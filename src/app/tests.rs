@@ -986,6 +986,24 @@ fn a_changed_setting_is_kept_and_holds_from_the_next_question_on() {
 }
 
 #[test]
+fn the_settings_of_a_domain_that_is_not_open_are_loaded_changed_and_kept_for_it_alone() {
+    let mut app = opened();
+    let league = name("league");
+    let own = changes(&[(Setting::Sources, "3")]);
+    let early = Event::OtherSettingsChanged { domain: league.clone(), changes: own.clone() };
+    assert_eq!(app.handle(early), [], "what is not loaded is not changed");
+    assert_eq!(app.handle(Event::OtherSettingsWanted(league.clone())), [Effect::LoadSettings(league.clone())]);
+    app.handle(Event::OtherSettingsLoaded { domain: league.clone(), changes: own.clone(), problem: None });
+    assert_eq!(app.changes_of(&league), Some(&own));
+    let both = changes(&[(Setting::Sources, "3"), (Setting::Mode, "dense")]);
+    let effects = app.handle(Event::OtherSettingsChanged { domain: league.clone(), changes: both.clone() });
+    let [Effect::SaveSettings { domain, edit }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((domain, edit), (&league, &both.since(&own)));
+    assert_eq!((app.changes_of(&league), app.changes_of(&name("wiki"))), (Some(&both), Some(&Changes::default())));
+    assert_eq!(app.turn_settings(), app.configured().clone(), "the open domain is as it was");
+}
+
+#[test]
 fn what_another_process_set_meanwhile_is_taken_over_once_no_edit_is_on_its_way() {
     let mut app = opened();
     let kept = |texts: &[(Setting, &str)]| Event::SettingsKept { domain: name("wiki"), kept: Ok(changes(texts)) };

@@ -128,6 +128,7 @@ impl Runtime {
             }
             Effect::CancelOpening => self.opening.cancel(),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
+            Effect::LoadSettings(domain) => self.encoder.send(EncoderJob::LoadSettings(domain)),
             Effect::SaveSettings { domain, edit } => self.encoder.send(EncoderJob::SaveSettings { domain, edit }),
             Effect::Retrieve { turn, domain, query, question, translated, earlier, settings } => {
                 let work = self.works.begin(turn);

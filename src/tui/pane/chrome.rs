@@ -263,7 +263,7 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
                 (Action::Toggle, words.type_it()),
             ];
             let restored = if view.is_again() { words.as_it_was() } else { words.as_configured_hint() };
-            let more = [(Action::Delete, restored), (Action::Back, words.close())];
+            let more = [(Action::Back, words.close()), (Action::Delete, restored)];
             again.into_iter().chain(keys).chain(more).collect()
         }
         Popup::Compare(_) => {
