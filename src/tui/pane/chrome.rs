@@ -304,20 +304,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         let help = (!matches!(popup, Popup::Help(_))).then_some(short(Action::Help));
         return hints_of_popup(app, popup, words).into_iter().chain(help).collect();
     }
-    let mut hints = Vec::new();
-    let is_filtered = screen.focus == Pane::Lists && app.found().is_some();
-    if app.unsaved() > 0 {
-        hints.push(short(Action::SaveAgain));
-    }
-    if app.opening_domain().is_some() && app.problem().is_none() && !is_filtered {
-        hints.push((Action::Back, words.stop()));
-    } else if app.is_busy_aside() {
-        hints.push((Action::Cancel, words.stop()));
-    } else if app.is_busy() && app.problem().is_none() && !is_filtered {
-        hints.push((Action::Back, words.stop()));
-    } else if screen.find.is_some() && screen.focus != Pane::Composer {
-        hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
-    }
+    let mut hints = running_hints(app, screen);
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
     }
@@ -384,6 +371,27 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         [Action::NextPane, Action::Help, Action::Palette, Action::Search, Action::NewConversation, Action::Quit]
             .map(short),
     );
+    hints
+}
+
+/// The keys for what runs, what is looked for and what is not stored.
+fn running_hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+    let words = screen.words;
+    let short = |action: Action| (action, words.hint(action));
+    let mut hints = Vec::new();
+    let is_filtered = screen.focus == Pane::Lists && app.found().is_some();
+    if app.unsaved() > 0 {
+        hints.push(short(Action::SaveAgain));
+    }
+    if app.opening_domain().is_some() && app.problem().is_none() && !is_filtered {
+        hints.push((Action::Back, words.stop()));
+    } else if app.is_busy_aside() {
+        hints.push((Action::Cancel, words.stop()));
+    } else if app.is_busy() && app.problem().is_none() && !is_filtered {
+        hints.push((Action::Back, words.stop()));
+    } else if screen.find.is_some() && screen.focus != Pane::Composer {
+        hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
+    }
     hints
 }
 
