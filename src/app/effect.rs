@@ -157,6 +157,8 @@ pub enum Effect {
         /// What to store.
         record: Box<TurnRecord>,
     },
+    /// Load what a domain that is not open changes of the configured settings. Answered by `OtherSettingsLoaded`.
+    LoadSettings(DomainName),
     /// Change some of what a domain changes of the configured settings. Answered by `SettingsKept`.
     SaveSettings {
         /// The domain.

@@ -149,6 +149,15 @@ pub enum Event {
     },
     /// The user changed what the open domain has of its own; it holds from the next question on.
     SettingsChanged(Changes),
+    /// The user wants to see the settings of a domain that is not open.
+    OtherSettingsWanted(DomainName),
+    /// The user changed what a domain that is not open has of its own.
+    OtherSettingsChanged {
+        /// The domain.
+        domain: DomainName,
+        /// All that it is to change.
+        changes: Changes,
+    },
     /// The user wants the running work stopped.
     CancelRequested,
     /// The user chose a domain.
@@ -204,6 +213,15 @@ pub enum Event {
     DomainsListed(Vec<DomainSummary>),
     /// On the way to the answer to `OpenDomain`: what the domain changes of the configured settings.
     SettingsLoaded {
+        /// The domain.
+        domain: DomainName,
+        /// What can be used of it.
+        changes: Changes,
+        /// What cannot, and what to do.
+        problem: Option<Problem>,
+    },
+    /// Answer to `LoadSettings`.
+    OtherSettingsLoaded {
         /// The domain.
         domain: DomainName,
         /// What can be used of it.

@@ -72,6 +72,7 @@ impl App {
             if self.conversation.as_ref().is_some_and(|open| open.id == id) {
                 self.show(None, Vec::new());
             }
+            self.notice = Some(Notice::MovedToTrash);
         }
         self.problem = None;
         vec![Effect::ChangeConversation { domain, change }]

@@ -16,6 +16,8 @@ pub enum Notice {
     Read(Box<IngestReport>),
     /// Reading the documents of a domain was stopped.
     StoppedReading(DomainName),
+    /// A conversation was moved to the trash.
+    MovedToTrash,
     /// Nothing is left that is not stored.
     AllStored,
     /// A text was copied, or not.

@@ -31,6 +31,39 @@ impl App {
         &self.changes
     }
 
+    /// What a domain changes of them, open or not; none where that is not loaded.
+    pub fn changes_of(&self, domain: &DomainName) -> Option<&Changes> {
+        if self.domain.as_ref().is_some_and(|open| open.name == *domain) {
+            return Some(&self.changes);
+        }
+        self.other.as_ref().filter(|(other, _)| other == domain).map(|(_, changes)| changes)
+    }
+
+    pub(super) fn want_settings_of(&mut self, domain: DomainName) -> Vec<Effect> {
+        self.other = None;
+        vec![Effect::LoadSettings(domain)]
+    }
+
+    pub(super) fn other_settings(&mut self, loaded: (DomainName, Changes, Option<Problem>)) -> Vec<Effect> {
+        let (domain, changes, problem) = loaded;
+        self.other = Some((domain, changes));
+        problem.map(|problem| self.noting(Some(problem))).unwrap_or_default()
+    }
+
+    /// Keeps an edit of a domain that is not open. What is not loaded is not changed.
+    pub(super) fn change_other_settings(&mut self, domain: DomainName, changes: Changes) -> Vec<Effect> {
+        if self.domain.as_ref().is_some_and(|open| open.name == domain) {
+            return self.change_settings(changes);
+        }
+        let Some((_, known)) = self.other.as_mut().filter(|(other, _)| *other == domain) else { return Vec::new() };
+        if changes == *known {
+            return Vec::new();
+        }
+        let edit = changes.since(known);
+        *known = changes;
+        vec![Effect::SaveSettings { domain, edit }]
+    }
+
     /// What the next question is answered with.
     pub fn turn_settings(&self) -> TurnSettings {
         self.changes.applied_to(&self.settings.turn)

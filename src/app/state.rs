@@ -95,6 +95,8 @@ pub struct App {
     pub(super) settings: AppSettings,
     /// What the open domain changes of them.
     pub(super) changes: Changes,
+    /// What another domain changes, whose settings are looked at.
+    pub(super) other: Option<(DomainName, Changes)>,
     /// Edits of them that are on their way to its file.
     pub(super) edits: usize,
     pub(super) loaded: Option<Loaded>,
@@ -294,6 +296,9 @@ impl App {
             Event::StoredExportWanted { conversation, format } => self.export_stored(conversation, format),
             Event::CheckWanted { turn } => self.check(turn),
             Event::BranchWanted { turn } => self.branch(turn),
+            Event::OtherSettingsWanted(domain) => self.want_settings_of(domain),
+            Event::OtherSettingsLoaded { domain, changes, problem } => self.other_settings((domain, changes, problem)),
+            Event::OtherSettingsChanged { domain, changes } => self.change_other_settings(domain, changes),
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
             Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
@@ -390,6 +395,8 @@ impl App {
                 vec![Effect::OpenConversation(id)]
             }
             Wish::NewConversation => {
+                // What is new would not be among what was found.
+                self.found = None;
                 self.opening_conversation = None;
                 self.show(None, Vec::new());
                 Vec::new()

@@ -70,6 +70,10 @@ impl App {
     /// Puts a turn at the end of the conversation and runs it.
     pub(super) fn begin(&mut self, asked: Asked) -> TurnKey {
         self.problem = None;
+        if self.turns.is_empty() {
+            // The conversation that begins would not be among what was found.
+            self.found = None;
+        }
         let key = self.next_key();
         let trace = Trace {
             profile: self.engine.profile.clone(),

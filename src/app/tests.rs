@@ -740,6 +740,13 @@ fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
     assert_eq!(app.found().map(|found| found.found.len()), Some(1));
     assert_eq!(app.handle(Event::ConversationsWanted(" ".into())), []);
     assert_eq!(app.found(), None);
+    for begun in [Event::ConversationStarted, asked("who?")] {
+        let mut app = opened();
+        app.handle(found());
+        assert!(app.found().is_some());
+        app.handle(begun);
+        assert_eq!(app.found(), None, "the conversation that begins would not be among them");
+    }
     app.handle(found());
     app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7))));
     assert_eq!(app.found(), None);
@@ -976,6 +983,24 @@ fn a_changed_setting_is_kept_and_holds_from_the_next_question_on() {
     assert_eq!(known(&app, 0), (10, Vec::new()));
     let own = ["sources", "retrieval.mode", "prompt.answer_tokens"].map(str::to_owned).to_vec();
     assert_eq!(known(&app, 1), (1, own));
+}
+
+#[test]
+fn the_settings_of_a_domain_that_is_not_open_are_loaded_changed_and_kept_for_it_alone() {
+    let mut app = opened();
+    let league = name("league");
+    let own = changes(&[(Setting::Sources, "3")]);
+    let early = Event::OtherSettingsChanged { domain: league.clone(), changes: own.clone() };
+    assert_eq!(app.handle(early), [], "what is not loaded is not changed");
+    assert_eq!(app.handle(Event::OtherSettingsWanted(league.clone())), [Effect::LoadSettings(league.clone())]);
+    app.handle(Event::OtherSettingsLoaded { domain: league.clone(), changes: own.clone(), problem: None });
+    assert_eq!(app.changes_of(&league), Some(&own));
+    let both = changes(&[(Setting::Sources, "3"), (Setting::Mode, "dense")]);
+    let effects = app.handle(Event::OtherSettingsChanged { domain: league.clone(), changes: both.clone() });
+    let [Effect::SaveSettings { domain, edit }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((domain, edit), (&league, &both.since(&own)));
+    assert_eq!((app.changes_of(&league), app.changes_of(&name("wiki"))), (Some(&both), Some(&Changes::default())));
+    assert_eq!(app.turn_settings(), app.configured().clone(), "the open domain is as it was");
 }
 
 #[test]

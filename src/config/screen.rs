@@ -42,6 +42,11 @@ pub enum ThemeName {
     Plain,
 }
 
+impl ThemeName {
+    /// All that name a look, in the order of switching.
+    pub const ALL: [Self; 5] = [Self::Dark, Self::Light, Self::Ansi, Self::HighContrast, Self::Plain];
+}
+
 /// What frames, bars and marks are made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -72,7 +72,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
     rustix::stdio::dup2_stderr(&log).map_err(io::Error::from)?;
     let main_loop = Loop {
         app: App::new(start.app_settings()),
-        screen: ScreenState::new(theme, keymap).with_signs(signs).with_words(words),
+        screen: ScreenState::new(theme, keymap).with_terminal(terminal).with_signs(signs).with_words(words),
         runtime,
         guard,
         first_domain: domain,

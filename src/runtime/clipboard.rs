@@ -116,7 +116,7 @@ mod tests {
         worker.send(CopyJob { what: Copied::Answer, text: text.into(), tools, limit: Duration::from_millis(100) });
         let event = told.blocking_recv().unwrap();
         worker.close();
-        worker.join(Duration::from_secs(60));
+        worker.join(Duration::from_mins(1));
         event
     }
 
@@ -140,7 +140,7 @@ mod tests {
     fn a_tool_gets_the_whole_text_and_nothing_else() {
         let text = "Jürgen [Source 1]\n".repeat(10_000);
         let counts: Tool = ("sh", &["-c", "test $(wc -c) = 190000"]);
-        hand_to(counts, &text, Duration::from_secs(60)).unwrap();
-        assert!(hand_to(counts, "less", Duration::from_secs(60)).is_err());
+        hand_to(counts, &text, Duration::from_mins(1)).unwrap();
+        assert!(hand_to(counts, "less", Duration::from_mins(1)).is_err());
     }
 }

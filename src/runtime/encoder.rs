@@ -31,6 +31,8 @@ pub(super) enum EncoderJob {
     ListDomains,
     /// Open a domain for searching, unless `cancel` says that it is not wanted any more.
     OpenDomain { name: DomainName, cancel: CancelToken },
+    /// What a domain changes of the settings.
+    LoadSettings(DomainName),
     /// Keep what a domain changes of the settings.
     SaveSettings { domain: DomainName, edit: Edit },
     /// Search.
@@ -119,6 +121,11 @@ impl Encoder {
                 self.events.send(Event::ModelsLooked(self.engine.setup.missing_models()));
             }
             EncoderJob::ListDomains => self.list(),
+            EncoderJob::LoadSettings(domain) => {
+                let stored = read_changes(&self.engine.setup.paths.domain(&domain));
+                let (changes, problem) = (stored.changes, damage_of(&stored.damage));
+                self.events.send(Event::OtherSettingsLoaded { domain, changes, problem });
+            }
             EncoderJob::SaveSettings { domain, edit } => {
                 let folder = self.engine.setup.paths.domain(&domain);
                 let kept = edit_changes(&folder, &edit).map_err(|error| problem(&error));

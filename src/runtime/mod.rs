@@ -33,7 +33,7 @@ pub use problem::problem;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
 use crate::app::{Copied, Effect, Event, TurnKey};
-use crate::base::CancelSource;
+use crate::base::{CancelSource, DomainName};
 use crate::config::Desktop;
 use clipboard::CopyJob;
 use encoder::{Asked, EncoderJob};
@@ -120,14 +120,10 @@ impl Runtime {
                 self.ingester.send(IngestJob { domain, path, cancel: self.ingesting.token() });
             }
             Effect::CancelIngest => self.ingesting.cancel(),
-            Effect::OpenDomain(name) => {
-                // Only the one chosen last is waited for.
-                self.opening.cancel();
-                self.opening = CancelSource::default();
-                self.encoder.send(EncoderJob::OpenDomain { name, cancel: self.opening.token() });
-            }
+            Effect::OpenDomain(name) => self.open(name),
             Effect::CancelOpening => self.opening.cancel(),
             Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
+            Effect::LoadSettings(domain) => self.encoder.send(EncoderJob::LoadSettings(domain)),
             Effect::SaveSettings { domain, edit } => self.encoder.send(EncoderJob::SaveSettings { domain, edit }),
             Effect::Retrieve { turn, domain, query, question, translated, earlier, settings } => {
                 let work = self.works.begin(turn);
@@ -193,6 +189,13 @@ impl Runtime {
                 self.ingesting.cancel();
             }
         }
+    }
+
+    /// Only the domain chosen last is waited for.
+    fn open(&mut self, name: DomainName) {
+        self.opening.cancel();
+        self.opening = CancelSource::default();
+        self.encoder.send(EncoderJob::OpenDomain { name, cancel: self.opening.token() });
     }
 
     fn cancel(&mut self, turn: TurnKey) {

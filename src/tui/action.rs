@@ -78,6 +78,8 @@ pub enum Action {
     RefreshDomain,
     /// Stop reading documents.
     StopIngest,
+    /// Switch to the next theme.
+    NextTheme,
     /// Look for a text in the pane; in the lists, for words in all conversations.
     Search,
     /// Go to the next place that has it.
@@ -136,7 +138,7 @@ pub enum Action {
     Rename,
     /// Put it before the others, or back among them.
     Pin,
-    /// Throw it into the trash; in the trash, remove it for good.
+    /// Move it to the trash; in the trash, remove it for good.
     Delete,
 }
 
@@ -210,6 +212,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     NewDomain "new-domain" Anywhere ["F8", "A"] "new domain" "make a domain of a folder";
     RefreshDomain "refresh-domain" Panes ["R"] "read again" "read the files of the domain again";
     StopIngest "stop-ingest" Panes ["K"] "stop reading" "stop reading documents; what is stored stays";
+    NextTheme "next-theme" Panes ["T"] "next theme" "switch to the next theme until the program ends";
     Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
     NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
     PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";
@@ -239,7 +242,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Toggle "toggle" Panes ["Enter", "Space"] "open" "open or close what is selected";
     Rename "rename" Panes ["r"] "rename" "give the conversation another title";
     Pin "pin" Panes ["P"] "pin" "put the conversation first, or back";
-    Delete "delete" Panes ["Delete", "D"] "delete" "throw the conversation away; in the trash, for good";
+    Delete "delete" Panes ["Delete", "D"] "to the trash" "move the conversation to the trash; there, remove it for good";
 };
 
 impl Action {

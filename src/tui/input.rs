@@ -143,10 +143,11 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Context => context::open(screen, app),
         Action::OpenDocument => return document::open(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
-        Action::Settings => screen.popup = Some(Popup::Settings(SettingsView::default())),
+        Action::Settings => return open_settings(screen, app),
         Action::NewDomain => new_domain::open(screen),
         Action::RefreshDomain => return refresh_domain(screen, app),
         Action::StopIngest => return vec![Intent::App(Event::IngestCancelRequested)],
+        Action::NextTheme => screen.next_theme(),
         Action::Search => popup::look_for(screen),
         Action::NextMatch => next_match(screen, app, Way::On),
         Action::PreviousMatch => next_match(screen, app, Way::Back),
@@ -342,6 +343,17 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         Pane::Composer => {}
     }
     vec![Intent::Redraw]
+}
+
+/// Opens the settings of the domain under the cursor, elsewhere those of the open one.
+fn open_settings(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let selected = match pane::entry(app, screen.lists) {
+        Some(Entry::Domain(name)) if screen.focus == Pane::Lists => Some(name),
+        _ => None,
+    };
+    let other = selected.filter(|name| app.domain().is_none_or(|open| open.name != *name));
+    screen.popup = Some(Popup::Settings(other.clone().map(SettingsView::of).unwrap_or_default()));
+    other.map(|name| Intent::App(Event::OtherSettingsWanted(name))).into_iter().chain([Intent::Redraw]).collect()
 }
 
 /// Reads the files of the domain under the cursor again, elsewhere those of the open one.

@@ -1,7 +1,8 @@
 //! What lies over the panes, and the keys while it does.
 //!
 //! Takes keys, gives wishes. Each popup closes with Esc and leaves alone what runs behind it; only a comparison stops first
-//! the turn that it shows. Ctrl+C and Ctrl+Q mean there what they mean everywhere.
+//! the turn that it shows. Ctrl+C and Ctrl+Q mean there what they mean everywhere; the help lies over any of them and goes
+//! back to it.
 //! Invariant: while a popup takes text, keys that type a character are text.
 //! Not here: how popups are drawn (`pane::popup`).
 
@@ -62,16 +63,25 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// The actions that have all the words that are written, in the order of the help.
+    /// The actions that have all the words that are written, in the order of the help; behind them those that have the letters
+    /// of each word in their order.
     pub(super) fn found(&self, texts: Words) -> Vec<Action> {
         let written = text_of(&self.line).to_lowercase();
         let words: Vec<&str> = written.split_whitespace().collect();
-        let has = |action: &Action| {
-            let said = format!("{} {}", action.name(), texts.says(*action)).to_lowercase();
-            words.iter().all(|word| said.contains(word))
-        };
-        Action::all().filter(|action| *action != Action::Palette && has(action)).collect()
+        let said = |action: &Action| format!("{} {}", action.name(), texts.says(*action)).to_lowercase();
+        let all: Vec<(Action, String)> =
+            Action::all().filter(|action| *action != Action::Palette).map(|action| (action, said(&action))).collect();
+        let (whole, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(_, said)| words.iter().all(|word| said.contains(word)));
+        let spread = others.into_iter().filter(|(_, said)| words.iter().all(|word| has_letters(said, word)));
+        whole.into_iter().chain(spread).map(|(action, _)| action).collect()
     }
+}
+
+/// Whether a text has the letters of a word in their order, whatever stands between them.
+fn has_letters(text: &str, word: &str) -> bool {
+    let mut letters = text.chars();
+    word.chars().all(|letter| letters.any(|other| other == letter))
 }
 
 /// What a line of text is for.
@@ -149,6 +159,12 @@ pub(super) fn on_key(
     now: OffsetDateTime,
 ) -> Vec<Intent> {
     match action {
+        Some(Action::Help) if !matches!(screen.popup, Some(Popup::Help(_))) => {
+            screen.under_help = screen.popup.replace(Popup::Help(Scroll::default()));
+        }
+        Some(Action::Back | Action::Help) if matches!(screen.popup, Some(Popup::Help(_))) => {
+            screen.popup = screen.under_help.take();
+        }
         Some(Action::Cancel) => return cancel(screen, app),
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
         _ if matches!(screen.popup, Some(Popup::Settings(_))) => {
@@ -256,7 +272,6 @@ fn into(
 ) -> Vec<Intent> {
     let Some(popup) = &mut screen.popup else { return Vec::new() };
     match popup {
-        Popup::Help(_) if action == Some(Action::Help) => screen.popup = None,
         Popup::Help(scroll) => {
             if let Some(step) = action.and_then(step_of) {
                 scroll.step(step);

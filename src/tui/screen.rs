@@ -20,6 +20,7 @@ use super::signs::Signs;
 use super::theme::Theme;
 use super::words::Words;
 use crate::app::{App, Event, Phase, Turn, TurnKey};
+use crate::config::{Background, Colours, Letters, TerminalTraits, ThemeName};
 use crate::evidence::Kind;
 
 /// A place that can have the focus.
@@ -172,6 +173,8 @@ impl Composer {
 #[derive(Debug, Clone)]
 pub struct ScreenState {
     pub(super) theme: Theme,
+    /// What its themes are for.
+    terminal: TerminalTraits,
     pub(super) signs: Signs,
     pub(super) words: Words,
     pub(super) keymap: Keymap,
@@ -179,6 +182,8 @@ pub struct ScreenState {
     /// What the pane on the right shows where there is one.
     pub(super) side: Pane,
     pub(super) popup: Option<Popup>,
+    /// What the help lies over.
+    pub(super) under_help: Option<Popup>,
     /// What was typed for the last domain that was to be made.
     pub(super) new_domain: NewDomain,
     /// The turn that was selected; none selects the last.
@@ -228,6 +233,12 @@ impl ScreenState {
             focus: Pane::Composer,
             side: Pane::Evidence,
             popup: None,
+            under_help: None,
+            terminal: TerminalTraits {
+                colours: Colours::Rgb,
+                background: Background::Unknown,
+                letters: Letters::Unicode,
+            },
             new_domain: NewDomain::default(),
             chosen: None,
             conversation: Scroll::following(),
@@ -257,6 +268,29 @@ impl ScreenState {
     #[must_use]
     pub fn with_signs(self, signs: Signs) -> Self {
         Self { signs, ..self }
+    }
+
+    /// Switches between the themes of this terminal.
+    #[must_use]
+    pub fn with_terminal(self, terminal: TerminalTraits) -> Self {
+        Self { terminal, ..self }
+    }
+
+    /// Switches to the next theme that looks otherwise.
+    pub(super) fn next_theme(&mut self) {
+        let themes = ThemeName::ALL.map(|name| Theme::chosen(name, self.terminal));
+        let at = themes.iter().position(|theme| *theme == self.theme);
+        let others = themes.iter().cycle().skip(at.map_or(0, |at| at + 1)).take(themes.len());
+        let Some(next) = others.into_iter().find(|theme| **theme != self.theme) else { return };
+        self.theme = *next;
+        // What was drawn was drawn in the one before.
+        (self.behind_kept, self.why_kept) = (Kept::default(), Kept::default());
+        self.settled.clear();
+    }
+
+    /// How text looks.
+    pub fn theme(&self) -> Theme {
+        self.theme
     }
 
     /// Speaks this language.

@@ -17,6 +17,7 @@ use super::outline::Scroll;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
 use crate::app::{App, Event, Other, Turn, TurnKey};
+use crate::base::DomainName;
 use crate::config::{Changes, Refused, Setting, Takes, Way};
 use crate::history::TurnSettings;
 
@@ -33,6 +34,8 @@ pub(super) struct SettingsView {
     /// Why the last value was refused.
     pub(super) refused: Option<Refused>,
     pub(super) scroll: Scroll,
+    /// The domain whose settings they are, where that is not the open one.
+    of: Option<DomainName>,
     /// The turn that is asked again, and what is to be other than it was there.
     again: Option<(TurnKey, Changes)>,
 }
@@ -41,6 +44,16 @@ impl SettingsView {
     /// For a turn that is asked again.
     pub(super) fn again(turn: TurnKey) -> Self {
         Self { again: Some((turn, Changes::default())), ..Self::default() }
+    }
+
+    /// Of a domain that is not open.
+    pub(super) fn of(domain: DomainName) -> Self {
+        Self { of: Some(domain), ..Self::default() }
+    }
+
+    /// The domain that is not open.
+    pub(super) fn other(&self) -> Option<&DomainName> {
+        self.of.as_ref()
     }
 
     /// Whether they are those of a turn that is asked again.
@@ -63,8 +76,12 @@ impl SettingsView {
     }
 
     /// What is other than before.
-    pub(super) fn changes<'a>(&'a self, app: &'a App) -> &'a Changes {
-        self.again.as_ref().map_or_else(|| app.changes(), |(_, changes)| changes)
+    pub(super) fn changes(&self, app: &App) -> Changes {
+        match (&self.again, &self.of) {
+            (Some((_, changes)), _) => changes.clone(),
+            (None, Some(domain)) => app.changes_of(domain).cloned().unwrap_or_default(),
+            (None, None) => app.changes().clone(),
+        }
     }
 
     /// As they would hold.
@@ -192,7 +209,10 @@ fn changed(
     if let Some((_, changes)) = &mut view.again {
         return change(changes).map(|()| vec![Intent::Redraw]);
     }
-    let mut changes = app.changes().clone();
+    let mut changes = view.changes(app);
     change(&mut changes)?;
+    if let Some(domain) = view.of.clone() {
+        return Ok(vec![Intent::App(Event::OtherSettingsChanged { domain, changes }), Intent::Redraw]);
+    }
     Ok(vec![Intent::App(Event::SettingsChanged(changes)), Intent::Redraw])
 }

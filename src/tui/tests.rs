@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use super::action::ENTRIES;
 use super::markdown::{Look, render};
-use super::text::{Indent, fit, pad, width, window, wrap};
+use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
 use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, TurnKey};
@@ -363,6 +363,35 @@ fn every_action_is_found_by_words_and_done_from_the_palette() {
 }
 
 #[test]
+fn an_action_is_found_by_letters_of_its_words_behind_those_that_have_the_words() {
+    let mut desk = kept();
+    desk.keys(&["Ctrl+P", "n", "x", "t", "h", "m"]);
+    let Some(popup::Popup::Palette(palette)) = &desk.screen.popup else { panic!("no palette") };
+    assert_eq!(palette.found(Words::default()), [Action::NextTheme]);
+    desk.keys(&["Esc", "Ctrl+P", "t", "h", "e", "m", "e"]);
+    let Some(popup::Popup::Palette(palette)) = &desk.screen.popup else { panic!("no palette") };
+    let found = palette.found(Words::default());
+    assert_eq!(found[0], Action::NextTheme);
+    assert!(found.len() > 1, "letters in order are found too: {found:?}");
+}
+
+#[test]
+fn the_help_lies_over_what_is_open_and_goes_back_to_it() {
+    for close in ["Esc", "F1"] {
+        let mut desk = kept();
+        desk.keys(&["F7", "F1"]);
+        assert!(matches!(desk.screen.popup, Some(popup::Popup::Help(_))));
+        desk.keys(&[close]);
+        assert!(matches!(desk.screen.popup, Some(popup::Popup::Settings(_))), "{close}");
+    }
+    let mut desk = kept();
+    desk.keys(&["Ctrl+P", "?"]);
+    assert!(matches!(desk.screen.popup, Some(popup::Popup::Palette(_))), "it is a letter of what is looked for");
+    desk.keys(&["F1", "Esc", "Esc"]);
+    assert!(desk.screen.popup.is_none());
+}
+
+#[test]
 fn what_the_focus_is_on_is_copied_clean() {
     let mut desk = kept();
     let copied = desk.keys(&["F2", "y"]);
@@ -599,6 +628,9 @@ fn markdown_keeps_every_word_and_marks_what_does_not_hold() {
 fn wide_characters_are_cut_between_not_within() {
     assert_eq!(fit("日本語", 5), "日本…");
     assert_eq!(pad("日本", 5), "日本 ");
+    assert_eq!(fit_middle("opening history.db: no space left", 24), "opening his … space left");
+    assert_eq!(fit_middle("日本語日本語", 8), "日 … 語");
+    assert_eq!(fit_middle("as it is", 8), "as it is");
     assert_eq!(window("日本語", 1, 4), " 本");
     assert_eq!(width("e\u{301}👩‍👩‍👧"), 3);
     assert_eq!(Words::default().thousands(1_234_567), "1,234,567");

@@ -51,6 +51,20 @@ pub(super) fn fit(text: &str, most: usize) -> String {
     cut
 }
 
+/// Cut to a width in the middle, with ` … ` there: what a message begins and ends with says most.
+pub(super) fn fit_middle(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let Some(room) = most.checked_sub(width(GAP)).filter(|room| *room > 1) else { return fit(text, most) };
+    let before = take(text, room.div_ceil(2));
+    let left = width(text) - (room - width(&before));
+    format!("{}{GAP}{}", before.trim_end(), window(text, left, room).trim_start())
+}
+
+/// What stands where the middle of a text is missing.
+const GAP: &str = " … ";
+
 /// Cut or filled up to exactly this width.
 pub(super) fn pad(text: &str, to: usize) -> String {
     let mut padded = fit(text, to);

@@ -6,8 +6,9 @@ use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::answer::Suggestions;
 use ragonite::app::{ConversationChange, Copied, Event, TurnKey};
 use ragonite::attribution::Method;
+use ragonite::config::{Background, Changes, Colours, Letters, TerminalTraits, ThemeName};
 use ragonite::history::{Place as Listed, Rating};
-use ragonite::tui::{Action, Chord, Intent, Keymap, Pane, Place};
+use ragonite::tui::{Action, Chord, Intent, Keymap, Pane, Place, Theme};
 
 use crate::screen::{Stage, answer, domain_name, explained_by_logprob};
 use crate::states::{ingesting, two_turns, unsaved};
@@ -200,6 +201,11 @@ const ROWS: &[Row] = &[
     (Action::StopIngest, At::Pane(Pane::Lists), ingesting, |seen| {
         seen.wished(|event| *event == Event::IngestCancelRequested) && seen.appeared("stopping to read notes")
     }),
+    (Action::NextTheme, At::Pane(Pane::Conversation), Stage::answered, |seen| {
+        let terminal =
+            TerminalTraits { colours: Colours::Rgb, background: Background::Unknown, letters: Letters::Unicode };
+        seen.stage.screen.theme() == Theme::chosen(ThemeName::HighContrast, terminal)
+    }),
     (Action::Check, At::Pane(Pane::Conversation), Stage::answered, |seen| {
         seen.wished(|event| matches!(event, Event::CheckWanted { turn: 0 }))
     }),
@@ -327,6 +333,23 @@ fn press(stage: fn() -> Stage, pane: Pane, key: &str) -> Seen {
     let intents = stage.input(&event(key));
     let after = stage.frame(SIZE).backend().to_string();
     Seen { intents, before, after, stage }
+}
+
+#[test]
+fn in_the_list_of_domains_the_settings_are_those_of_the_selected_one() {
+    let mut stage = Stage::open().at(Pane::Lists).key('j');
+    stage.frame(SIZE);
+    let league = || "league".parse().unwrap();
+    let intents = stage.input(&event("F7"));
+    assert!(intents.contains(&Intent::App(Event::OtherSettingsWanted(league()))), "{intents:?}");
+    assert!(stage.frame(SIZE).backend().to_string().contains("┏ Settings of league "));
+    stage.play([Event::OtherSettingsLoaded { domain: league(), changes: Changes::default(), problem: None }]);
+    let changed = stage.input(&event("Right"));
+    let is_of_league =
+        |event: &Event| matches!(event, Event::OtherSettingsChanged { domain, .. } if *domain == league());
+    assert!(changed.iter().any(|intent| matches!(intent, Intent::App(event) if is_of_league(event))), "{changed:?}");
+    assert!(stage.frame(SIZE).backend().to_string().contains(" 1 changed"));
+    assert!(stage.app.changes().is_empty(), "the open domain is as it was");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
 use crate::tui::popup::Popup;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, cells, fit, one_line, pad, width, wrap};
+use crate::tui::text::{Indent, cells, fit, fit_middle, one_line, pad, width, wrap};
 use crate::tui::theme::Theme;
 use crate::tui::words::{Noun, Words};
 
@@ -84,22 +84,35 @@ pub(in crate::tui) fn banner_lines(app: &App, screen: &ScreenState, room: usize)
     let key = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
     let what = Indent { first: Span::styled(" ✗ ", theme.bad), rest: Span::raw("   ") };
     let next = Indent { first: Span::styled(" → ", theme.accent), rest: Span::raw("   ") };
-    let mut lines = wrap(&[one_line(&problem.what, theme.bad)], room, &what);
-    if lines.len() > BANNER - 1 {
-        lines.truncate(BANNER - 1);
-        if let Some(last) = lines.last_mut() {
-            last.push_span(Span::styled(" …", theme.dim));
-        }
-    }
+    let said = |text: &str, most| in_lines(text, (room, most), |text| wrap(&[one_line(text, theme.bad)], room, &what));
     // A no-break space keeps what is in brackets on one line.
     let dismiss = Span::styled(screen.words.dismisses(&key), theme.dim);
+    let mut lines = said(&problem.what, BANNER - 1);
     if problem.next.is_empty() {
         lines.extend(wrap(&[dismiss], room, &Indent::of(1)));
     } else {
-        lines.extend(wrap(&[one_line(&problem.next, theme.text), dismiss], room, &next));
+        let remedy = |text: &str| wrap(&[one_line(text, theme.text), dismiss.clone()], room, &next);
+        lines.extend(in_lines(&problem.next, (room, BANNER - lines.len()), remedy));
     }
     lines.truncate(BANNER);
     lines
+}
+
+/// A text on as many lines as there may be, cut in its middle where it is longer.
+fn in_lines(
+    text: &str,
+    (room, most): (usize, usize),
+    wrapped: impl Fn(&str) -> Vec<Line<'static>>,
+) -> Vec<Line<'static>> {
+    let text = clean_line(text);
+    let mut length = width(&text).min(room * (most + 1));
+    loop {
+        let lines = wrapped(&fit_middle(&text, length));
+        if lines.len() <= most || length < 8 {
+            return lines;
+        }
+        length -= 4;
+    }
 }
 
 /// `wiki · starter (no GPU) · … · ready      offline`. What runs comes first where room is short.
@@ -184,7 +197,10 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
         return Line::styled(screen.words.leaves(&key), theme.warn);
     }
     if let Some(notice) = app.notice() {
-        return Line::styled(fit(&format!(" ✓ {}", clean_line(&screen.words.notice(notice))), room), theme.accent);
+        return Line::styled(
+            fit_middle(&format!(" ✓ {}", clean_line(&screen.words.notice(notice))), room),
+            theme.accent,
+        );
     }
     let mut spans = vec![Span::raw(" ")];
     if let Some(find) = screen.find.as_ref().filter(|_| screen.popup.is_none() && screen.focus != Pane::Composer) {
@@ -247,7 +263,7 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
                 (Action::Toggle, words.type_it()),
             ];
             let restored = if view.is_again() { words.as_it_was() } else { words.as_configured_hint() };
-            let more = [(Action::Delete, restored), (Action::Back, words.close())];
+            let more = [(Action::Back, words.close()), (Action::Delete, restored)];
             again.into_iter().chain(keys).chain(more).collect()
         }
         Popup::Compare(_) => {
@@ -285,22 +301,10 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let words = screen.words;
     let short = |action: Action| (action, words.hint(action));
     if let Some(popup) = &screen.popup {
-        return hints_of_popup(app, popup, words);
+        let help = (!matches!(popup, Popup::Help(_))).then_some(short(Action::Help));
+        return hints_of_popup(app, popup, words).into_iter().chain(help).collect();
     }
-    let mut hints = Vec::new();
-    let is_filtered = screen.focus == Pane::Lists && app.found().is_some();
-    if app.unsaved() > 0 {
-        hints.push(short(Action::SaveAgain));
-    }
-    if app.opening_domain().is_some() && app.problem().is_none() && !is_filtered {
-        hints.push((Action::Back, words.stop()));
-    } else if app.is_busy_aside() {
-        hints.push((Action::Cancel, words.stop()));
-    } else if app.is_busy() && app.problem().is_none() && !is_filtered {
-        hints.push((Action::Back, words.stop()));
-    } else if screen.find.is_some() && screen.focus != Pane::Composer {
-        hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
-    }
+    let mut hints = running_hints(app, screen);
     if app.domain().is_none() && screen.focus != Pane::Lists {
         hints.push(short(Action::ShowLists));
     }
@@ -367,6 +371,27 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         [Action::NextPane, Action::Help, Action::Palette, Action::Search, Action::NewConversation, Action::Quit]
             .map(short),
     );
+    hints
+}
+
+/// The keys for what runs, what is looked for and what is not stored.
+fn running_hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
+    let words = screen.words;
+    let short = |action: Action| (action, words.hint(action));
+    let mut hints = Vec::new();
+    let is_filtered = screen.focus == Pane::Lists && app.found().is_some();
+    if app.unsaved() > 0 {
+        hints.push(short(Action::SaveAgain));
+    }
+    if app.opening_domain().is_some() && app.problem().is_none() && !is_filtered {
+        hints.push((Action::Back, words.stop()));
+    } else if app.is_busy_aside() {
+        hints.push((Action::Cancel, words.stop()));
+    } else if app.is_busy() && app.problem().is_none() && !is_filtered {
+        hints.push((Action::Back, words.stop()));
+    } else if screen.find.is_some() && screen.focus != Pane::Composer {
+        hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
+    }
     hints
 }
 

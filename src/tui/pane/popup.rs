@@ -30,7 +30,9 @@ pub(super) const FOOTER: u16 = 2;
 const ROWS: usize = 16;
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
-    let area = at.0;
+    let whole = at.0;
+    // The footer stays in sight: it says which keys count here.
+    let area = Rect { height: whole.height.saturating_sub(FOOTER), ..whole };
     let (theme, words) = (screen.theme, screen.words);
     let room = usize::from(area.width).saturating_sub(4).min(WIDE);
     let mut below = Line::default();
@@ -40,11 +42,11 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         Some(Popup::Help(_)) => return draw_help(screen, area, frame),
         Some(Popup::NewDomain(_)) => return new_domain::draw(screen, area, frame),
         Some(Popup::Settings(_)) => return settings::draw(app, screen, area, frame),
-        Some(Popup::Compare(_)) => return compare::draw_menu(app, screen, area, frame),
+        Some(Popup::Compare(_)) => return compare::draw_menu(app, screen, whole, frame),
         Some(Popup::Comparison(_)) => return compare::draw_comparison(app, screen, at, frame),
-        Some(Popup::Context(_)) => return context::draw(app, screen, area, frame),
+        Some(Popup::Context(_)) => return context::draw(app, screen, whole, frame),
         Some(Popup::Export(_)) => return export::draw(screen, area, frame),
-        Some(Popup::Document(_)) => return document::draw(app, screen, area, frame),
+        Some(Popup::Document(_)) => return document::draw(app, screen, whole, frame),
         Some(Popup::Palette(palette)) => {
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
             let lines = palette_lines(palette, &screen.keymap, (room, rows), (&theme, words));
@@ -106,9 +108,7 @@ fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let room = usize::from(area.width).saturating_sub(3);
     let lines = help_lines(&screen.keymap, (&screen.theme, screen.words), room);
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
-    // The footer stays in sight: it says how to scroll and to close this.
-    let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
-    let at = middle(above, wide + 4, lines.len() + 2);
+    let at = middle(area, wide + 4, lines.len() + 2);
     let frame_block = block(screen.words.keys(), Focus::Here, &screen.theme);
     let inner = frame_block.inner(at);
     let Some(Popup::Help(scroll)) = &mut screen.popup else { return };

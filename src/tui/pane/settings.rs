@@ -80,6 +80,9 @@ fn title(app: &App, view: &SettingsView, words: Words) -> String {
     if let Some(turn) = view.turn(app) {
         return words.ask_turn_again_with(turn.record.number);
     }
+    if let Some(domain) = view.other() {
+        return words.settings_of(domain.as_str());
+    }
     let domain = app.domain().map_or_else(|| words.no_domain().to_owned(), |domain| domain.name.to_string());
     words.settings_of(&domain)
 }

@@ -176,10 +176,13 @@ fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> 
         Outcome::Answered => {
             let prompt = turn.answer().map(|answer| answer.prompt.sources().len()).unwrap_or_default();
             let tokens = turn.answer().map_or(0, |answer| answer.completion.prompt_tokens);
-            let explained = if record.trace.attribution.is_some() { words.and_explained() } else { "" };
-            let total = words.duration(record.trace.timings_ms.total);
+            let times = record.trace.timings_ms;
+            let explained =
+                record.trace.attribution.as_ref().map(|_| words.and_explained(&words.duration(times.explain)));
+            let answered = times.rewrite + times.translate + times.retrieve + times.answer;
+            let total = words.duration(answered);
             let (sources, tokens) = (words.counted(prompt, Noun::Source), words.thousands(tokens));
-            let text = words.answered(&sources, &tokens, &total) + explained;
+            let text = words.answered(&sources, &tokens, &total) + &explained.unwrap_or_default();
             let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
             let meter = meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
             lines.extend(meter.unwrap_or_default());

@@ -87,6 +87,7 @@ fn german(action: Action) -> (&'static str, &'static str) {
         Action::NewDomain => ("neue Domäne", "Domäne aus einem Ordner anlegen"),
         Action::RefreshDomain => ("neu einlesen", "Dateien der Domäne neu einlesen"),
         Action::StopIngest => ("Einlesen beenden", "Einlesen beenden; Gespeichertes bleibt"),
+        Action::NextTheme => ("nächstes Farbschema", "nächstes Farbschema bis zum Programmende"),
         Action::Search => ("suchen", "Text suchen; in den Listen: alle Gespräche"),
         Action::NextMatch => ("nächste Stelle", "zur nächsten Fundstelle"),
         Action::PreviousMatch => ("vorige Stelle", "zur vorigen Fundstelle"),
@@ -116,6 +117,6 @@ fn german(action: Action) -> (&'static str, &'static str) {
         Action::Toggle => ("öffnen", "Gewähltes öffnen oder schließen"),
         Action::Rename => ("umbenennen", "Gespräch umbenennen"),
         Action::Pin => ("anheften", "Gespräch anheften oder lösen"),
-        Action::Delete => ("löschen", "Gespräch in den Papierkorb; dort endgültig"),
+        Action::Delete => ("in den Papierkorb", "Gespräch in den Papierkorb; dort endgültig"),
     }
 }

@@ -8,6 +8,7 @@ use crate::index::IngestReport;
 
 texts! { NOTICES
     rating_taken_back = "rating taken back", "Bewertung zurückgenommen";
+    moved_to_trash = "moved to the trash", "in den Papierkorb verschoben";
     all_stored = "everything is stored", "alles ist gespeichert";
     stopped_reading(domain: &str) =
         "stopped; what was stored of {domain} stays", "beendet; was von {domain} gespeichert ist, bleibt";
@@ -46,6 +47,7 @@ impl Words {
             Notice::Rated(None) => self.rating_taken_back().to_owned(),
             Notice::Read(report) => self.read(report),
             Notice::StoppedReading(domain) => self.stopped_reading(domain.as_str()),
+            Notice::MovedToTrash => self.moved_to_trash().to_owned(),
             Notice::AllStored => self.all_stored().to_owned(),
             Notice::Copied(what, way) => self.copied(*what, *way),
             Notice::Wrote(file) => self.wrote(file),

@@ -36,7 +36,7 @@ texts! { PANES
         "! {sources} were not among the sources it was given", "! {sources} waren nicht unter den vorgelegten Quellen";
     answered(sources: &str, tokens: &str, total: &str) =
         "{sources} · {tokens} tokens read · {total}", "{sources} · {tokens} Token gelesen · {total}";
-    and_explained = " · explained", " · erklärt";
+    and_explained(time: &str) = " · explained in {time}", " · erklärt in {time}";
     canceled = "■ cancelled", "■ abgebrochen";
     canceled_and_kept = "■ cancelled; what was written is kept", "■ abgebrochen; das Geschriebene bleibt";
     failed = "✗ failed: ", "✗ fehlgeschlagen: ";

@@ -254,6 +254,7 @@ fn what_was_done_is_said_in_both_languages() {
             "stopped; what was stored of notes stays",
             "beendet; was von notes gespeichert ist, bleibt",
         ),
+        (Notice::MovedToTrash, "moved to the trash", "in den Papierkorb verschoben"),
         (Notice::AllStored, "everything is stored", "alles ist gespeichert"),
         (Notice::Wrote("a.md".into()), "wrote a.md", "a.md geschrieben"),
         (
