@@ -151,9 +151,12 @@ fn wanted(versions: &[usize], newest: usize, hits: &[Candidate<'_>], asked: &Has
     vec![newest]
 }
 
+/// Where a text stands: what the title of all versions says, and the heading.
+type Place = (Vec<String>, Vec<String>);
+
 /// The places of hits that are of one page in several versions, each set best first.
 fn pages(hits: &[Candidate<'_>]) -> Vec<Vec<usize>> {
-    let mut alike: HashMap<(Vec<String>, Vec<String>), Vec<Vec<usize>>> = HashMap::new();
+    let mut alike: HashMap<Place, Vec<Vec<usize>>> = HashMap::new();
     for (at, hit) in hits.iter().enumerate() {
         let Some(stem) = stem(hit) else { continue };
         let sets = alike.entry((stem, words(hit.heading).collect())).or_default();
