@@ -12,8 +12,8 @@ use crate::base::clean_line;
 /// Characters a question made by a model may have beyond three times those of the typed one.
 const SPARE_LENGTH: usize = 60;
 
-/// The model's text as one question that keeps the names and numbers of `original`; nothing where it is none.
-pub(super) fn one_question(said: &str, original: &str) -> Option<String> {
+/// The model's text as one question that has all of `names`, in lower case; nothing where it is none.
+pub(super) fn one_question(said: &str, original: &str, names: &[String]) -> Option<String> {
     let mut lines = said.trim().lines().filter(|line| !line.trim().is_empty());
     let line = bare(&clean_line(lines.next()?)).to_owned();
     let citations = citation::read(&line, &[]);
@@ -23,7 +23,7 @@ pub(super) fn one_question(said: &str, original: &str) -> Option<String> {
     let lost_its_form = asks(original) && !asks(&line);
     let fits = lines.next().is_none() && length > 2 && !refuses && citations.marks.is_empty();
     let sound = fits && !too_long && !lost_its_form && !says_more(&line, original);
-    (sound && keeps_names(&line, original)).then_some(line)
+    (sound && has_all(&line, names)).then_some(line)
 }
 
 /// Whether there are more sentences than were typed.
@@ -47,9 +47,16 @@ pub(super) fn is_identifier(word: &str) -> bool {
     word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1
 }
 
-fn keeps_names(line: &str, original: &str) -> bool {
+/// What of them another language has too: `ssh` of "SSH-Schlüssel", `oxt` and `1654` of `OXT-1654`.
+pub(super) fn names_in_every_language(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_'));
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| is_identifier(word)).map(str::to_lowercase).collect()
+}
+
+fn has_all(line: &str, names: &[String]) -> bool {
     let line = line.to_lowercase();
-    identifiers(original).iter().all(|name| line.contains(name))
+    names.iter().all(|name| line.contains(name))
 }
 
 /// Without the quotes and labels models put around a question.

@@ -119,7 +119,7 @@ fn points_back(question: &str) -> bool {
 
 /// The model's text as a completed question; nothing where it is none.
 fn usable(said: &str, original: &str, past: &[PastTurn]) -> Option<String> {
-    one_question(said, original)
+    one_question(said, original, &identifiers(original))
         .filter(|line| speaks_of_the_same(line, original, past) && asks_the_same(line, original, past))
 }
 

@@ -25,6 +25,50 @@ const GERMAN_WORDS: &[&str] = &[
     "dem", "des", "im", "als", "auch", "oder", "aus", "nach", "bei", "wieviele", "viele",
 ];
 
+/// Verbs that often follow the German "was", which is an English word too.
+const VERBS_AFTER_WAS: &[&str] = &[
+    "bedeutet",
+    "bedeuten",
+    "braucht",
+    "brauchen",
+    "bringt",
+    "darf",
+    "enthält",
+    "enthalten",
+    "fehlt",
+    "fehlte",
+    "geht",
+    "geschieht",
+    "gilt",
+    "heißt",
+    "heisst",
+    "kommt",
+    "kostet",
+    "kosten",
+    "läuft",
+    "liegt",
+    "macht",
+    "machen",
+    "meint",
+    "muss",
+    "müssen",
+    "passiert",
+    "passierte",
+    "sagt",
+    "sagte",
+    "soll",
+    "sollen",
+    "sollte",
+    "steht",
+    "stand",
+    "tut",
+    "tun",
+    "war",
+    "waren",
+    "weiß",
+    "wissen",
+];
+
 /// Words that are frequent in English and no German words.
 const ENGLISH_WORDS: &[&str] = &[
     "the", "is", "are", "were", "what", "who", "which", "when", "where", "how", "why", "of", "and", "for", "does",
@@ -58,7 +102,7 @@ impl Language {
     pub fn of(text: &str) -> Self {
         let words = written(text);
         let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
-        let (german, english) = (count(GERMAN_WORDS), count(ENGLISH_WORDS));
+        let (german, english) = (count(GERMAN_WORDS) + usize::from(asks_was(&words)), count(ENGLISH_WORDS));
         let umlaut = text.contains(['ä', 'ö', 'ü', 'ß', 'Ä', 'Ö', 'Ü']);
         let share_needed = if umlaut { 10 } else { 5 };
         if german > 0 && german >= english && german * share_needed >= words.len() {
@@ -69,6 +113,12 @@ impl Language {
             _ => Self::English,
         }
     }
+}
+
+/// Whether a text begins with the German "was" and a verb ("Was macht BATS?"), not with the English one ("Was BATS
+/// used?").
+fn asks_was(words: &[String]) -> bool {
+    matches!(words, [was, verb, ..] if was == "was" && VERBS_AFTER_WAS.contains(&verb.as_str()))
 }
 
 /// The words of a text in lower case. One with a capital inside a sentence is a name ("Red Hat", "the MIT license"),
@@ -102,10 +152,24 @@ mod tests {
             "Is DES supported?",
             "Where is the IM server?",
             "Does it support ALS sensors?",
+            "Was BATS used?",
+            "Was it used?",
+            "Was root disabled?",
+            "Was the test done?",
+            "Was someone there?",
+            "Was git slow?",
+            "was",
         ] {
             assert_eq!(Language::of(english), Language::English, "{english}");
         }
-        for german in ["Hat Red Hat geantwortet?", "WER WAR DABEI?", "Danke. Hat es geklappt?", "wer hat es getestet"] {
+        for german in [
+            "Hat Red Hat geantwortet?",
+            "WER WAR DABEI?",
+            "Danke. Hat es geklappt?",
+            "wer hat es getestet",
+            "Was macht BATS?",
+            "was bedeutet XSM",
+        ] {
             assert_eq!(Language::of(german), Language::German, "{german}");
         }
     }

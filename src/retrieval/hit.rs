@@ -157,6 +157,9 @@ pub struct Retrieved {
     /// What was searched for, leg by leg; none for a question that was searched alone.
     #[serde(default)]
     pub legs: Vec<QueryLeg>,
+    /// Identifiers of the question that no text of the domain has, as typed.
+    #[serde(default)]
+    pub absent: Vec<String>,
     /// Time per step.
     pub timings_ms: RetrievalTimings,
 }

@@ -49,6 +49,7 @@ pub(super) fn finish(
         measured(&mut timings.rerank, || candidates.rerank(reranker, &retrieved.query, settings, cancel))?;
     }
     let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.0))?;
+    retrieved.absent = terms.absent().to_vec();
     let naming = naming(searched.0).map(|text| engines.index.question_terms(text)).transpose()?.unwrap_or_default();
     retrieved.hits = candidates.into_hits(retrieved, searched, (&terms, &naming), settings);
     Ok(())

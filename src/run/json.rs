@@ -19,14 +19,16 @@ pub(super) struct SearchJson<'a> {
     translated: Option<&'a str>,
     mode: Mode,
     hits: &'a [Hit],
+    /// Identifiers of the query that no text of the domain has.
+    absent: &'a [String],
     timings_ms: RetrievalTimings,
 }
 
 impl<'a> SearchJson<'a> {
     /// What was found for a query, and for its translation beside it.
     pub(super) fn new(query: &'a str, translated: Option<&'a str>, found: &'a Retrieved) -> Self {
-        let Retrieved { mode, hits, timings_ms, .. } = found;
-        Self { query, translated, mode: *mode, hits, timings_ms: *timings_ms }
+        let Retrieved { mode, hits, absent, timings_ms, .. } = found;
+        Self { query, translated, mode: *mode, hits, absent, timings_ms: *timings_ms }
     }
 }
 
@@ -46,6 +48,8 @@ pub(super) struct AskJson<'a> {
     citations: &'a [usize],
     invalid_citations: &'a [usize],
     hits: Vec<&'a Hit>,
+    /// Identifiers of the question that no text of the domain has.
+    absent: &'a [String],
     /// What a follow-up was searched for; empty for a question that was searched alone.
     legs: Vec<LegJson<'a>>,
     cut: Vec<CutJson>,
@@ -229,6 +233,7 @@ impl<'a> AskJson<'a> {
             citations: answer.map_or(&[], |answer| &answer.citations),
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
+            absent: record.trace.retrieved.as_ref().map_or(&[], |found| &found.absent),
             legs: record.trace.retrieved.iter().flat_map(|found| &found.legs).map(LegJson::from).collect(),
             cut: answer.map(cut_of).unwrap_or_default(),
             attribution: record.trace.attribution.as_ref().map(|one| AttributionJson::new(one, Tokens::Sums)),

@@ -8,7 +8,7 @@ use crate::attribution::{Attribution, Cluster, How, Sentence, change_of};
 use crate::base::{clean_line, clean_text};
 use crate::history::{Outcome, TurnRecord};
 use crate::prompt::CutHow;
-use crate::retrieval::Hit;
+use crate::retrieval::{Hit, Retrieved};
 
 /// Width of a full bar in cells.
 const BAR: usize = 30;
@@ -68,7 +68,8 @@ pub(super) fn answer(record: &TurnRecord) -> String {
 pub(super) fn evidence(record: &TurnRecord) -> String {
     let Some(answer) = &record.trace.answer else { return String::new() };
     let in_prompt = answer.prompt.sources();
-    let mut text = String::from("Evidence:\n");
+    let mut text = record.trace.retrieved.as_ref().map(absent).unwrap_or_default();
+    text.push_str("Evidence:\n");
     let hits = record.trace.retrieved.iter().flat_map(|found| &found.hits);
     for hit in hits.filter(|hit| in_prompt.contains(&hit.rank)) {
         let mark = if answer.citations.contains(&hit.rank) { '*' } else { ' ' };
@@ -83,6 +84,16 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
         let _ = writeln!(text, "   Source {} {fate}: {} tokens were left out", cut.rank, cut.tokens);
     }
     text
+}
+
+/// A line for the identifiers of a question that are nowhere; empty where there are none.
+pub(super) fn absent(found: &Retrieved) -> String {
+    let names: Vec<String> = found.absent.iter().map(|name| clean_line(name)).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [name] => format!("No document of the domain has {name}.\n"),
+        names => format!("No document of the domain has any of these: {}.\n", names.join(", ")),
+    }
 }
 
 /// One hit on three lines: where it is, which version of which file or page from when, and how it begins.

@@ -121,7 +121,7 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
 
 /// The hits; with their whole texts where parts of the context were asked for.
 fn text(found: &Retrieved, holds: Holds, context: Option<ContextParts>) -> String {
-    let mut text = String::new();
+    let mut text = report::absent(found);
     for hit in &found.hits {
         text.push_str(&report::hit_lines(hit, ' '));
         if context.is_some() {

@@ -200,6 +200,7 @@ pub(crate) fn retrieved(query: &str) -> Retrieved {
         lexical: vec![ranked(1, 103, 9.25), ranked(2, 101, 7.5)],
         hits: hits(),
         legs: Vec::new(),
+        absent: Vec::new(),
         timings_ms: RetrievalTimings {
             embed: Millis(21.0),
             dense: Millis(1.5),

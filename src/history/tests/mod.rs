@@ -143,6 +143,7 @@ fn trace(text: &str, score: u16) -> Trace {
             lexical: Vec::new(),
             hits: vec![hit(text, score)],
             legs: Vec::new(),
+            absent: Vec::new(),
             timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
         }),
         answer: Some(Answer {

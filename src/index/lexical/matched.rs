@@ -80,9 +80,18 @@ pub struct QuestionTerms {
     pub(super) pairs: Vec<(String, String)>,
     /// The identifiers of a question that has no other words, in the forms of the index.
     pub(super) named: Vec<String>,
+    /// Its identifiers that no text of the domain has, as typed.
+    pub(super) absent: Vec<String>,
 }
 
 impl QuestionTerms {
+    /// The identifiers of the question that no text of the domain has, as they were typed, such as `ABC-9999`. One of
+    /// which every part is somewhere is not among them, since the parts may stand together.
+    #[must_use]
+    pub fn absent(&self) -> &[String] {
+        &self.absent
+    }
+
     /// How many identifiers an evidence has of a question that is made of them alone, such as `OXT-1654`: what it means
     /// is exactly that, whatever else is near. 0 for every other question.
     #[must_use]

@@ -30,6 +30,9 @@ const MOST_PAIRS: usize = 32;
 /// Dates that are looked for in other spellings.
 const MOST_DATES: usize = 4;
 
+/// Identifiers that are named as absent.
+const MOST_ABSENT: usize = 4;
+
 /// Unknown words that are split or compared with the vocabulary, which is dear.
 const MOST_UNKNOWN: usize = 32;
 
@@ -77,7 +80,7 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
         Reading { vocabulary, spoken, language, unknown: HashSet::new(), seen: HashSet::new(), terms: Vec::new() };
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut before: Option<(usize, String)> = None;
-    let read = words::question_words(question, language, MOST_READ);
+    let mut read = words::question_words(question, language, MOST_READ);
     let mut mentions = dates_in(&question[..question.floor_char_boundary(DATE_BYTES)]);
     mentions.truncate(MOST_DATES);
     let dates = dates(question, &mentions, vocabulary)?;
@@ -102,7 +105,37 @@ pub(super) fn terms(question: &str, vocabulary: &dyn Vocabulary) -> Result<Quest
     let terms = rarest(reading.terms);
     let alone = alone(&read);
     let named = terms.iter().filter(|term| alone.contains(&term.word)).flat_map(|term| term.forms.clone()).collect();
-    Ok(QuestionTerms { terms, dates, pairs, named })
+    read.retain(|word| mentions.iter().all(|mention| !mention.span.contains(&word.at)));
+    let absent = absent(question, &read, vocabulary)?;
+    Ok(QuestionTerms { terms, dates, pairs, named, absent })
+}
+
+/// Whether a word names one thing: `OXT-1654`, `9.0.2`, `CPU7`, `4711a`; not `3rd` or `2x`.
+fn is_a_name(word: &str) -> bool {
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let is_run = word.contains(|c: char| !c.is_alphanumeric() || c.is_uppercase());
+    let is_number = digits == word.chars().count();
+    !is_number && digits > 0 && (is_run || digits > 2)
+}
+
+/// The identifiers of a question that no text of the domain has, as they were typed: a part of theirs is in none.
+fn absent(question: &str, words: &[Word], vocabulary: &dyn Vocabulary) -> Result<Vec<String>, IndexError> {
+    let mut absent = Vec::new();
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        let mut has_all = vocabulary.count(&word.english)? > 0 || vocabulary.count(&word.german)? > 0;
+        let mut parts = Vec::new();
+        while let Some(part) = words.next_if(|part| part.at < word.at + word.surface.len()) {
+            parts.push(vocabulary.count(&part.english)? > 0 || vocabulary.count(&part.german)? > 0);
+        }
+        has_all |= !parts.is_empty() && parts.iter().all(|known| *known);
+        let typed = question.get(word.at..word.at + word.surface.len());
+        let typed = typed.filter(|typed| typed.to_lowercase() == word.surface).unwrap_or(&word.surface).to_owned();
+        if !has_all && is_a_name(&typed) && absent.len() < MOST_ABSENT && !absent.contains(&typed) {
+            absent.push(typed);
+        }
+    }
+    Ok(absent)
 }
 
 /// Whether a question is made of identifiers alone, such as `OXT-1654`.
@@ -351,6 +384,19 @@ pub(super) mod tests {
         assert!(found("OXT-1654 B2 car 9.0.2", &known).is_empty());
         let exact = terms("OXT-1655", &known).unwrap();
         assert!(exact.terms[0].weight > 1.0, "it is meant exactly so");
+    }
+
+    #[test]
+    fn an_identifier_of_which_a_part_is_nowhere_is_absent_as_it_was_typed() {
+        let vocabulary = Known::new(&["oxt", "1654", "oxt-1654", "9", "0", "boot", "2"]);
+        let absent = |question: &str| terms(question, &vocabulary).unwrap().absent;
+        assert_eq!(absent("Why does ABC-9999 not boot, and CVE-2024-123?"), ["ABC-9999", "CVE-2024-123"]);
+        assert_eq!(absent("ABC-9999 or ABC-9999"), ["ABC-9999"]);
+        assert_eq!(absent("x4711 on Türe-77"), ["x4711", "Türe-77"]);
+        // Its parts may stand together in some text.
+        for known in ["OXT-1654", "Did 9.0.2 boot?", "oxt-2", "well-known", "the 3rd of 12", "on 2019-04-05"] {
+            assert_eq!(absent(known), [] as [&str; 0], "{known}");
+        }
     }
 
     #[test]

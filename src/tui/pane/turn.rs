@@ -159,6 +159,10 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
     if answer.is_some_and(Answer::only_cites) {
         lines.extend(wrap(&[Span::styled(words.only_cites(), theme.warn)], width, &Indent::default()));
     }
+    let absent = turn.record.trace.retrieved.as_ref().map_or(&[][..], |found| &found.absent);
+    if !absent.is_empty() {
+        lines.extend(wrap(&[Span::styled(words.absent(absent), theme.warn)], width, &Indent::default()));
+    }
     let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
     if !invalid.is_empty() {
         lines.push(Line::default());

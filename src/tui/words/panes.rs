@@ -1,7 +1,7 @@
 //! Names of the panes, what stands in an empty one, the conversation and the evidence.
 
 use super::{Words, texts};
-use crate::base::Language;
+use crate::base::{Language, clean_line};
 use crate::evidence::Kind;
 use crate::history::{Feedback, Rating, Reason};
 use crate::retrieval::Relation;
@@ -30,6 +30,8 @@ texts! { PANES
     only_cites =
         "! it names sources and says nothing: ask again, or in other words",
         "! sie nennt Quellen und sagt nichts: noch einmal fragen, oder mit anderen Worten";
+    one_absent(name: &str) = "! no document has {name}", "! {name} steht in keinem Dokument";
+    several_absent(names: &str) = "! no document has any of {names}", "! in keinem Dokument stehen {names}";
     one_made_up(source: &str) =
         "! {source} was not among the sources it was given", "! {source} war nicht unter den vorgelegten Quellen";
     several_made_up(sources: &str) =
@@ -199,6 +201,15 @@ impl Words {
         }
     }
 
+    /// Identifiers of the question that are in no document.
+    pub(in crate::tui) fn absent(self, names: &[String]) -> String {
+        let names: Vec<String> = names.iter().map(|name| clean_line(name)).collect();
+        match names.as_slice() {
+            [name] => self.one_absent(name),
+            names => self.several_absent(&names.join(", ")),
+        }
+    }
+
     /// Sources that the answer names and was not given.
     pub(in crate::tui) fn made_up(self, ranks: &[usize]) -> String {
         let sources = self.sources(ranks);
@@ -225,7 +236,7 @@ impl Words {
             Rating::Down => self.rating_down(),
         };
         let reason = feedback.reason.map(|reason| format!(", {}", self.reason(reason))).unwrap_or_default();
-        let note = crate::base::clean_line(&feedback.note);
+        let note = clean_line(&feedback.note);
         let note = if note.is_empty() { note } else { format!(": {note}") };
         format!("{rating}{reason}{note}")
     }
