@@ -134,6 +134,9 @@ impl Benchmark {
     /// # Errors
     /// When there are no questions, or a file cannot be read.
     pub fn read(folder: &Path, questions: Option<&Path>, wanted: &Wanted) -> Result<Self, EvalError> {
+        if questions.is_none() && !folder.is_dir() {
+            return Err(EvalError::NoFolderHere { folder: folder.to_owned() });
+        }
         let usual = || QUESTION_FILES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
         let file = questions.map(Path::to_owned).or_else(usual);
         let file = file.ok_or_else(|| EvalError::NoQuestions { folder: folder.to_owned() })?;
@@ -332,6 +335,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = Benchmark::read(folder.path(), None, &all()).unwrap_err();
         assert!(matches!(error, EvalError::NoQuestions { .. }));
+        let nowhere = Benchmark::read(&folder.path().join("x"), None, &all()).unwrap_err();
+        assert!(matches!(nowhere, EvalError::NoFolderHere { .. }));
         let named = folder.path().join("mine.json");
         assert!(matches!(Benchmark::read(folder.path(), Some(&named), &all()), Err(EvalError::Read { .. })));
     }

@@ -15,6 +15,12 @@ pub enum EvalError {
     /// The user cancelled.
     #[error(transparent)]
     Canceled(#[from] Canceled),
+    /// There is no such folder.
+    #[error("there is no folder `{folder}`: name that of the benchmark with --benchmark")]
+    NoFolderHere {
+        /// The folder of the benchmark.
+        folder: PathBuf,
+    },
     /// It has no questions.
     #[error("`{folder}` has neither qa-pairs.json nor questions.toml: name the question file with --questions")]
     NoQuestions {
@@ -138,8 +144,9 @@ impl EvalError {
                 "Check that the file is there and holds text; --questions names another question file."
             }
             Self::Form { .. } => {
-                "Write it as [[conversation]] with id and domain and [[conversation.turn]] with all fields, as in \
-                 assets/demo/questions.toml of the source, or name another file with --questions."
+                "Write it as [[conversation]] with id and domain and [[conversation.turn]] with question, completed, \
+                 gold_page, gold_answer, source and type, as in assets/demo/questions.toml of the source, or name \
+                 another file with --questions."
             }
             Self::Domains { .. } => {
                 "Write each domain as [[domain]] with name and folder, as in assets/demo/domains.toml of the source."

@@ -28,13 +28,15 @@ pub enum QuestionType {
 pub struct QuestionTurn {
     /// As a person types it.
     pub question: String,
-    /// Intent-explicit form.
+    /// Intent-explicit form; where the first turn of a file leaves it out, that is the question.
+    #[serde(default)]
     pub completed: String,
     /// Path of the page that has the answer, within its domain.
     pub gold_page: String,
     /// A right answer.
     pub gold_answer: String,
-    /// A right answer contains at least one of them.
+    /// A right answer contains at least one of them; without any, it contains `gold_answer`.
+    #[serde(default)]
     pub gold_facts: Vec<String>,
     /// What the raw follow-up lacks and a right completed question names; none for a first question.
     #[serde(default)]
@@ -114,7 +116,12 @@ impl QuestionFile {
     /// When the form is wrong or a conversation cannot be used.
     pub fn parse(text: &str, path: &Path) -> Result<Self, EvalError> {
         let path = || path.to_owned();
-        let file: Self = toml::from_str(text).map_err(|source| EvalError::Form { path: path(), source })?;
+        let mut file: Self = toml::from_str(text).map_err(|source| EvalError::Form { path: path(), source })?;
+        for first in file.conversations.iter_mut().filter_map(|conversation| conversation.turns.first_mut()) {
+            if first.completed.is_empty() {
+                first.completed.clone_from(&first.question);
+            }
+        }
         if file.conversations.is_empty() {
             return Err(EvalError::Empty { path: path() });
         }
@@ -150,7 +157,8 @@ impl QuestionTurn {
     #[must_use]
     pub fn contains_gold_fact(&self, answer: &str) -> bool {
         let answer = normalized(answer);
-        self.gold_facts.iter().any(|fact| contains(&answer, &normalized(fact)))
+        let facts = self.gold_facts.iter().chain(self.gold_facts.is_empty().then_some(&self.gold_answer));
+        facts.into_iter().any(|fact| contains(&answer, &normalized(fact)))
     }
 
     /// Name of the first field that must not be empty and is.
@@ -162,7 +170,7 @@ impl QuestionTurn {
             ("gold_answer", &self.gold_answer),
         ];
         let empty = texts.into_iter().find(|(_, text)| text.trim().is_empty()).map(|(field, _)| field);
-        let no_facts = self.gold_facts.is_empty() || self.gold_facts.iter().any(|fact| fact.trim().is_empty());
+        let no_facts = self.gold_facts.iter().any(|fact| fact.trim().is_empty());
         empty.or(no_facts.then_some("gold_facts"))
     }
 }
@@ -227,6 +235,19 @@ mod tests {
         assert_eq!((second.gold_page.as_str(), second.gold_answer.as_str()), ("run.json", "17."));
     }
 
+    fn without(line: &str) -> String {
+        FILE.lines().filter(|other| !other.trim().starts_with(line)).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_first_question_completes_itself_and_without_facts_the_whole_answer_counts() {
+        let file = parse(&without("completed = \"Which")).unwrap();
+        assert_eq!(file.conversations[0].turns[0].completed, "Which version was tested?");
+        let file = parse(&without("gold_facts")).unwrap();
+        let version = &file.conversations[0].turns[0];
+        assert!(version.contains_gold_fact("It was 3.4.0-rc2.") && !version.contains_gold_fact("It was rc2."));
+    }
+
     #[test]
     fn the_questions_of_the_demo_can_be_scored() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo/questions.toml");
@@ -270,7 +291,7 @@ mod tests {
             assert!(error.to_string().contains("folder/questions.toml") && error.next_step().contains("--questions"));
         }
         let flaws = [
-            (FILE.replace("[\"17\"]", "[]"), Flaw::Missing { turn: 2, field: "gold_facts" }),
+            (without("completed = \"How many tests of"), Flaw::Missing { turn: 2, field: "completed" }),
             (FILE.replace("[\"17\"]", "[\" \"]"), Flaw::Missing { turn: 2, field: "gold_facts" }),
             (FILE.replace("\"run.json\"", "\"\""), Flaw::Missing { turn: 1, field: "gold_page" }),
             (FILE.repeat(2), Flaw::Id),
