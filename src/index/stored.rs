@@ -78,7 +78,9 @@ impl KindCounts {
 impl fmt::Display for KindCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { passage, list, table, row } = self;
-        write!(f, "{passage} passages, {list} lists, {table} tables, {row} rows")
+        let counts = [(passage, "passage"), (list, "list"), (table, "table"), (row, "row")];
+        let counts = counts.map(|(count, kind)| format!("{count} {kind}{}", if *count == 1 { "" } else { "s" }));
+        f.write_str(&counts.join(", "))
     }
 }
 

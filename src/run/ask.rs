@@ -59,6 +59,9 @@ fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
 
 fn converse(session: &mut Headless, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
     open_domain(session, &args.domain, output)?;
+    if session.app.domain().is_some_and(|domain| domain.documents == 0) {
+        output.empty_domain(&args.domain);
+    }
     if let Some(id) = args.conversation {
         open_conversation(session, id)?;
     }

@@ -155,12 +155,13 @@ fn text(report: &IngestReport) -> String {
     let counts = counts.iter().filter(|(count, word)| *count > 0 || ["added", "unchanged"].contains(word));
     let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
     let mut text = format!(
-        "{}: {} documents ({}) in {:.1} s\n{} evidences: {kinds}\n",
+        "{}: {} ({}) in {:.1} s\n{} evidence{}: {kinds}\n",
         report.domain,
-        report.documents,
+        documents(report.documents),
         counts.join(", "),
         report.seconds,
         kinds.total(),
+        if kinds.total() == 1 { "" } else { "s" },
     );
     for skipped in report.skipped.iter().take(MOST_SHOWN) {
         let _ = writeln!(text, "skipped {}", clean_line(&skipped.to_string()));

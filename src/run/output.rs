@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::pace::Pace;
 use crate::app::Problem;
-use crate::base::clean_line;
+use crate::base::{DomainName, clean_line};
 use crate::config::Changes;
 use crate::index::IngestProgress;
 
@@ -89,6 +89,11 @@ impl Output {
         self.end_progress();
         // A closed stderr is no reason to fail a command.
         let _ = writeln!(io::stderr(), "{text}");
+    }
+
+    /// Says that there is nothing in a domain to search.
+    pub(super) fn empty_domain(&mut self, name: &DomainName) {
+        self.note(&format!("the domain `{name}` is empty: fill it with `ragonite ingest --domain {name} PATH`"));
     }
 
     /// A line for people on stderr that the next one takes the place of; where lines stay, one a minute.

@@ -69,8 +69,8 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
     let Some(answer) = &record.trace.answer else { return String::new() };
     let in_prompt = answer.prompt.sources();
     let mut text = record.trace.retrieved.as_ref().map(absent).unwrap_or_default();
-    text.push_str("Evidence:\n");
     let hits = record.trace.retrieved.iter().flat_map(|found| &found.hits);
+    text.push_str(if in_prompt.is_empty() { "Evidence: none\n" } else { "Evidence:\n" });
     for hit in hits.filter(|hit| in_prompt.contains(&hit.rank)) {
         let mark = if answer.citations.contains(&hit.rank) { '*' } else { ' ' };
         text.push_str(&hit_lines(hit, mark));

@@ -37,8 +37,7 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     })?;
     let holds = if index.summary()?.documents == 0 { Holds::Nothing } else { Holds::Documents };
     if holds == Holds::Nothing {
-        let name = &args.domain;
-        output.note(&format!("the domain `{name}` is empty: fill it with `ragonite ingest --domain {name} PATH`"));
+        output.empty_domain(&args.domain);
     }
     let translated = match translation_wanted(&args.query, index.language()?, settings.translate) {
         Some(languages) if holds == Holds::Documents => {
