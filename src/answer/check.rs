@@ -12,8 +12,8 @@ use crate::base::clean_line;
 /// Characters a question made by a model may have beyond three times those of the typed one.
 const SPARE_LENGTH: usize = 60;
 
-/// The model's text as one question that has all of `names`, in lower case; nothing where it is none.
-pub(super) fn one_question(said: &str, original: &str, names: &[String]) -> Option<String> {
+/// The model's text as one question that asks what `original` asks by its form; nothing where it is none.
+pub(super) fn one_question(said: &str, original: &str) -> Option<String> {
     let mut lines = said.trim().lines().filter(|line| !line.trim().is_empty());
     let line = bare(&clean_line(lines.next()?)).to_owned();
     let citations = citation::read(&line, &[]);
@@ -23,7 +23,7 @@ pub(super) fn one_question(said: &str, original: &str, names: &[String]) -> Opti
     let lost_its_form = asks(original) && !asks(&line);
     let fits = lines.next().is_none() && length > 2 && !refuses && citations.marks.is_empty();
     let sound = fits && !too_long && !lost_its_form && !says_more(&line, original);
-    (sound && has_all(&line, names)).then_some(line)
+    sound.then_some(line)
 }
 
 /// Whether there are more sentences than were typed.
@@ -47,16 +47,22 @@ pub(super) fn is_identifier(word: &str) -> bool {
     word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1
 }
 
-/// What of them another language has too: `ssh` of "SSH-Schlüssel", `oxt` and `1654` of `OXT-1654`.
-pub(super) fn names_in_every_language(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_'));
-    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    words.filter(|word| is_identifier(word)).map(str::to_lowercase).collect()
+/// Whether `line` has all identifiers of `original`.
+pub(super) fn keeps_names(line: &str, original: &str) -> bool {
+    let line = line.to_lowercase();
+    identifiers(original).iter().all(|name| line.contains(name))
 }
 
-fn has_all(line: &str, names: &[String]) -> bool {
+/// Whether a translation has what every language writes in the same way: all that has a digit, and of the other names at
+/// least half ("OS" may become "operating system"). Of `SSH-Schlüssel` that is `ssh`.
+pub(super) fn translates_names(line: &str, original: &str) -> bool {
     let line = line.to_lowercase();
-    names.iter().all(|name| line.contains(name))
+    let words = original.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_'));
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let has_digit = |name: &&str| name.contains(|c: char| c.is_ascii_digit());
+    let (numbers, names): (Vec<&str>, Vec<&str>) = words.filter(|word| is_identifier(word)).partition(has_digit);
+    let kept = |name: &&&str| line.contains(&name.to_lowercase());
+    numbers.iter().all(|name| kept(&name)) && 2 * names.iter().filter(kept).count() >= names.len()
 }
 
 /// Without the quotes and labels models put around a question.

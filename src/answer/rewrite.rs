@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::check::{content_words, identifiers, numbers, one_question};
+use super::check::{content_words, identifiers, keeps_names, numbers, one_question};
 use super::names::{brings_a_name, is_said, lost, parts, referred, with_names};
 use super::{AnswerError, Rewrite, RewriteHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
@@ -119,8 +119,10 @@ fn points_back(question: &str) -> bool {
 
 /// The model's text as a completed question; nothing where it is none.
 fn usable(said: &str, original: &str, past: &[PastTurn]) -> Option<String> {
-    one_question(said, original, &identifiers(original))
-        .filter(|line| speaks_of_the_same(line, original, past) && asks_the_same(line, original, past))
+    let keeps = |line: &String| {
+        keeps_names(line, original) && speaks_of_the_same(line, original, past) && asks_the_same(line, original, past)
+    };
+    one_question(said, original).filter(keeps)
 }
 
 /// Whether the completed question keeps a word of the typed one, where that has any, and is no earlier question over

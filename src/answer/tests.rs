@@ -274,10 +274,12 @@ fn a_question_is_translated_without_labels_and_quotes() {
 #[test]
 fn of_a_german_compound_only_the_name_must_be_in_the_translation() {
     let question = "Wo liegt der SSH-Schlüssel der CI-Server für OXT-1654?";
-    let says = "Where is the SSH key of the CI servers for OXT-1654?";
-    assert_eq!(translated(question, Language::English, says).0.text.as_deref(), Some(says));
-    for lost in
-        ["Where is the key of the CI servers for OXT-1654?", "Where is the SSH key of the CI servers for OXT-165?"]
+    for says in
+        ["Where is the SSH key of the CI servers for OXT-1654?", "Where is the SSH key of the servers for OXT-1654?"]
+    {
+        assert_eq!(translated(question, Language::English, says).0.text.as_deref(), Some(says));
+    }
+    for lost in ["Where is the key of the servers for OXT-1654?", "Where is the SSH key of the CI servers for OXT-165?"]
     {
         assert_eq!(translated(question, Language::English, lost).0.text, None, "{lost}");
     }

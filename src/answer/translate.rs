@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use super::check::{names_in_every_language, numbers, one_question};
+use super::check::{numbers, one_question, translates_names};
 use super::{AnswerError, Translation, TranslationHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
@@ -81,7 +81,7 @@ pub fn translate(
 
 /// The model's text as a translation of `original`; nothing where it is none.
 fn usable(said: &str, original: &str, to: Language) -> Option<String> {
-    let line = one_question(said, original, &names_in_every_language(original))?;
+    let line = one_question(said, original).filter(|line| translates_names(line, original))?;
     let known: Vec<String> = numbers(original).collect();
     let borrowed = numbers(&line).any(|number| !known.contains(&number));
     let is_the_same = line.to_lowercase() == original.to_lowercase();
