@@ -108,36 +108,103 @@ pub fn generate_answer(
         return Ok(nothing_found(input, prompt, on_event));
     }
     on_event(AnswerEvent::PromptBuilt { tokens: prompt.tokens(), sources: sources.len(), cut: prompt.cut.clone() });
+    let mut shown = Shown::of(&prompt);
     let request = answer_request(&prompt, input.settings);
-    let mut stream = CleanStream::default();
-    let completion = generator.generate(&request, cancel, &mut |event| match event {
-        GenerateEvent::PromptRead { done, total } => on_event(AnswerEvent::PromptRead { done, total }),
-        GenerateEvent::Text(text) => give(stream.push(text), on_event),
-    })?;
-    give(stream.finish(), on_event);
-    Ok(finished(input, prompt, completion))
+    let completion = written(generator, &request, &mut shown, cancel, on_event)?;
+    if !shown.only_cites() {
+        shown.give_rest(on_event);
+        return Ok(finished(input, prompt, completion));
+    }
+    // Nothing but citations: the model writes on from a beginning that has none.
+    let prompt = prompt.led(generator, input.language)?;
+    let mut shown = Shown::of(&prompt);
+    let request = answer_request(&prompt, input.settings);
+    let again = written(generator, &request, &mut shown, cancel, on_event)?;
+    shown.give_rest(on_event);
+    let (first_token_ms, total_ms) = (completion.total_ms + again.first_token_ms, completion.total_ms + again.total_ms);
+    Ok(finished(input, prompt, Completion { first_token_ms, total_ms, ..again }))
 }
 
-fn give(text: String, on_event: &mut dyn FnMut(AnswerEvent)) {
-    if !text.is_empty() {
-        on_event(AnswerEvent::Text(text));
+fn written(
+    generator: &mut dyn Generate,
+    request: &GenerateRequest,
+    shown: &mut Shown,
+    cancel: &CancelToken,
+    on_event: &mut dyn FnMut(AnswerEvent),
+) -> Result<Completion, AnswerError> {
+    Ok(generator.generate(request, cancel, &mut |event| match event {
+        GenerateEvent::PromptRead { done, total } => on_event(AnswerEvent::PromptRead { done, total }),
+        GenerateEvent::Text(text) => shown.push(text, on_event),
+    })?)
+}
+
+/// The text that is given out while it is written. It is held back as long as it has citations alone.
+#[derive(Default)]
+struct Shown {
+    stream: CleanStream,
+    sources: Vec<usize>,
+    held: String,
+    begun: bool,
+}
+
+impl Shown {
+    /// Of an answer to `prompt`, with the beginning that it gives.
+    fn of(prompt: &Prompt) -> Self {
+        Self { sources: prompt.sources(), held: prompt.lead().to_owned(), ..Self::default() }
+    }
+
+    fn push(&mut self, text: &str, on_event: &mut dyn FnMut(AnswerEvent)) {
+        let text = self.stream.push(text);
+        self.held.push_str(&text);
+        if self.begun || self.says_something() {
+            self.give(on_event);
+        }
+    }
+
+    /// Whether what is held back has a word that can be no part of a citation any more.
+    fn says_something(&self) -> bool {
+        let open = self.held.rfind(['[', '(']).filter(|at| !self.held[*at..].contains([']', ')']));
+        let decided = &self.held[..open.unwrap_or(self.held.len())];
+        citation::read(decided, &self.sources).without_marks().contains(char::is_alphanumeric)
+    }
+
+    fn only_cites(&self) -> bool {
+        !self.begun && !self.says_something() && !citation::read(&self.held, &self.sources).marks.is_empty()
+    }
+
+    fn give(&mut self, on_event: &mut dyn FnMut(AnswerEvent)) {
+        let text = std::mem::take(&mut self.held);
+        if !text.is_empty() {
+            self.begun = true;
+            on_event(AnswerEvent::Text(text));
+        }
+    }
+
+    fn give_rest(mut self, on_event: &mut dyn FnMut(AnswerEvent)) {
+        let rest = std::mem::take(&mut self.stream).finish();
+        self.held.push_str(&rest);
+        self.give(on_event);
     }
 }
 
-/// Reads what the model said; also for counterfactual answers.
-pub fn read_answer(text: &str, sources: &[usize]) -> (Citations, bool) {
-    let citations = citation::read(clean_text(text).trim(), sources);
+/// Reads what the model said to `prompt`, or to the same prompt with other sources; also for counterfactual answers.
+pub fn read_answer(text: &str, prompt: &Prompt) -> (Citations, bool) {
+    let said = clean_text(text);
+    let said = said.trim();
+    let sources = prompt.sources();
+    let citations = citation::read(said, &sources);
     match out_of_scope_language(&citations) {
         Some(language) => {
             let text = out_of_scope(language).to_owned();
             (Citations { text, ..Citations::default() }, false)
         }
-        None => (citations, true),
+        None if prompt.lead().is_empty() || said.is_empty() => (citations, true),
+        None => (citation::read(&format!("{} {said}", prompt.lead()), &sources), true),
     }
 }
 
 fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> Answer {
-    let (citations, said_something) = read_answer(&completion.text, &prompt.sources());
+    let (citations, said_something) = read_answer(&completion.text, &prompt);
     let answered = said_something && !citations.text.is_empty();
     // A model that says nothing has found nothing.
     let text = if citations.text.is_empty() { out_of_scope(input.language).to_owned() } else { citations.text };

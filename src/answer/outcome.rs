@@ -102,7 +102,8 @@ impl Answer {
     /// Whether it names sources and has no word of its own, as small models answer at times.
     #[must_use]
     pub fn only_cites(&self) -> bool {
-        let citations = citation::read(&self.text, &self.prompt.sources());
+        let own = self.text.strip_prefix(self.prompt.lead()).unwrap_or(&self.text);
+        let citations = citation::read(own, &self.prompt.sources());
         !citations.marks.is_empty() && !citations.without_marks().contains(char::is_alphanumeric)
     }
 }

@@ -1,5 +1,6 @@
 //! Rewriting and answering with a generator that says what the test tells it.
 
+use super::citation::Citations;
 use super::*;
 use crate::base::{CancelSource, CancelToken, DocumentId, EvidenceId, Language, Millis};
 use crate::evidence::{Context, Kind};
@@ -7,12 +8,14 @@ use crate::inference::{
     ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError,
     PromptPart,
 };
-use crate::prompt::{PastTurn, PromptSettings};
+use crate::prompt::{PastTurn, PromptSettings, out_of_scope};
 use crate::retrieval::{Hit, Why};
 
 /// Says its text in pieces of three bytes at most.
 struct Says {
     text: &'static str,
+    /// What it says where the answer's beginning is given.
+    led: Option<&'static str>,
     identity: GeneratorIdentity,
     asked: Vec<GenerateRequest>,
 }
@@ -21,7 +24,7 @@ impl Says {
     fn new(text: &'static str) -> Self {
         let chat_template = ChatTemplate { source: String::new(), bos: String::new(), eos: String::new() };
         let identity = GeneratorIdentity { model: "says".to_owned(), context_tokens: 4096, chat_template };
-        Self { text, identity, asked: Vec::new() }
+        Self { text, led: None, identity, asked: Vec::new() }
     }
 }
 
@@ -43,12 +46,14 @@ impl Generate for Says {
         cancel.check()?;
         self.asked.push(request.clone());
         on_event(GenerateEvent::PromptRead { done: 9, total: 9 });
-        let chars: Vec<char> = self.text.chars().collect();
+        let is_led = request.parts.last().is_some_and(|part| part.text == "Laut den Quellen");
+        let said = self.led.filter(|_| is_led).unwrap_or(self.text);
+        let chars: Vec<char> = said.chars().collect();
         for piece in chars.chunks(3) {
             on_event(GenerateEvent::Text(&piece.iter().collect::<String>()));
         }
         Ok(Completion {
-            text: self.text.trim().to_owned(),
+            text: said.trim().to_owned(),
             tokens: vec![1],
             prompt_tokens: 9,
             reused_tokens: 0,
@@ -407,6 +412,41 @@ fn a_statement_may_become_a_statement() {
 }
 
 #[test]
+fn where_a_model_only_cites_it_writes_on_from_a_beginning_and_what_it_cited_is_never_shown() {
+    let hits = [hit(1, "Blau."), hit(2, "Rot.")];
+    let settings = AnswerSettings::default();
+    let mut generator = Says { led: Some(" ist sie blau [Source 1]."), ..Says::new("[Source 1, Source 2].") };
+    let mut events = Vec::new();
+    let cancel = CancelToken::never();
+    let answer = generate_answer(&mut generator, &input(&hits, &settings), &cancel, &mut |event| events.push(event));
+    let answer = answer.unwrap();
+    assert_eq!(answer.text, "Laut den Quellen ist sie blau [Source 1].");
+    assert_eq!((shown(&events).as_str(), answer.citations.as_slice()), (answer.text.as_str(), &[1][..]));
+    assert!(answer.answered && !answer.only_cites() && generator.asked.len() == 2);
+    assert_eq!(generator.asked[1].parts[..generator.asked[0].parts.len()], generator.asked[0].parts);
+    // A counterfactual answer begins in the same way, and is out of scope as any other.
+    assert_eq!(
+        read_answer("ist sie rot [Source 2].", &answer.prompt).0.text,
+        "Laut den Quellen ist sie rot [Source 2]."
+    );
+    let nothing = out_of_scope(Language::German);
+    assert_eq!(
+        read_answer(nothing, &answer.prompt),
+        (Citations { text: nothing.to_owned(), ..Citations::default() }, false)
+    );
+    assert_eq!(answer.prompt.without(&[1]).lead(), answer.prompt.lead());
+}
+
+#[test]
+fn an_answer_that_begins_with_a_citation_and_goes_on_is_shown_as_it_was_written() {
+    for says in ["[Source 1] sagt blau.", "[Blau] ist sie.", "(Source 1) Blau", "Blau"] {
+        let (answer, events, asked) = answer(says, &[hit(1, "Blau.")]);
+        assert_eq!((asked, answer.prompt.lead()), (1, ""), "{says}");
+        assert_eq!(shown(&events), says);
+    }
+}
+
+#[test]
 fn an_answer_of_citations_alone_is_known() {
     for (says, alone) in [
         ("[Source 1]", true),
@@ -417,5 +457,8 @@ fn an_answer_of_citations_alone_is_known() {
         ("", false),
     ] {
         assert_eq!(answer(says, &[hit(1, "Blau.")]).0.only_cites(), alone, "{says}");
+        // What was written is no answer, so the model was asked to write on from a beginning.
+        let lead = answer(says, &[hit(1, "Blau.")]).0.prompt.lead().to_owned();
+        assert_eq!(lead, if alone { "Laut den Quellen" } else { "" }, "{says}");
     }
 }

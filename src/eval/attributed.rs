@@ -238,8 +238,7 @@ impl Explaining<'_> {
             Removed::Evidence => &alone,
             Removed::Cluster => self.settings,
         };
-        let in_prompt = answered.answer.prompt.sources();
-        let present = |text: &str| read_answer(text, &in_prompt).0.text;
+        let present = |text: &str| read_answer(text, &answered.answer.prompt).0.text;
         let input = ExplainInput {
             question: &answered.query,
             answer: &answered.answer,

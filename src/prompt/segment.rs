@@ -4,9 +4,11 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::SourceOrder;
-use crate::base::EvidenceId;
-use crate::inference::{PromptPart, Special};
+use super::build::segment;
+use super::wording::lead;
+use super::{PromptError, SourceOrder};
+use crate::base::{EvidenceId, Language};
+use crate::inference::{Generate, PromptPart, Special};
 
 /// What a segment is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +27,8 @@ pub enum Part {
     History,
     /// The question.
     Question,
+    /// How the answer begins, where that is given.
+    Lead,
 }
 
 /// One piece of a prompt, tokenized on its own.
@@ -116,6 +120,22 @@ impl Prompt {
         let mut rest = self.clone();
         rest.segments.retain(|segment| !matches!(segment.part, Part::Evidence { rank } if ranks.contains(&rank)));
         rest
+    }
+
+    /// How the answer begins; empty where that is left to the model.
+    #[must_use]
+    pub fn lead(&self) -> &str {
+        let lead = self.segments.last().filter(|segment| segment.part == Part::Lead);
+        lead.map_or("", |segment| segment.text.as_str())
+    }
+
+    /// The same prompt with the beginning of an answer in `language`, which the model goes on from.
+    ///
+    /// # Errors
+    /// When the tokens cannot be counted.
+    pub fn led(mut self, generator: &dyn Generate, language: Language) -> Result<Self, PromptError> {
+        self.segments.push(segment(generator, Part::Lead, lead(language).to_owned())?);
+        Ok(self)
     }
 
     /// The prompt as the generator takes it.

@@ -40,7 +40,7 @@ impl PromptShares {
                 Part::Template | Part::System => &mut shares.system,
                 Part::History => &mut shares.history,
                 Part::Evidence { .. } => &mut shares.evidence,
-                Part::Question => &mut shares.question,
+                Part::Question | Part::Lead => &mut shares.question,
             };
             *share += segment.tokens;
         }

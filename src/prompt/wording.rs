@@ -20,6 +20,14 @@ pub fn out_of_scope(language: Language) -> &'static str {
     }
 }
 
+/// The beginning of an answer that cannot go on with a citation.
+pub(super) fn lead(language: Language) -> &'static str {
+    match language {
+        Language::English => "According to the sources,",
+        Language::German => "Laut den Quellen",
+    }
+}
+
 /// One file of `assets/prompts`.
 struct Wording {
     name: &'static str,

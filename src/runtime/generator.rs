@@ -335,8 +335,7 @@ impl Generator {
     ) -> Result<Attribution, Stop> {
         let engine = Arc::clone(&self.engine);
         let embedder = self.comparer.embedder(&engine)?;
-        let in_prompt = asked.answer.prompt.sources();
-        let present = |text: &str| answer::read_answer(text, &in_prompt).0.text;
+        let present = |text: &str| answer::read_answer(text, &asked.answer.prompt).0.text;
         let input = ExplainInput {
             question: &asked.question,
             answer: &asked.answer,

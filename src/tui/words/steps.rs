@@ -82,6 +82,7 @@ texts! { STEPS
     segment_system = "instructions", "Anweisungen";
     segment_history = "earlier turns", "bisheriges Gespräch";
     segment_question = "question", "Frage";
+    segment_lead = "beginning of the answer", "Anfang der Antwort";
     step_raw = "7 Answer as the model wrote it", "7 Antwort im Wortlaut";
     finish_end = "ended by itself", "von selbst beendet";
     finish_stop = "ended at a stop text", "an einem Stopptext beendet";
@@ -197,6 +198,7 @@ impl Words {
             Part::Evidence { rank } => self.sources(&[rank]),
             Part::History => self.segment_history().to_owned(),
             Part::Question => self.segment_question().to_owned(),
+            Part::Lead => self.segment_lead().to_owned(),
         }
     }
 
