@@ -2,7 +2,7 @@
 
 use super::Copied;
 use crate::answer::Answer;
-use crate::attribution::Method;
+use crate::attribution::{Cluster, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
 use crate::config::Edit;
 use crate::evidence::ContextParts;
@@ -143,6 +143,8 @@ pub enum Effect {
         answer: Box<Answer>,
         /// The hits that were in its prompt.
         hits: Vec<Hit>,
+        /// What is known from an explanation with the same settings that was stopped.
+        known: Vec<Cluster>,
         /// What it is explained with; the prompt's limits are those of the answer.
         settings: Box<TurnSettings>,
     },

@@ -122,6 +122,7 @@ impl App {
             settings.prompt.clone_from(&answered_with.prompt);
         }
         let with = settings.attribution.clone();
+        let known = if purpose == Purpose::Answer { turn.record.trace.stopped(&with) } else { Vec::new() };
         turn.explaining = Some(Explaining { method, purpose, settings: with, done: 0, total: 0, clusters: Vec::new() });
         let key = turn.key;
         let question = turn.record.completed_question.clone();
@@ -129,7 +130,7 @@ impl App {
         self.phase = Phase::Explaining(key);
         let mut effects = self.stop_suggesting();
         let (answer, settings) = (Box::new(answer), Box::new(settings));
-        effects.push(Effect::Explain { turn: key, domain, method, question, answer, hits, settings });
+        effects.push(Effect::Explain { turn: key, domain, method, question, answer, hits, known, settings });
         effects
     }
 
@@ -322,16 +323,21 @@ impl App {
         self.settle(key, Outcome::Answered)
     }
 
-    /// Ends an explanation without a result; the answered turn stays as it was.
+    /// Ends an explanation before its end; what is known of it is kept, all else of the turn stays as it was.
     fn stop_explaining(&mut self, key: TurnKey, problem: Option<Problem>) -> Vec<Effect> {
         if problem.is_some() {
             self.problem = problem.clone().map(Told::from);
         }
+        let mut has_more = false;
         self.with_turn(key, |turn| {
-            turn.explaining = None;
+            if let Some(explaining) = turn.explaining.take() {
+                has_more = turn.keep_stopped(explaining);
+            }
             turn.problem = problem;
         });
-        self.rest()
+        let mut effects = if has_more { self.save(key) } else { Vec::new() };
+        effects.extend(self.rest());
+        effects
     }
 
     /// Ends the running turn and stores it.

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
-use crate::attribution::{Attribution, AttributionTimings, Method, Sentence};
+use crate::attribution::{Attribution, AttributionSettings, AttributionTimings, Cluster, How, Method, Sentence};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::config::{Changes, Edit, Setting};
 use crate::evidence::ContextParts;
@@ -349,6 +349,62 @@ fn what_sentences_rest_on_is_added_to_what_is_known_of_the_answer() {
     assert!(matches!(effects[0], Effect::Explain { method: Method::Logprob, .. }));
     app.handle(found(Method::Logprob, &["a", "b"]));
     assert_eq!(kept(&app), (Method::Counterfactual, 2));
+}
+
+fn known(rank: usize, how: How) -> Cluster {
+    Cluster {
+        hits: vec![rank],
+        how,
+        contribution: 0.0,
+        share: None,
+        counterfactual_answer: None,
+        counterfactuals: vec![],
+        drops: vec![],
+        divergences: vec![],
+    }
+}
+
+#[test]
+fn a_stopped_explanation_keeps_what_it_found_and_goes_on_from_there() {
+    let mut app = with_one_turn();
+    let ask = || Event::ExplainRequested { turn: 0, method: Method::Counterfactual };
+    let advanced = |done| {
+        let clusters = vec![known(2, How::Verified), known(1, How::Preview)];
+        Event::AttributionAdvanced { turn: TurnKey(1), done, total: 3, clusters }
+    };
+    app.handle(ask());
+    app.handle(advanced(1));
+    let effects = app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let stopped = record.trace.attribution.clone().unwrap();
+    assert_eq!((stopped.clusters.len(), stopped.missing), (1, 2), "an estimate is no result");
+    app.handle(saved(1));
+
+    let effects = app.handle(ask());
+    let [Effect::Explain { known: again, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(*again, stopped.clusters);
+    app.handle(attributed(1));
+    app.handle(saved(1));
+    // What came to its end is not lost to one that did not.
+    app.handle(ask());
+    app.handle(advanced(1));
+    assert!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }).is_empty());
+    assert_eq!(app.turns()[0].record.trace.attribution.as_ref().map(|whole| whole.missing), Some(0));
+}
+
+#[test]
+fn with_other_settings_a_stopped_explanation_begins_anew() {
+    let mut app = with_one_turn();
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    let clusters = vec![known(2, How::Verified)];
+    app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 1, total: 3, clusters });
+    app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    app.handle(saved(1));
+    let trace = &app.turns()[0].record.trace;
+    let same = trace.settings.clone().unwrap().attribution;
+    assert_eq!(trace.stopped(&same).len(), 1);
+    assert_eq!(trace.stopped(&AttributionSettings { iterations: 3, ..same.clone() }), []);
+    assert_eq!(trace.stopped(&AttributionSettings { method: Method::Logprob, ..same }), []);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::{Problem, TurnKey};
 use crate::answer::Answer;
-use crate::attribution::{AttributionSettings, Cluster, Method, Sentence};
+use crate::attribution::{Attribution, AttributionSettings, Cluster, Method, Sentence};
 use crate::base::{Language, Millis};
 use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
 use crate::inference::{Completion, Finish, Sampling};
@@ -176,6 +176,23 @@ impl Turn {
         // What says that the answer is not there rests on nothing.
         let cited = if answer.answered { &answer.citations[..] } else { &[] };
         Some(Earlier::answered(&self.record.question, self.hits(), cited))
+    }
+
+    /// Moves what is known of a stopped explanation into the record, unless that has a whole one by the same method.
+    /// Whether it did.
+    pub(super) fn keep_stopped(&mut self, explaining: Explaining) -> bool {
+        let Explaining { method, purpose, settings, total, clusters, .. } = explaining;
+        let trace = &mut self.record.trace;
+        if purpose != Purpose::Answer || trace.is_explained_by(method) {
+            return false;
+        }
+        let stopped = Attribution::stopped(method, &clusters, total);
+        let is_kept = stopped.is_some();
+        if let Some(stopped) = stopped {
+            trace.attribute(stopped, Some(settings));
+            self.add_up_timings();
+        }
+        is_kept
     }
 
     /// Moves a half answer into the record, so that it is kept.

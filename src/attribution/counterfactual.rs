@@ -26,6 +26,16 @@ use crate::prompt::Prompt;
 /// that 0 keeps its one meaning: without the cluster the answer is the same.
 pub const SMALLEST_CHANGE: f64 = f64::EPSILON;
 
+/// Where an answer comes from that is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// This generator gave it: from the same prompt it would give it again.
+    Here,
+    /// It was stored by another run of the program, which may have been built or set up otherwise: what the generator
+    /// says now is to be found out first, else the difference would be taken for that of a source.
+    Stored,
+}
+
 /// What is explained.
 #[derive(Clone, Copy)]
 pub struct ExplainInput<'a> {
@@ -33,8 +43,12 @@ pub struct ExplainInput<'a> {
     pub question: &'a str,
     /// The answer with its prompt and sampling.
     pub answer: &'a Answer,
+    /// Where it comes from.
+    pub origin: Origin,
     /// The sources of the prompt. Those that are not in it are ignored; one without a vector is a cluster of its own.
     pub sources: &'a [SourceVector],
+    /// What an explanation with the same settings found before it was stopped: these clusters are not left out again.
+    pub known: &'a [Cluster],
     /// How to cluster and score.
     pub settings: &'a AttributionSettings,
     /// Most tokens of a counterfactual answer: as many as the original was given.
@@ -64,6 +78,40 @@ pub fn explain(
     on_cluster: &mut dyn FnMut(usize, usize, &[Cluster]),
 ) -> Result<Attribution, AttributionError> {
     input.settings.check()?;
+    let Some(now) = otherwise(&input, engines.generator, cancel)? else {
+        return by_leaving_out(input, engines, cancel, on_cluster);
+    };
+    let text = (input.present)(&now.text);
+    let answer = Answer { text: text.clone(), completion: now, ..input.answer.clone() };
+    // What was found before was held against another answer.
+    let input = ExplainInput { answer: &answer, known: &[], ..input };
+    let attribution = by_leaving_out(input, engines, cancel, on_cluster)?;
+    Ok(Attribution { instead: Some(text), ..attribution })
+}
+
+/// What the generator says now where that is not the stored answer.
+fn otherwise(
+    input: &ExplainInput<'_>,
+    generator: &mut dyn Generate,
+    cancel: &CancelToken,
+) -> Result<Option<Completion>, AttributionError> {
+    let ExplainInput { answer, origin, max_tokens, .. } = *input;
+    if origin == Origin::Here || answer.prompt.sources().is_empty() {
+        return Ok(None);
+    }
+    let request = request(&answer.prompt, answer.sampling, (answer, max_tokens));
+    let now = generator
+        .generate(&request, cancel, &mut |_| {})
+        .map_err(|source| AttributionError::generating(&[], source))?;
+    Ok((now.tokens != answer.completion.tokens).then_some(now))
+}
+
+fn by_leaving_out(
+    input: ExplainInput<'_>,
+    engines: Engines<'_>,
+    cancel: &CancelToken,
+    on_cluster: &mut dyn FnMut(usize, usize, &[Cluster]),
+) -> Result<Attribution, AttributionError> {
     let started = Instant::now();
     let order = removal_order(&input);
     let findings = Findings {
@@ -77,8 +125,9 @@ pub fn explain(
         on_cluster,
     };
     let mut explainer = Explainer { generator: engines.generator, findings };
+    let rest = explainer.findings.go_on(order);
     explainer.estimate()?;
-    let plan = Plan::of(&input, order, &explainer.findings.known.estimated);
+    let plan = Plan::of(&input, rest, &explainer.findings.known.estimated);
     explainer.carry_out(&plan)?;
     let Findings { known, timings_ms, .. } = explainer.findings;
     let timings_ms = AttributionTimings { total: started.elapsed().into(), ..timings_ms };
@@ -147,7 +196,10 @@ impl Explainer<'_, '_> {
         let Findings { input, cancel, on_cluster, known, timings_ms, .. } = &mut self.findings;
         let mut tell = |_, total, clusters: &[Cluster]| on_cluster(0, total, clusters);
         match preview(*input, self.generator, cancel, &mut tell) {
-            Ok(estimated) => known.estimated = estimated.clusters,
+            Ok(estimated) => {
+                known.estimated = estimated.clusters;
+                known.estimated.retain(|estimated| known.settled.iter().all(|settled| settled.hits != estimated.hits));
+            }
             Err(AttributionError::Score { source: InferenceError::Run { .. } }) => {}
             Err(error) => return Err(error),
         }
@@ -178,7 +230,8 @@ impl Explainer<'_, '_> {
                 LeftOut { hits, prompt, clusters, answers: vec![None; samplings.len()] }
             })
             .collect();
-        let request = |one: &LeftOut<'_>, sampling| findings.request(&one.prompt, sampling);
+        let explained = (findings.input.answer, findings.input.max_tokens);
+        let request = |one: &LeftOut<'_>, sampling| request(&one.prompt, sampling, explained);
         let requests: Vec<GenerateRequest> =
             left_out.iter().flat_map(|one| samplings.iter().map(move |sampling| request(one, *sampling))).collect();
         let mut unsettled = Vec::new();
@@ -208,15 +261,17 @@ impl Explainer<'_, '_> {
 }
 
 impl Findings<'_, '_> {
-    fn request(&self, prompt: &Prompt, sampling: Sampling) -> GenerateRequest {
-        GenerateRequest {
-            parts: prompt.parts(),
-            sampling,
-            stop: prompt.stop.clone(),
-            max_tokens: self.input.max_tokens,
-            // Most answers begin as the original does, and reading it is far faster than writing it again.
-            draft: self.input.answer.completion.tokens.clone(),
+    /// Takes over what was known before; gives the clusters that are still to be left out.
+    fn go_on(&mut self, order: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+        let before = |hits: &[usize]| self.input.known.iter().find(|cluster| cluster.hits == hits);
+        let (known, rest): (Vec<_>, Vec<_>) = order.into_iter().partition(|hits| before(hits).is_some());
+        for cluster in known.iter().filter_map(|hits| before(hits)) {
+            self.known.add(cluster.clone(), self.input.settings.temperature);
         }
+        if !known.is_empty() {
+            (self.on_cluster)(self.known.settled.len(), self.known.total, &self.known.all());
+        }
+        rest
     }
 
     /// Takes the answer of one iteration. Gives the clusters that are left unsettled once all are there.
@@ -307,6 +362,17 @@ impl Findings<'_, '_> {
         let (distance, count) =
             counterfactuals.iter().fold((0.0, 0.0), |(sum, count), one| (sum + 1.0 - one.similarity, count + 1.0));
         (distance / count).max(SMALLEST_CHANGE)
+    }
+}
+
+fn request(prompt: &Prompt, sampling: Sampling, (answer, max_tokens): (&Answer, usize)) -> GenerateRequest {
+    GenerateRequest {
+        parts: prompt.parts(),
+        sampling,
+        stop: prompt.stop.clone(),
+        max_tokens,
+        // Most answers begin as the original does, and reading it is far faster than writing it again.
+        draft: answer.completion.tokens.clone(),
     }
 }
 

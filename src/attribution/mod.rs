@@ -23,12 +23,12 @@ mod soak_tests;
 mod tests;
 
 pub use cluster::{SourceVector, cluster};
-pub use counterfactual::{Engines, ExplainInput, SMALLEST_CHANGE, explain};
+pub use counterfactual::{Engines, ExplainInput, Origin, SMALLEST_CHANGE, explain};
 pub use difference::{Change, DiffPart, difference};
 pub use error::AttributionError;
 pub use outcome::{
-    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster, UnknownMethod,
-    change_of,
+    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, OTHERWISE, Sentence, SentenceCluster,
+    UnknownMethod, change_of,
 };
 pub use preview::preview;
 pub use probability::{Reading, probability};

@@ -228,6 +228,9 @@ pub struct AttributionTimings {
     pub total: Millis,
 }
 
+/// What is said before an answer that is explained instead of the stored one.
+pub const OTHERWISE: &str = "From the same prompt the model answers otherwise now. What is explained is this answer:";
+
 /// How much each cluster mattered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attribution {
@@ -238,6 +241,14 @@ pub struct Attribution {
     pub decisive: bool,
     /// The clusters, highest contribution first.
     pub clusters: Vec<Cluster>,
+    /// What the model says now from the same prompt, where that is not the stored answer: the answers without a cluster
+    /// are held against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instead: Option<String>,
+    /// Clusters that are not among them because the explanation was stopped; the shares are those of the others, and
+    /// nothing is said to be decisive.
+    #[serde(default, skip_serializing_if = "is_none_missing")]
+    pub missing: usize,
     /// Time per step.
     #[serde(default)]
     pub timings_ms: AttributionTimings,
@@ -249,6 +260,11 @@ pub struct Attribution {
     pub sentences: Vec<Sentence>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none_missing(missing: &usize) -> bool {
+    *missing == 0
+}
+
 impl Attribution {
     /// One without any cluster.
     #[must_use]
@@ -257,10 +273,30 @@ impl Attribution {
             method,
             decisive: false,
             clusters: Vec::new(),
+            instead: None,
+            missing: 0,
             timings_ms: AttributionTimings::default(),
             tokens: Vec::new(),
             sentences: Vec::new(),
         }
+    }
+
+    /// What was known when it was stopped with `total` clusters to settle: those that were left out. Nothing where none
+    /// was.
+    #[must_use]
+    pub fn stopped(method: Method, clusters: &[Cluster], total: usize) -> Option<Self> {
+        let is_settled = |cluster: &&Cluster| matches!(cluster.how, How::Verified | How::Regenerated | How::Group);
+        let clusters: Vec<Cluster> = clusters.iter().filter(is_settled).cloned().collect();
+        let missing = total.saturating_sub(clusters.len());
+        (!clusters.is_empty() && missing > 0).then(|| Self { clusters, missing, ..Self::new(method) })
+    }
+
+    /// How far it came, in a line; nothing of one that came to its end.
+    #[must_use]
+    pub fn stopped_after(&self) -> Option<String> {
+        let (done, missing) = (self.clusters.len(), self.missing);
+        let total = done + missing;
+        (missing > 0).then(|| format!("stopped after {done} of {total} clusters; shares among these only"))
     }
 
     /// The same for the whole answer, and for its sentences what `other` says. Each sentence names how its values came

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{AttributionSettings, Engines, ExplainInput, SourceVector, explain};
+use super::{AttributionSettings, Engines, ExplainInput, Origin, SourceVector, explain};
 use crate::answer::Answer;
 use crate::base::{CancelToken, Language, clean_text};
 use crate::inference::{
@@ -167,6 +167,8 @@ impl Soak {
             question: "When?",
             answer: &answer,
             sources: &sources,
+            origin: Origin::Here,
+            known: &[],
             settings: &settings,
             max_tokens: request.max_tokens,
             present: &clean_text,

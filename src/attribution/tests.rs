@@ -170,7 +170,16 @@ fn vectors(evidences: &[&str]) -> Vec<SourceVector> {
 }
 
 fn input<'a>(answer: &'a Answer, sources: &'a [SourceVector], settings: &'a AttributionSettings) -> ExplainInput<'a> {
-    ExplainInput { question: QUESTION, answer, sources, settings, max_tokens: 64, present: &clean_text }
+    ExplainInput {
+        question: QUESTION,
+        answer,
+        sources,
+        origin: Origin::Here,
+        known: &[],
+        settings,
+        max_tokens: 64,
+        present: &clean_text,
+    }
 }
 
 fn explained(input: ExplainInput<'_>, script: &Script) -> (Attribution, Vec<GenerateRequest>, usize) {
@@ -336,6 +345,56 @@ fn cancelling_ends_the_work_between_clusters_and_within_a_generation() {
     let within = explain(input(&answer, &sources, &settings), engines, &source.token(), &mut |n, _, _| settled.set(n));
     assert!(matches!(within, Err(AttributionError::Canceled(Canceled))));
     assert_eq!(settled.get(), 0);
+}
+
+#[test]
+fn a_stored_answer_that_the_model_no_longer_gives_is_not_taken_for_the_work_of_a_source() {
+    let (stored, sources) = (answer(&EVIDENCES, "It was Alice, I think. [Source 1]"), vectors(&EVIDENCES));
+    let settings = AttributionSettings::default();
+    let asked = ExplainInput { origin: Origin::Stored, ..input(&stored, &sources, &settings) };
+    let (attribution, requests, _) = explained(asked, &finds_alice);
+    assert_eq!(attribution.instead.as_deref(), Some("Alice did. [Source 1]"));
+    assert_eq!(requests[0].parts, stored.prompt.parts(), "the whole prompt first");
+    let zero: Vec<f64> = attribution.clusters[1..].iter().map(|cluster| cluster.contribution).collect();
+    assert_eq!((attribution.clusters[0].hits.as_slice(), zero), (&[1][..], vec![0.0, 0.0]));
+
+    let same = answer(&EVIDENCES, "Alice did. [Source 1]");
+    let asked = ExplainInput { origin: Origin::Stored, ..input(&same, &sources, &settings) };
+    let (attribution, requests, _) = explained(asked, &finds_alice);
+    assert_eq!((attribution.instead, requests.len()), (None, 4));
+    let (_, requests, _) = explained(input(&same, &sources, &settings), &finds_alice);
+    assert_eq!(requests.len(), 3, "an answer of this run is not checked");
+}
+
+#[test]
+fn an_explanation_that_was_stopped_goes_on_to_the_same_end() {
+    let (answer, sources) = (answer(&EVIDENCES, "Alice did. [Source 1]"), vectors(&EVIDENCES));
+    let settings = AttributionSettings::default();
+    let (mut whole, all, _) = explained(input(&answer, &sources, &settings), &finds_alice);
+    for stop_after in 1..=2 {
+        let source = CancelSource::default();
+        let (mut generator, embedder) = (Scripted::new(&finds_alice), Words::new());
+        let engines = Engines { generator: &mut generator, embedder: &embedder };
+        let mut known = Vec::new();
+        let mut stop = |done: usize, _: usize, clusters: &[Cluster]| {
+            known = clusters.to_vec();
+            if done == stop_after {
+                source.cancel();
+            }
+        };
+        explain(input(&answer, &sources, &settings), engines, &source.token(), &mut stop).unwrap_err();
+        let stopped = Attribution::stopped(Method::Counterfactual, &known, 3).unwrap();
+        assert_eq!((stopped.clusters.len(), stopped.missing, stopped.decisive), (stop_after, 3 - stop_after, false));
+        assert!(stopped.stopped_after().unwrap().contains(&format!("{stop_after} of 3")));
+
+        let rest = ExplainInput { known: &stopped.clusters, ..input(&answer, &sources, &settings) };
+        let (mut resumed, asked, _) = explained(rest, &finds_alice);
+        assert_eq!(asked.len(), all.len() - stop_after, "what is known is not generated again");
+        (resumed.timings_ms, whole.timings_ms) = Default::default();
+        assert_eq!(resumed, whole);
+    }
+    assert_eq!(Attribution::stopped(Method::Counterfactual, &[], 3), None);
+    assert_eq!(Attribution::stopped(Method::Counterfactual, &whole.clusters, 3), None, "it came to its end");
 }
 
 #[test]

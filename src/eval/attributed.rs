@@ -13,7 +13,7 @@ use super::score::share;
 use super::{Answered, EvalError, Question};
 use crate::answer::read_answer;
 use crate::attribution::{
-    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, How, Method, Reading, SimilarityInput,
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, How, Method, Origin, Reading, SimilarityInput,
     SourceVector, explain, preview, probability, similarity,
 };
 use crate::base::CancelToken;
@@ -243,6 +243,8 @@ impl Explaining<'_> {
             question: &answered.query,
             answer: &answered.answer,
             sources,
+            origin: Origin::Here,
+            known: &[],
             settings,
             max_tokens: self.max_tokens,
             present: &present,

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::{Feedback, TurnSettings};
 use crate::answer::{Answer, Rewrite, Translation};
-use crate::attribution::{Attribution, AttributionSettings, Method};
+use crate::attribution::{Attribution, AttributionSettings, Cluster, Method};
 use crate::base::{ConversationId, DomainName, Millis, TurnId, clean_line};
 use crate::retrieval::{Pick, Picked, Retrieved};
 
@@ -102,6 +102,23 @@ impl Trace {
             settings.attribution = with;
         }
         self.attribution = Some(attribution);
+    }
+
+    /// The clusters that are known from an explanation with these settings that was stopped; none where there is none.
+    #[must_use]
+    pub fn stopped(&self, with: &AttributionSettings) -> Vec<Cluster> {
+        let had = self.settings.as_ref().map(|settings| &settings.attribution);
+        let stopped = self.attribution.as_ref().filter(|stopped| stopped.missing > 0 && stopped.method == with.method);
+        let stopped = stopped.filter(|_| had == Some(with));
+        stopped.map(|stopped| stopped.clusters.clone()).unwrap_or_default()
+    }
+
+    /// Whether this method explained the whole answer, now or before another one was asked for.
+    #[must_use]
+    pub fn is_explained_by(&self, method: Method) -> bool {
+        let earlier = self.earlier_attributions.iter().map(|earlier| &earlier.attribution);
+        let mut all = self.attribution.iter().chain(earlier);
+        all.any(|attribution| attribution.method == method && attribution.missing == 0)
     }
 
     /// What this method found before another one was asked for.

@@ -93,6 +93,10 @@ struct AttributionJson<'a> {
     method: Method,
     decisive: bool,
     clusters: Vec<ClusterJson<'a>>,
+    /// Clusters that were not left out because the explanation was stopped.
+    missing: usize,
+    /// What the model says now, where that is not the stored answer: it is what is explained.
+    instead: Option<&'a str>,
     /// How the drops came about: `preview` hides a cluster, `logprob` leaves it out; null without drops.
     drops_how: Option<How>,
     /// What each sentence of the answer rests on; empty where that is not known.
@@ -159,6 +163,8 @@ impl<'a> AttributionJson<'a> {
             method: attribution.method,
             decisive: attribution.decisive,
             clusters: clusters.collect(),
+            missing: attribution.missing,
+            instead: attribution.instead.as_deref(),
             drops_how: attribution.method.drops(),
             sentences: (1..).zip(&attribution.sentences).map(SentenceJson::new).collect(),
             tokens: each.then_some(attribution.tokens.as_slice()),

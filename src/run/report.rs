@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::attribution::{Attribution, Cluster, How, Sentence, change_of};
+use crate::attribution::{Attribution, Cluster, How, OTHERWISE, Sentence, change_of};
 use crate::base::{clean_line, clean_text};
 use crate::history::{Outcome, TurnRecord};
 use crate::prompt::CutHow;
@@ -135,8 +135,13 @@ fn cited(record: &TurnRecord) -> Vec<usize> {
 /// One bar per cluster, or the line that no single source decides.
 pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
     let mut text = format!("Why this answer ({}):\n", attribution.method.says());
-    if !attribution.decisive {
+    if let Some(stopped) = attribution.stopped_after() {
+        let _ = writeln!(text, "  {stopped}");
+    } else if !attribution.decisive {
         text.push_str("  no single source decides\n");
+    }
+    if let Some(instead) = &attribution.instead {
+        let _ = writeln!(text, "  {OTHERWISE} {}", clean_line(instead));
     }
     let hidden = if attribution.method.drops() == Some(How::Preview) { " when hidden" } else { "" };
     for cluster in &attribution.clusters {

@@ -1,6 +1,6 @@
 //! The thread that owns the language model for its whole life.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -17,9 +17,9 @@ use crate::answer::{
     self, Answer, AnswerEvent, AnswerInput, RewriteInput, SuggestInput, TranslateInput, Translation, TranslationHow,
     translation_wanted,
 };
-use crate::app::{Event, Wording};
+use crate::app::{Event, TurnKey, Wording};
 use crate::attribution::{
-    self, Attribution, Cluster, Engines, ExplainInput, Method, Reading, SimilarityInput, SourceVector,
+    self, Attribution, Cluster, Engines, ExplainInput, Method, Origin, Reading, SimilarityInput, SourceVector,
 };
 use crate::base::{CancelToken, DomainName, Language};
 use crate::history::TurnSettings;
@@ -72,6 +72,8 @@ pub(super) struct Explanation {
     pub(super) question: String,
     pub(super) answer: Box<Answer>,
     pub(super) hits: Vec<Hit>,
+    /// What is known of it already.
+    pub(super) known: Vec<Cluster>,
     /// What it is explained with.
     pub(super) settings: Box<TurnSettings>,
 }
@@ -86,7 +88,8 @@ pub(super) fn start(
     let (worker, _) = Worker::start("generator", move |mailbox| {
         let translations = HashMap::new();
         let comparer = Comparer::default();
-        Generator { engine, encoder, leaving, events, model: None, translations, comparer }.work(&mailbox);
+        Generator { engine, encoder, leaving, events, model: None, translations, answered: HashSet::new(), comparer }
+            .work(&mailbox);
     })?;
     Ok(worker)
 }
@@ -110,6 +113,8 @@ struct Generator {
     /// What was translated in this run of the program: a translation depends on nothing but language and question. Over
     /// runs the traces keep it.
     translations: HashMap<(Language, String), String>,
+    /// The turns that were answered in this run of the program.
+    answered: HashSet<TurnKey>,
     /// What tells how alike sources are, and answers.
     comparer: Comparer,
 }
@@ -294,6 +299,8 @@ impl Generator {
                 let attribution = self.by_leaving_out(work, asked, &sources)?;
                 let settings = &asked.settings.attribution;
                 match &self.model {
+                    // Drops and tokens are those of the stored answer, which is not what is explained.
+                    _ if attribution.instead.is_some() => attribution,
                     Some(generator) => attribution::by_sentence(attribution, &asked.answer, settings, generator)?,
                     None => attribution,
                 }
@@ -340,6 +347,8 @@ impl Generator {
             question: &asked.question,
             answer: &asked.answer,
             sources,
+            origin: if self.answered.contains(&work.turn) { Origin::Here } else { Origin::Stored },
+            known: &asked.known,
             settings: &asked.settings.attribution,
             max_tokens: asked.settings.prompt.answer_tokens,
             present: &present,
@@ -390,6 +399,7 @@ impl Generator {
             });
         };
         let answer = answer::generate_answer(self.load(&work.cancel)?, &input, &work.cancel, &mut tell)?;
+        self.answered.insert(turn);
         Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })
     }
 }
@@ -441,7 +451,19 @@ mod tests {
         let (encoder, _) = mpsc::channel();
         let translations = HashMap::new();
         let comparer = Comparer::default();
-        Some((Generator { engine, encoder, leaving, events, model: None, translations, comparer }, told))
+        Some((
+            Generator {
+                engine,
+                encoder,
+                leaving,
+                events,
+                model: None,
+                translations,
+                answered: HashSet::new(),
+                comparer,
+            },
+            told,
+        ))
     }
 
     /// How often a model was said to be loaded since the last look.

@@ -145,9 +145,9 @@ impl Runtime {
                 let answered = Box::new(Answered { question, answer, hits, asked });
                 self.generator.send(GeneratorJob::Suggest { work, answered });
             }
-            Effect::Explain { turn, domain, method, question, answer, hits, settings } => {
+            Effect::Explain { turn, domain, method, question, answer, hits, known, settings } => {
                 let work = self.works.begin_anew(turn);
-                let asked = Box::new(Explanation { domain, method, question, answer, hits, settings });
+                let asked = Box::new(Explanation { domain, method, question, answer, hits, known, settings });
                 self.generator.send(GeneratorJob::Explain { work, asked });
             }
             Effect::TryContext { turn, domain, query, evidences, parts } => {

@@ -16,8 +16,8 @@ use std::time::Instant;
 
 use ragonite::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
 use ragonite::attribution::{
-    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, SourceVector, explain,
-    preview,
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, Origin, SourceVector,
+    explain, preview,
 };
 use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
@@ -289,9 +289,8 @@ impl Work<'_> {
             ControlFlow::Continue(())
         };
         self.generator.generate_hiding(&request, &hidden, &never, &mut hear)?;
-        let in_prompt = answer.prompt.sources();
         let embed = |text: &str| -> Outcome<_> {
-            let text = format!("{question}\n{}", read_answer(text, &in_prompt).0.text);
+            let text = format!("{question}\n{}", read_answer(text, &answer.prompt).0.text);
             Ok(self.embedder.embed(&[&text], TextRole::Evidence, &never)?.remove(0))
         };
         let original = embed(&answer.completion.text)?;
@@ -318,10 +317,18 @@ impl Work<'_> {
         (group_test, method): (GroupTest, Method),
     ) -> Outcome<Explained> {
         let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
-        let in_prompt = answer.prompt.sources();
-        let present = |text: &str| read_answer(text, &in_prompt).0.text;
+        let present = |text: &str| read_answer(text, &answer.prompt).0.text;
         let max_tokens = self.settings.prompt.answer_tokens;
-        let input = ExplainInput { question, answer, sources, settings: &settings, max_tokens, present: &present };
+        let input = ExplainInput {
+            question,
+            answer,
+            sources,
+            origin: Origin::Here,
+            known: &[],
+            settings: &settings,
+            max_tokens,
+            present: &present,
+        };
         let (clock, mut first) = (Clock::start(), None);
         let mut hear = |_: usize, _: usize, _: &[Cluster]| {
             first.get_or_insert_with(|| clock.spent());

@@ -758,6 +758,22 @@ fn what_each_token_loses_can_be_looked_at() {
 }
 
 #[test]
+fn a_stopped_explanation_and_another_answer_are_said() {
+    assert_frames("why_stopped", || {
+        let mut stage = Stage::answered();
+        let mut stopped = attribution(Verdict::NoneDecides);
+        stopped.clusters.truncate(1);
+        let instead = Some("Bob replaces it.\u{1b}[2J [Source 1]".to_owned());
+        let stopped = Attribution { missing: 2, instead, ..stopped };
+        stage.play([
+            Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
+            Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(stopped) },
+        ]);
+        stage.at(Pane::Why)
+    });
+}
+
+#[test]
 fn nothing_decides_is_said_in_words() {
     assert_frames("why_nothing_decides", || Stage::explained(Verdict::NoneDecides).at(Pane::Why));
 }

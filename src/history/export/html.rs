@@ -9,7 +9,7 @@ use super::source::{
     Source, asked_again, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources,
 };
 use crate::answer::citation::read;
-use crate::attribution::{Attribution, Change, Cluster, difference};
+use crate::attribution::{Attribution, Change, Cluster, OTHERWISE, difference};
 use crate::base::{clean_line, clean_text};
 use crate::history::{ConversationRecord, TurnRecord};
 
@@ -112,10 +112,16 @@ fn write_source(text: &mut String, turn: u32, source: &Source<'_>) {
 
 fn write_attribution(text: &mut String, turn: &TurnRecord, attribution: &Attribution, method: &str) {
     let _ = writeln!(text, "<h3>Why this answer</h3>\n<p class=\"note\">{}.</p>", escape(method));
-    if !attribution.decisive {
+    if let Some(stopped) = attribution.stopped_after() {
+        let _ = writeln!(text, "<p>{}.</p>", escape(&stopped));
+    } else if !attribution.decisive {
         text.push_str("<p>No single source decides.</p>\n");
     }
-    let original = turn.trace.answer.as_ref().map(|answer| clean_text(&answer.text)).unwrap_or_default();
+    let stored = turn.trace.answer.as_ref().map(|answer| clean_text(&answer.text)).unwrap_or_default();
+    if let Some(instead) = &attribution.instead {
+        let _ = writeln!(text, "<p>{OTHERWISE}</p>\n<pre>{}</pre>", escape(&clean_text(instead)));
+    }
+    let original = attribution.instead.as_deref().map_or(stored, clean_text);
     for cluster in &attribution.clusters {
         write_cluster(text, cluster, &original);
     }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::source::{
     Source, asked_again, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources,
 };
-use crate::attribution::Attribution;
+use crate::attribution::{Attribution, OTHERWISE};
 use crate::base::{clean_line, clean_text};
 use crate::history::{ConversationRecord, TurnRecord};
 
@@ -67,8 +67,13 @@ fn write_source(text: &mut String, source: &Source<'_>) {
 
 fn write_attribution(text: &mut String, attribution: &Attribution, method: &str) {
     let _ = writeln!(text, "\n### Why this answer\n\n{}.", plain(&capital(method)));
-    if !attribution.decisive {
+    if let Some(stopped) = attribution.stopped_after() {
+        let _ = writeln!(text, "\n{}.", plain(&capital(&stopped)));
+    } else if !attribution.decisive {
         text.push_str("\nNo single source decides.\n");
+    }
+    if let Some(instead) = &attribution.instead {
+        let _ = writeln!(text, "\n{OTHERWISE}\n\n> {}", plain(&clean_line(instead)));
     }
     text.push_str("\n| | share | contribution | how | answer without |\n| --- | ---: | ---: | --- | --- |\n");
     for cluster in &attribution.clusters {

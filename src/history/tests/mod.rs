@@ -158,7 +158,6 @@ fn trace(text: &str, score: u16) -> Trace {
         }),
         suggestions: vec![text.to_owned()],
         attribution: Some(Attribution {
-            method: Method::Counterfactual,
             decisive: true,
             clusters: vec![Cluster {
                 hits: vec![1],
@@ -175,8 +174,7 @@ fn trace(text: &str, score: u16) -> Trace {
                 }],
             }],
             timings_ms: AttributionTimings { total: Millis(100.0), ..AttributionTimings::default() },
-            tokens: Vec::new(),
-            sentences: Vec::new(),
+            ..Attribution::new(Method::Counterfactual)
         }),
         earlier_attributions: vec![by_similarity()],
         timings_ms: TurnTimings { total: Millis(210.5), ..TurnTimings::default() },

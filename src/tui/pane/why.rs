@@ -66,7 +66,7 @@ fn parts(turn: &Turn, stage: &str, (screen, look): (&ScreenState, &Look<'_>)) ->
     } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
         sentence::parts(turn, at, (screen, look), &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
-        parts.extend(INTRODUCTION, verdict(attribution, look));
+        parts.extend(INTRODUCTION, verdict(attribution, (screen, look)));
         parts.extend(INTRODUCTION, sentence::hint(turn, screen, look));
         parts.push(INTRODUCTION, Line::default());
         clusters((turn, Some(attribution)), &attribution.clusters, (screen, look), &mut parts);
@@ -104,16 +104,24 @@ fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
     paragraphs(look.words.method(method), look.theme.dim, look.width, &Indent::default())
 }
 
-fn verdict(attribution: &Attribution, look: &Look<'_>) -> Vec<Line<'static>> {
+fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>)) -> Vec<Line<'static>> {
     let words = look.words;
     let mut lines = Vec::new();
     let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
     if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
         let hits = as_strong_as(cluster, &attribution.clusters);
         lines.extend(paragraphs(&words.matters(&hits), look.theme.strong, look.width, &Indent::default()));
+    } else if attribution.missing > 0 {
+        let (done, key) = (attribution.clusters.len(), screen.keymap.key(Action::Explain, Place::Panes));
+        let text = words.stopped_after(done, done + attribution.missing, &key.unwrap_or_default());
+        lines.extend(paragraphs(&text, look.theme.warn, look.width, &Indent::default()));
     } else if !attribution.decisive {
         lines.push(Line::styled(words.none_decides(), look.theme.strong));
         lines.extend(paragraphs(words.why_none_decides(), look.theme.text, look.width, &Indent::default()));
+    }
+    if let Some(instead) = &attribution.instead {
+        lines.extend(paragraphs(words.answers_otherwise(), look.theme.warn, look.width, &Indent::default()));
+        lines.extend(paragraphs(instead, look.theme.text, look.width, &Indent::of(4)));
     }
     lines.extend(method_lines(attribution.method, look));
     let count = words.counted(attribution.clusters.len(), Noun::Cluster);
@@ -140,13 +148,15 @@ fn clusters(
     parts: &mut Parts<usize>,
 ) {
     let is_decided = finished.is_some_and(|attribution| attribution.decisive);
+    let instead = finished.and_then(|attribution| attribution.instead.as_deref());
+    let original = instead.unwrap_or_else(|| turn.text());
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         let role = Role::of(cluster.how, cluster.contribution, cluster.share.filter(|_| is_decided));
         parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
         parts.extend(at, detail_lines(turn, (cluster, role), look));
         if open {
-            parts.extend(at, opened(turn, cluster, look));
+            parts.extend(at, opened((turn, original), cluster, look));
         }
     }
 }
@@ -246,12 +256,12 @@ pub(super) fn members(turn: &Turn, hits: &[usize], look: &Look<'_>) -> Vec<Line<
 }
 
 /// What is in the cluster, and the answer without it as a difference from the original.
-fn opened(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
+fn opened((turn, original): (&Turn, &str), cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
     let mut lines = members(turn, &cluster.hits, look);
     let label = |text: &str| paragraphs(text, theme.dim, look.width, &Indent::of(4));
     match &cluster.counterfactual_answer {
-        Some(other) if other.trim() == turn.text().trim() => {
+        Some(other) if other.trim() == original.trim() => {
             let words = look.words;
             lines.extend(label(if cluster.how == How::Group {
                 words.group_word_for_word()
@@ -261,7 +271,7 @@ fn opened(turn: &Turn, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>>
         }
         Some(other) => {
             lines.extend(label(look.words.answer_without()));
-            lines.extend(wrap(&marked(turn.text(), other, theme), look.width, &Indent::of(4)));
+            lines.extend(wrap(&marked(original, other, theme), look.width, &Indent::of(4)));
         }
         None => {}
     }

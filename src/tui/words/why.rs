@@ -57,6 +57,12 @@ texts! { WHY
          verschieben; erzeugt nichts.";
     one_matters(source: &str) = "Result: {source} matters most.", "Ergebnis: {source} ist ausschlaggebend.";
     several_matter(sources: &str) = "Result: {sources} matter most.", "Ergebnis: {sources} sind ausschlaggebend.";
+    answers_otherwise =
+        "! From the same prompt the model answers otherwise now. What is explained is this answer:",
+        "! Auf denselben Prompt antwortet das Modell jetzt anders. Erklärt wird diese Antwort:";
+    stopped_after(done: usize, total: usize, key: &str) =
+        "Stopped after {done} of {total} clusters. Shares among these only. {key} goes on.",
+        "Angehalten nach {done} von {total} Clustern. Anteile nur unter diesen. {key} setzt fort.";
     none_decides = "Result: no single source decides.", "Ergebnis: Keine einzelne Quelle entscheidet.";
     why_none_decides =
         "Leaving out any one of them changes the answer little or not at all: they say the same, the model \

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use ragonite::answer::{AnswerInput, AnswerSettings, generate_answer, read_answer};
-use ragonite::attribution::{AttributionSettings, Cluster, Engines, ExplainInput, How, SourceVector, explain};
+use ragonite::attribution::{AttributionSettings, Cluster, Engines, ExplainInput, How, Origin, SourceVector, explain};
 use ragonite::base::{CancelToken, DocumentId, EvidenceId, Language};
 use ragonite::evidence::{Context, Kind};
 use ragonite::inference::{
@@ -206,11 +206,19 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
     let sources: Vec<SourceVector> = pairs.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
     // Texts that are all alike would be one cluster.
     let attribution = AttributionSettings { eps: 0.0, ..AttributionSettings::default() };
-    let in_prompt = answer.prompt.sources();
-    let present = |text: &str| read_answer(text, &in_prompt).0.text;
+    let present = |text: &str| read_answer(text, &answer.prompt).0.text;
     let max_tokens = settings.prompt.answer_tokens;
     let (question, settings) = (QUESTION, &attribution);
-    let asked = ExplainInput { question, answer: &answer, sources: &sources, settings, max_tokens, present: &present };
+    let asked = ExplainInput {
+        question,
+        answer: &answer,
+        sources: &sources,
+        origin: Origin::Here,
+        known: &[],
+        settings,
+        max_tokens,
+        present: &present,
+    };
     let started = Instant::now();
     let engines = Engines { generator: &mut generator, embedder };
     let explained = explain(asked, engines, &never, &mut |_, _, _: &[Cluster]| {})?;
