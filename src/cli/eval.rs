@@ -52,8 +52,9 @@ pub struct EvalCommon {
     #[command(flatten)]
     pub how: EvalSettings,
     /// Compare the choices of one setting side by side, each with a test over conversations against the configured one:
-    /// context, linearizer, index, kinds, mode, fusion, rerank, completion, translation, k or, of answers and attribution,
-    /// order
+    /// context, linearizer or index (the documents are embedded anew for each choice), kinds, mode, fusion, k, rerank (of
+    /// a profile that has a reranker), completion or translation (which ask the generator), or order of the sources (of
+    /// answers and attribution alone)
     #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
     pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file
@@ -115,13 +116,13 @@ pub struct EvalAttribution {
 #[derive(Debug, Args)]
 pub struct EvalSettings {
     /// Context that is embedded, indexed and shown (with --domain: shown): all, none, or some of
-    /// title,heading,before,after
+    /// title,heading,before,after [default: all]
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
-    /// How tables are written: verbalized, piped, markdown, html or plain
+    /// How tables are written: verbalized, piped, markdown, html or plain [default: verbalized]
     #[arg(long, value_parser = word::<Linearizer>, conflicts_with = "domain")]
     pub linearizer: Option<Linearizer>,
-    /// What a table gives: row, table or both
+    /// What a table gives: row, table or both [default: both]
     #[arg(long, value_parser = word::<TableEvidence>, conflicts_with = "domain")]
     pub index: Option<TableEvidence>,
     /// Kinds of evidence that are looked for: some of passage,list,table,row [default: all of them]
@@ -136,7 +137,7 @@ pub struct EvalSettings {
     /// on, or off to leave the profile's reranker out [default: on]
     #[arg(long, value_parser = word::<Reranking>)]
     pub rerank: Option<Reranking>,
-    /// Whether a question in another language than the documents is searched for in theirs too: auto or off
+    /// Whether a question in another language than the documents is searched for in theirs too: auto or off [default: auto]
     #[arg(long, value_parser = word::<Translate>)]
     pub translate: Option<Translate>,
     /// Embedder, by its id in the catalog [default: that of the profile]
@@ -146,8 +147,8 @@ pub struct EvalSettings {
     /// catalog [default: that of the profile]
     #[arg(long, value_name = "MODEL")]
     pub generator: Option<String>,
-    /// Hits per question, and the most of them in a prompt, which holds no more than `sources` of the configuration
-    /// [default: `retrieval.top_k` of the configuration, which is 10 where it says nothing]
+    /// Hits per question [default: `retrieval.top_k` of the configuration: 10]. A prompt has as many of them as `sources`
+    /// of the configuration says, and never more than K
     #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: Option<u16>,
 }

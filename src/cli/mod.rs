@@ -18,7 +18,7 @@ use crate::base::{ConversationId, DomainName};
 use crate::config::Setting;
 use crate::evidence::{ContextParts, Kind};
 use crate::history::{Format, Rating, Reason, UnknownRating};
-use crate::retrieval::{Fusion, Mode, Translate};
+use crate::retrieval::{Fusion, Mode, Reranking, Translate};
 
 pub use self::eval::{Eval, EvalAnswers, EvalAttribution, EvalCommon, EvalRetrieval, EvalSettings};
 
@@ -225,6 +225,9 @@ pub struct Search {
     /// How the lists of the searches become one: rrf by their ranks, or blend by their scores [default: likewise: blend]
     #[arg(long, value_parser = word::<Fusion>)]
     pub fusion: Option<Fusion>,
+    /// on, or off to leave the profile's reranker out [default: likewise: on]
+    #[arg(long, value_parser = word::<Reranking>)]
+    pub rerank: Option<Reranking>,
     /// Context shown with each hit: all, none, or some of title,heading,before,after [default: likewise: all]
     #[arg(long, value_name = "PARTS")]
     pub context: Option<ContextParts>,
@@ -277,8 +280,8 @@ pub struct Explain {
     #[arg(value_name = "TURN")]
     pub turn: TurnAddress,
     /// How to explain: similarity, preview, logprob, jsd or counterfactual. Without it, what is stored with the turn is
-    /// shown, or it is explained as set for its domain, else as configured, where that is nothing; what its sentences rest
-    /// on is added where it is missing
+    /// shown, going on where it was stopped; where nothing is, it is explained as set for its domain, else as configured;
+    /// what its sentences rest on is added where it is missing
     #[arg(long)]
     pub method: Option<Method>,
     /// Say what this sentence of the answer rests on, counted from 1

@@ -1,6 +1,6 @@
 //! `ragonite explain`: how much each source mattered for a stored answer, or for one sentence of it.
 //!
-//! Invariants: what is stored with the turn is shown as it is, unless a method is named; then the turn is explained through
+//! Invariants: what is stored with the turn is shown as it is, unless a method is named or it was stopped; then the turn is explained through
 //! the same core and runtime as on the screen, and stored. What is missing of its sentences is added to it.
 
 use super::ask;
@@ -33,12 +33,16 @@ pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<
     if let Some(method) = args.method.filter(|method| needs_drops && method.drops().is_none()) {
         return Err(Failure::usage(tells_none(method)));
     }
-    let stored = found.record.trace.attribution.as_ref().filter(|_| args.method.is_none());
+    let stored = found.record.trace.attribution.as_ref();
+    // One that was stopped goes on.
+    let stopped = stored.filter(|stored| stored.missing > 0).map(|stopped| stopped.method);
+    let method = args.method.or(stopped);
+    let stored = stored.filter(|_| method.is_none());
     if let Some(stored) = stored.filter(|stored| args.tokens && !has_drops(stored)) {
         // Another method would take the place of what is known.
         return Err(Failure::usage(tells_none(stored.method)));
     }
-    let explained = match (args.method, stored) {
+    let explained = match (method, stored) {
         (None, Some(stored)) if args.sentence.is_none() || !stored.sentences.is_empty() => None,
         (method, stored) => {
             check_weights(start)?;

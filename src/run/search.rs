@@ -30,7 +30,7 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let settings = settings(asked.retrieval, args);
     let token = cancel.token();
     let embedder = start.embedder(&token)?;
-    let reranker = if asked.rerank == Reranking::On { start.reranker(&token)? } else { None };
+    let reranker = if args.rerank.unwrap_or(asked.rerank) == Reranking::On { start.reranker(&token)? } else { None };
     let mut pace = Pace::default();
     let index = start.open_domain(&args.domain, embedder.identity(), &token, &mut |progress| {
         output.pace(&mut pace, &progress);
