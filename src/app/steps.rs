@@ -287,7 +287,7 @@ impl App {
 
     fn retrieved(&mut self, key: TurnKey, retrieved: Retrieved) -> Vec<Effect> {
         let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();
-        let hits = retrieved.hits.iter().take(settings.sources).cloned().collect();
+        let hits = retrieved.for_prompt(settings.sources);
         let past = self.past(key);
         self.with_turn(key, |turn| {
             turn.record.trace.retrieved = Some(retrieved);

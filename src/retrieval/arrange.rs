@@ -2,7 +2,7 @@
 //! that is asked for before the others, and no document fills the list.
 //!
 //! Invariants: every candidate is a hit or named by one; the document with the best score comes first, or a copy or
-//! another version of it.
+//! another version of it. Identifiers and picks may move hits afterwards (`search`).
 //! Not here: what a copy is (`copies`), what a version is (`versions`), how many evidences of a document come first (`spread`).
 
 use std::collections::HashMap;
@@ -81,6 +81,8 @@ fn candidate(stored: &StoredEvidence) -> Candidate<'_> {
         document: stored.document,
         kind: evidence.kind,
         table: evidence.table,
+        row: evidence.row,
+        space: stored.space.as_deref(),
         title: &stored.title,
         heading: evidence.context.heading(),
         url: &stored.url,

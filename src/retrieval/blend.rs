@@ -1,7 +1,7 @@
 //! Blends two lists by their scores.
 //!
-//! The fusion of a follow-up: its lists are sums over several questions, and how far one evidence leads is what tells a
-//! topic that all of them share from one that a single question happens to meet. Ranks, which the fusion of the paper
+//! The fusion of every question by default. The lists of a follow-up are sums over several questions, and how far one
+//! evidence leads is what tells a topic that all of them share from one that a single question happens to meet. Ranks, which the fusion of the paper
 //! uses (`fuse`), lose that.
 //! Invariants: pure; the order of the lists within themselves does not matter; scores lie in 0..=1; equal scores are put
 //! in order by id.

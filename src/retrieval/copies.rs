@@ -15,7 +15,8 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{DocumentId, EvidenceId, page_number};
+use super::versions::newest;
+use crate::base::{DocumentId, EvidenceId};
 use crate::evidence::Kind;
 
 /// Share of runs of words that two texts have in common when they are the same.
@@ -128,6 +129,8 @@ pub(super) struct Candidate<'a> {
     pub(super) document: DocumentId,
     pub(super) kind: Kind,
     pub(super) table: Option<u32>,
+    pub(super) row: Option<u32>,
+    pub(super) space: Option<&'a str>,
     pub(super) title: &'a str,
     pub(super) heading: &'a str,
     pub(super) url: &'a str,
@@ -167,14 +170,9 @@ pub(super) fn group(candidates: &[Candidate<'_>], question: &str) -> Vec<Group> 
     groups
 }
 
-/// Of two copies the later one is more likely to be kept up. Wikis number their pages in the order they were made.
+/// Of two copies the later one is more likely to be kept up.
 fn newer(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    let by_date = a.date.zip(b.date).filter(|(a, b)| a.len() == b.len() && a != b);
-    by_date.map_or_else(|| number(a.url) > number(b.url), |(a, b)| a > b)
-}
-
-fn number(url: &str) -> Option<u64> {
-    page_number(url)?.parse().ok()
+    newest(&[0, 1], &[*a, *b]) == Some(0)
 }
 
 /// A candidate in the form that is compared.
@@ -232,13 +230,15 @@ impl<'a> Text<'a> {
 
     /// Whether both say the same, estimated from the samples as for one text.
     fn says(&self, other: &Self) -> bool {
-        if self.figures != other.figures {
-            return false;
-        }
-        let union: BTreeSet<u64> = self.sample.union(&other.sample).copied().take(SAMPLE).collect();
-        let common = union.iter().filter(|hash| self.sample.contains(hash) && other.sample.contains(hash)).count();
-        common as f64 >= SAME * union.len() as f64
+        self.figures == other.figures && is_the_same(&self.sample, &other.sample)
     }
+}
+
+/// Whether two texts are the same, by their samples: the lowest hashes of both together are one of all their runs.
+pub(super) fn is_the_same(a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> bool {
+    let union: BTreeSet<u64> = a.union(b).copied().take(SAMPLE).collect();
+    let common = union.iter().filter(|hash| a.contains(hash) && b.contains(hash)).count();
+    common as f64 >= SAME * union.len() as f64
 }
 
 pub(super) fn sample(words: &[String]) -> BTreeSet<u64> {
@@ -280,6 +280,8 @@ mod tests {
             document: DocumentId(document),
             kind: Kind::Passage,
             table: None,
+            row: None,
+            space: None,
             title,
             heading: "Limits",
             url: "",

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Copied, QueryLeg, Version, Why};
+use super::{Copied, QueryLeg, Version, Wanted, Why};
 use crate::base::{DocumentId, EvidenceId, Millis};
 use crate::evidence::{Context, EvidenceLink, Kind};
 
@@ -139,6 +139,22 @@ pub struct RetrievalTimings {
     pub rerank: Millis,
     /// All of it.
     pub total: Millis,
+}
+
+impl Retrieved {
+    /// The hits from which a prompt of so many sources is made: as many as are to be sources, with the older versions
+    /// between them that the prompt leaves out.
+    #[must_use]
+    pub fn for_prompt(&self, sources: usize) -> Vec<Hit> {
+        let is_wanted = |hit: &Hit| hit.version.is_none_or(|version| version.wanted == Wanted::Yes);
+        let mut room = sources;
+        let fits = |hit: &&Hit| {
+            let fits = room > 0;
+            room = room.saturating_sub(usize::from(is_wanted(hit)));
+            fits
+        };
+        self.hits.iter().take_while(fits).cloned().collect()
+    }
 }
 
 /// All that one search gave, kept in the trace of a turn.

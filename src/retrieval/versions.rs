@@ -1,42 +1,57 @@
-//! Hits of several versions of one page are told apart, and the newest comes first.
+//! Hits of several versions of one page are told apart, and the one that the question is about comes first.
 //!
 //! Takes the hits of one question, best first, gives for each what it is among the versions of its page, and the order
-//! in which they are shown. Two hits are of versions of one page when the pages have the same title, or titles that
-//! differ in what tells versions apart only, and texts under the same heading that say the same but for their figures.
-//! Pages of a series, whose titles name a day, are no versions of each other. The newest takes the best place of its
-//! versions. A question that names some of them wants those, one about the past the older ones, one about changes all.
+//! in which they are shown. Two hits are of versions of one page when they stand in the same space, under the same
+//! heading and in the same table and row, the pages have the same title, or titles that differ in a year or the number
+//! of a version only, and the texts say the same but for their figures. The newest comes first, unless the question
+//! names another by a year, a date or the number of a version, or is about the past. An older one is left out of the
+//! prompt only where nothing but time tells it from the newest: the titles are the same, and the question has no word
+//! and no figure that it has and the newest has not.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
-//! older where nothing says which is newer.
+//! older where nothing says which is newer; the newest is always wanted.
 //! Not here: what says the same word by word (`copies`).
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use time::Date;
 
-use super::copies::{Candidate, SAME, has_digit, sample, tells_versions_apart, words};
+use super::copies::{Candidate, has_digit, is_the_same, sample, words};
 use crate::base::{DayOrMonth, EvidenceId, dates_in, page_number};
+use crate::evidence::Kind;
 
 /// Words of a question about what was said before.
-const PAST: [&str; 23] = [
+const PAST: [&str; 35] = [
     "previous",
     "previously",
     "older",
     "earlier",
     "former",
     "formerly",
+    "original",
+    "originally",
     "yesterday",
     "yesterdays",
     "outdated",
     "vorher",
     "vorherige",
     "vorherigen",
+    "vorige",
+    "vorigen",
+    "voriges",
+    "bisher",
+    "bisherige",
+    "bisherigen",
     "ältere",
     "älteren",
     "frühere",
     "früheren",
     "früher",
+    "damals",
+    "damalige",
+    "damaligen",
+    "ursprünglich",
     "gestern",
     "gestrige",
     "gestrigen",
@@ -46,8 +61,7 @@ const PAST: [&str; 23] = [
 ];
 
 /// Beginnings of words of a question about several versions.
-const CHANGE: [&str; 9] =
-    ["chang", "differ", "compar", "version", "änder", "geändert", "unterschied", "vergleich", "fassung"];
+const CHANGE: [&str; 7] = ["chang", "differ", "compar", "änder", "geändert", "unterschied", "vergleich"];
 
 /// Words of a title or path that say that a page is not the one in use.
 const NOT_IN_USE: [&str; 8] = ["old", "archive", "archived", "draft", "alt", "archiv", "entwurf", "outdated"];
@@ -116,82 +130,165 @@ pub(super) struct Told {
 pub(super) fn order(hits: &[Candidate<'_>], question: &str) -> Ordered {
     let mut places: Vec<usize> = (0..hits.len()).collect();
     let mut told = vec![None; hits.len()];
-    let asked: HashSet<String> = words(question).collect();
+    let asked = Asked::of(question);
     for best_first in pages(hits) {
-        let is_newest = |at: &&usize| {
-            let newer = |other: &usize| newness(&hits[**at], &hits[*other]) == Some(Ordering::Greater);
-            best_first.iter().all(|other| other == *at || newer(other))
+        let Some(newest) = newest(&best_first, hits) else { continue };
+        let mut in_order = best_first.clone();
+        let age = |at: usize| if at == newest { Age::Newest } else { Age::Older };
+        let wanted = |at: usize| match age(at) {
+            Age::Older if !asked.may_be_about(&hits[at], &hits[newest]) => Wanted::No,
+            Age::Newest | Age::Older => Wanted::Yes,
         };
-        let Some(newest) = best_first.iter().find(is_newest).copied() else { continue };
-        let wanted = wanted(&best_first, newest, hits, &asked);
-        let (first, last): (Vec<usize>, Vec<usize>) = best_first.iter().partition(|at| wanted.contains(at));
-        for (place, hit) in best_first.iter().zip(first.into_iter().chain(last)) {
+        let claim = |at: usize| (asked.claim(&hits[at], age(at)), wanted(at) == Wanted::Yes);
+        in_order.sort_by_cached_key(|at| Reverse(claim(*at)));
+        for (place, hit) in best_first.iter().zip(in_order) {
             places[*place] = hit;
-            let age = if hit == newest { Age::Newest } else { Age::Older };
-            let wanted = if wanted.contains(&hit) { Wanted::Yes } else { Wanted::No };
-            told[*place] = Some(Told { age, wanted, newest });
+            told[*place] = Some(Told { age: age(hit), wanted: wanted(hit), newest });
         }
     }
     Ordered { places, versions: told }
 }
 
-/// The versions that the question is about.
-fn wanted(versions: &[usize], newest: usize, hits: &[Candidate<'_>], asked: &HashSet<String>) -> Vec<usize> {
-    let named = named(versions, hits, asked);
-    if !named.is_empty() {
-        return named;
-    }
-    let starts = |beginnings: &[&str]| asked.iter().any(|word| beginnings.iter().any(|with| word.starts_with(with)));
-    if starts(&CHANGE) {
-        return versions.to_vec();
-    }
-    if asked.iter().any(|word| PAST.contains(&word.as_str())) {
-        return versions.iter().copied().filter(|at| *at != newest).collect();
-    }
-    vec![newest]
+/// What a question says about versions.
+struct Asked {
+    words: HashSet<String>,
+    /// Years and numbers of versions.
+    marks: HashSet<String>,
+    dates: Vec<DayOrMonth>,
+    about: About,
 }
 
-/// Where a text stands: what the title of all versions says, and the heading.
-type Place = (Vec<String>, Vec<String>);
+/// Which versions a question is about where it names none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    Now,
+    Past,
+    Changes,
+}
+
+impl Asked {
+    fn of(question: &str) -> Self {
+        let words: HashSet<String> = words(question).collect();
+        let starts = |word: &String| CHANGE.iter().any(|with| word.starts_with(with));
+        let about = if words.iter().any(starts) {
+            About::Changes
+        } else if words.iter().any(|word| PAST.contains(&word.as_str())) {
+            About::Past
+        } else {
+            About::Now
+        };
+        let dates = dates_in(question).iter().flat_map(|date| date.readings.clone()).collect();
+        Self { words, marks: marks(question).collect(), dates, about }
+    }
+
+    /// How much speaks for a version, to be compared with that of the others.
+    fn claim(&self, hit: &Candidate<'_>, age: Age) -> (bool, bool) {
+        let wanted_age = (age == Age::Older) == (self.about == About::Past);
+        (self.names(hit) && self.about != About::Changes, wanted_age)
+    }
+
+    /// Whether the question has the year, the date or the number of a version.
+    fn names(&self, hit: &Candidate<'_>) -> bool {
+        let by_title = marks(hit.title).any(|mark| self.marks.contains(&mark));
+        let by_date = day(hit).is_some_and(|day| {
+            let is_read_as = |read: &DayOrMonth| match read {
+                DayOrMonth::Day(asked) => *asked == day,
+                DayOrMonth::Month { year, month } => (*year, *month) == (day.year(), day.month()),
+            };
+            self.dates.iter().any(is_read_as) || self.marks.contains(&day.year().to_string())
+        });
+        by_title || by_date
+    }
+
+    /// Whether the question may be about this version and not about the newest.
+    fn may_be_about(&self, hit: &Candidate<'_>, newest: &Candidate<'_>) -> bool {
+        let has_of_its_own = || {
+            let other: HashSet<String> = words(newest.content).collect();
+            words(hit.content).any(|word| self.words.contains(&word) && !other.contains(&word))
+        };
+        self.about != About::Now || hit.title != newest.title || self.names(hit) || has_of_its_own()
+    }
+}
+
+/// Where a text stands; the same for all versions of a page.
+#[derive(PartialEq, Eq, Hash)]
+struct Place {
+    space: Option<String>,
+    title: Vec<String>,
+    heading: Vec<String>,
+    kind: Kind,
+    table: Option<u32>,
+    row: Option<u32>,
+}
+
+impl Place {
+    /// Nothing where the title has nothing but the mark of a version.
+    fn of(hit: &Candidate<'_>) -> Option<Self> {
+        let title = stem(hit.title);
+        (!title.is_empty()).then(|| Self {
+            space: hit.space.map(str::to_owned),
+            title,
+            heading: words(hit.heading).collect(),
+            kind: hit.kind,
+            table: hit.table,
+            row: hit.row,
+        })
+    }
+}
+
+/// The text of the first of some hits, without its figures, and the places of all.
+type Alike = (BTreeSet<u64>, Vec<usize>);
 
 /// The places of hits that are of one page in several versions, each set best first.
 fn pages(hits: &[Candidate<'_>]) -> Vec<Vec<usize>> {
-    let mut alike: HashMap<Place, Vec<Vec<usize>>> = HashMap::new();
+    let mut alike: HashMap<Place, Vec<Alike>> = HashMap::new();
     for (at, hit) in hits.iter().enumerate() {
-        let Some(stem) = stem(hit) else { continue };
-        let sets = alike.entry((stem, words(hit.heading).collect())).or_default();
-        let of_page = |set: &&mut Vec<usize>| {
-            set.iter().all(|other| hits[*other].document != hit.document) && says_alike(&hits[set[0]], hit)
+        let Some(place) = Place::of(hit) else { continue };
+        let sets = alike.entry(place).or_default();
+        let text = without_figures(hit.content);
+        let of_page = |(first, set): &&mut Alike| {
+            set.iter().all(|other| hits[*other].document != hit.document) && is_the_same(first, &text)
         };
         match sets.iter_mut().find(of_page) {
-            Some(set) => set.push(at),
-            None => sets.push(vec![at]),
+            Some((_, set)) => set.push(at),
+            None => sets.push((text, vec![at])),
         }
     }
-    let mut sets: Vec<Vec<usize>> = alike.into_values().flatten().filter(|set| set.len() > 1).collect();
+    let sets = alike.into_values().flatten().map(|(_, set)| set);
+    let mut sets: Vec<Vec<usize>> = sets.filter(|set| set.len() > 1).collect();
     sets.sort_unstable();
     sets
 }
 
-/// What the titles of all versions of a page have in common; nothing for a page of a series.
-fn stem(hit: &Candidate<'_>) -> Option<Vec<String>> {
-    let of_a_day =
-        dates_in(hit.title).iter().flat_map(|date| &date.readings).any(|read| matches!(read, DayOrMonth::Day(_)));
-    if of_a_day {
-        return None;
-    }
-    let stem: Vec<String> = words(hit.title).filter(|word| !tells_versions_apart(word)).collect();
-    (!stem.is_empty()).then_some(stem)
+/// What the titles of all versions of a page have in common. A title that names a day or a month is one of a series:
+/// only the same title is that of another version.
+fn stem(title: &str) -> Vec<String> {
+    let is_of_a_series = dates_in(title).iter().any(|date| !date.readings.is_empty());
+    let tokens = tokens(title);
+    let last = tokens.iter().rposition(|token| !NOT_IN_USE.contains(&token.as_str())).map_or(0, |at| at + 1);
+    tokens.into_iter().take(last).filter(|token| is_of_a_series || !is_mark(token)).collect()
 }
 
-/// Whether two texts are the same but for their figures.
-fn says_alike(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    if a.kind != b.kind {
-        return false;
-    }
-    let (a, b) = (without_figures(a.content), without_figures(b.content));
-    let common = a.intersection(&b).count();
-    common as f64 >= SAME * a.union(&b).count() as f64
+/// Years and numbers of versions in a text.
+fn marks(text: &str) -> impl Iterator<Item = String> {
+    tokens(text).into_iter().filter(|token| is_mark(token))
+}
+
+/// Words in lower case; the number of a version stays whole.
+fn tokens(text: &str) -> Vec<String> {
+    let pieces = text.split(|c: char| !c.is_alphanumeric() && c != '.');
+    let pieces = pieces.map(|piece| piece.trim_matches('.')).filter(|piece| !piece.is_empty());
+    pieces.map(str::to_lowercase).collect()
+}
+
+/// Whether a word of a title tells versions of a page apart: a year, `v2`, `9.0.2`. A bare number may as well tell one
+/// machine from another.
+fn is_mark(token: &str) -> bool {
+    let is_number = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
+    };
+    let is_year = token.len() == 4 && is_number(token) && (token.starts_with("19") || token.starts_with("20"));
+    is_year || token.strip_prefix('v').is_some_and(is_number) || (token.contains('.') && is_number(token))
 }
 
 fn without_figures(text: &str) -> BTreeSet<u64> {
@@ -199,37 +296,38 @@ fn without_figures(text: &str) -> BTreeSet<u64> {
     sample(&masked)
 }
 
-/// The versions whose title or date has a word of the question that another lacks.
-fn named(versions: &[usize], hits: &[Candidate<'_>], asked: &HashSet<String>) -> Vec<usize> {
-    let told: Vec<(usize, HashSet<String>)> = versions.iter().map(|at| (*at, told_by(&hits[*at]))).collect();
-    let tells = |word: &String| asked.contains(word) && !told.iter().all(|(_, words)| words.contains(word));
-    let most = told.iter().map(|(_, words)| words.iter().filter(|word| tells(word)).count()).max().unwrap_or(0);
-    let named = told.iter().filter(|(_, words)| most > 0 && words.iter().filter(|word| tells(word)).count() == most);
-    named.map(|(at, _)| *at).collect()
+/// The newest of several versions: by the first of these that tells it from all others: dates, times, the numbers of wiki
+/// pages, which go by the order they were made in, words such as "archived", the numbers in titles and in paths.
+pub(super) fn newest(versions: &[usize], hits: &[Candidate<'_>]) -> Option<usize> {
+    let ways: [fn(&Candidate<'_>, &Candidate<'_>) -> Option<Ordering>; 6] =
+        [by_day, by_time, by_number, by_use, |a, b| by_figures(a.title, b.title), |a, b| by_figures(a.url, b.url)];
+    ways.iter().find_map(|newer| {
+        let is_newest = |at: &&usize| {
+            let is_newer = |other: &&usize| newer(&hits[**at], &hits[**other]) == Some(Ordering::Greater);
+            versions.iter().filter(|other| other != at).all(|other| is_newer(&other))
+        };
+        versions.iter().find(is_newest).copied()
+    })
 }
 
-fn told_by(hit: &Candidate<'_>) -> HashSet<String> {
-    let date = hit.date.unwrap_or_default();
-    words(hit.title).chain(words(date)).collect()
+fn by_day(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
+    Some(day(a)?.cmp(&day(b)?))
 }
 
-/// Which of two versions is newer: by their dates, else by the numbers of wiki pages, which go by the order they were
-/// made in, else by the numbers and words in titles and paths. None where nothing tells.
-fn newness(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
-    let different = |order: &Ordering| order.is_ne();
-    let dates = || Some(day(a)?.cmp(&day(b)?)).filter(different);
-    // Of one day, times of one form compare as text.
-    let times = || {
-        let (one, other) = a.date.zip(b.date).filter(|(a, b)| a.len() == b.len())?;
-        day(a).map(|_| one.cmp(other)).filter(different)
-    };
-    let numbers = || Some(number(a.url)?.cmp(&number(b.url)?)).filter(different);
+/// Of one day, times of one form compare as text.
+fn by_time(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
+    let (one, other) = a.date.zip(b.date).filter(|(a, b)| a.len() == b.len())?;
+    (day(a)? == day(b)?).then(|| one.cmp(other))
+}
+
+fn by_number(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
+    Some(number(a.url)?.cmp(&number(b.url)?))
+}
+
+fn by_use(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
     let in_use =
         |hit: &Candidate<'_>| !words(hit.title).chain(words(hit.url)).any(|word| NOT_IN_USE.contains(&word.as_str()));
-    let uses = || Some(in_use(a).cmp(&in_use(b))).filter(different);
-    let titles = || by_figures(a.title, b.title);
-    let paths = || by_figures(a.url, b.url);
-    dates().or_else(times).or_else(numbers).or_else(uses).or_else(titles).or_else(paths)
+    Some(in_use(a).cmp(&in_use(b))).filter(|order| order.is_ne())
 }
 
 fn day(hit: &Candidate<'_>) -> Option<Date> {
@@ -287,6 +385,8 @@ mod tests {
             document: DocumentId(document),
             kind: Kind::Passage,
             table: None,
+            row: None,
+            space: None,
             title,
             heading: "Limits",
             url: "",
@@ -315,52 +415,110 @@ mod tests {
         assert_eq!(order(&hits, LOAD).versions[2].map(|told| told.newest), Some(2));
     }
 
+    const ALSO: Option<(Age, Wanted)> = Some((Age::Older, Wanted::Yes));
+
+    /// Two versions, the newest first.
+    fn rules<'a>() -> [Candidate<'a>; 2] {
+        [of(3, "Crane rules 2025", None, NEW), of(1, "Crane rules 2024", None, OLD)]
+    }
+
     #[test]
-    fn a_question_gets_the_version_it_names_one_about_the_past_the_older_and_one_about_changes_all() {
-        let hits = [of(3, "Crane rules 2025", None, NEW), of(1, "Crane rules 2024", None, OLD)];
-        let turned = (vec![1, 0], vec![Some((Age::Older, Wanted::Yes)), Some((Age::Newest, Wanted::No))]);
-        for question in ["When does the crane stop in the rules of 2024?", "When did the crane stop previously?"] {
-            assert_eq!(told(&hits, question), turned, "{question}");
+    fn the_version_that_is_named_comes_first_for_the_past_the_older_one_for_changes_the_newest() {
+        for question in [
+            "When does the crane stop in the rules of 2024?",
+            "When did the crane stop previously?",
+            "What did the previous version say of the crane?",
+            "Wie war die bisherige Grenze des Krans?",
+        ] {
+            assert_eq!(told(&rules(), question), (vec![1, 0], vec![ALSO, NEWEST]), "{question}");
         }
-        let all = (vec![0, 1], vec![NEWEST, Some((Age::Older, Wanted::Yes))]);
         for question in [
             "What changed in the load of the crane?",
+            "What changed since the rules of 2024?",
             "Was ist der Unterschied der Fassungen?",
             "Compare the rules of 2024 and 2025",
+            "Which version is in use?",
+            LOAD,
         ] {
-            assert_eq!(told(&hits, question), all, "{question}");
+            assert_eq!(told(&rules(), question), (vec![0, 1], vec![NEWEST, ALSO]), "{question}");
         }
-        assert_eq!(told(&hits, LOAD), (vec![0, 1], vec![NEWEST, OLDER]));
     }
 
     #[test]
-    fn numbers_of_pages_numbers_in_titles_and_paths_and_words_tell_the_newer_version() {
-        let page = |number: &'static str| Candidate { url: number, ..of(1, "Cranes", None, OLD) };
-        let (nine, ten) = (page("https://wiki.example/pages/9"), page("https://wiki.example/pages/10"));
-        if number(nine.url).is_some() {
-            assert_eq!(newness(&ten, &nine), Some(Ordering::Greater));
+    fn an_older_version_is_left_out_only_where_nothing_but_time_tells_it_from_the_newest() {
+        let dated = [of(1, "Cranes", Some("2024-11-02"), OLD), of(3, "Cranes", Some("2025-01-05"), NEW)];
+        // The 11 of its date is no number of the question.
+        for question in [LOAD, "Does the crane stop at 11 tons?", "Are 2 crews enough?"] {
+            assert_eq!(told(&dated, question), (vec![1, 0], vec![NEWEST, OLDER]), "{question}");
         }
+        // Its text has what the question names, but it may be out of date.
+        assert_eq!(told(&dated, "Is it 10 tons?"), (vec![1, 0], vec![NEWEST, ALSO]));
+        for question in [
+            "What was the load in 2024?",
+            "What was the load on 2 November 2024?",
+            "What was the load in November 2024?",
+            "Which load was it yesterday?",
+        ] {
+            assert_eq!(told(&dated, question), (vec![0, 1], vec![ALSO, NEWEST]), "{question}");
+        }
+        let fixes =
+            |fixes: &'static str| ["This release fixes ", fixes, " and nothing else that anybody would see."].concat();
+        let (one, two) = (fixes("OXT-1654"), fixes("OXT-1700"));
+        let releases = [of(2, "Release notes 9.0.2", None, &two), of(1, "Release notes 9.0.1", None, &one)];
+        assert_eq!(told(&releases, "Which release fixes OXT-1654?").1, [NEWEST, ALSO]);
+        assert_eq!(told(&releases, "What does 9.0.1 fix?"), (vec![1, 0], vec![ALSO, NEWEST]));
+    }
+
+    #[test]
+    fn the_newest_is_told_by_dates_page_numbers_words_numbers_in_titles_and_in_paths() {
+        let at = |url: &'static str| Candidate { url, ..of(1, "Cranes", None, OLD) };
         let titled = |title: &'static str| of(1, title, None, OLD);
-        assert_eq!(newness(&titled("Cranes v10"), &titled("Cranes v9")), Some(Ordering::Greater));
-        assert_eq!(newness(&titled("Cranes 9.0.2"), &titled("Cranes 9.0.10")), Some(Ordering::Less));
-        assert_eq!(newness(&titled("Cranes"), &titled("Cranes (archived)")), Some(Ordering::Greater));
-        assert_eq!(newness(&page("export-2024/cranes.md"), &page("export-2025/cranes.md")), Some(Ordering::Less));
-        assert_eq!(newness(&titled("Cranes"), &titled("Cranes")), None);
-        let at = |date| of(1, "Cranes", Some(date), OLD);
-        assert_eq!(newness(&at("2025-01-05T10:00"), &at("2025-01-05T09:59")), Some(Ordering::Greater));
-        assert_eq!(newness(&at("5 January 2025"), &at("2024-12-31T10:00:00Z")), Some(Ordering::Greater));
-        assert_eq!(newness(&at("lately"), &at("before")), None);
+        let dated = |date| of(1, "Cranes", Some(date), OLD);
+        let newest = |hits: [Candidate<'_>; 2]| newest(&[0, 1], &hits);
+        let page = |number| format!("https://wiki.example/wiki/spaces/OPS/pages/{number}/Cranes");
+        let (nine, ten) = (page(9), page(10));
+        let pages = [Candidate { url: &nine, ..at("") }, Candidate { url: &ten, ..at("") }];
+        assert_eq!(number(&ten), Some(10));
+        assert_eq!(newest(pages), Some(1));
+        assert_eq!(newest([titled("Cranes v10"), titled("Cranes v9")]), Some(0));
+        assert_eq!(newest([titled("Cranes 9.0.2"), titled("Cranes 9.0.10")]), Some(1));
+        assert_eq!(newest([titled("Cranes"), titled("Cranes (archived)")]), Some(0));
+        assert_eq!(newest([at("export-2024/cranes.md"), at("export-2025/cranes.md")]), Some(1));
+        assert_eq!(newest([titled("Cranes"), titled("Cranes")]), None);
+        assert_eq!(newest([dated("2025-01-05T10:00"), dated("2025-01-05T09:59")]), Some(0));
+        assert_eq!(newest([dated("5 January 2025"), dated("2024-12-31T10:00:00Z")]), Some(0));
+        assert_eq!(newest([dated("lately"), dated("before")]), None);
+        // One has no date, but all have a number.
+        let mixed = [Candidate { url: &ten, ..dated("2024-01-01") }, Candidate { url: &nine, ..titled("Cranes") }];
+        assert_eq!(newest(mixed), Some(0));
     }
 
     #[test]
-    fn where_nothing_tells_the_newer_one_or_pages_are_a_series_or_say_something_else_nothing_is_marked() {
+    fn what_is_of_a_series_of_another_space_row_or_page_or_says_something_else_is_no_version() {
         let unmarked =
             |hits: &[Candidate<'_>]| assert_eq!(told(hits, LOAD), ((0..hits.len()).collect(), vec![None; hits.len()]));
+        let now = Some("2025-01-05");
         unmarked(&[of(1, "Cranes", None, OLD), of(2, "Cranes", None, NEW)]);
-        unmarked(&[of(1, "Call of 2015-07-23", None, OLD), of(2, "Call of 2015-07-30", None, NEW)]);
         unmarked(&[of(1, "Cranes v1", None, OLD), of(2, "Cranes v2", None, "Cranes are painted every year, in blue")]);
         unmarked(&[of(1, "Cranes v1", None, OLD), of(2, "Ships v2", None, NEW)]);
         unmarked(&[of(1, "Cranes v1", None, OLD), of(1, "Cranes v1", None, NEW)]);
+        for (one, other) in [
+            ("Call of 2015-07-23", "Call of 2015-07-30"),
+            ("Minutes March 2025", "Minutes April 2025"),
+            ("Server 1", "Server 2"),
+            ("OXT-1654", "OXT-1655"),
+            ("Board B2", "Board B3"),
+            ("New cranes", "Old cranes"),
+            ("Old cranes", "Cranes"),
+        ] {
+            unmarked(&[of(1, one, None, OLD), of(2, other, now, NEW)]);
+        }
+        let (old, new) = (of(1, "Cranes", None, OLD), of(2, "Cranes", now, NEW));
+        unmarked(&[Candidate { space: Some("OPS"), ..old }, Candidate { space: Some("DEV"), ..new }]);
+        let row = |row, hit| Candidate { kind: Kind::Row, table: Some(1), row: Some(row), ..hit };
+        unmarked(&[row(1, old), row(2, new)]);
+        let same_title = [of(1, "Call of 2015-07-23", Some("2015-07-24"), OLD), of(2, "Call of 2015-07-23", now, NEW)];
+        assert_eq!(told(&same_title, LOAD).1, [NEWEST, OLDER], "of one title they are versions");
     }
 
     proptest! {
@@ -382,9 +540,7 @@ mod tests {
             for (told, place) in versions.iter().zip(&places) {
                 let Some(told) = told else { continue };
                 prop_assert_eq!(told.age == Age::Newest, told.newest == *place);
-                if told.age == Age::Older {
-                    prop_assert_eq!(newness(&hits[told.newest], &hits[*place]), Some(Ordering::Greater));
-                }
+                prop_assert!(told.age == Age::Older || told.wanted == Wanted::Yes, "the newest is wanted");
                 let same = versions.iter().flatten().filter(|other| other.newest == told.newest);
                 prop_assert!(same.clone().any(|other| other.wanted == Wanted::Yes), "some version is wanted");
                 prop_assert!(same.is_sorted_by_key(|other| other.wanted == Wanted::No), "what is wanted comes first");
