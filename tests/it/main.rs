@@ -15,6 +15,8 @@ mod corpus;
 #[cfg(test)]
 mod eval;
 #[cfg(test)]
+mod evidence;
+#[cfg(test)]
 mod first_start;
 #[cfg(test)]
 mod german;

@@ -55,7 +55,7 @@ texts! { PANES
     cited_and_decisive = "cited and decisive", "zitiert und entscheidend";
     cited_but_removable = "cited but removable", "zitiert, aber entbehrlich";
     decisive_but_not_cited = "decisive but not cited", "entscheidend, aber nicht zitiert";
-    cut_no_room = "! cut, no room", "! kein Platz";
+    cut_no_room = "! not in the prompt: no room", "! nicht im Prompt: kein Platz";
     cut_short = "! shortened", "! gekürzt";
     not_in_prompt = "not in prompt", "nicht im Prompt";
     title_of_context = "Title: ", "Titel: ";
