@@ -258,7 +258,7 @@ const ROWS: &[Row] = &[
     (Action::HalfPageUp, At::Pane(Pane::Conversation), long, |seen| (-20..-10).contains(&seen.scrolled())),
     (Action::HalfPageDown, At::Pane(Pane::Conversation), long_at_top, |seen| (11..=20).contains(&seen.scrolled())),
     (Action::Left, At::Pane(Pane::Evidence), scrolled_right, |seen| seen.appeared("↔ cells 1–")),
-    (Action::Right, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("↔ cells 9–")),
+    (Action::Right, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("↔ cells 18–")),
     (Action::Toggle, At::Pane(Pane::Evidence), Stage::answered, |seen| {
         seen.before.contains("Before: The field team") && !seen.after.contains("Before: The field team")
     }),

@@ -259,8 +259,9 @@ impl Look<'_> {
             lines.push(Line::default());
             lines
         };
-        let sources = |side| {
-            let mut lines = vec![Line::styled(self.words.sources_heading(), self.theme.strong)];
+        let sources = |side: Side<'_>| {
+            let mut lines =
+                vec![Line::styled(self.words.sources_of_turn(side.turn().record.number), self.theme.strong)];
             lines.extend(side_rows(side, self.column(), (self.theme, self.words)));
             lines.push(Line::default());
             lines

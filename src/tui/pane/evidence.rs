@@ -1,4 +1,8 @@
 //! The hits of the selected turn, best first; the selected one is opened.
+//!
+//! Invariants: the place of a hit in its document is always told; the header of a table stays while its rows scroll.
+
+use std::ops::Range;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -6,7 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::table::{self, TableLook};
-use super::{Focus, say, side_block};
+use super::{Focus, say, side_block, side_block_of};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
 use crate::prompt::CutHow;
@@ -26,7 +30,11 @@ const SHORTEST: usize = 8;
 
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
-    let frame_block = side_block(screen, Pane::Evidence, &theme);
+    let earlier = screen.turn(app).filter(|turn| app.turns().last().is_some_and(|last| last.key != turn.key));
+    let frame_block = match earlier {
+        Some(turn) => side_block_of(screen, Pane::Evidence, (&words.sources_of_turn(turn.record.number), area.width)),
+        None => side_block(screen, Pane::Evidence, &theme),
+    };
     let inner = frame_block.inner(area);
     frame.render_widget(frame_block, area);
     let Some(turn) = screen.turn(app) else {
@@ -51,32 +59,24 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     table::measure(&mut screen.evidence.table, table);
     let farthest = screen.evidence.table.as_ref().map_or(0, |table| table.farthest(width.saturating_sub(4)));
     screen.evidence.left = screen.evidence.left.min(farthest);
-    let mut lines = Vec::new();
-    let mut owners = Vec::new();
-    let mut selected = 0..0;
-    for (at, hit) in turn.hits().iter().enumerate() {
-        let start = lines.len();
-        let here = at == screen.evidence.selected;
-        lines.extend(head(turn, hit, here.then_some('›'), (width, &theme, words)));
-        if here && !screen.evidence.closed {
-            lines.extend(body(app, screen, hit, width));
-        }
-        owners.resize(lines.len(), Some(at));
-        if here {
-            selected = start..lines.len();
-        }
-    }
+    let Laid { mut lines, owners, selected, table } = lay_out(app, screen, turn, width);
     if let Some(find) = screen.find.as_ref().filter(|_| screen.focus == Pane::Evidence) {
         find.mark(&mut lines);
     }
     let height = usize::from(inner.height);
+    screen.evidence.scroll.covered = table.as_ref().map_or(0, |table| table.header.len());
     let mut view = screen.evidence.scroll.view(lines.len(), height);
     if std::mem::take(&mut screen.evidence.reveal) {
         screen.evidence.scroll.reveal(selected);
         view = screen.evidence.scroll.view(lines.len(), height);
     }
     screen.targets.rows(Pane::Evidence, inner, owners.into_iter().skip(view.start));
-    let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
+    let mut seen = lines.get(view.clone()).unwrap_or_default().to_vec();
+    if let Some(header) = table.and_then(|table| table.header_over(view.start)) {
+        for (over, line) in seen.iter_mut().zip(lines.get(header).unwrap_or_default()) {
+            over.clone_from(line);
+        }
+    }
     frame.render_widget(Paragraph::new(seen), inner);
     let below = screen.evidence.scroll.below();
     if below > 0 {
@@ -87,6 +87,54 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             Rect { y: area.bottom().saturating_sub(1), height: 1, x: area.x + 1, width: area.width.saturating_sub(3) };
         frame.render_widget(text, bottom);
     }
+}
+
+/// The hits as lines, each with the hit it is of.
+struct Laid {
+    lines: Vec<Line<'static>>,
+    owners: Vec<Option<usize>>,
+    /// The lines of the selected hit.
+    selected: Range<usize>,
+    /// Where its table is, if it is open and has one.
+    table: Option<TablePlace>,
+}
+
+/// The lines of a table that is seen.
+struct TablePlace {
+    header: Range<usize>,
+    rows: Range<usize>,
+}
+
+impl TablePlace {
+    /// The header, where it is scrolled away above rows that are still seen.
+    fn header_over(self, top: usize) -> Option<Range<usize>> {
+        (self.header.start < top && top + self.header.len() < self.rows.end).then_some(self.header)
+    }
+
+    fn further_down(self, by: usize) -> Self {
+        let down = |range: Range<usize>| range.start + by..range.end + by;
+        Self { header: down(self.header), rows: down(self.rows) }
+    }
+}
+
+fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
+    let look = (width, &screen.theme, screen.words);
+    let mut laid = Laid { lines: Vec::new(), owners: Vec::new(), selected: 0..0, table: None };
+    for (at, hit) in turn.hits().iter().enumerate() {
+        let start = laid.lines.len();
+        let here = at == screen.evidence.selected;
+        laid.lines.extend(head(turn, hit, here.then_some('›'), look));
+        if here && !screen.evidence.closed {
+            let (lines, table) = body(app, screen, hit, width);
+            laid.table = table.map(|table| table.further_down(laid.lines.len()));
+            laid.lines.extend(lines);
+        }
+        laid.owners.resize(laid.lines.len(), Some(at));
+        if here {
+            laid.selected = start..laid.lines.len();
+        }
+    }
+    laid
 }
 
 /// Where it is from; what became of it, how it was found and where it stands in its document. The last stays whole.
@@ -127,16 +175,32 @@ fn found(hit: &Hit, words: Words) -> String {
 /// Both in so many cells: the heading of the location gives way first, then the scores.
 fn found_and_place(found: &str, location: &Location, room: usize) -> String {
     if location.least() == 0 {
-        return fit(found, room);
+        return whole_parts(found, room);
     }
     let between = text::width(BETWEEN);
     let for_found = room.saturating_sub(location.least() + between);
-    if for_found < SHORTEST {
+    let found = whole_parts(found, for_found);
+    if found.is_empty() {
         return location.fit(room);
     }
-    let found = fit(found, for_found);
     let rest = room.saturating_sub(text::width(&found) + between);
     format!("{found}{BETWEEN}{}", location.fit(rest))
+}
+
+/// As many of its parts as have room, with `…` where some are missing: half a score would be another one.
+fn whole_parts(found: &str, room: usize) -> String {
+    if text::width(found) <= room {
+        return found.to_owned();
+    }
+    let mut kept = found;
+    while let Some((before, _)) = kept.rsplit_once(BETWEEN) {
+        kept = before;
+        let cut = format!("{kept}{BETWEEN}…");
+        if text::width(&cut) <= room {
+            return cut;
+        }
+    }
+    String::new()
 }
 
 /// Where a hit stands in its document, as `page 3, Agenda, text 1 (in Projects)`, in parts.
@@ -239,8 +303,8 @@ fn version(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Sp
     }
 }
 
-/// The context, dim, around the content; below it the table.
-fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'static>> {
+/// The context, dim, around the content; below it the table, and where that is.
+fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> (Vec<Line<'static>>, Option<TablePlace>) {
     let (theme, words) = (&screen.theme, screen.words);
     let indent = Indent::of(4);
     let mut lines = Vec::new();
@@ -260,14 +324,17 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'s
         lines.extend(paragraphs(&hit.content, theme.text, width, &indent));
     }
     lines.extend(dim(words.after_in_context(), &hit.context.after));
+    let mut place = None;
     if let (Some(Some(grid)), Some(measured)) = (grid, &screen.evidence.table) {
         let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
         let keys = format!("{}/{}", key(Action::Left), key(Action::Right));
         let (width, left) = (width.saturating_sub(4), screen.evidence.left);
         let look = TableLook { theme, words, width, row: hit.row, left, keys: &keys };
         lines.push(Line::default());
-        lines.extend(table::lines(grid, measured, &look).into_iter().map(|mut line| {
-            line.spans.insert(0, Span::raw("    "));
+        let table = table::lines(grid, measured, &look);
+        place = Some(TablePlace { header: table.header, rows: table.rows }.further_down(lines.len()));
+        lines.extend(table.lines.into_iter().map(|mut line| {
+            line.spans.insert(0, Span::raw(LEAD));
             line
         }));
     } else if grid.is_none() && hit.table.is_some() {
@@ -276,5 +343,5 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'s
     lines.extend(dim(words.date_of_document(), &clean_line(hit.date.as_deref().unwrap_or_default())));
     lines.extend(dim("", &hit.url));
     lines.push(Line::default());
-    lines
+    (lines, place)
 }
