@@ -35,7 +35,7 @@ texts! { PANES
     several_made_up(sources: &str) =
         "! {sources} were not among the sources it was given", "! {sources} waren nicht unter den vorgelegten Quellen";
     answered(sources: &str, tokens: &str, total: &str) =
-        "{sources} · {tokens} tokens read · {total}", "{sources} · {tokens} Token gelesen · {total}";
+        "{sources} · {tokens} read · {total}", "{sources} · {tokens} gelesen · {total}";
     and_explained(time: &str) = " · explained in {time}", " · erklärt in {time}";
     canceled = "■ cancelled", "■ abgebrochen";
     canceled_and_kept = "■ cancelled; what was written is kept", "■ abgebrochen; das Geschriebene bleibt";
