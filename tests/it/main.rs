@@ -1,6 +1,8 @@
 //! Integration tests, in one binary: linking the engines once is most of their cost.
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod arrange;
 #[cfg(test)]
 mod citations;
