@@ -19,7 +19,7 @@ target := $(or $(CARGO_TARGET_DIR),target)
 ragonite := $(target)/release/ragonite
 features := $(if $(FEATURES),--features "$(FEATURES)")
 
-.PHONY: help demo test build models cuda check-cuda pictures lint clean tools
+.PHONY: help demo test soak build models cuda check-cuda pictures lint clean tools
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -33,6 +33,12 @@ demo: build fetch-starter ## fetch what is missing, build, and talk to the bundl
 test: build fetch-tiny ## run every test, those on real (tiny) models included
 	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --features hub --lib
 	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --test it
+
+# On real weights answers and explanations are cancelled at random moments; then random events for the screen, so many at
+# each of two sizes.
+soak: build fetch-tiny ## cancel 1,000 times and handle 200,000 random events, with memory watched
+	RAGONITE_CANCELS=1000 RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --lib -- attribution::soak_tests --nocapture
+	RAGONITE_MONKEY_EVENTS=200000 $(CARGO) test --release --test it -- monkey:: --nocapture
 
 build: tools ## build the program, which has no network code; FEATURES=vulkan or metal for a GPU
 	$(CARGO) build --release $(features)

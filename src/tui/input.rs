@@ -17,10 +17,11 @@ use super::context;
 use super::document;
 use super::export;
 use super::find::Way;
+use super::help::HelpView;
 use super::layout::Aside;
 use super::mouse::on_mouse;
 use super::new_domain;
-use super::outline::{Scroll, Step};
+use super::outline::Step;
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
 use super::screen::{Composer, Pane, ScreenState};
@@ -110,7 +111,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Back => return back(screen, app),
         Action::Cancel => return cancel(screen, app),
         Action::Quit => return vec![Intent::App(Event::QuitRequested)],
-        Action::Help => screen.popup = Some(Popup::Help(Scroll::default())),
+        Action::Help => screen.popup = Some(Popup::Help(HelpView::default())),
         Action::NewConversation => {
             // A completed question belongs to the conversation that is left.
             if screen.composer.edits() {

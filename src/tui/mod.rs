@@ -17,6 +17,7 @@ mod draw;
 mod export;
 mod find;
 mod flow;
+mod help;
 mod input;
 mod keymap;
 mod layout;

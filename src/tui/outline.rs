@@ -43,6 +43,8 @@ pub(super) struct Scroll {
     top: usize,
     height: usize,
     total: usize,
+    /// Lines at the top that something else may cover: pages overlap by as many, so that each line is seen once.
+    pub(super) covered: usize,
     /// Whether the end stays in view as lines are added.
     pub(super) follow: bool,
 }
@@ -63,7 +65,7 @@ impl Scroll {
 
     pub(super) fn step(&mut self, step: Step) {
         let tops = (self.total + 1).saturating_sub(self.height);
-        self.top = step.from(self.top, self.height, tops);
+        self.top = step.from(self.top, self.height.saturating_sub(self.covered), tops);
         self.follow = self.follow && self.top + self.height >= self.total;
     }
 

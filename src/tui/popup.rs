@@ -16,9 +16,10 @@ use super::context::{self, ContextView};
 use super::document::{self, DocumentView};
 use super::export::{self, ExportMenu};
 use super::find::Find;
+use super::help::{self, HelpView};
 use super::input::{Intent, act, cancel, step_of};
 use super::new_domain::{self, NewDomain};
-use super::outline::{Scroll, Step};
+use super::outline::Step;
 use super::screen::{Pane, ScreenState};
 use super::settings::{self, SettingsView};
 use super::words::Words;
@@ -30,7 +31,7 @@ use crate::history::{Feedback, Rating, Reason};
 #[derive(Debug, Clone)]
 pub(super) enum Popup {
     /// All keys.
-    Help(Scroll),
+    Help(HelpView),
     /// All actions, found by words.
     Palette(Palette),
     /// A line of text is asked for.
@@ -160,13 +161,11 @@ pub(super) fn on_key(
 ) -> Vec<Intent> {
     match action {
         Some(Action::Help) if !matches!(screen.popup, Some(Popup::Help(_))) => {
-            screen.under_help = screen.popup.replace(Popup::Help(Scroll::default()));
-        }
-        Some(Action::Back | Action::Help) if matches!(screen.popup, Some(Popup::Help(_))) => {
-            screen.popup = screen.under_help.take();
+            screen.under_help = screen.popup.replace(Popup::Help(HelpView::default()));
         }
         Some(Action::Cancel) => return cancel(screen, app),
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
+        _ if matches!(screen.popup, Some(Popup::Help(_))) => return help::on_key(screen, key, action),
         _ if matches!(screen.popup, Some(Popup::Settings(_))) => {
             return settings::on_key(screen, app, (key, action), now);
         }
@@ -197,8 +196,8 @@ pub(super) fn paste(popup: &mut Popup, text: &str) {
         Popup::Prompt(prompt) => Some(&mut prompt.line),
         Popup::Settings(view) => view.typed.as_mut(),
         Popup::Document(view) => view.typed.as_mut(),
-        Popup::Help(_)
-        | Popup::Reasons(_)
+        Popup::Help(view) => view.typed.as_mut(),
+        Popup::Reasons(_)
         | Popup::Confirm(_)
         | Popup::Compare(_)
         | Popup::Comparison(_)
@@ -216,6 +215,7 @@ pub(super) fn place(popup: &Popup) -> Place {
         Popup::Palette(_) | Popup::Prompt(_) | Popup::NewDomain(_) => Place::Composer,
         Popup::Settings(view) if view.typed.is_some() => Place::Composer,
         Popup::Document(view) if view.typed.is_some() => Place::Composer,
+        Popup::Help(view) if view.typed.is_some() => Place::Composer,
         Popup::Help(_)
         | Popup::Reasons(_)
         | Popup::Confirm(_)
@@ -231,7 +231,7 @@ pub(super) fn place(popup: &Popup) -> Place {
 /// The wheel while a popup is open.
 pub(super) fn scroll(popup: &mut Popup, step: Step, words: Words) {
     match popup {
-        Popup::Help(scroll) => scroll.step(step),
+        Popup::Help(view) => view.step(step),
         Popup::Context(view) => view.scroll.step(step),
         Popup::Compare(menu) => compare::scroll_menu(menu, step),
         Popup::Comparison(view) => view.scroll.step(step),
@@ -272,11 +272,6 @@ fn into(
 ) -> Vec<Intent> {
     let Some(popup) = &mut screen.popup else { return Vec::new() };
     match popup {
-        Popup::Help(scroll) => {
-            if let Some(step) = action.and_then(step_of) {
-                scroll.step(step);
-            }
-        }
         Popup::Palette(palette) => {
             if let Some(chosen) = in_palette(palette, (key, action), screen.words) {
                 screen.popup = None;
@@ -318,7 +313,7 @@ fn into(
         Popup::Export(_) => return export::on_key(screen, app, action),
         Popup::Compare(_) => return compare::in_menu(screen, app, (key, action), now),
         Popup::Comparison(_) => return compare::in_comparison(screen, action),
-        Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}
+        Popup::Help(_) | Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}
     }
     vec![Intent::Redraw]
 }

@@ -1,15 +1,23 @@
 //! What explaining an answer costs beside answering, and how far the preview agrees with the exact explanation.
 //!
-//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL]` asks the first questions of the benchmark beside the
+//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl]` asks the first questions of the benchmark beside the
 //! repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain
 //! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources; then a made prompt of ten sources of about
 //! 250 tokens each. Every answer is explained three times: one by one, with what hardly matters settled as a group, and by
 //! a preview. Before each explanation the state of the model is that after the answer. All ratios are to the time of the
 //! answer, prompt reading included; what is read and written beside the answer's own is counted in tokens.
+//!
+//! Each question is written to RESULTS, else to `FOLDER.explain.jsonl`, as soon as it is measured. What stands there of the
+//! same model, settings and question is taken from there, so that a run that was stopped goes on where it was.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
+#[path = "agreement.rs"]
+mod agreement;
+
 use std::error::Error;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -28,6 +36,9 @@ use ragonite::inference::{
 };
 use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
+use serde::{Deserialize, Serialize};
+
+use agreement::{all_equal, median, same_first, spearman};
 
 const EMBEDDER: &str = "all-MiniLM-L6-v2";
 const GENERATOR: &str = "qwen2.5-coder-1.5b-instruct";
@@ -47,13 +58,17 @@ fn main() -> Outcome<()> {
     let (catalog, folders, never) = (Catalog::builtin()?, ModelFolders::new(vec![models]), CancelToken::never());
     let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let count = given.iter().find_map(|argument| argument.parse::<usize>().ok()).unwrap_or(QUESTIONS);
-    let mut names = given.iter().filter(|argument| argument.parse::<usize>().is_err());
+    let is_name = |argument: &&String| argument.parse::<usize>().is_err() && !is_results(argument);
+    let mut names = given.iter().filter(is_name);
     let Some(folder) = names.next() else {
         println!(
-            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL]"
+            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl]"
         );
         return Ok(());
     };
+    let beside = format!("{}.explain.jsonl", folder.trim_end_matches('/'));
+    let results = given.iter().find(|argument| is_results(argument)).unwrap_or(&beside);
+    let mut results = Results::open(Path::new(results))?;
     let model = catalog.model(names.next().map_or(GENERATOR, String::as_str))?;
     let path = folders.find(model, model.weights()?, &never)?;
     let settings = GeneratorSettings::default();
@@ -65,32 +80,96 @@ fn main() -> Outcome<()> {
     let benchmark = Benchmark::read(&root.join("../shared/confquestions"), None, &wanted)?;
     let asked: Vec<String> =
         benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect();
-    println!("{}: {} questions; {}", index.name(), asked.len(), model.id);
+    println!("{}: {} questions; {}; results in {}", index.name(), asked.len(), model.id, results.path.display());
+    let find = |question: &str, retrieval: &RetrievalSettings| -> Outcome<Vec<Hit>> {
+        let engines = retrieval::Engines { index: &index, embedder: &*embedder, reranker: None };
+        Ok(retrieve(engines, question, retrieval, &never)?.hits)
+    };
     for sources in [5, 10] {
         let mut measured = Vec::new();
+        let retrieval = RetrievalSettings { top_k: sources, ..RetrievalSettings::default() };
+        let settings = AnswerSettings::default();
+        let told = format!("{retrieval:?} {settings:?} {:?}", AttributionSettings::default());
+        let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings };
         for question in &asked {
-            let engines = retrieval::Engines { index: &index, embedder: &*embedder, reranker: None };
-            let retrieved = RetrievalSettings { top_k: sources, ..RetrievalSettings::default() };
-            let hits = retrieve(engines, question, &retrieved, &never)?.hits;
-            let settings = AnswerSettings::default();
-            let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings };
-            let one = work.measure(question, &hits)?;
+            let key = Key { model: model.id.clone(), settings: told.clone(), question: question.clone() };
+            let one = results.get(key, || work.measure(question, &find(question, &retrieval)?))?;
             println!("  {}", one.line());
             measured.push(one);
         }
         println!("{sources} sources, medians: {}", Measured::medians(&measured).line());
         agreement(&measured);
     }
-    let engines = retrieval::Engines { index: &index, embedder: &*embedder, reranker: None };
-    let mut hits = retrieve(engines, MADE_QUESTION, &RetrievalSettings::default(), &never)?.hits;
-    for hit in &mut hits {
-        hit.text = made_text(hit.rank);
-    }
     let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..PromptSettings::default() };
     let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
+    let told = format!("made sources {settings:?} {:?}", AttributionSettings::default());
+    let key = Key { model: model.id.clone(), settings: told, question: MADE_QUESTION.to_owned() };
     let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings };
-    println!("made prompt: {}", work.measure(MADE_QUESTION, &hits)?.line());
+    let made = results.get(key, || {
+        let mut hits = find(MADE_QUESTION, &RetrievalSettings::default())?;
+        for hit in &mut hits {
+            hit.text = made_text(hit.rank);
+        }
+        work.measure(MADE_QUESTION, &hits)
+    })?;
+    println!("made prompt: {}", made.line());
     Ok(())
+}
+
+/// Whether an argument names results.
+fn is_results(argument: &str) -> bool {
+    Path::new(argument).extension().is_some_and(|extension| extension == "jsonl")
+}
+
+/// What a result is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Key {
+    model: String,
+    settings: String,
+    question: String,
+}
+
+/// A line of the results.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    key: Key,
+    measured: Measured,
+}
+
+/// What was measured before and what is measured now, a line each.
+struct Results {
+    path: PathBuf,
+    kept: Vec<Kept>,
+    file: File,
+}
+
+impl Results {
+    fn open(path: &Path) -> Outcome<Self> {
+        let text = if path.exists() { fs::read_to_string(path)? } else { String::new() };
+        // The last line may be half written, and others may be of another version of this program: they are measured anew.
+        let kept = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            file.write_all(b"\n")?;
+        }
+        Ok(Self { path: path.to_owned(), kept, file })
+    }
+
+    /// What is known, else what is measured now, which is kept.
+    fn get(&mut self, key: Key, measure: impl FnOnce() -> Outcome<Measured>) -> Outcome<Measured> {
+        if let Some(known) = self.kept.iter().find(|kept| kept.key == key) {
+            println!("  {}: measured before", key.question);
+            return Ok(known.measured.clone());
+        }
+        let kept = Kept { key, measured: measure()? };
+        let mut line = serde_json::to_string(&kept)?;
+        line.push('\n');
+        self.file.write_all(line.as_bytes())?;
+        let measured = kept.measured.clone();
+        self.kept.push(kept);
+        Ok(measured)
+    }
 }
 
 /// A source of about [`MADE_TOKENS`] tokens; one of ten has the answer.
@@ -109,7 +188,7 @@ struct Work<'a> {
 }
 
 /// One question; times are multiples of the answer's.
-#[derive(Default, Clone)]
+#[derive(Default, Clone, Serialize, Deserialize)]
 struct Measured {
     answer_ms: f64,
     tokens: f64,
@@ -160,11 +239,7 @@ impl Measured {
     }
 
     fn medians(all: &[Self]) -> Self {
-        let median = |of: fn(&Self) -> f64| {
-            let mut values: Vec<f64> = all.iter().map(of).collect();
-            values.sort_by(f64::total_cmp);
-            values.get(values.len() / 2).copied().unwrap_or_default()
-        };
+        let median = |of: fn(&Self) -> f64| median(all.iter().map(of).collect());
         Self {
             answer_ms: median(|one| one.answer_ms),
             tokens: median(|one| one.tokens),
@@ -186,7 +261,7 @@ impl Measured {
     }
 }
 
-/// Means over the questions where some source mattered.
+/// Means over the questions where the sources did not all matter alike: the others have no order to agree with.
 fn agreement(measured: &[Measured]) {
     let mean = |of: fn(&Measured) -> Option<f64>| {
         let values: Vec<f64> = measured.iter().filter_map(of).collect();
@@ -194,8 +269,9 @@ fn agreement(measured: &[Measured]) {
     };
     let ((spearman, of), (first, _)) = (mean(|one| one.spearman), mean(|one| one.same_first));
     let ((hidden, _), (first_hidden, _)) = (mean(|one| one.spearman_hidden), mean(|one| one.same_first_hidden));
+    let left = measured.len() - of;
     println!(
-        "against exact, {of} questions where a source mattered: preview Spearman {spearman:.2}, same first {first:.2}; written with sources hidden {hidden:.2}, {first_hidden:.2}"
+        "against exact, {of} questions ({left} left out in which nothing mattered): preview Spearman {spearman:.2}, same first {first:.2}; written with sources hidden {hidden:.2}, {first_hidden:.2}"
     );
 }
 
@@ -237,8 +313,8 @@ impl Work<'_> {
             hidden_spent.of(answered),
             first_hidden.of(answered)
         );
-        let mattered = contributions.iter().any(|one| *one > 0.0);
-        let top = |values: &[f64]| values.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at);
+        let mattered = !all_equal(&contributions);
+        let first = |estimates: &[f64]| f64::from(u8::from(same_first(estimates, &contributions)));
         let count = |clusters: &[Cluster], how| clusters.iter().filter(|one| one.how == how).count() as f64;
         let completions = || clusters.iter().flat_map(|one| &one.counterfactuals).map(|one| &one.completion);
         let own = |one: &Completion| one.tokens.len() - one.drafted_tokens;
@@ -257,11 +333,11 @@ impl Work<'_> {
             first_estimate: estimated.first.wall / answer_ms,
             preview: estimated.spent.wall / answer_ms,
             spearman: mattered.then(|| spearman(&estimates, &contributions)),
-            same_first: mattered.then(|| f64::from(u8::from(top(&estimates) == top(&contributions)))),
+            same_first: mattered.then(|| first(&estimates)),
             hidden: hidden_spent.wall / answer_ms,
             first_hidden: first_hidden.wall / answer_ms,
             spearman_hidden: mattered.then(|| spearman(&hidden, &contributions)),
-            same_first_hidden: mattered.then(|| f64::from(u8::from(top(&hidden) == top(&contributions)))),
+            same_first_hidden: mattered.then(|| first(&hidden)),
         })
     }
 
@@ -383,7 +459,7 @@ impl Spent {
 /// What all threads of this process have had of the processors, in hundredths of a second exact; 0 where the system
 /// does not say.
 fn processor_ms() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let ticks = after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
     ticks.sum::<f64>() * 10.0
@@ -392,25 +468,4 @@ fn processor_ms() -> f64 {
 /// By how much the log-probability of the answer drops in all.
 fn drop(cluster: &Cluster) -> f64 {
     cluster.drops.iter().map(|drop| f64::from(*drop)).sum()
-}
-
-/// Spearman's rank correlation; equal values share the mean of their ranks.
-fn spearman(a: &[f64], b: &[f64]) -> f64 {
-    let ranks = |values: &[f64]| -> Vec<f64> {
-        let rank = |value: &f64| {
-            let below = values.iter().filter(|other| *other < value).count() as f64;
-            let equal = values.iter().filter(|other| other.total_cmp(value).is_eq()).count() as f64;
-            below + (equal - 1.0) / 2.0
-        };
-        values.iter().map(rank).collect()
-    };
-    let (a, b) = (ranks(a), ranks(b));
-    let mean = (a.len() as f64 - 1.0) / 2.0;
-    let (mut both, mut of_a, mut of_b) = (0.0, 0.0, 0.0);
-    for (a, b) in a.iter().zip(&b) {
-        both += (a - mean) * (b - mean);
-        of_a += (a - mean).powi(2);
-        of_b += (b - mean).powi(2);
-    }
-    if of_a * of_b == 0.0 { 0.0 } else { both / f64::sqrt(of_a * of_b) }
 }

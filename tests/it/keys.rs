@@ -258,7 +258,7 @@ const ROWS: &[Row] = &[
     (Action::HalfPageUp, At::Pane(Pane::Conversation), long, |seen| (-20..-10).contains(&seen.scrolled())),
     (Action::HalfPageDown, At::Pane(Pane::Conversation), long_at_top, |seen| (11..=20).contains(&seen.scrolled())),
     (Action::Left, At::Pane(Pane::Evidence), scrolled_right, |seen| seen.appeared("↔ cells 1–")),
-    (Action::Right, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("↔ cells 9–")),
+    (Action::Right, At::Pane(Pane::Evidence), Stage::answered, |seen| seen.appeared("↔ cells 18–")),
     (Action::Toggle, At::Pane(Pane::Evidence), Stage::answered, |seen| {
         seen.before.contains("Before: The field team") && !seen.after.contains("Before: The field team")
     }),
@@ -350,6 +350,40 @@ fn in_the_list_of_domains_the_settings_are_those_of_the_selected_one() {
     assert!(changed.iter().any(|intent| matches!(intent, Intent::App(event) if is_of_league(event))), "{changed:?}");
     assert!(stage.frame(SIZE).backend().to_string().contains(" 1 changed"));
     assert!(stage.app.changes().is_empty(), "the open domain is as it was");
+}
+
+#[test]
+fn in_the_help_a_text_is_looked_for_by_the_keys_of_every_pane() {
+    const NARROW: (u16, u16) = (80, 24);
+    let mut stage = Stage::answered().at(Pane::Conversation).key('?');
+    let mut press = |keys: &[&str]| {
+        for key in keys {
+            stage.frame(NARROW);
+            stage.input(&event(key));
+        }
+        stage.frame(NARROW).backend().to_string()
+    };
+    let typed = press(&["/", "?", "N"]);
+    assert!(typed.contains("┃ /?N ") && typed.contains("Enter look for it"), "{typed}");
+    let none = press(&["Enter"]);
+    assert!(none.contains("“?N” 0 of 0"), "{none}");
+
+    let first = press(&["/", "b", "o", "r", "d", "e", "r", "Enter"]);
+    assert!(first.contains("“border” 1 of 2") && first.contains("border of the panes left"), "{first}");
+    assert!(!typed.contains("border of the panes left"), "it was out of sight before");
+    assert!(press(&["n"]).contains("“border” 2 of 2"));
+    assert!(press(&["n"]).contains("“border” 1 of 2"), "it goes round");
+    let last = press(&["N"]);
+    assert!(last.contains("“border” 2 of 2") && last.contains("border of the panes right"), "{last}");
+    let top = press(&["g", "n"]);
+    assert!(top.contains("“border” 1 of 2"), "from where the list was scrolled to: {top}");
+
+    let left = press(&["/", "Esc"]);
+    assert!(left.contains("“border” 1 of 2") && left.contains("Esc close"), "{left}");
+    assert!(!press(&["Esc"]).contains("┏ Keys "));
+    let again = press(&["?", "n", "x"]);
+    assert!(again.contains("┃ /x ") && !again.contains("“border”"), "without a text one is asked for: {again}");
+    assert!(!press(&["F1"]).contains("┏ Keys "), "it closes also while a text is typed");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Integration tests, in one binary: linking the engines once is most of their cost.
 
 #[cfg(test)]
+mod agreement;
+#[cfg(test)]
 mod arrange;
 #[cfg(test)]
 mod citations;
@@ -14,6 +16,8 @@ mod copying;
 mod corpus;
 #[cfg(test)]
 mod eval;
+#[cfg(test)]
+mod evidence;
 #[cfg(test)]
 mod first_start;
 #[cfg(test)]

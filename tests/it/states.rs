@@ -61,6 +61,7 @@ pub(crate) fn states() -> Vec<State> {
         ("new domain", new_domain),
         ("new domain error", refused_domain),
         ("help full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('?')),
+        ("help looked through", |theme| looked_through(Stage::answered().in_theme(theme).at(Pane::Conversation))),
         ("palette full", |theme| palette(theme)),
     ]
 }
@@ -240,6 +241,15 @@ fn refused_domain(theme: Theme) -> Stage {
     stage.press(KeyCode::Enter, KeyModifiers::NONE);
     stage.press(KeyCode::Enter, KeyModifiers::NONE);
     stage
+}
+
+/// In the help the second place of a word is looked at.
+fn looked_through(stage: Stage) -> Stage {
+    let mut stage = stage.key('?').key('/');
+    stage.input(&crossterm::event::Event::Paste("sentence".into()));
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage.frame((80, 24));
+    stage.key('n')
 }
 
 fn palette(theme: Theme) -> Stage {

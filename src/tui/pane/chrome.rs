@@ -203,7 +203,12 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
         );
     }
     let mut spans = vec![Span::raw(" ")];
-    if let Some(find) = screen.find.as_ref().filter(|_| screen.popup.is_none() && screen.focus != Pane::Composer) {
+    let find = match &screen.popup {
+        Some(Popup::Help(view)) => view.find.as_ref().filter(|_| view.typed.is_none()),
+        Some(_) => None,
+        None => screen.find.as_ref().filter(|_| screen.focus != Pane::Composer),
+    };
+    if let Some(find) = find {
         let (at, of) = find.at;
         let text = fit(&find.text, room / 3);
         spans.push(Span::styled(screen.words.found_of(&text, at, of), theme.strong));
@@ -236,7 +241,15 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
 fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, words.hint(action));
     match popup {
-        Popup::Help(_) => vec![(Action::Back, words.close()), short(Action::PageDown), short(Action::PageUp)],
+        Popup::Help(view) if view.typed.is_some() => {
+            vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())]
+        }
+        Popup::Help(view) => {
+            let matches = view.find.is_some().then_some([Action::NextMatch, Action::PreviousMatch]);
+            let more = [Action::Search, Action::PageDown, Action::PageUp];
+            let all = matches.into_iter().flatten().chain(more);
+            [(Action::Back, words.close())].into_iter().chain(all.map(short)).collect()
+        }
         Popup::Palette(_) => vec![(Action::Send, words.do_it()), (Action::Back, words.close())],
         Popup::Prompt(_) => vec![(Action::Send, words.done()), (Action::Back, words.leave_it())],
         Popup::NewDomain(_) => {

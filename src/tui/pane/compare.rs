@@ -26,7 +26,7 @@ use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
 use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
 use crate::tui::theme::Theme;
-use crate::tui::words::{Noun, Words};
+use crate::tui::words::Words;
 
 /// From this width on the two turns stand side by side.
 const TWO: usize = 96;
@@ -259,8 +259,9 @@ impl Look<'_> {
             lines.push(Line::default());
             lines
         };
-        let sources = |side| {
-            let mut lines = vec![Line::styled(self.words.sources_heading(), self.theme.strong)];
+        let sources = |side: Side<'_>| {
+            let mut lines =
+                vec![Line::styled(self.words.sources_of_turn(side.turn().record.number), self.theme.strong)];
             lines.extend(side_rows(side, self.column(), (self.theme, self.words)));
             lines.push(Line::default());
             lines
@@ -279,9 +280,8 @@ impl Look<'_> {
         let tokens = turn.answer().map_or(0, |answer| answer.completion.prompt_tokens);
         let mut about = words.turn_number(record.number);
         if turn.is_answered() {
-            let (sources, tokens) = (words.counted(sources, Noun::Source), words.thousands(tokens));
-            let total = words.duration(record.trace.timings_ms.total);
-            about = format!("{about} · {}", words.answered(&sources, &tokens, &total));
+            let told = words.read_and_took((sources, tokens), record.trace.timings_ms.total);
+            about = format!("{about} · {told}");
         }
         vec![Line::styled(fit(&about, self.column()), self.theme.strong)]
     }

@@ -207,8 +207,9 @@ pub(in crate::tui) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime
         }
     };
     let seconds = (now - screen.stage.1).whole_seconds().max(0);
+    let so_far = words.running_time(u32::try_from(seconds).unwrap_or(u32::MAX));
     let place = if here.is_some() { "" } else { words.elsewhere() };
-    Some(format!("{place}{doing}  {seconds} s"))
+    Some(format!("{place}{doing}  {so_far}"))
 }
 
 fn answering(turn: &Turn, words: Words) -> String {

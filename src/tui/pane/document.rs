@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::popup::{FOOTER, draw_text, middle};
+use super::popup::{FOOTER, draw_search, middle};
 use super::{Focus, block, say};
 use crate::app::{App, DocumentPart, Fetched, Piece};
 use crate::base::{EvidenceId, clean_line};
@@ -62,9 +62,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     frame.render_widget(Paragraph::new(lines), body);
     if let Some(line) = &mut view.typed {
         let row = Rect { y: body.bottom(), height: typed, ..inner };
-        let label = Rect { width: 2.min(row.width), ..row };
-        frame.render_widget(Line::styled(" /", theme.accent), label);
-        draw_text(line, Rect { x: row.x + label.width, width: row.width - label.width, ..row }, frame);
+        draw_search(line, row, &theme, frame);
     }
 }
 

@@ -1,4 +1,8 @@
 //! The hits of the selected turn, best first; the selected one is opened.
+//!
+//! Invariants: the place of a hit in its document is always told; the header of a table stays while its rows scroll.
+
+use std::ops::Range;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -6,20 +10,31 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::table::{self, TableLook};
-use super::{Focus, say, side_block};
+use super::{Focus, say, side_block, side_block_of};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
 use crate::prompt::CutHow;
 use crate::retrieval::{Age, Hit};
 use crate::tui::action::{Action, Place};
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, fit, paragraphs};
+use crate::tui::text::{self, Indent, fit, fit_middle, paragraphs};
 use crate::tui::theme::Theme;
 use crate::tui::words::Words;
 
+/// Before every line of a hit but its first.
+const LEAD: &str = "    ";
+/// Between two things that are said of a hit.
+const BETWEEN: &str = " · ";
+/// Fewer cells say nothing.
+const SHORTEST: usize = 8;
+
 pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
-    let frame_block = side_block(screen, Pane::Evidence, &theme);
+    let earlier = screen.turn(app).filter(|turn| app.turns().last().is_some_and(|last| last.key != turn.key));
+    let frame_block = match earlier {
+        Some(turn) => side_block_of(screen, Pane::Evidence, (&words.sources_of_turn(turn.record.number), area.width)),
+        None => side_block(screen, Pane::Evidence, &theme),
+    };
     let inner = frame_block.inner(area);
     frame.render_widget(frame_block, area);
     let Some(turn) = screen.turn(app) else {
@@ -44,32 +59,24 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     table::measure(&mut screen.evidence.table, table);
     let farthest = screen.evidence.table.as_ref().map_or(0, |table| table.farthest(width.saturating_sub(4)));
     screen.evidence.left = screen.evidence.left.min(farthest);
-    let mut lines = Vec::new();
-    let mut owners = Vec::new();
-    let mut selected = 0..0;
-    for (at, hit) in turn.hits().iter().enumerate() {
-        let start = lines.len();
-        let here = at == screen.evidence.selected;
-        lines.extend(head(turn, hit, here.then_some('›'), (width, &theme, words)));
-        if here && !screen.evidence.closed {
-            lines.extend(body(app, screen, hit, width));
-        }
-        owners.resize(lines.len(), Some(at));
-        if here {
-            selected = start..lines.len();
-        }
-    }
+    let Laid { mut lines, owners, selected, table } = lay_out(app, screen, turn, width);
     if let Some(find) = screen.find.as_ref().filter(|_| screen.focus == Pane::Evidence) {
         find.mark(&mut lines);
     }
     let height = usize::from(inner.height);
+    screen.evidence.scroll.covered = table.as_ref().map_or(0, |table| table.header.len());
     let mut view = screen.evidence.scroll.view(lines.len(), height);
     if std::mem::take(&mut screen.evidence.reveal) {
         screen.evidence.scroll.reveal(selected);
         view = screen.evidence.scroll.view(lines.len(), height);
     }
     screen.targets.rows(Pane::Evidence, inner, owners.into_iter().skip(view.start));
-    let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
+    let mut seen = lines.get(view.clone()).unwrap_or_default().to_vec();
+    if let Some(header) = table.and_then(|table| table.header_over(view.start)) {
+        for (over, line) in seen.iter_mut().zip(lines.get(header).unwrap_or_default()) {
+            over.clone_from(line);
+        }
+    }
     frame.render_widget(Paragraph::new(seen), inner);
     let below = screen.evidence.scroll.below();
     if below > 0 {
@@ -82,29 +89,170 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     }
 }
 
-/// Two lines: where it is from; how it was found.
+/// The hits as lines, each with the hit it is of.
+struct Laid {
+    lines: Vec<Line<'static>>,
+    owners: Vec<Option<usize>>,
+    /// The lines of the selected hit.
+    selected: Range<usize>,
+    /// Where its table is, if it is open and has one.
+    table: Option<TablePlace>,
+}
+
+/// The lines of a table that is seen.
+struct TablePlace {
+    header: Range<usize>,
+    rows: Range<usize>,
+}
+
+impl TablePlace {
+    /// The header, where it is scrolled away above rows that are still seen.
+    fn header_over(self, top: usize) -> Option<Range<usize>> {
+        (self.header.start < top && top + self.header.len() < self.rows.end).then_some(self.header)
+    }
+
+    fn further_down(self, by: usize) -> Self {
+        let down = |range: Range<usize>| range.start + by..range.end + by;
+        Self { header: down(self.header), rows: down(self.rows) }
+    }
+}
+
+fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
+    let look = (width, &screen.theme, screen.words);
+    let mut laid = Laid { lines: Vec::new(), owners: Vec::new(), selected: 0..0, table: None };
+    for (at, hit) in turn.hits().iter().enumerate() {
+        let start = laid.lines.len();
+        let here = at == screen.evidence.selected;
+        laid.lines.extend(head(turn, hit, here.then_some('›'), look));
+        if here && !screen.evidence.closed {
+            let (lines, table) = body(app, screen, hit, width);
+            laid.table = table.map(|table| table.further_down(laid.lines.len()));
+            laid.lines.extend(lines);
+        }
+        laid.owners.resize(laid.lines.len(), Some(at));
+        if here {
+            laid.selected = start..laid.lines.len();
+        }
+    }
+    laid
+}
+
+/// Where it is from; what became of it, how it was found and where it stands in its document. The last stays whole.
 fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
     let (width, theme, words) = look;
     let lead = format!("{}{:>2} {:<7} ", cursor.unwrap_or(' '), hit.rank, words.kind(hit.kind));
-    let name = fit(&origin(hit), width.saturating_sub(crate::tui::text::width(&lead)));
+    let name = origin_in(hit, width.saturating_sub(text::width(&lead)));
     let style = if cursor.is_some() { theme.selected } else { theme.text };
-    let first = Line::from(vec![Span::styled(lead, theme.accent), Span::styled(name, style)]);
+    let mut lines = vec![Line::from(vec![Span::styled(lead, theme.accent), Span::styled(name, style)])];
+    let location = Location::of(hit);
+    let mut line = vec![Span::raw(LEAD)];
+    for mark in told(turn, hit, (theme, words)).into_iter().chain(version(turn, hit, (theme, words))) {
+        line.extend([mark, Span::styled(BETWEEN, theme.dim)]);
+    }
+    let mut used: usize = line.iter().map(Span::width).sum();
+    if line.len() > 1 && used + location.least() > width {
+        line.pop();
+        lines.push(Line::from(std::mem::replace(&mut line, vec![Span::raw(LEAD)])));
+        used = text::width(LEAD);
+    }
+    let rest = found_and_place(&found(hit, words), &location, width.saturating_sub(used));
+    line.push(Span::styled(rest, theme.dim));
+    lines.push(Line::from(line));
+    lines
+}
+
+/// Its scores and its ranks in both searches.
+fn found(hit: &Hit, words: Words) -> String {
     let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
-    let location = clean_line(&hit.location);
     let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
-    let mut found = words.found_at(&words.decimal(hit.fused, 4), &dense, &lexical);
-    if let Some(score) = hit.rerank_score {
-        found = words.and_reranked(&found, &words.number(&format!("{score:.3}")));
+    let found = words.found_at(&words.decimal(hit.fused, 4), &dense, &lexical);
+    match hit.rerank_score {
+        Some(score) => words.and_reranked(&found, &words.decimal(score, 3)),
+        None => found,
     }
-    let told = told(turn, hit, (theme, words));
-    let rest = [&found, location.as_str()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
-    let mut second = vec![Span::raw("    ")];
-    for told in told.into_iter().chain(version(turn, hit, (theme, words))) {
-        second.extend([told, Span::styled(" · ", theme.dim)]);
+}
+
+/// Both in so many cells: the heading of the location gives way first, then the scores.
+fn found_and_place(found: &str, location: &Location, room: usize) -> String {
+    if location.least() == 0 {
+        return whole_parts(found, room);
     }
-    let used: usize = second.iter().map(Span::width).sum();
-    second.push(Span::styled(fit(&rest, width.saturating_sub(used)), theme.dim));
-    vec![first, Line::from(second)]
+    let between = text::width(BETWEEN);
+    let for_found = room.saturating_sub(location.least() + between);
+    let found = whole_parts(found, for_found);
+    if found.is_empty() {
+        return location.fit(room);
+    }
+    let rest = room.saturating_sub(text::width(&found) + between);
+    format!("{found}{BETWEEN}{}", location.fit(rest))
+}
+
+/// As many of its parts as have room, with `…` where some are missing: half a score would be another one.
+fn whole_parts(found: &str, room: usize) -> String {
+    if text::width(found) <= room {
+        return found.to_owned();
+    }
+    let mut kept = found;
+    while let Some((before, _)) = kept.rsplit_once(BETWEEN) {
+        kept = before;
+        let cut = format!("{kept}{BETWEEN}…");
+        if text::width(&cut) <= room {
+            return cut;
+        }
+    }
+    String::new()
+}
+
+/// Where a hit stands in its document, as `page 3, Agenda, text 1 (in Projects)`, in parts.
+struct Location {
+    /// `page 3, `, or nothing.
+    page: String,
+    /// The heading, which also stands in the line above; nothing where the location has none.
+    heading: String,
+    /// `text 1`.
+    place: String,
+    /// The pages above the document.
+    above: String,
+}
+
+impl Location {
+    fn of(hit: &Hit) -> Self {
+        let whole = clean_line(&hit.location);
+        let (rest, above) = match whole.strip_suffix(')').and_then(|whole| whole.split_once(" (in ")) {
+            Some((rest, above)) => (rest, above.to_owned()),
+            None => (whole.as_str(), String::new()),
+        };
+        let heading = clean_line(&hit.heading);
+        let (page, after) = rest.split_once(", ").filter(|(page, _)| page.starts_with("page ")).unwrap_or(("", rest));
+        let place =
+            after.strip_prefix(&heading).filter(|_| !heading.is_empty()).and_then(|rest| rest.strip_prefix(", "));
+        let page = if page.is_empty() { String::new() } else { format!("{page}, ") };
+        match place {
+            Some(place) => Self { page, heading, place: place.to_owned(), above },
+            None => Self { page, heading: String::new(), place: after.to_owned(), above },
+        }
+    }
+
+    /// Cells of what is always shown.
+    fn least(&self) -> usize {
+        text::width(&self.page) + text::width(&self.place)
+    }
+
+    fn fit(&self, room: usize) -> String {
+        let Self { page, heading, place, above } = self;
+        let for_heading = room.saturating_sub(self.least() + 2);
+        let whole = if heading.is_empty() || for_heading < SHORTEST {
+            fit(&format!("{page}{place}"), room)
+        } else {
+            format!("{page}{}, {place}", fit_middle(heading, for_heading))
+        };
+        let is_cut = !heading.is_empty() && for_heading < text::width(heading);
+        let for_above = room.saturating_sub(text::width(&whole) + text::width(" (in )"));
+        if above.is_empty() || is_cut || for_above < SHORTEST {
+            return whole;
+        }
+        format!("{whole} (in {})", fit_middle(above, for_above))
+    }
 }
 
 /// Title › heading.
@@ -113,22 +261,32 @@ pub(super) fn origin(hit: &Hit) -> String {
     if heading.is_empty() || heading == title { title } else { format!("{title} › {heading}") }
 }
 
-/// What became of a hit in the prompt and the answer.
-fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Span<'static>> {
-    let answer = turn.answer()?;
-    let cut = answer.prompt.cut.iter().find(|cut| cut.rank == hit.rank).map(|cut| cut.how);
-    if answer.citations.contains(&hit.rank) {
-        return Some(Span::styled(words.cited(), theme.citation));
+/// Title › heading in so many cells: the heading gives way first, from its middle.
+fn origin_in(hit: &Hit, room: usize) -> String {
+    let (whole, title) = (origin(hit), clean_line(&hit.title));
+    let for_heading = room.saturating_sub(text::width(&title) + text::width(" › "));
+    match whole.strip_prefix(&title).and_then(|rest| rest.strip_prefix(" › ")) {
+        Some(heading) if for_heading >= SHORTEST => format!("{title} › {}", fit_middle(heading, for_heading)),
+        _ => fit_middle(&whole, room),
     }
-    match cut {
+}
+
+/// What became of a hit in the prompt, then in the answer.
+fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Vec<Span<'static>> {
+    let Some(answer) = turn.answer() else { return Vec::new() };
+    let is_cited = answer.citations.contains(&hit.rank);
+    let cut = answer.prompt.cut.iter().find(|cut| cut.rank == hit.rank).map(|cut| cut.how);
+    let in_prompt = match cut {
         Some(CutHow::Dropped) => Some(Span::styled(words.cut_no_room(), theme.warn)),
         Some(CutHow::Shortened) => Some(Span::styled(words.cut_short(), theme.warn)),
         Some(CutHow::Version) => Some(Span::styled(words.not_in_prompt(), theme.dim)),
-        None if turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => {
+        None if !is_cited && turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => {
             Some(Span::styled(words.not_in_prompt(), theme.dim))
         }
         None => None,
-    }
+    };
+    let cited = is_cited.then(|| Span::styled(words.cited(), theme.citation));
+    in_prompt.into_iter().chain(cited).collect()
 }
 
 /// Which version of its page a hit is from, and where the newest stands.
@@ -145,8 +303,8 @@ fn version(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Sp
     }
 }
 
-/// The context, dim, around the content; below it the table.
-fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'static>> {
+/// The context, dim, around the content; below it the table, and where that is.
+fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> (Vec<Line<'static>>, Option<TablePlace>) {
     let (theme, words) = (&screen.theme, screen.words);
     let indent = Indent::of(4);
     let mut lines = Vec::new();
@@ -166,14 +324,17 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'s
         lines.extend(paragraphs(&hit.content, theme.text, width, &indent));
     }
     lines.extend(dim(words.after_in_context(), &hit.context.after));
+    let mut place = None;
     if let (Some(Some(grid)), Some(measured)) = (grid, &screen.evidence.table) {
         let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
         let keys = format!("{}/{}", key(Action::Left), key(Action::Right));
         let (width, left) = (width.saturating_sub(4), screen.evidence.left);
         let look = TableLook { theme, words, width, row: hit.row, left, keys: &keys };
         lines.push(Line::default());
-        lines.extend(table::lines(grid, measured, &look).into_iter().map(|mut line| {
-            line.spans.insert(0, Span::raw("    "));
+        let table = table::lines(grid, measured, &look);
+        place = Some(TablePlace { header: table.header, rows: table.rows }.further_down(lines.len()));
+        lines.extend(table.lines.into_iter().map(|mut line| {
+            line.spans.insert(0, Span::raw(LEAD));
             line
         }));
     } else if grid.is_none() && hit.table.is_some() {
@@ -182,5 +343,5 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> Vec<Line<'s
     lines.extend(dim(words.date_of_document(), &clean_line(hit.date.as_deref().unwrap_or_default())));
     lines.extend(dim("", &hit.url));
     lines.push(Line::default());
-    lines
+    (lines, place)
 }

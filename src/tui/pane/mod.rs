@@ -80,12 +80,34 @@ pub(super) fn block<'a>(title: impl Into<Span<'a>>, focus: Focus, theme: &Theme)
 
 /// The frame of the pane on the right, which names what else it can show.
 fn side_block<'a>(screen: &ScreenState, pane: Pane, theme: &Theme) -> Block<'a> {
-    let focus = Focus::of(screen, pane);
-    let words = screen.words;
-    let frame_block = block(words.title(pane), focus, theme);
-    // Where only one pane is seen, the tab bar says the same.
-    if screen.columns < 2 {
+    let frame_block = block(screen.words.title(pane), Focus::of(screen, pane), theme);
+    with_tabs(frame_block, &tab_names(screen, pane), theme)
+}
+
+/// The same with a title of its own; in a frame too narrow for both, the last names are left out.
+fn side_block_of<'a>(screen: &ScreenState, pane: Pane, (title, width): (&str, u16)) -> Block<'a> {
+    let mut names = tab_names(screen, pane);
+    let room = usize::from(width).saturating_sub(super::text::width(title) + 6);
+    while super::text::width(&names.join(TABS)) > room && names.pop().is_some() {}
+    let frame_block = block(title.to_owned(), Focus::of(screen, pane), &screen.theme);
+    with_tabs(frame_block, &names, &screen.theme)
+}
+
+/// Between two names on a frame.
+const TABS: &str = " · ";
+
+fn with_tabs<'a>(frame_block: Block<'a>, names: &[String], theme: &Theme) -> Block<'a> {
+    if names.is_empty() {
         return frame_block;
+    }
+    frame_block.title(Line::styled(format!(" {} ", names.join(TABS)), theme.dim).right_aligned())
+}
+
+/// What else can be shown in the place of a pane, each with its key; nothing where only one pane is seen, for there the tab
+/// bar says the same.
+fn tab_names(screen: &ScreenState, pane: Pane) -> Vec<String> {
+    if screen.columns < 2 {
+        return Vec::new();
     }
     let tabs = [
         (Pane::Evidence, Action::ShowEvidence),
@@ -94,13 +116,11 @@ fn side_block<'a>(screen: &ScreenState, pane: Pane, theme: &Theme) -> Block<'a> 
         (Pane::Lists, Action::ShowLists),
     ];
     let others = tabs.into_iter().filter(|(other, _)| *other != pane && (screen.columns == 2 || *other != Pane::Lists));
-    let names: Vec<String> = others
-        .map(|(other, action)| {
-            let key = screen.keymap.key(action, Place::Composer).map(|key| key + " ").unwrap_or_default();
-            format!("{key}{}", words.tab(other))
-        })
-        .collect();
-    frame_block.title(Line::styled(format!(" {} ", names.join(" · ")), theme.dim).right_aligned())
+    let named = others.map(|(other, action)| {
+        let key = screen.keymap.key(action, Place::Composer).map(|key| key + " ").unwrap_or_default();
+        format!("{key}{}", screen.words.tab(other))
+    });
+    named.collect()
 }
 
 /// Lines with the part each belongs to.

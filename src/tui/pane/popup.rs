@@ -103,23 +103,44 @@ pub(super) fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Fr
     frame.render_widget(&*line, area);
 }
 
+/// The line for what is looked for, behind a `/`.
+pub(super) fn draw_search(line: &mut TextArea<'static>, row: Rect, theme: &Theme, frame: &mut Frame<'_>) {
+    let label = Rect { width: 2.min(row.width), ..row };
+    frame.render_widget(Line::styled(" /", theme.accent), label);
+    draw_text(line, Rect { x: row.x + label.width, width: row.width - label.width, ..row }, frame);
+}
+
 fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     // The frame, and a space before it.
     let room = usize::from(area.width).saturating_sub(3);
-    let lines = help_lines(&screen.keymap, (&screen.theme, screen.words), room);
+    let mut lines = help_lines(&screen.keymap, (&screen.theme, screen.words), room);
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
     let at = middle(area, wide + 4, lines.len() + 2);
     let frame_block = block(screen.words.keys(), Focus::Here, &screen.theme);
     let inner = frame_block.inner(at);
-    let Some(Popup::Help(scroll)) = &mut screen.popup else { return };
-    let view = scroll.view(lines.len(), usize::from(inner.height));
-    let frame_block = match scroll.below() {
+    let Some(Popup::Help(help)) = &mut screen.popup else { return };
+    let typed = u16::from(help.typed.is_some()).min(inner.height);
+    let height = usize::from(inner.height - typed);
+    let mut view = help.scroll.view(lines.len(), height);
+    if let Some(find) = &mut help.find {
+        let matches = find.mark(&mut lines);
+        if let Some(to) = find.step(&matches, find.line.unwrap_or(view.start)) {
+            find.line = Some(to);
+            help.scroll.go_to(to);
+            view = help.scroll.view(lines.len(), height);
+        }
+    }
+    let frame_block = match help.scroll.below() {
         0 => frame_block,
         below => frame_block.title_bottom(Line::from(screen.words.more_below(below)).right_aligned()),
     };
     let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
     frame.render_widget(Clear, at);
     frame.render_widget(Paragraph::new(seen).block(frame_block), at);
+    if let Some(line) = &mut help.typed {
+        let row = Rect { y: inner.bottom() - typed, height: typed, ..inner };
+        draw_search(line, row, &screen.theme, frame);
+    }
 }
 
 /// The actions that were found, each with its first key, around the selected one.

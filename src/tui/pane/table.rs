@@ -1,4 +1,8 @@
-//! A table evidence in its place: the header stays, the hit's row is marked, a wide table scrolls sideways.
+//! A table evidence in its place: the hit's row is marked, a wide table scrolls sideways behind its first column.
+//!
+//! Not here: that the header stays while its rows scroll (`evidence`).
+
+use std::ops::Range;
 
 use ratatui::text::{Line, Span};
 
@@ -14,6 +18,9 @@ const WIDEST: usize = 32;
 const AROUND: usize = 4;
 /// Rows shown of a table that is itself the hit; more would slow every frame down.
 const MOST: usize = 500;
+
+/// Between two columns.
+const BORDER: &str = " │ ";
 
 /// How a table is looked at.
 pub(super) struct TableLook<'a> {
@@ -47,6 +54,21 @@ impl Measured {
         Self { of, cells, widths, total }
     }
 
+    /// Cells of the first column with its border, where it stays as the table scrolls sideways: it may take half of the
+    /// room.
+    fn fixed(&self, room: usize) -> usize {
+        let first = self.widths.first().map_or(0, |first| first + width(BORDER));
+        if self.widths.len() > 1 && 2 * first <= room && self.total > room { first } else { 0 }
+    }
+
+    /// A row in so much room, `left` cells scrolled away behind what stays.
+    fn row(&self, row: &[String], (left, room): (usize, usize)) -> String {
+        let cells: Vec<String> =
+            self.widths.iter().enumerate().map(|(at, w)| pad(row.get(at).map_or("", String::as_str), *w)).collect();
+        let (row, fixed) = (cells.join(BORDER), self.fixed(room));
+        window(&row, 0, fixed) + &window(&row, fixed + left, room.saturating_sub(fixed))
+    }
+
     /// How far the table can be scrolled at this width.
     pub(super) fn farthest(&self, width: usize) -> usize {
         self.total.saturating_sub(width.saturating_sub(2).max(1))
@@ -63,18 +85,23 @@ pub(super) fn measure(known: &mut Option<Measured>, table: Option<(EvidenceId, &
     }
 }
 
+/// A table as lines.
+pub(super) struct TableLines {
+    pub(super) lines: Vec<Line<'static>>,
+    /// Which of them are the header and what is below it.
+    pub(super) header: Range<usize>,
+    /// Which of them are rows.
+    pub(super) rows: Range<usize>,
+}
+
 /// The table as lines: the rows around the hit's row, or all of a table that is itself the hit.
-pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>) -> Vec<Line<'static>> {
+pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>) -> TableLines {
     let (theme, words) = (look.theme, look.words);
-    let Measured { cells, widths, total, .. } = measured;
+    let Measured { cells, total, .. } = measured;
     let total = *total;
     let room = look.width.saturating_sub(2).max(1);
     let left = look.left.min(total.saturating_sub(room));
-    let draw = |row: &[String]| {
-        let cells: Vec<String> =
-            widths.iter().enumerate().map(|(at, w)| pad(row.get(at).map_or("", String::as_str), *w)).collect();
-        window(&cells.join(" │ "), left, room)
-    };
+    let draw = |row: &[String]| measured.row(row, (left, room));
     let hit = look.row.and_then(|row| usize::try_from(row).ok()).and_then(|row| row.checked_sub(1));
     let hit = hit.filter(|hit| *hit < grid.rows.len());
     let first = hit.map_or(0, |hit| hit.saturating_sub(AROUND));
@@ -83,27 +110,32 @@ pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>)
     let mut lines = Vec::new();
     let caption = if grid.caption.is_empty() { String::new() } else { format!(": {}", grid.caption) };
     lines.push(Line::from(one_line(&words.table_number(grid.number, &caption), theme.dim)));
+    let header = lines.len();
     lines.push(Line::from(vec![
         Span::raw("  "),
         Span::styled(draw(cells.first().map_or(&[], Vec::as_slice)), theme.strong),
     ]));
     lines.push(Line::styled(format!("  {}", "─".repeat(total.min(room))), theme.dim));
+    let header = header..lines.len();
     if first > 0 {
         lines.push(Line::styled(words.rows_above(&words.counted(first, Noun::Row)), theme.dim));
     }
+    let rows = lines.len();
     for (at, row) in cells.iter().skip(1).enumerate().take(last).skip(first) {
         let (mark, style) = if Some(at) == hit { ("▶ ", theme.strong) } else { ("  ", theme.text) };
         lines.push(Line::from(vec![Span::styled(mark, theme.accent), Span::styled(draw(row), style)]));
     }
+    let rows = rows..lines.len();
     if last < grid.rows.len() {
-        let rows = words.counted(grid.rows.len() - last, Noun::Row);
-        lines.push(Line::styled(words.rows_below(&rows), theme.dim));
+        let more = words.counted(grid.rows.len() - last, Noun::Row);
+        lines.push(Line::styled(words.rows_below(&more), theme.dim));
     }
     if total > room {
-        let text = words.cells_of_table(left + 1, (left + room).min(total), total, look.keys);
+        let from = if left == 0 { 0 } else { measured.fixed(room) + left };
+        let text = words.cells_of_table(from + 1, (left + room).min(total), total, look.keys);
         lines.push(Line::styled(fit(&text, look.width), theme.dim));
     }
-    lines
+    TableLines { lines, header, rows }
 }
 
 fn clean(row: &[String]) -> Vec<String> {

@@ -14,7 +14,7 @@ use crate::tui::markdown::{self, Look, Mark, render};
 use crate::tui::meter;
 use crate::tui::text::{Indent, one_line, paragraphs, wrap};
 use crate::tui::theme::Theme;
-use crate::tui::words::{Noun, Words};
+use crate::tui::words::Words;
 
 /// Lines of a turn beside its question and its answer.
 const AROUND: usize = 4;
@@ -184,9 +184,7 @@ fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> 
             let explained =
                 record.trace.attribution.as_ref().map(|_| words.and_explained(&words.duration(times.explain)));
             let answered = times.rewrite + times.translate + times.retrieve + times.answer;
-            let total = words.duration(answered);
-            let (sources, tokens) = (words.counted(prompt, Noun::Source), words.thousands(tokens));
-            let text = words.answered(&sources, &tokens, &total) + &explained.unwrap_or_default();
+            let text = words.read_and_took((prompt, tokens), answered) + &explained.unwrap_or_default();
             let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
             let meter = meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
             lines.extend(meter.unwrap_or_default());

@@ -35,7 +35,7 @@ texts! { COMPARE
     turns_left = "These turns are no longer on screen.", "Diese Fragen sind nicht mehr auf dem Bildschirm.";
     what_differs = "What differs:", "Was verschieden ist:";
     same_word_for_word = "The answers are the same, word for word.", "Die Antworten sind wörtlich gleich.";
-    sources_heading = "Sources", "Quellen";
+    sources_of_turn(turn: u32) = "Sources of turn {turn}", "Quellen zu Frage {turn}";
     no_source = "none", "keine";
     turn_number(turn: u32) = "Turn {turn}", "Frage {turn}";
 

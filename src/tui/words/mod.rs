@@ -13,6 +13,7 @@ mod compare;
 mod guide;
 mod lists;
 mod notices;
+mod numbers;
 mod panes;
 mod popups;
 mod settings;
@@ -23,7 +24,7 @@ mod why;
 
 use time::OffsetDateTime;
 
-use crate::base::{Language, Millis};
+use crate::base::Language;
 
 /// The texts of the screen in one language.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -121,47 +122,6 @@ impl Words {
 
     fn language(self) -> Language {
         self.0
-    }
-
-    /// A number that is written with a decimal point, as it is written in this language.
-    pub(super) fn number(self, written: &str) -> String {
-        match self.0 {
-            Language::English => written.to_owned(),
-            Language::German => written.replace('.', ","),
-        }
-    }
-
-    /// A number with so many decimals.
-    pub(super) fn decimal(self, number: f64, decimals: usize) -> String {
-        self.number(&format!("{number:.decimals$}"))
-    }
-
-    /// `1,240`, in German `1.240`.
-    pub(super) fn thousands(self, number: usize) -> String {
-        let separator = match self.0 {
-            Language::English => ',',
-            Language::German => '.',
-        };
-        let digits = number.to_string();
-        let mut grouped = String::new();
-        for (at, digit) in digits.chars().enumerate() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
-                grouped.push(separator);
-            }
-            grouped.push(digit);
-        }
-        grouped
-    }
-
-    /// `850 ms`, `1.2 s`.
-    pub(super) fn duration(self, time: Millis) -> String {
-        if time.0 < 1000.0 { format!("{:.0} ms", time.0) } else { format!("{} s", self.decimal(time.0 / 1000.0, 1)) }
-    }
-
-    /// `1 document`, `2 documents`.
-    pub(super) fn counted(self, number: usize, noun: Noun) -> String {
-        let (one, several) = noun.forms(self.0);
-        format!("{} {}", self.thousands(number), if number == 1 { one } else { several })
     }
 
     /// `Source 1`, `Sources 1, 3`.

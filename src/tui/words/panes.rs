@@ -37,7 +37,7 @@ texts! { PANES
     several_made_up(sources: &str) =
         "! {sources} were not among the sources it was given", "! {sources} waren nicht unter den vorgelegten Quellen";
     answered(sources: &str, tokens: &str, total: &str) =
-        "{sources} · {tokens} tokens read · {total}", "{sources} · {tokens} Token gelesen · {total}";
+        "{sources} · {tokens} read · {total}", "{sources} · {tokens} gelesen · {total}";
     and_explained(time: &str) = " · explained in {time}", " · erklärt in {time}";
     canceled = "■ cancelled", "■ abgebrochen";
     canceled_and_kept = "■ cancelled; what was written is kept", "■ abgebrochen; das Geschriebene bleibt";
@@ -57,7 +57,7 @@ texts! { PANES
     cited_and_decisive = "cited and decisive", "zitiert und entscheidend";
     cited_but_removable = "cited but removable", "zitiert, aber entbehrlich";
     decisive_but_not_cited = "decisive but not cited", "entscheidend, aber nicht zitiert";
-    cut_no_room = "! cut, no room", "! kein Platz";
+    cut_no_room = "! not in the prompt: no room", "! nicht im Prompt: kein Platz";
     cut_short = "! shortened", "! gekürzt";
     not_in_prompt = "not in prompt", "nicht im Prompt";
     title_of_context = "Title: ", "Titel: ";
