@@ -330,8 +330,13 @@ fn by_use(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
     Some(in_use(a).cmp(&in_use(b))).filter(|order| order.is_ne())
 }
 
+/// The day that a document is of; where it has no date, that in the name of its file or the last part of its address.
 fn day(hit: &Candidate<'_>) -> Option<Date> {
-    let date = hit.date?;
+    let of_file = || {
+        let name = hit.url.rsplit(['/', '\\']).next()?;
+        Some(name.rsplit_once('.').map_or(name, |(stem, _)| stem))
+    };
+    let date = hit.date.or_else(of_file)?;
     // RFC 3339 joins day and time to one word: its first ten characters are the day.
     let reading = [date, date.get(..10).unwrap_or(date)]
         .iter()
@@ -488,6 +493,10 @@ mod tests {
         assert_eq!(newest([dated("2025-01-05T10:00"), dated("2025-01-05T09:59")]), Some(0));
         assert_eq!(newest([dated("5 January 2025"), dated("2024-12-31T10:00:00Z")]), Some(0));
         assert_eq!(newest([dated("lately"), dated("before")]), None);
+        let old = at("ops/Cranes 2024-11-02.md");
+        let new = Candidate { url: "ops/Cranes 2025-01-05.md", ..of(2, "Cranes", None, NEW) };
+        assert_eq!(newest([old, new]), Some(1));
+        assert_eq!(told(&[new, old], "What was the load on 2 November 2024?"), (vec![1, 0], vec![ALSO, NEWEST]));
         // One has no date, but all have a number.
         let mixed = [Candidate { url: &ten, ..dated("2024-01-01") }, Candidate { url: &nine, ..titled("Cranes") }];
         assert_eq!(newest(mixed), Some(0));
