@@ -154,6 +154,8 @@ struct Asked {
     words: HashSet<String>,
     /// Years and numbers of versions.
     marks: HashSet<String>,
+    /// Those that stand alone.
+    years: HashSet<String>,
     dates: Vec<DayOrMonth>,
     about: About,
 }
@@ -177,8 +179,12 @@ impl Asked {
         } else {
             About::Now
         };
-        let dates = dates_in(question).iter().flat_map(|date| date.readings.clone()).collect();
-        Self { words, marks: marks(question).collect(), dates, about }
+        let mentions = dates_in(question);
+        // The year of a whole date does not name all that is of that year.
+        let mut rest = question.to_owned();
+        mentions.iter().rev().for_each(|mention| rest.replace_range(mention.span.clone(), " "));
+        let dates = mentions.into_iter().flat_map(|date| date.readings).collect();
+        Self { words, marks: marks(question).collect(), years: marks(&rest).collect(), dates, about }
     }
 
     /// How much speaks for a version, to be compared with that of the others.
@@ -195,7 +201,7 @@ impl Asked {
                 DayOrMonth::Day(asked) => *asked == day,
                 DayOrMonth::Month { year, month } => (*year, *month) == (day.year(), day.month()),
             };
-            self.dates.iter().any(is_read_as) || self.marks.contains(&day.year().to_string())
+            self.dates.iter().any(is_read_as) || self.years.contains(&day.year().to_string())
         });
         by_title || by_date
     }
@@ -497,6 +503,8 @@ mod tests {
         let new = Candidate { url: "ops/Cranes 2025-01-05.md", ..of(2, "Cranes", None, NEW) };
         assert_eq!(newest([old, new]), Some(1));
         assert_eq!(told(&[new, old], "What was the load on 2 November 2024?"), (vec![1, 0], vec![ALSO, NEWEST]));
+        let same_year = Candidate { url: "ops/Cranes 2024-11-05.md", ..new };
+        assert_eq!(told(&[same_year, old], "What was the load on 2 November 2024?").0, [1, 0]);
         // One has no date, but all have a number.
         let mixed = [Candidate { url: &ten, ..dated("2024-01-01") }, Candidate { url: &nine, ..titled("Cranes") }];
         assert_eq!(newest(mixed), Some(0));
