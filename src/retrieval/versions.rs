@@ -181,8 +181,8 @@ impl Asked {
         };
         let mentions = dates_in(question);
         // The year of a whole date does not name all that is of that year.
-        let mut rest = question.to_owned();
-        mentions.iter().rev().for_each(|mention| rest.replace_range(mention.span.clone(), " "));
+        let is_in_date = |at: usize| mentions.iter().any(|mention| mention.span.contains(&at));
+        let rest: String = question.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
         let dates = mentions.into_iter().flat_map(|date| date.readings).collect();
         Self { words, marks: marks(question).collect(), years: marks(&rest).collect(), dates, about }
     }
