@@ -54,7 +54,7 @@ pub(super) fn names(text: &str) -> Vec<String> {
 }
 
 /// Whether a text has a name that none of `heard` has a word of it for: a text of a model that speaks of `Felix Brandt`
-/// where nobody did speaks of an example it was shown.
+/// where nobody did made it up.
 pub(super) fn brings_a_name<'a>(text: &str, heard: impl IntoIterator<Item = &'a str>) -> bool {
     let heard: HashSet<String> = heard.into_iter().flat_map(parts).collect();
     // `D-Bus` was heard where `dbus` was.

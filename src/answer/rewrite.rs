@@ -148,7 +148,7 @@ fn speaks_of_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
     let heard = || heard.iter().map(String::as_str);
     let known: HashSet<String> = heard().flat_map(content_words).collect();
     let shares = content_words(line).iter().any(|word| known.contains(word));
-    // A name or number that nobody mentioned was borrowed from elsewhere, most of the time from the prompt's examples.
+    // A name or number that nobody mentioned is made up, or borrowed from elsewhere.
     let borrowed = numbers(line).any(|number| !known.contains(&number)) || brings_a_name(line, heard());
     shares && !borrowed
 }

@@ -251,10 +251,7 @@ mod tests {
     #[test]
     fn the_questions_of_the_demo_can_be_scored() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo/questions.toml");
-        let Ok(text) = std::fs::read_to_string(path) else {
-            println!("skipped: {path} is not there");
-            return;
-        };
+        let text = std::fs::read_to_string(path).unwrap();
         let file = parse(&text).unwrap();
         assert!(file.conversations[0].turns.len() >= 3, "the scripted demo has three turns");
         for turn in file.conversations.iter().flat_map(|conversation| &conversation.turns) {
