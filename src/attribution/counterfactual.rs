@@ -85,7 +85,9 @@ pub fn explain(
     let answer = Answer { text: text.clone(), completion: now, ..input.answer.clone() };
     // What was found before was held against another answer.
     let input = ExplainInput { answer: &answer, known: &[], ..input };
-    let attribution = by_leaving_out(input, engines, cancel, on_cluster)?;
+    // Stopped halfway, its values would be taken for those of the stored answer: they are told at the end, with this one.
+    let mut count = |done: usize, total: usize, _: &[Cluster]| on_cluster(done, total, &[]);
+    let attribution = by_leaving_out(input, engines, cancel, &mut count)?;
     Ok(Attribution { instead: Some(text), ..attribution })
 }
 

@@ -358,6 +358,15 @@ fn a_stored_answer_that_the_model_no_longer_gives_is_not_taken_for_the_work_of_a
     let zero: Vec<f64> = attribution.clusters[1..].iter().map(|cluster| cluster.contribution).collect();
     assert_eq!((attribution.clusters[0].hits.as_slice(), zero), (&[1][..], vec![0.0, 0.0]));
 
+    // What is known halfway is not held against the stored answer, so it is not told as if it were.
+    let (mut generator, embedder) = (Scripted::new(&finds_alice), Words::new());
+    let engines = Engines { generator: &mut generator, embedder: &embedder };
+    let mut told = Vec::new();
+    let mut hear = |done: usize, _: usize, clusters: &[Cluster]| told.push((done, clusters.len()));
+    let asked = ExplainInput { origin: Origin::Stored, ..input(&stored, &sources, &settings) };
+    explain(asked, engines, &CancelToken::never(), &mut hear).unwrap();
+    assert_eq!(told, [(1, 0), (2, 0), (3, 0)]);
+
     let same = answer(&EVIDENCES, "Alice did. [Source 1]");
     let asked = ExplainInput { origin: Origin::Stored, ..input(&same, &sources, &settings) };
     let (attribution, requests, _) = explained(asked, &finds_alice);
