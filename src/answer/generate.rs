@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::citation::{self, Citations};
+use super::named::with_sources;
 use super::scope::out_of_scope_language;
 use super::stream::CleanStream;
 use super::{Answer, AnswerError};
@@ -113,7 +114,7 @@ pub fn generate_answer(
     let completion = written(generator, &request, &mut shown, cancel, on_event)?;
     if !shown.only_cites() {
         shown.give_rest(on_event);
-        return Ok(finished(input, prompt, completion));
+        return with_sources(generator, finished(input, prompt, completion), cancel, on_event);
     }
     // Nothing but citations: the model writes on from a beginning that has none.
     let prompt = prompt.led(generator, input.language)?;
@@ -122,7 +123,8 @@ pub fn generate_answer(
     let again = written(generator, &request, &mut shown, cancel, on_event)?;
     shown.give_rest(on_event);
     let (first_token_ms, total_ms) = (completion.total_ms + again.first_token_ms, completion.total_ms + again.total_ms);
-    Ok(finished(input, prompt, Completion { first_token_ms, total_ms, ..again }))
+    let answer = finished(input, prompt, Completion { first_token_ms, total_ms, ..again });
+    with_sources(generator, answer, cancel, on_event)
 }
 
 fn written(
@@ -216,6 +218,7 @@ fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> 
         language: input.language,
         prompt,
         sampling: input.settings.sampling,
+        named: None,
         completion,
     }
 }
@@ -232,6 +235,7 @@ fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnM
         language: input.language,
         prompt,
         sampling: input.settings.sampling,
+        named: None,
         completion: Completion {
             text: String::new(),
             tokens: Vec::new(),

@@ -1,5 +1,5 @@
 //! Completes a follow-up, translates it where the documents have another language, generates the answer, reads its
-//! citations, suggests how to go on.
+//! citations or asks for them, suggests how to go on.
 //!
 //! Takes a question, the turns before it and the hits; gives a [`Rewrite`], a [`Translation`] and an [`Answer`].
 //! Invariants: a citation is a source that was in the prompt, every other number is invalid; the first question of a
@@ -10,6 +10,7 @@ mod check;
 pub mod citation;
 mod error;
 mod generate;
+mod named;
 mod names;
 mod outcome;
 mod rewrite;
@@ -20,6 +21,7 @@ mod translate;
 
 pub use error::AnswerError;
 pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};
+pub use named::Named;
 pub use outcome::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 pub use rewrite::{RewriteInput, edited_question, first_question, question_again, rewrite};
 pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};

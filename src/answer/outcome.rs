@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::citation;
+use super::{Named, citation};
 use crate::base::{Language, Millis};
 use crate::inference::{Completion, Sampling};
 use crate::prompt::Prompt;
@@ -96,9 +96,19 @@ pub struct Answer {
     pub sampling: Sampling,
     /// What the model said, as it said it.
     pub completion: Completion,
+    /// The sources it named when it was asked for them, where it had named none.
+    #[serde(default)]
+    pub named: Option<Named>,
 }
 
 impl Answer {
+    /// The answer without the sources that were asked for afterwards: what other answers are compared with.
+    #[must_use]
+    pub fn own_text(&self) -> &str {
+        let mark = self.named.as_ref().map_or("", |named| named.mark.as_str());
+        self.text.strip_suffix(mark).unwrap_or(&self.text)
+    }
+
     /// Whether it names sources and has no word of its own, as small models answer at times.
     #[must_use]
     pub fn only_cites(&self) -> bool {

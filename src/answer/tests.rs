@@ -1,12 +1,16 @@
 //! Rewriting and answering with a generator that says what the test tells it.
 
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
 use super::citation::Citations;
+use super::named::with_sources;
 use super::*;
 use crate::base::{CancelSource, CancelToken, DocumentId, EvidenceId, Language, Millis};
 use crate::evidence::{Context, Kind};
 use crate::inference::{
-    ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError,
-    PromptPart,
+    ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, GeneratorSettings,
+    InferenceError, LlamaGenerator, PromptPart,
 };
 use crate::prompt::{PastTurn, PromptSettings, out_of_scope};
 use crate::retrieval::{Hit, Why};
@@ -16,6 +20,8 @@ struct Says {
     text: &'static str,
     /// What it says where the answer's beginning is given.
     led: Option<&'static str>,
+    /// What it says where it is asked for the sources of an answer.
+    held: &'static str,
     identity: GeneratorIdentity,
     asked: Vec<GenerateRequest>,
 }
@@ -24,7 +30,7 @@ impl Says {
     fn new(text: &'static str) -> Self {
         let chat_template = ChatTemplate { source: String::new(), bos: String::new(), eos: String::new() };
         let identity = GeneratorIdentity { model: "says".to_owned(), context_tokens: 4096, chat_template };
-        Self { text, led: None, identity, asked: Vec::new() }
+        Self { text, led: None, held: "", identity, asked: Vec::new() }
     }
 }
 
@@ -63,6 +69,21 @@ impl Generate for Says {
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),
         })
+    }
+
+    fn generate_within(
+        &mut self,
+        _grammar: &str,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        let is_asked = request.parts.last().is_some_and(|part| part.text.ends_with("[Source"));
+        let says = if is_asked { self.held } else { self.text };
+        let text = std::mem::replace(&mut self.text, says);
+        let completion = self.generate(request, cancel, on_event);
+        self.text = text;
+        completion
     }
 }
 
@@ -439,9 +460,10 @@ fn where_a_model_only_cites_it_writes_on_from_a_beginning_and_what_it_cited_is_n
 
 #[test]
 fn an_answer_that_begins_with_a_citation_and_goes_on_is_shown_as_it_was_written() {
-    for says in ["[Source 1] sagt blau.", "[Blau] ist sie.", "(Source 1) Blau", "Blau"] {
+    for (says, times) in [("[Source 1] sagt blau.", 1), ("[Blau] ist sie.", 2), ("(Source 1) Blau", 1), ("Blau", 2)] {
         let (answer, events, asked) = answer(says, &[hit(1, "Blau.")]);
-        assert_eq!((asked, answer.prompt.lead()), (1, ""), "{says}");
+        // Asked for the sources of what has none, this model says nothing.
+        assert_eq!((asked, answer.prompt.lead()), (times, ""), "{says}");
         assert_eq!(shown(&events), says);
     }
 }
@@ -461,4 +483,76 @@ fn an_answer_of_citations_alone_is_known() {
         let lead = answer(says, &[hit(1, "Blau.")]).0.prompt.lead().to_owned();
         assert_eq!(lead, if alone { "Laut den Quellen" } else { "" }, "{says}");
     }
+}
+
+#[test]
+fn an_answer_without_a_source_is_asked_for_it_and_keeps_its_words() {
+    let hits = [hit(1, "Blau."), hit(2, "Rot.")];
+    let settings = AnswerSettings::default();
+    for (held, mark, cited) in [
+        ("2]", " [Source 2]", &[2][..]),
+        ("2, Source 1]", " [Source 2, Source 1]", &[1, 2]),
+        ("1", " [Source 1]", &[1]),
+        ("7]", "", &[]),
+        ("nothing", "", &[]),
+    ] {
+        let mut generator = Says { held, ..Says::new("Sie ist blau.") };
+        let mut events = Vec::new();
+        let mut hear = |event| events.push(event);
+        let answer = generate_answer(&mut generator, &input(&hits, &settings), &CancelToken::never(), &mut hear);
+        let answer = answer.unwrap();
+        assert_eq!(answer.text, format!("Sie ist blau.{mark}"), "{held}");
+        assert_eq!((answer.citations.as_slice(), answer.own_text()), (cited, "Sie ist blau."));
+        assert_eq!(shown(&events), answer.text, "what is shown is what is stored");
+        assert_eq!(answer.completion.text, "Sie ist blau.");
+        // The prompt and the answer stand before it, so that neither is read again.
+        let [first, second] = &generator.asked[..] else { panic!("{:?}", generator.asked) };
+        let (asked, before) = second.parts.split_last().unwrap();
+        assert_eq!((before, asked.text.as_str()), (&first.parts[..], "Sie ist blau. [Source"));
+    }
+}
+
+#[test]
+fn no_source_is_asked_for_where_one_is_named_or_there_is_nothing_to_name_it_for() {
+    let nothing = out_of_scope(Language::German);
+    for says in ["Blau [Source 1].", "Blau [Source 9].", nothing, ""] {
+        let (answer, _, asked) = answer(says, &[hit(1, "Blau.")]);
+        assert_eq!((asked, answer.named), (1, None), "{says}");
+    }
+}
+
+#[test]
+fn the_sources_of_a_real_model_are_among_those_of_the_prompt() {
+    let Some(mut generator) = tiny() else { return };
+    let hits = [hit(1, "The door of the harbour office is green."), hit(2, "Lunch is at noon.")];
+    let settings = AnswerSettings::default();
+    let input =
+        AnswerInput { question: "Which colour has the door?", language: Language::English, ..input(&hits, &settings) };
+    let cancel = CancelToken::never();
+    let answer = generate_answer(&mut generator, &input, &cancel, &mut |_| {}).unwrap();
+    for said in ["The door is green.", "It is at noon.", "Green.", "| door |\n| green |"] {
+        let completion = Completion { text: said.to_owned(), ..answer.completion.clone() };
+        let (text, citations) = (said.to_owned(), Vec::new());
+        let unnamed = Answer { text, citations, answered: true, completion, named: None, ..answer.clone() };
+        let answer = with_sources(&mut generator, unnamed, &cancel, &mut |_| {}).unwrap();
+        let named = answer.named.as_ref().unwrap();
+        assert!(named.completion.text.ends_with(']'), "{:?}", named.completion.text);
+        assert!(!answer.citations.is_empty() && answer.citations.iter().all(|rank| [1, 2].contains(rank)));
+        assert_eq!((answer.own_text(), &answer.text), (said, &format!("{said}{}", named.mark)));
+        assert!(named.completion.reused_tokens + 1 >= answer.completion.prompt_tokens, "{named:?}");
+    }
+}
+
+/// The generator of `tiny`, where its weights are.
+fn tiny() -> Option<LlamaGenerator> {
+    let folder = std::env::var_os("RAGONITE_MODELS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
+    let path = folder.join("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf");
+    if !path.is_file() {
+        assert!(std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|v| v != "1"), "{} is missing", path.display());
+        println!("skipped: {} is missing", path.display());
+        return None;
+    }
+    let go_on = Box::new(|_| ControlFlow::Continue(()));
+    Some(LlamaGenerator::load("smollm2", &path, &GeneratorSettings::default(), go_on).unwrap())
 }

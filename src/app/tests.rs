@@ -80,6 +80,7 @@ pub(super) fn answered(turn: u64, text: &str) -> Event {
         total_ms: Millis(4.0),
     };
     let answer = Answer {
+        named: None,
         text: text.into(),
         answered: true,
         citations: vec![],

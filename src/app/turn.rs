@@ -220,6 +220,7 @@ impl Turn {
                 first_token_ms: Millis::default(),
                 total_ms: Millis::default(),
             },
+            named: None,
         });
     }
 

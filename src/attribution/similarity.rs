@@ -39,8 +39,9 @@ pub fn similarity(
     let ranks = input.answer.prompt.sources();
     let mut vectors = Vec::new();
     if !ranks.is_empty() {
-        vectors =
-            embedder.embed(&[&input.answer.text], TextRole::Evidence, cancel).map_err(AttributionError::embedding)?;
+        vectors = embedder
+            .embed(&[input.answer.own_text()], TextRole::Evidence, cancel)
+            .map_err(AttributionError::embedding)?;
     }
     let cosine = |rank: usize| {
         let source = input.sources.iter().find(|source| source.rank == rank)?;

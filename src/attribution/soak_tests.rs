@@ -224,6 +224,7 @@ fn answer(request: &GenerateRequest, completion: Completion) -> Answer {
         tokens: 1,
     };
     Answer {
+        named: None,
         text: completion.text.clone(),
         answered: true,
         citations: Vec::new(),

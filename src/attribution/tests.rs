@@ -154,6 +154,7 @@ fn answer(evidences: &[&str], text: &str) -> Answer {
     segments.extend(sources.map(|(text, rank)| segment(Part::Evidence { rank }, format!("{text} "))));
     segments.push(segment(Part::Question, QUESTION.into()));
     Answer {
+        named: None,
         text: text.into(),
         answered: true,
         citations: vec![1],

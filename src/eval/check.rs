@@ -278,6 +278,7 @@ mod tests {
             total_ms: Millis::default(),
         };
         let answer = Answer {
+            named: None,
             text: ANSWER.into(),
             answered: true,
             citations: citations.to_vec(),

@@ -95,6 +95,7 @@ pub struct ScriptedGenerator {
     identity: GeneratorIdentity,
     answer: Answering,
     hiding: Hiding,
+    naming: Option<usize>,
     /// What it said, by token.
     said: HashMap<i32, String>,
 }
@@ -130,6 +131,7 @@ impl ScriptedGenerator {
             identity: GeneratorIdentity { model: "scripted".into(), context_tokens: 4096, chat_template },
             answer: Box::new(answer),
             hiding: Hiding::Unable,
+            naming: None,
             said: HashMap::new(),
         }
     }
@@ -144,6 +146,13 @@ impl ScriptedGenerator {
     #[must_use]
     pub fn hiding(mut self) -> Self {
         self.hiding = Hiding::Able;
+        self
+    }
+
+    /// One that names this source when it is asked for the source of an answer; others name none.
+    #[must_use]
+    pub fn naming(mut self, rank: usize) -> Self {
+        self.naming = Some(rank);
         self
     }
 
@@ -235,6 +244,23 @@ impl Generate for ScriptedGenerator {
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),
         })
+    }
+
+    fn generate_within(
+        &mut self,
+        _grammar: &str,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        if request.parts.last().is_none_or(|part| !part.text.ends_with("[Source")) {
+            return self.generate(request, cancel, on_event);
+        }
+        let named = self.naming.map_or_else(String::new, |rank| format!("{rank}]"));
+        let script = std::mem::replace(&mut self.answer, Box::new(move |_| named.clone()));
+        let completion = self.generate(request, cancel, on_event);
+        self.answer = script;
+        completion
     }
 
     fn score(

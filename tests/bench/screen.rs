@@ -435,6 +435,7 @@ fn turn(number: u32, stored: Stored) -> TurnRecord {
         total_ms: Millis(4210.0),
     };
     let answer = Answer {
+        named: None,
         text,
         answered: true,
         citations: vec![1, 2],

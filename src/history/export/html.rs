@@ -117,7 +117,7 @@ fn write_attribution(text: &mut String, turn: &TurnRecord, attribution: &Attribu
     } else if !attribution.decisive {
         text.push_str("<p>No single source decides.</p>\n");
     }
-    let stored = turn.trace.answer.as_ref().map(|answer| clean_text(&answer.text)).unwrap_or_default();
+    let stored = turn.trace.answer.as_ref().map(|answer| clean_text(answer.own_text())).unwrap_or_default();
     if let Some(instead) = &attribution.instead {
         let _ = writeln!(text, "<p>{OTHERWISE}</p>\n<pre>{}</pre>", escape(&clean_text(instead)));
     }

@@ -147,6 +147,7 @@ fn trace(text: &str, score: u16) -> Trace {
             timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
         }),
         answer: Some(Answer {
+            named: None,
             text: text.to_owned(),
             answered: true,
             citations: vec![1],

@@ -1,8 +1,10 @@
 //! How probable an answer is when parts of its prompt are hidden.
 //!
-//! Takes an answer and sets of parts. The prompt is read once up to the end of the last part that is hidden; for each
-//! set that state is shared, the set taken out of it, and only the rest of the prompt and the answer are read again.
-//! Invariants: the current slot holds the shared beginning afterwards, and nothing of the trials stays in the context.
+//! Takes an answer and sets of parts. The prompt is read once, and the answer after it; for each set the state at the end of
+//! the last part that is hidden is shared, the set taken out of it, and only the rest of the prompt and the answer are
+//! read again.
+//! Invariants: the current slot holds the prompt afterwards as far as it was there or there was room for it, and nothing of
+//! the trials stays in the context.
 //! Not here: what the probabilities say about a source (`attribution`).
 
 use std::ops::Range;
@@ -16,7 +18,7 @@ use crate::inference::{InferenceError, PromptPart, ScoreRequest, Scores};
 
 const DOING: &str = "scoring an answer";
 
-/// What is read again for each set.
+/// What is read in a trial.
 struct Rest {
     /// Tokens of the prompt before it.
     start: usize,
@@ -30,6 +32,11 @@ impl Rest {
     /// Place in `tokens` whose logits give the first token of the answer.
     fn first(&self) -> usize {
         self.tokens.len() - self.answer.len()
+    }
+
+    /// The part of it that begins after `start` tokens of the prompt.
+    fn from(&self, start: usize) -> Self {
+        Self { start, tokens: self.tokens[start - self.start..].to_vec(), answer: self.answer.clone() }
     }
 }
 
@@ -46,10 +53,11 @@ impl LlamaGenerator {
         if rest.answer.is_empty() {
             return Ok(Scores { whole: Vec::new(), hidden: vec![Vec::new(); hidden.len()] });
         }
-        self.reuse(&prompt[..rest.start], rest.tokens.len())?;
-        self.read_prompt(&prompt[..rest.start], cancel, &mut |_| {})?;
-        let whole = self.score_without(&[], &rest, cancel)?;
+        let whole = self.score_whole(&prompt, &rest, cancel)?;
         on_scored(None, &whole);
+        if !hidden.is_empty() && self.engine.free_cells() < rest.tokens.len() {
+            self.rewind(rest.start)?;
+        }
         let mut scores = Scores { whole, hidden: Vec::with_capacity(hidden.len()) };
         for (set, ranges) in hidden.iter().enumerate() {
             let scored = self.score_without(ranges, &rest, cancel)?;
@@ -57,6 +65,23 @@ impl LlamaGenerator {
             scores.hidden.push(scored);
         }
         Ok(scores)
+    }
+
+    /// The answer's probabilities after the whole prompt, of which nothing is read twice.
+    fn score_whole(
+        &mut self,
+        prompt: &[LlamaToken],
+        rest: &Rest,
+        cancel: &CancelToken,
+    ) -> Result<Vec<f32>, InferenceError> {
+        // The last token is read with the answer: its logits choose the answer's first token.
+        let (beginning, _) = prompt.split_at(prompt.len() - 1);
+        if !beginning.is_empty() {
+            // Room for the other trials, which read more.
+            self.reuse(beginning, rest.tokens.len())?;
+            self.read_prompt(beginning, cancel, &mut |_| {})?;
+        }
+        self.score_without(&[], &rest.from(beginning.len()), cancel)
     }
 
     /// The tokens of each set.

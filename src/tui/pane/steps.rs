@@ -281,6 +281,9 @@ pub(super) fn raw_answer(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sec
     let summary = ending(&answer.completion, words);
     if look.open(Section::Raw, (words.step_raw(), &summary), parts) {
         parts.extend(Section::Raw, look.text(&answer.completion.text));
+        if let Some(named) = &answer.named {
+            parts.extend(Section::Raw, look.dim(&words.named_afterwards(named.mark.trim())));
+        }
     }
 }
 

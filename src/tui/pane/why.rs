@@ -9,6 +9,7 @@ use super::conversation::stage;
 use super::evidence::origin;
 use super::kept::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
+use crate::answer::Answer;
 use crate::app::{App, Turn};
 use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method};
 use crate::tui::action::{Action, Place};
@@ -149,7 +150,7 @@ fn clusters(
 ) {
     let is_decided = finished.is_some_and(|attribution| attribution.decisive);
     let instead = finished.and_then(|attribution| attribution.instead.as_deref());
-    let original = instead.unwrap_or_else(|| turn.text());
+    let original = instead.unwrap_or_else(|| turn.answer().map_or(turn.text(), Answer::own_text));
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         let role = Role::of(cluster.how, cluster.contribution, cluster.share.filter(|_| is_decided));

@@ -84,6 +84,7 @@ texts! { STEPS
     segment_question = "question", "Frage";
     segment_lead = "beginning of the answer", "Anfang der Antwort";
     step_raw = "7 Answer as the model wrote it", "7 Antwort im Wortlaut";
+    named_afterwards(mark: &str) = "Asked for its source, it named {mark}", "Nach der Quelle gefragt, nannte es {mark}";
     finish_end = "ended by itself", "von selbst beendet";
     finish_stop = "ended at a stop text", "an einem Stopptext beendet";
     finish_length = "ended at the token limit or stopped", "an der Tokengrenze oder durch Abbruch beendet";
