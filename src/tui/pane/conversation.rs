@@ -226,6 +226,6 @@ fn answering(turn: &Turn, words: Words) -> String {
 fn explaining(turn: &Turn, words: Words) -> String {
     match turn.explaining.as_ref().filter(|explaining| explaining.total > 0) {
         Some(explaining) => words.explaining(explaining.done, &words.counted(explaining.total, Noun::Cluster)),
-        None => words.grouping_sources().to_owned(),
+        None => words.explaining_first().to_owned(),
     }
 }

@@ -44,8 +44,7 @@ texts! { BARS
     reading_prompt(sources: &str, tokens: &str, percent: &str) =
         "reading {sources}, {tokens}…{percent}", "Lesen von {sources}, {tokens}…{percent}";
     explaining(done: usize, clusters: &str) = "explaining: {done} of {clusters}", "Erklärung: {done}/{clusters}";
-    grouping_sources =
-        "explaining: looking for sources that say the same…", "Erklärung: gleichlautende Quellen werden gesucht…";
+    explaining_first = "explaining: the first cluster…", "Erklärung: erster Cluster…";
 
     completed_question = "Completed question", "Vervollständigte Frage";
     asks_again(send: &str, back: &str) =
