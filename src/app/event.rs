@@ -200,6 +200,8 @@ pub enum Event {
     IngestCancelRequested,
     /// The user has read the problem on screen.
     ProblemDismissed,
+    /// A key was pressed since the notice was shown.
+    NoticeSeen,
     /// The user wants what could not be stored tried again.
     SaveAgainWanted,
     /// The user wants to leave.
@@ -482,6 +484,7 @@ impl Event {
                 | Self::SaveAgainWanted
                 | Self::ConversationStarted
                 | Self::ProblemDismissed
+                | Self::NoticeSeen
         )
     }
 }

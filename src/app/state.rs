@@ -324,6 +324,7 @@ impl App {
             Event::DocumentCancelRequested => self.stop_reading(),
             Event::DocumentLoaded { document, parts } => self.document_loaded(document, parts),
             Event::ProblemDismissed => self.noting(None),
+            Event::NoticeSeen => Vec::new(),
             Event::SaveAgainWanted => self.want_saved(),
             Event::QuitRequested => self.quit(),
             Event::LeaveRequested => self.quit_now(),

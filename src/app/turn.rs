@@ -232,7 +232,9 @@ impl Turn {
         let retrieve = trace.retrieved.as_ref().map(|retrieved| retrieved.timings_ms.total).unwrap_or_default();
         let completion = trace.answer.as_ref().map(|answer| &answer.completion);
         let first_token = completion.map(|completion| completion.first_token_ms).unwrap_or_default();
-        let answer = completion.map(|completion| completion.total_ms).unwrap_or_default();
+        let named =
+            trace.answer.as_ref().and_then(|answer| answer.named.as_ref()).map(|named| named.completion.total_ms);
+        let answer = completion.map(|completion| completion.total_ms).unwrap_or_default() + named.unwrap_or_default();
         let explain = trace.attribution.as_ref().map(|attribution| attribution.timings_ms.total).unwrap_or_default();
         let total = rewrite + translate + retrieve + answer + explain;
         trace.timings_ms = TurnTimings { rewrite, translate, retrieve, first_token, answer, explain, total };

@@ -43,7 +43,8 @@ impl WrittenCheck {
             pages => format!(" (also cited: {})", clean_line(&pages.join(", "))),
         };
         let (file, number) = (self.file.display(), self.questions);
-        format!("wrote question {number}, `{}`, to {file}; it expects {}{also}", self.id, clean_line(&self.page))
+        let page = clean_line(&self.page);
+        format!("wrote to {file}: question {number}, `{}`; it expects {page}{also}", self.id)
     }
 }
 

@@ -41,6 +41,14 @@ pub struct TurnTimings {
     pub total: Millis,
 }
 
+impl TurnTimings {
+    /// From the question to its answer, without explaining it.
+    #[must_use]
+    pub fn until_answered(&self) -> Millis {
+        self.rewrite + self.translate + self.retrieve + self.answer
+    }
+}
+
 /// Everything that led to an answer, as the steps left it. It is stored as JSON for good: fields may be added, and what
 /// an older program did not write has its default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

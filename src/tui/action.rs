@@ -22,6 +22,8 @@ pub enum Action {
     Help,
     /// Start a new conversation.
     NewConversation,
+    /// Go to the box in which a question is written, whatever runs.
+    WriteQuestion,
     /// Explain the selected answer as the settings say: unless they say otherwise, leave sources out and see what changes.
     Explain,
     /// Explain it by similarity only: quick and rough.
@@ -184,6 +186,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Quit "quit" Anywhere ["Ctrl+Q"] "quit" "leave";
     Help "help" Anywhere ["F1", "?"] "help" "this list";
     NewConversation "new-conversation" Anywhere ["Ctrl+N"] "new" "new conversation";
+    WriteQuestion "write-question" Panes ["i"] "question" "write a question, also while something runs";
     Explain "explain" Anywhere ["Ctrl+E", "x"] "explain" "explain the selected answer";
     ExplainBySimilarity "explain-by-similarity" Panes ["s"] "similarity" "explain by similarity (quick, rough)";
     ExplainByPreview "explain-by-preview" Panes ["v"] "preview" "explain by a preview (an estimate)";

@@ -53,7 +53,7 @@ const SIDEWAYS: usize = 8;
 /// Takes one input of the terminal. `now` is when a question counts as asked.
 pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetDateTime) -> Vec<Intent> {
     screen.sync(app, now);
-    let intents = match input {
+    let mut intents = match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => on_key(screen, app, *key, now),
         Input::Paste(text) => {
             if let Some(popup) = &mut screen.popup {
@@ -69,6 +69,11 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
         Input::Resize(..) => vec![Intent::Redraw],
         _ => Vec::new(),
     };
+    // What was done stands in the line of the keys until the next one.
+    let wishes = intents.iter().any(|intent| matches!(intent, Intent::App(_)));
+    if app.notice().is_some() && is_pressed(input) && !wishes {
+        intents.push(Intent::App(Event::NoticeSeen));
+    }
     // A key that leads to nothing may still have closed a popup, or ended the wish to leave.
     if intents.is_empty() && is_pressed(input) { vec![Intent::Redraw] } else { intents }
 }
@@ -120,6 +125,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
             screen.set_focus(Pane::Composer);
             return vec![Intent::App(Event::ConversationStarted)];
         }
+        Action::WriteQuestion => screen.set_focus(Pane::Composer),
         Action::Explain => return explain(screen, app, app.method()),
         Action::ExplainBySimilarity => return explain(screen, app, Method::Similarity),
         Action::ExplainByPreview => return explain(screen, app, Method::Preview),
@@ -280,6 +286,8 @@ fn choose_sentence(screen: &mut ScreenState, app: &App, step: Step) -> Vec<Inten
     screen.set_focus(Pane::Why);
     let turn = screen.turn_index(app).filter(|at| app.turns()[*at].sentences().is_empty());
     if let (Some(turn), Step::Down) = (turn, step) {
+        // The first is looked at as soon as it is known.
+        screen.sentence = Some(0);
         return vec![Intent::App(Event::SentencesWanted { turn })];
     }
     let sentences = screen.turn(app).map_or(0, |turn| turn.sentences().len());

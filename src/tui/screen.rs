@@ -19,7 +19,7 @@ use super::popup::Popup;
 use super::signs::Signs;
 use super::theme::Theme;
 use super::words::Words;
-use crate::app::{App, Event, Phase, Turn, TurnKey};
+use crate::app::{App, Event, Explaining, Phase, Purpose, Turn, TurnKey};
 use crate::config::{Background, Colours, Letters, TerminalTraits, ThemeName};
 use crate::evidence::Kind;
 
@@ -363,7 +363,11 @@ impl ScreenState {
             self.why.rewind_to(0);
             self.sentence = None;
         }
-        let sentences = self.turn(app).map_or(0, |turn| turn.sentences().len());
+        let is_wanted = |explaining: &Explaining| explaining.purpose == Purpose::Sentences;
+        let sentences = self.turn(app).map_or(0, |turn| match &turn.explaining {
+            Some(explaining) if is_wanted(explaining) => turn.sentences().len().max(1),
+            _ => turn.sentences().len(),
+        });
         self.sentence = self.sentence.filter(|at| *at < sentences);
         self.shown = (first, selected);
         let hits = self.turn(app).map_or(0, |turn| turn.hits().len());

@@ -12,7 +12,7 @@ use super::markdown::{Look, render};
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
-use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, TurnKey};
+use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, Notice, TurnKey};
 use crate::base::{ConversationId, Millis, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, Place, Rating, Reason, TurnRecord};
 
@@ -76,8 +76,10 @@ impl Desk {
         intents
     }
 
+    /// What the keys lead to beside drawing and the end of a notice.
     fn keys(&mut self, chords: &[&str]) -> Vec<Intent> {
-        chords.iter().flat_map(|chord| self.press(&key(chord))).filter(|intent| *intent != Intent::Redraw).collect()
+        let housekeeping = [Intent::Redraw, Intent::App(Event::NoticeSeen)];
+        chords.iter().flat_map(|chord| self.press(&key(chord))).filter(|one| !housekeeping.contains(one)).collect()
     }
 }
 
@@ -87,6 +89,19 @@ fn enter_sends_and_alt_enter_makes_a_new_line() {
     let sent = desk.keys(&["h", "i", "Alt+Enter", "x", "Ctrl+J", "?", "Enter"]);
     assert_eq!(sent, [Intent::App(Event::QuestionAsked { text: "hi\nx\n?".into(), at: NOW })]);
     assert!(desk.screen.composer.is_empty());
+}
+
+#[test]
+fn a_notice_stands_until_the_next_key_whatever_that_does() {
+    let mut desk = Desk::open();
+    desk.app.handle(Event::Done(Notice::MovedToTrash));
+    desk.press(&Input::Resize(100, 30));
+    assert_eq!(desk.app.notice(), Some(&Notice::MovedToTrash), "nobody has pressed a key");
+    desk.keys(&["Ctrl+P"]);
+    assert!(desk.app.notice().is_none() && desk.screen.popup.is_some());
+    desk.app.handle(Event::Done(Notice::MovedToTrash));
+    desk.keys(&["Esc"]);
+    assert!(desk.app.notice().is_none() && desk.screen.popup.is_none());
 }
 
 #[test]
@@ -235,6 +250,15 @@ fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
     let mut empty = Desk::open();
     assert!(empty.keys(&["Tab", "e"]).is_empty());
     assert!(empty.screen.composer.is_empty() && empty.screen.focus() != Pane::Composer);
+}
+
+#[test]
+fn a_question_is_written_while_something_runs_and_nothing_is_stopped() {
+    let mut desk = Desk::open();
+    desk.keys(&["h", "i", "Enter"]);
+    assert!(desk.keys(&["Tab", "i", "x", "i"]).iter().all(|intent| *intent == Intent::Redraw));
+    assert_eq!((desk.screen.focus(), desk.screen.composer.text().as_str()), (Pane::Composer, "xi"));
+    assert!(desk.app.is_busy_here() && !desk.app.is_canceling());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use ragonite::config::{Changes, Setting};
 use ragonite::retrieval::{Hit, Picked, Retrieved};
 use ragonite::tui::{Intent, Pane};
 
-use crate::screen::{Stage, answer, assert_frames, hits, retrieved, rewrite};
+use crate::screen::{Stage, Verdict, answer, assert_frames, hits, retrieved, rewrite};
 use crate::states::two_turns;
 
 const QUESTION: &str = "Who replaces the modem?";
@@ -177,4 +177,15 @@ fn the_same_answer_is_said_to_be_the_same() {
     stage.finish(AGAIN, answer(crate::screen::ANSWER, vec![9]));
     let seen = text(&mut stage);
     assert!(seen.contains("The answers are the same, word for word.") && !seen.contains("[-"), "{seen}");
+}
+
+#[test]
+fn the_time_beside_an_explained_answer_is_that_of_the_answer() {
+    let took = |stage: &mut Stage| {
+        let shown = text(stage);
+        let (_, after) = shown.split_once("tokens read · ").unwrap_or_else(|| panic!("{shown}"));
+        after.split([' ', '│', '┃']).take(2).collect::<Vec<_>>().join(" ")
+    };
+    let alone = took(&mut Stage::explained(Verdict::SomeDecide).at(Pane::Conversation));
+    assert_eq!(took(&mut compared(Stage::explained(Verdict::SomeDecide))), alone);
 }

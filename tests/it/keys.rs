@@ -144,6 +144,7 @@ const ROWS: &[Row] = &[
     (Action::NewConversation, At::Both(Pane::Why), Stage::answered, |seen| {
         seen.wished(|event| *event == Event::ConversationStarted) && seen.appeared("wiki is open")
     }),
+    (Action::WriteQuestion, At::Pane(Pane::Why), Stage::answered, |seen| seen.asks("hi", "hi")),
     (Action::Explain, At::Both(Pane::Evidence), Stage::answered, |seen| explains(seen, Method::Counterfactual)),
     (Action::ExplainBySimilarity, At::Pane(Pane::Why), Stage::answered, |seen| explains(seen, Method::Similarity)),
     (Action::ExplainByPreview, At::Pane(Pane::Why), Stage::answered, |seen| explains(seen, Method::Preview)),

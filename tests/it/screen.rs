@@ -731,13 +731,20 @@ fn a_chosen_sentence_stands_above_the_bars_of_what_it_rests_on() {
     assert_eq!(text(explained_by_logprob().at(Pane::Why).key('.').key(',')), whole);
     let last = text(explained_by_logprob().at(Pane::Why).key('.').key('.'));
     assert_eq!(text(explained_by_logprob().at(Pane::Why).key('.').key('.').key('.')), last);
-    // Where nothing is known of sentences it is read, and what was known of the answer stays.
-    let mut asked = Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.');
-    asked.play([Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(by_logprob()) }]);
-    assert!(text(asked).contains("Result: Sources 1, 3 matter"));
-    let mut added = Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.');
-    added.play([Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(by_logprob()) }]);
-    assert!(text(added.key('.')).contains("Sentence 1 of 2"));
+    // Where nothing is known of sentences it is read, and the first is shown; what was known of the answer stays.
+    let read = || {
+        let mut asked = Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.');
+        assert!(asked.frame((120, 40)).backend().to_string().contains("explaining"));
+        asked.play([Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(by_logprob()) }]);
+        asked
+    };
+    assert!(text(read()).contains("Sentence 1 of 2"));
+    assert!(text(read().key('.')).contains("Sentence 2 of 2"));
+    assert!(text(read().key(',')).contains("Result: Sources 1, 3 matter"));
+    // Where reading them fails, the answer is shown as it was.
+    let mut failed = Stage::explained(Verdict::SomeDecide).at(Pane::Why).key('.');
+    failed.play([Event::TurnCanceled { turn: TurnKey(1) }]);
+    assert!(text(failed).contains("Result: Sources 1, 3 matter"));
 }
 
 #[test]

@@ -381,8 +381,16 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
         }
     }
     hints.extend(
-        [Action::NextPane, Action::Help, Action::Palette, Action::Search, Action::NewConversation, Action::Quit]
-            .map(short),
+        [
+            Action::WriteQuestion,
+            Action::NextPane,
+            Action::Help,
+            Action::Palette,
+            Action::Search,
+            Action::NewConversation,
+            Action::Quit,
+        ]
+        .map(short),
     );
     hints
 }

@@ -280,7 +280,7 @@ impl Look<'_> {
         let tokens = turn.answer().map_or(0, |answer| answer.completion.prompt_tokens);
         let mut about = words.turn_number(record.number);
         if turn.is_answered() {
-            let told = words.read_and_took((sources, tokens), record.trace.timings_ms.total);
+            let told = words.read_and_took((sources, tokens), record.trace.timings_ms.until_answered());
             about = format!("{about} · {told}");
         }
         vec![Line::styled(fit(&about, self.column()), self.theme.strong)]

@@ -183,8 +183,7 @@ fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> 
             let times = record.trace.timings_ms;
             let explained =
                 record.trace.attribution.as_ref().map(|_| words.and_explained(&words.duration(times.explain)));
-            let answered = times.rewrite + times.translate + times.retrieve + times.answer;
-            let text = words.read_and_took((prompt, tokens), answered) + &explained.unwrap_or_default();
+            let text = words.read_and_took((prompt, tokens), times.until_answered()) + &explained.unwrap_or_default();
             let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
             let meter = meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
             lines.extend(meter.unwrap_or_default());

@@ -59,6 +59,7 @@ fn german(action: Action) -> (&'static str, &'static str) {
         Action::Quit => ("beenden", "Programm beenden"),
         Action::Help => ("Hilfe", "diese Liste"),
         Action::NewConversation => ("neu", "neues Gespräch"),
+        Action::WriteQuestion => ("Frage", "eine Frage schreiben, auch wenn etwas läuft"),
         Action::Explain => ("erklären", "gewählte Antwort erklären"),
         Action::ExplainBySimilarity => ("Ähnlichkeit", "nach Ähnlichkeit erklären (schnell, grob)"),
         Action::ExplainByPreview => ("Vorschau", "mit einer Vorschau erklären (Schätzung)"),

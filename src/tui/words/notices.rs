@@ -97,7 +97,7 @@ impl Words {
             pages => format!(" (auch zitiert: {})", clean_line(&pages.join(", "))),
         };
         let (file, page) = (check.file.display(), clean_line(&check.page));
-        format!("Prüffrage {}, `{}`, in {file} geschrieben; erwartet {page}{also}", check.questions, check.id)
+        format!("in {file} geschrieben: Prüffrage {}, `{}`; erwartet {page}{also}", check.questions, check.id)
     }
 
     /// Why something is not done, and what to do.

@@ -274,8 +274,8 @@ fn what_was_done_is_said_in_both_languages() {
         ),
         (
             Notice::WroteCheck(Box::new(check)),
-            "wrote question 4, `modem`, to questions.toml; it expects wiki/a.html (also cited: wiki/b.html)",
-            "Prüffrage 4, `modem`, in questions.toml geschrieben; erwartet wiki/a.html (auch zitiert: wiki/b.html)",
+            "wrote to questions.toml: question 4, `modem`; it expects wiki/a.html (also cited: wiki/b.html)",
+            "in questions.toml geschrieben: Prüffrage 4, `modem`; erwartet wiki/a.html (auch zitiert: wiki/b.html)",
         ),
     ];
     for (notice, english, german) in said {
