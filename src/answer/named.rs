@@ -45,9 +45,12 @@ pub(super) fn with_sources(
     let completion = match generator.generate_within(&grammar(&answer.prompt.sources()), &request, cancel, &mut |_| {})
     {
         Ok(completion) => completion,
-        // The answer stands; there is no room for more.
-        Err(InferenceError::PromptTooLong { .. }) => return Ok(answer),
-        Err(error) => return Err(error.into()),
+        Err(error @ InferenceError::Canceled(_)) => return Err(error.into()),
+        // The answer stands, with room for more or without.
+        Err(error) => {
+            tracing::warn!("an answer that names no source could not be asked for it: {error}");
+            return Ok(answer);
+        }
     };
     let said = format!("[Source {}]", completion.text.trim_end_matches(']'));
     let named = citation::read(&said, &answer.prompt.sources());

@@ -22,6 +22,8 @@ struct Says {
     led: Option<&'static str>,
     /// What it says where it is asked for the sources of an answer.
     held: &'static str,
+    /// Whether it fails instead.
+    fails: bool,
     identity: GeneratorIdentity,
     asked: Vec<GenerateRequest>,
 }
@@ -30,7 +32,7 @@ impl Says {
     fn new(text: &'static str) -> Self {
         let chat_template = ChatTemplate { source: String::new(), bos: String::new(), eos: String::new() };
         let identity = GeneratorIdentity { model: "says".to_owned(), context_tokens: 4096, chat_template };
-        Self { text, led: None, held: "", identity, asked: Vec::new() }
+        Self { text, led: None, held: "", fails: false, identity, asked: Vec::new() }
     }
 }
 
@@ -83,6 +85,10 @@ impl Generate for Says {
         let text = std::mem::replace(&mut self.text, says);
         let completion = self.generate(request, cancel, on_event);
         self.text = text;
+        if self.fails {
+            let model = self.identity.model.clone();
+            return Err(InferenceError::Run { doing: "naming", model, source: "it is broken".into() });
+        }
         completion
     }
 }
@@ -493,6 +499,7 @@ fn an_answer_without_a_source_is_asked_for_it_and_keeps_its_words() {
         ("2]", " [Source 2]", &[2][..]),
         ("2, Source 1]", " [Source 2, Source 1]", &[1, 2]),
         ("1", " [Source 1]", &[1]),
+        ("1, Source 1]", " [Source 1]", &[1]),
         ("7]", "", &[]),
         ("nothing", "", &[]),
     ] {
@@ -519,6 +526,24 @@ fn no_source_is_asked_for_where_one_is_named_or_there_is_nothing_to_name_it_for(
         let (answer, _, asked) = answer(says, &[hit(1, "Blau.")]);
         assert_eq!((asked, answer.named), (1, None), "{says}");
     }
+}
+
+#[test]
+fn an_answer_stands_where_its_source_cannot_be_asked_for_and_cancelling_ends_the_question() {
+    let hits = [hit(1, "Blau.")];
+    let settings = AnswerSettings::default();
+    let mut generator = Says { fails: true, ..Says::new("Sie ist blau.") };
+    let input = input(&hits, &settings);
+    let answer = generate_answer(&mut generator, &input, &CancelToken::never(), &mut |_| {}).unwrap();
+    assert_eq!((answer.text.as_str(), answer.named, generator.asked.len()), ("Sie ist blau.", None, 2));
+    let source = CancelSource::default();
+    let mut cancel = |event| {
+        if let AnswerEvent::Text(_) = event {
+            source.cancel();
+        }
+    };
+    let canceled = generate_answer(&mut Says::new("Blau."), &input, &source.token(), &mut cancel);
+    assert!(matches!(canceled, Err(AnswerError::Canceled(_))), "{canceled:?}");
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl Turn {
         Some(PastTurn {
             question: self.record.question.clone(),
             completed_question: self.record.completed_question.clone(),
-            answer: answer.text.clone(),
+            answer: answer.own_text().to_owned(),
         })
     }
 

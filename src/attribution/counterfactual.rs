@@ -82,7 +82,7 @@ pub fn explain(
         return by_leaving_out(input, engines, cancel, on_cluster);
     };
     let text = (input.present)(&now.text);
-    let answer = Answer { text: text.clone(), completion: now, ..input.answer.clone() };
+    let answer = Answer { text: text.clone(), completion: now, named: None, ..input.answer.clone() };
     // What was found before was held against another answer.
     let input = ExplainInput { answer: &answer, known: &[], ..input };
     // Stopped halfway, its values would be taken for those of the stored answer: they are told at the end, with this one.

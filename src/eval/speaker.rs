@@ -118,7 +118,7 @@ impl<'a> Speaker<'a> {
         let turn = PastTurn {
             question: question.raw.clone(),
             completed_question: posed.query.clone(),
-            answer: answer.text.clone(),
+            answer: answer.own_text().to_owned(),
         };
         let cited = if answer.answered { &answer.citations[..] } else { &[] };
         let earlier = Earlier::answered(&question.raw, hits, cited);

@@ -12,6 +12,6 @@ pub struct PastTurn {
     pub question: String,
     /// The completed question.
     pub completed_question: String,
-    /// The answer with its citations.
+    /// The answer as the model wrote it, with the citations that it has of its own.
     pub answer: String,
 }
