@@ -569,6 +569,7 @@ fn the_sources_of_a_real_model_are_among_those_of_the_prompt() {
 }
 
 /// The generator of `tiny`, where its weights are.
+#[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
 fn tiny() -> Option<LlamaGenerator> {
     let folder = std::env::var_os("RAGONITE_MODELS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);

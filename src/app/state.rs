@@ -310,8 +310,8 @@ impl App {
             Event::CancelRequested => self.cancel(),
             Event::DomainChosen(name) => self.grant(Wish::Domain(name)),
             Event::DomainCancelRequested => self.cancel_opening(),
-            // Who gave it up has seen to everything else.
-            Event::DomainNotOpened(_) => Vec::new(),
+            // Who gave the domain up has seen to everything else, and taking an event in ends its notice.
+            Event::DomainNotOpened(_) | Event::NoticeSeen => Vec::new(),
             Event::ConversationChosen(id) | Event::ConversationBranched(id) => self.grant(Wish::Conversation(id)),
             Event::UnlistedChosen(turn) => self.open_unlisted(turn),
             Event::ConversationStarted => self.grant(Wish::NewConversation),
@@ -324,7 +324,6 @@ impl App {
             Event::DocumentCancelRequested => self.stop_reading(),
             Event::DocumentLoaded { document, parts } => self.document_loaded(document, parts),
             Event::ProblemDismissed => self.noting(None),
-            Event::NoticeSeen => Vec::new(),
             Event::SaveAgainWanted => self.want_saved(),
             Event::QuitRequested => self.quit(),
             Event::LeaveRequested => self.quit_now(),

@@ -310,6 +310,17 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
     }
 }
 
+/// The keys that do the same in every pane.
+const EVERYWHERE: [Action; 7] = [
+    Action::WriteQuestion,
+    Action::NextPane,
+    Action::Help,
+    Action::Palette,
+    Action::Search,
+    Action::NewConversation,
+    Action::Quit,
+];
+
 fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
     let words = screen.words;
     let short = |action: Action| (action, words.hint(action));
@@ -380,18 +391,7 @@ fn hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)> {
             );
         }
     }
-    hints.extend(
-        [
-            Action::WriteQuestion,
-            Action::NextPane,
-            Action::Help,
-            Action::Palette,
-            Action::Search,
-            Action::NewConversation,
-            Action::Quit,
-        ]
-        .map(short),
-    );
+    hints.extend(EVERYWHERE.map(short));
     hints
 }
 
