@@ -11,7 +11,7 @@ use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
 use super::{Effect, Event, Problem, Refusal, TurnKey, Wording};
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
-use crate::attribution::{Attribution, AttributionSettings, Method};
+use crate::attribution::{Attribution, AttributionSettings, GroupTest, Method};
 use crate::base::{DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
 use crate::retrieval::Retrieved;
@@ -121,8 +121,12 @@ impl App {
             // What is said without a source is as long, and reads as much, as the answer it is compared with.
             settings.prompt.clone_from(&answered_with.prompt);
         }
+        let mut known = Vec::new();
+        if purpose == Purpose::Answer {
+            settings.attribution = turn.record.trace.explained_next(settings.attribution);
+            known = turn.record.trace.known(&settings.attribution);
+        }
         let with = settings.attribution.clone();
-        let known = if purpose == Purpose::Answer { turn.record.trace.stopped(&with) } else { Vec::new() };
         turn.explaining = Some(Explaining { method, purpose, settings: with, done: 0, total: 0, clusters: Vec::new() });
         let key = turn.key;
         let question = turn.record.completed_question.clone();
@@ -143,7 +147,11 @@ impl App {
     pub fn is_explained_by(&self, index: usize, method: Method) -> bool {
         let earlier = self.turns.get(index).and_then(|turn| turn.record.trace.earlier(method));
         let now = AttributionSettings { method, ..self.turn_settings().attribution };
-        earlier.is_some_and(|earlier| earlier.settings.as_ref().is_none_or(|with| *with == now))
+        // One by one is as good as what leaves some out together.
+        let is_as_good = |with: &AttributionSettings| {
+            *with == now || *with == AttributionSettings { group_test: GroupTest::Off, ..now.clone() }
+        };
+        earlier.is_some_and(|earlier| earlier.settings.as_ref().is_none_or(is_as_good))
     }
 
     /// Shows again what a method found before; what is shown now is kept as well.

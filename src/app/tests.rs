@@ -5,7 +5,9 @@ use time::OffsetDateTime;
 
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
-use crate::attribution::{Attribution, AttributionSettings, AttributionTimings, Cluster, How, Method, Sentence};
+use crate::attribution::{
+    Attribution, AttributionSettings, AttributionTimings, Cluster, GroupTest, How, Method, Sentence,
+};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::config::{Changes, Edit, Setting};
 use crate::evidence::ContextParts;
@@ -403,9 +405,38 @@ fn with_other_settings_a_stopped_explanation_begins_anew() {
     app.handle(saved(1));
     let trace = &app.turns()[0].record.trace;
     let same = trace.settings.clone().unwrap().attribution;
-    assert_eq!(trace.stopped(&same).len(), 1);
-    assert_eq!(trace.stopped(&AttributionSettings { iterations: 3, ..same.clone() }), []);
-    assert_eq!(trace.stopped(&AttributionSettings { method: Method::Logprob, ..same }), []);
+    assert_eq!(trace.known(&same).len(), 1);
+    assert_eq!(trace.known(&AttributionSettings { iterations: 3, ..same.clone() }), []);
+    assert_eq!(trace.known(&AttributionSettings { method: Method::Logprob, ..same }), []);
+}
+
+#[test]
+fn asking_again_what_left_some_sources_out_together_leaves_out_each_of_them_only() {
+    let mut app = with_one_turn();
+    app.settings.turn.attribution.group_test = GroupTest::Auto;
+    let ask = || Event::ExplainRequested { turn: 0, method: Method::Counterfactual };
+    let explained = |app: &mut App| {
+        let effects = app.handle(ask());
+        let [Effect::Explain { known, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
+        (known.clone(), settings.attribution.group_test)
+    };
+    let finished = |together: Cluster| {
+        let clusters = vec![known(1, How::Regenerated), together];
+        let attribution = Attribution { clusters, ..Attribution::new(Method::Counterfactual) };
+        Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(attribution) }
+    };
+    assert_eq!(explained(&mut app), (vec![], GroupTest::Auto));
+    app.handle(finished(Cluster { hits: vec![2, 3], contribution: 0.3, ..known(2, How::Group) }));
+    app.handle(saved(1));
+    assert_eq!(explained(&mut app), (vec![known(1, How::Regenerated)], GroupTest::Off));
+    app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    let still = app.turns()[0].record.trace.attribution.as_ref().map(|whole| whole.clusters.len());
+    assert_eq!(still, Some(2), "what came to its end stays");
+
+    explained(&mut app);
+    app.handle(finished(known(2, How::Verified)));
+    app.handle(saved(1));
+    assert_eq!(explained(&mut app), (vec![], GroupTest::Auto), "nothing is left to tell apart: all anew");
 }
 
 #[test]

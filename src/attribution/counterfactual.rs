@@ -2,7 +2,7 @@
 //!
 //! Takes an answer with its prompt, a generator and an encoder; removes one cluster at a time, generates again, and gives
 //! 1 minus the similarity of the two answers as the cluster's contribution. Clusters that probably do not matter are
-//! removed together: where the answer stays the same, they are settled as a group.
+//! removed together: where the answer stays the same, each is settled by that; where it does not, they have one value.
 //! Invariants: a contribution is exactly 0 if and only if every answer without the cluster, or without its group, has the
 //! tokens of the original; a value that is only estimated is replaced before the end.
 //! Not here: which clusters, in which order (`plan`), estimating (`preview`).
@@ -120,7 +120,7 @@ fn by_leaving_out(
         original: (input.present)(&input.answer.completion.text),
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
-        known: Known { total: order.len(), settled: Vec::with_capacity(order.len()), estimated: Vec::new() },
+        known: Known { total: order.len(), done: 0, settled: Vec::with_capacity(order.len()), estimated: Vec::new() },
         input,
         embedder: engines.embedder,
         cancel,
@@ -141,14 +141,17 @@ fn by_leaving_out(
 /// What is known of the clusters on the way.
 struct Known {
     total: usize,
+    /// Of these, how many are settled; a group has one value for several.
+    done: usize,
     settled: Vec<Cluster>,
     estimated: Vec<Cluster>,
 }
 
 impl Known {
-    /// Takes note of what is settled now.
-    fn add(&mut self, cluster: Cluster, temperature: f64) {
-        self.estimated.retain(|estimated| estimated.hits != cluster.hits);
+    /// Takes note of what is settled now, and of how many clusters.
+    fn add(&mut self, cluster: Cluster, clusters: usize, temperature: f64) {
+        self.estimated.retain(|estimated| estimated.hits.iter().all(|hit| !cluster.hits.contains(hit)));
+        self.done += clusters;
         self.settled.push(cluster);
         settle(&mut self.settled, temperature);
     }
@@ -209,20 +212,14 @@ impl Explainer<'_, '_> {
         Ok(())
     }
 
-    /// Removes the clusters of the plan one by one and its group, and the clusters of the group one by one where the
-    /// answer without all of them is another.
+    /// Removes the clusters of the plan one by one, and those of its group together.
     fn carry_out(&mut self, plan: &Plan) -> Result<(), AttributionError> {
         let group = (!plan.group.is_empty()).then_some(plan.group.as_slice());
-        let changed = self.leave_out(plan.alone.chunks(1).chain(group))?;
-        if changed.is_empty() { Ok(()) } else { self.leave_out(changed.chunks(1)).map(|_| ()) }
+        self.leave_out(plan.alone.chunks(1).chain(group))
     }
 
-    /// Generates without each of these sets of clusters, and settles what that tells. Gives the clusters of which it
-    /// tells nothing: those of a set of several that change the answer together.
-    fn leave_out<'p>(
-        &mut self,
-        sets: impl Iterator<Item = &'p [Vec<usize>]>,
-    ) -> Result<Vec<Vec<usize>>, AttributionError> {
+    /// Generates without each of these sets of clusters, and settles them by what that tells.
+    fn leave_out<'p>(&mut self, sets: impl Iterator<Item = &'p [Vec<usize>]>) -> Result<(), AttributionError> {
         let findings = &mut self.findings;
         let samplings = samplings(findings.input.answer.sampling, findings.input.settings.iterations);
         let mut left_out: Vec<LeftOut<'_>> = sets
@@ -236,15 +233,11 @@ impl Explainer<'_, '_> {
         let request = |one: &LeftOut<'_>, sampling| request(&one.prompt, sampling, explained);
         let requests: Vec<GenerateRequest> =
             left_out.iter().flat_map(|one| samplings.iter().map(move |sampling| request(one, *sampling))).collect();
-        let mut unsettled = Vec::new();
         let mut failed = None;
         let (started, before, cancel) = (Instant::now(), findings.timings_ms.compare, findings.cancel);
         let mut hear = |at: usize, completion: Completion| {
             let one = &mut left_out[at / samplings.len()];
-            match findings.hear(one, at % samplings.len(), completion) {
-                Ok(clusters) => unsettled.extend_from_slice(clusters),
-                Err(error) => failed = Some(error),
-            }
+            failed = findings.hear(one, at % samplings.len(), completion).err();
             if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let generated = self.generator.generate_each(&requests, cancel, &mut hear);
@@ -258,7 +251,7 @@ impl Explainer<'_, '_> {
         let compared = findings.timings_ms.compare.0 - before.0;
         let spent = (Millis::from(started.elapsed()).0 - compared).max(0.0);
         findings.timings_ms.generate = findings.timings_ms.generate + Millis(spent);
-        Ok(unsettled)
+        Ok(())
     }
 }
 
@@ -268,21 +261,21 @@ impl Findings<'_, '_> {
         let before = |hits: &[usize]| self.input.known.iter().find(|cluster| cluster.hits == hits);
         let (known, rest): (Vec<_>, Vec<_>) = order.into_iter().partition(|hits| before(hits).is_some());
         for cluster in known.iter().filter_map(|hits| before(hits)) {
-            self.known.add(cluster.clone(), self.input.settings.temperature);
+            self.known.add(cluster.clone(), 1, self.input.settings.temperature);
         }
         if !known.is_empty() {
-            (self.on_cluster)(self.known.settled.len(), self.known.total, &self.known.all());
+            (self.on_cluster)(self.known.done, self.known.total, &self.known.all());
         }
         rest
     }
 
-    /// Takes the answer of one iteration. Gives the clusters that are left unsettled once all are there.
-    fn hear<'p>(
+    /// Takes the answer of one iteration; the last one settles the clusters.
+    fn hear(
         &mut self,
-        one: &mut LeftOut<'p>,
+        one: &mut LeftOut<'_>,
         iteration: usize,
         completion: Completion,
-    ) -> Result<&'p [Vec<usize>], AttributionError> {
+    ) -> Result<(), AttributionError> {
         self.cancel.check()?;
         let similarity = if completion.tokens == self.input.answer.completion.tokens {
             1.0
@@ -294,36 +287,49 @@ impl Findings<'_, '_> {
         };
         one.answers[iteration] = Some(Counterfactual { prompt: one.prompt.clone(), completion, similarity });
         if one.answers.iter().any(Option::is_none) {
-            return Ok(&[]);
+            return Ok(());
         }
         let counterfactuals: Vec<Counterfactual> = one.answers.drain(..).flatten().collect();
         let contribution = self.contribution(&counterfactuals);
         let how = match one.clusters.len() {
             1 if self.is_verified(&counterfactuals) => How::Verified,
             1 => How::Regenerated,
-            _ if contribution == 0.0 => How::Group,
-            _ => return Ok(one.clusters),
+            _ => How::Group,
         };
-        for hits in one.clusters {
-            self.settle(hits, how, contribution, counterfactuals.clone());
+        if contribution == 0.0 {
+            // The answer does without all of them.
+            for hits in one.clusters {
+                self.settle(hits.clone(), 1, (how, contribution), counterfactuals.clone());
+            }
+        } else {
+            let mut hits = one.hits.clone();
+            hits.sort_unstable();
+            self.settle(hits, one.clusters.len(), (how, contribution), counterfactuals);
         }
-        Ok(&[])
+        Ok(())
     }
 
-    fn settle(&mut self, hits: &[usize], how: How, contribution: f64, counterfactuals: Vec<Counterfactual>) {
+    /// Settles so many clusters with one value.
+    fn settle(
+        &mut self,
+        hits: Vec<usize>,
+        clusters: usize,
+        (how, contribution): (How, f64),
+        counterfactuals: Vec<Counterfactual>,
+    ) {
         let estimated = self.known.estimated.iter().find(|cluster| cluster.hits == hits);
         let cluster = Cluster {
-            hits: hits.to_vec(),
+            drops: estimated.map(|cluster| cluster.drops.clone()).unwrap_or_default(),
+            hits,
             how,
             contribution,
             share: None,
             counterfactual_answer: counterfactuals.first().map(|one| (self.input.present)(&one.completion.text)),
-            drops: estimated.map(|cluster| cluster.drops.clone()).unwrap_or_default(),
             divergences: Vec::new(),
             counterfactuals,
         };
-        self.known.add(cluster, self.input.settings.temperature);
-        (self.on_cluster)(self.known.settled.len(), self.known.total, &self.known.all());
+        self.known.add(cluster, clusters, self.input.settings.temperature);
+        (self.on_cluster)(self.known.done, self.known.total, &self.known.all());
     }
 
     /// Cosine of the original answer and `other`, each with the question before it.

@@ -102,7 +102,8 @@ pub enum How {
     Verified,
     /// The answer was generated again without the cluster.
     Regenerated,
-    /// The answer without this and other clusters together is the original token by token.
+    /// Removed together with others: where the contribution is 0, the answer without all of them is the original token by
+    /// token; else these are the hits of all of them, and the contribution is that of all.
     Group,
     /// Estimated by hiding the cluster from the question and the answer.
     Preview,
@@ -170,6 +171,16 @@ pub struct Cluster {
 }
 
 impl Cluster {
+    /// Whether it is known what it matters by itself: not where that is an estimate, or the value of a group.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        match self.how {
+            How::Verified | How::Regenerated => true,
+            How::Group => self.contribution == 0.0,
+            How::Preview | How::Similarity | How::Logprob | How::Jsd => false,
+        }
+    }
+
     /// The sum of its drops: by how much the natural logarithm of the probability of the whole answer drops.
     #[must_use]
     pub fn drop(&self) -> Option<f64> {
@@ -285,8 +296,7 @@ impl Attribution {
     /// was.
     #[must_use]
     pub fn stopped(method: Method, clusters: &[Cluster], total: usize) -> Option<Self> {
-        let is_settled = |cluster: &&Cluster| matches!(cluster.how, How::Verified | How::Regenerated | How::Group);
-        let clusters: Vec<Cluster> = clusters.iter().filter(is_settled).cloned().collect();
+        let clusters: Vec<Cluster> = clusters.iter().filter(|cluster| cluster.is_settled()).cloned().collect();
         let missing = total.saturating_sub(clusters.len());
         (!clusters.is_empty() && missing > 0).then(|| Self { clusters, missing, ..Self::new(method) })
     }
@@ -297,6 +307,12 @@ impl Attribution {
         let (done, missing) = (self.clusters.len(), self.missing);
         let total = done + missing;
         (missing > 0).then(|| format!("stopped after {done} of {total} clusters; shares among these only"))
+    }
+
+    /// Whether clusters were removed together, so that removing them one by one would tell more.
+    #[must_use]
+    pub fn has_group(&self) -> bool {
+        self.clusters.iter().any(|cluster| cluster.how == How::Group)
     }
 
     /// The same for the whole answer, and for its sentences what `other` says. Each sentence names how its values came

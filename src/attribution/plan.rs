@@ -21,7 +21,7 @@ const GROUP: usize = 2;
 pub(super) struct Plan {
     /// Clusters removed one by one, in this order.
     pub(super) alone: Vec<Vec<usize>>,
-    /// Clusters removed together first, and one by one, in this order, where that changes the answer.
+    /// Clusters removed together.
     pub(super) group: Vec<Vec<usize>>,
 }
 

@@ -12,7 +12,7 @@ use super::plan::removal_order;
 use super::score::settle;
 use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, How, Method};
 use crate::base::{CancelToken, Millis};
-use crate::inference::{Generate, ScoreRequest, drops};
+use crate::inference::{Generate, Reread, ScoreRequest, drops};
 use crate::prompt::{Part, Prompt};
 
 /// Estimates the contribution of every cluster: 1 minus the factor by which a token of the answer becomes less probable
@@ -40,6 +40,7 @@ pub fn preview(
         parts: prompt.parts(),
         answer: input.answer.completion.tokens.clone(),
         hidden: order.iter().map(|hits| places(prompt, hits)).collect(),
+        reread: Reread::Answer,
     };
     let mut whole = Vec::new();
     let mut clusters: Vec<Cluster> = Vec::with_capacity(order.len());

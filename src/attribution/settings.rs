@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Method;
 
-/// Whether clusters that probably do not matter are removed together first.
+/// Whether clusters that probably do not matter are removed together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum GroupTest {
-    /// All but the likeliest three and the cited ones; they are settled as a group where the answer stays the same. It
-    /// saves time only where most clusters do not matter, and costs some where they do.
+    /// All but the likeliest three and the cited ones. Where the answer stays the same, each of them is settled; where it
+    /// does not, they have one value together. That bounds the time at the price of single values.
     Auto,
     /// Every cluster is removed by itself.
     #[default]
@@ -44,7 +44,7 @@ pub struct AttributionSettings {
     pub iterations: usize,
     /// Temperature of the softmax over contributions: the lower, the more the largest stands out.
     pub temperature: f64,
-    /// Whether clusters that probably do not matter are removed together first.
+    /// Whether clusters that probably do not matter are removed together.
     pub group_test: GroupTest,
     /// Whether every cluster is estimated before the exact values are computed.
     pub estimate_first: EstimateFirst,

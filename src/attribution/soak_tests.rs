@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::base::{CancelToken, Language, clean_text};
 use crate::inference::{
     Completion, Embed as _, Generate as _, GenerateRequest, GeneratorSettings, HashEmbedder, InferenceError,
-    LlamaGenerator, PromptPart, Sampling, ScoreRequest, Special, TextRole,
+    LlamaGenerator, PromptPart, Reread, Sampling, ScoreRequest, Special, TextRole,
 };
 use crate::prompt::{Part, Prompt, Segment};
 
@@ -143,7 +143,12 @@ impl Soak {
             Phase::Score => {
                 let said = self.generator.generate(&request, &CancelToken::never(), &mut |_| {}).unwrap();
                 let hidden = vec![vec![1], vec![2], vec![1, 2]];
-                let score = ScoreRequest { parts: request.parts, answer: said.tokens, hidden };
+                let score = ScoreRequest {
+                    parts: request.parts,
+                    answer: said.tokens,
+                    hidden,
+                    reread: if moment.is_multiple_of(2) { Reread::Rest } else { Reread::Answer },
+                };
                 self.generator.score(&score, &cancel, &mut |_, _| {}).map(drop)
             }
             Phase::Explain => return self.cancel_explaining(&request, &cancel),

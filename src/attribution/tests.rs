@@ -515,7 +515,7 @@ fn sources_that_probably_do_not_matter_are_settled_as_a_group() {
 }
 
 #[test]
-fn a_group_that_changes_the_answer_is_settled_one_by_one() {
+fn a_group_that_changes_the_answer_has_one_value_and_then_one_by_one_only_it_is_left() {
     let (answer, sources) = (answer(&FIVE, "Alice did. [Source 1]"), vectors(&FIVE));
     let (group_test, estimate_first) = (GroupTest::Auto, EstimateFirst::On);
     let settings = AttributionSettings { group_test, estimate_first, ..AttributionSettings::default() };
@@ -528,12 +528,28 @@ fn a_group_that_changes_the_answer_is_settled_one_by_one() {
     let engines = Engines { generator: &mut generator, embedder: &embedder };
     let attribution =
         explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
-    assert_eq!(
-        (attribution.clusters[0].hits.as_slice(), attribution.clusters[0].how),
-        ([2].as_slice(), How::Regenerated)
-    );
-    assert!(attribution.clusters.iter().all(|cluster| cluster.how != How::Group));
-    assert_eq!(generator.asked.len(), 6, "three alone, two together, two alone");
+    let found = |attribution: &Attribution| -> Vec<(Vec<usize>, How)> {
+        attribution.clusters.iter().map(|cluster| (cluster.hits.clone(), cluster.how)).collect()
+    };
+    let expected =
+        [(vec![2, 4], How::Group), (vec![1], How::Verified), (vec![3], How::Verified), (vec![5], How::Verified)];
+    assert_eq!(found(&attribution), expected);
+    assert!(attribution.clusters[0].contribution > 0.0 && attribution.has_group());
+    assert_eq!(attribution.clusters[0].counterfactual_answer.as_deref(), Some("Nobody."));
+    assert_eq!(generator.asked.len(), 4, "three alone, two together");
+    let stopped = Attribution::stopped(Method::Counterfactual, &attribution.clusters, 5).unwrap();
+    assert_eq!((stopped.clusters.len(), stopped.missing), (3, 2), "a group's value is none of its members");
+
+    let one_by_one = AttributionSettings { group_test: GroupTest::Off, ..settings.clone() };
+    let (known, mut seen) = (&attribution.clusters[1..], Vec::new());
+    let engines = Engines { generator: &mut generator, embedder: &embedder };
+    let mut hear = |done: usize, total: usize, clusters: &[Cluster]| seen.push((done, total, clusters.len()));
+    let again = ExplainInput { known, ..input(&answer, &sources, &one_by_one) };
+    let attribution = explain(again, engines, &CancelToken::never(), &mut hear).unwrap();
+    let expected = [2, 1, 3, 4, 5].map(|hit| (vec![hit], if hit == 2 { How::Regenerated } else { How::Verified }));
+    assert_eq!(found(&attribution), expected);
+    assert_eq!(generator.asked.len(), 6, "two more");
+    assert_eq!(seen.last(), Some(&(5, 5, 5)));
 }
 
 #[test]

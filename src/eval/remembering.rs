@@ -109,8 +109,9 @@ impl Remembering {
     }
 
     fn key_of_scores(&self, request: &ScoreRequest) -> Result<String, InferenceError> {
-        let ScoreRequest { parts, answer, hidden } = request;
-        let scored = serde_json::to_string(&("score", answer, hidden)).map_err(|error| self.failed(error.into()))?;
+        let ScoreRequest { parts, answer, hidden, reread } = request;
+        let scored =
+            serde_json::to_string(&("score", answer, hidden, reread)).map_err(|error| self.failed(error.into()))?;
         let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
         Ok(key([self.fingerprint.as_str(), scored.as_str()].into_iter().chain(texts)))
     }
@@ -308,7 +309,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::inference::{FlashAttention, KvCache, Sampling, ScriptedGenerator};
+    use crate::inference::{FlashAttention, KvCache, Reread, Sampling, ScriptedGenerator};
 
     fn remembering(folder: &Path, fingerprint: &str, answers: &[&str]) -> Remembering {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
@@ -418,9 +419,15 @@ mod tests {
         let open = || Cache::open(&folder.path().join("completions.jsonl")).unwrap();
         let answers = ScriptedGenerator::new(|_| "one two".to_owned()).hiding();
         let mut generator = Remembering::new(Box::new(answers), "f00d", open());
-        let scored =
-            |hidden: Vec<Vec<usize>>| ScoreRequest { parts: request("first").parts, answer: vec![1, 2], hidden };
+        let scored = |hidden: Vec<Vec<usize>>| ScoreRequest {
+            parts: request("first").parts,
+            answer: vec![1, 2],
+            hidden,
+            reread: Reread::Rest,
+        };
         let (one, other) = (scored(vec![vec![0]]), scored(Vec::new()));
+        let otherwise = ScoreRequest { reread: Reread::Answer, ..one.clone() };
+        assert_ne!(generator.key_of_scores(&one).unwrap(), generator.key_of_scores(&otherwise).unwrap());
         let never = CancelToken::never();
         let first = generator.score(&one, &never, &mut |_, _| {}).unwrap();
         generator.score(&other, &never, &mut |_, _| {}).unwrap();

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::{Feedback, TurnSettings};
 use crate::answer::{Answer, Rewrite, Translation};
-use crate::attribution::{Attribution, AttributionSettings, Cluster, Method};
+use crate::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, How, Method};
 use crate::base::{ConversationId, DomainName, Millis, TurnId, clean_line};
 use crate::retrieval::{Pick, Picked, Retrieved};
 
@@ -112,13 +112,30 @@ impl Trace {
         self.attribution = Some(attribution);
     }
 
-    /// The clusters that are known from an explanation with these settings that was stopped; none where there is none.
+    /// The clusters that an explanation with these settings need not remove again: what is shown was stopped, or removed
+    /// some together that are now to be removed one by one. None where nothing like that is shown.
     #[must_use]
-    pub fn stopped(&self, with: &AttributionSettings) -> Vec<Cluster> {
+    pub fn known(&self, with: &AttributionSettings) -> Vec<Cluster> {
+        let is_so_far =
+            |had: &AttributionSettings| AttributionSettings { group_test: with.group_test, ..had.clone() } == *with;
         let had = self.settings.as_ref().map(|settings| &settings.attribution);
-        let stopped = self.attribution.as_ref().filter(|stopped| stopped.missing > 0 && stopped.method == with.method);
-        let stopped = stopped.filter(|_| had == Some(with));
-        stopped.map(|stopped| stopped.clusters.clone()).unwrap_or_default()
+        let shown = self.attribution.as_ref().filter(|_| had.is_some_and(is_so_far));
+        // Those of an answer that took the place of the stored one are held against that one.
+        let shown = shown.filter(|shown| shown.method == with.method && shown.instead.is_none());
+        let shown = shown.filter(|shown| shown.missing > 0 || shown.has_group());
+        let may_stay = |how| with.group_test == GroupTest::Auto || how != How::Group;
+        let clusters = shown.into_iter().flat_map(|shown| &shown.clusters);
+        clusters.filter(|cluster| cluster.is_settled() && may_stay(cluster.how)).cloned().collect()
+    }
+
+    /// How an answer is explained when that is asked for with these settings: what they removed together is removed one
+    /// by one when it is asked for again.
+    #[must_use]
+    pub fn explained_next(&self, with: AttributionSettings) -> AttributionSettings {
+        let had = self.settings.as_ref().map(|settings| &settings.attribution);
+        let is_whole = |shown: &Attribution| shown.method == with.method && shown.missing == 0 && shown.has_group();
+        let is_again = had == Some(&with) && self.attribution.as_ref().is_some_and(is_whole);
+        if is_again { AttributionSettings { group_test: GroupTest::Off, ..with } } else { with }
     }
 
     /// Whether this method explained the whole answer, now or before another one was asked for.

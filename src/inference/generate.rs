@@ -120,6 +120,16 @@ pub struct Completion {
     pub total_ms: Millis,
 }
 
+/// What is read again where parts of a prompt are hidden. All else was read with nothing hidden, and keeps traces of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reread {
+    /// The answer, from the last token before it on.
+    Answer,
+    /// What comes after the last place of all sets, and the answer.
+    Rest,
+}
+
 /// An answer whose probability is asked for, after a prompt as it is and with some of its parts hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScoreRequest {
@@ -127,9 +137,10 @@ pub struct ScoreRequest {
     pub parts: Vec<PromptPart>,
     /// Tokens of the answer.
     pub answer: Vec<i32>,
-    /// Places in `parts`, one set after the other. What comes after the last place of all sets is read with the set
-    /// hidden; what comes before it was read with nothing hidden, and keeps traces of it.
+    /// Places in `parts`, one set after the other.
     pub hidden: Vec<Vec<usize>>,
+    /// What is read with a set hidden.
+    pub reread: Reread,
 }
 
 /// How probable an answer is: the natural logarithm for each of its tokens, given those before it.

@@ -28,7 +28,7 @@ pub use encoder::{embedder_fingerprint, load_embedder, load_reranker};
 pub use error::InferenceError;
 pub use fake::{HashEmbedder, ScriptedGenerator};
 pub use generate::{
-    ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart,
+    ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart, Reread,
     Sampling, ScoreRequest, Scores, Special,
 };
 pub use llama::{FlashAttention, GeneratorSettings, KvCache, LlamaGenerator, SAME_KERNELS};

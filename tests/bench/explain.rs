@@ -3,8 +3,9 @@
 //! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl]` asks the first questions of the benchmark beside the
 //! repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain
 //! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources; then a made prompt of ten sources of about
-//! 250 tokens each. Every answer is explained three times: one by one, with what hardly matters settled as a group, and by
-//! a preview. Before each explanation the state of the model is that after the answer. All ratios are to the time of the
+//! 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a group, and by estimates: the
+//! preview, the same with the end of the prompt read again, answers written with sources hidden, and, of five sources, the
+//! log-probability without each of them (of ten it takes about as long as one by one). Before each explanation the state of the model is that after the answer. All ratios are to the time of the
 //! answer, prompt reading included; what is read and written beside the answer's own is counted in tokens.
 //!
 //! Each question is written to RESULTS, else to `FOLDER.explain.jsonl`, as soon as it is measured. What stands there of the
@@ -24,15 +25,15 @@ use std::time::Instant;
 
 use ragonite::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
 use ragonite::attribution::{
-    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, Origin, SourceVector,
-    explain, preview,
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, Origin, Reading,
+    SourceVector, explain, preview, probability,
 };
 use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
     Catalog, Completion, DeviceChoice, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator,
-    ModelFolders, ScoreRequest, TextRole, load_embedder,
+    ModelFolders, Reread, ScoreRequest, TextRole, load_embedder,
 };
 use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
@@ -46,6 +47,10 @@ const GENERATOR: &str = "qwen2.5-coder-1.5b-instruct";
 const QUESTIONS: usize = 20;
 /// What is asked of the made sources.
 const MADE_QUESTION: &str = "On which day is the water of the tank changed?";
+/// Sources of which the log-probability without each of them is measured too, at most.
+const FEW: usize = 5;
+/// Two tokens whose logits are nearer may change places with the size of a batch.
+const NEAR: f32 = 0.05;
 /// Tokens of a made source, about.
 const MADE_TOKENS: usize = 250;
 
@@ -97,8 +102,11 @@ fn main() -> Outcome<()> {
             println!("  {}", one.line());
             measured.push(one);
         }
-        println!("{sources} sources, medians: {}", Measured::medians(&measured).line());
-        agreement(&measured);
+        println!(
+            "{sources} sources, medians (near-ties and one value: means): {}",
+            Measured::medians(&measured).line()
+        );
+        print_estimates(&measured);
     }
     let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..PromptSettings::default() };
     let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
@@ -187,6 +195,17 @@ struct Work<'a> {
     settings: AnswerSettings,
 }
 
+/// An estimate of what the clusters of an answer matter; times are multiples of the answer's.
+#[derive(Clone, Serialize, Deserialize)]
+struct Estimate {
+    name: String,
+    whole: f64,
+    first: f64,
+    /// With the exact contributions; none where those are all the same.
+    spearman: Option<f64>,
+    same_first: Option<f64>,
+}
+
 /// One question; times are multiples of the answer's.
 #[derive(Default, Clone, Serialize, Deserialize)]
 struct Measured {
@@ -195,51 +214,43 @@ struct Measured {
     said: f64,
     clusters: f64,
     verified: f64,
+    /// Clusters that were left out together with others.
     grouped_clusters: f64,
+    /// 1 where they have one value because the answer changed, else 0.
+    left_together: f64,
     read: f64,
     written: f64,
     first: f64,
     exact: f64,
     grouped: f64,
-    first_estimate: f64,
-    preview: f64,
-    spearman: Option<f64>,
-    same_first: Option<f64>,
-    hidden: f64,
-    first_hidden: f64,
-    spearman_hidden: Option<f64>,
-    same_first_hidden: Option<f64>,
+    /// Answers without a cluster in which two tokens were all but alike somewhere.
+    near_ties: f64,
+    estimates: Vec<Estimate>,
 }
 
 impl Measured {
     fn line(&self) -> String {
-        let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
         format!(
-            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} in a group) | exact {:.2}, first {:.2}, {:.0} read {:.0} written | grouped {:.2} | preview {:.2}, first {:.2}, Spearman {} same first {} | written with sources hidden {:.2}, first {:.2}, Spearman {} same first {}",
+            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} in a group, {:.2} with one value) | exact {:.2}, first {:.2}, {:.0} read {:.0} written, {:.1} near-ties | grouped {:.2}",
             self.answer_ms / 1e3,
             self.tokens,
             self.said,
             self.clusters,
             self.verified,
             self.grouped_clusters,
+            self.left_together,
             self.exact,
             self.first,
             self.read,
             self.written,
+            self.near_ties,
             self.grouped,
-            self.preview,
-            self.first_estimate,
-            number(self.spearman),
-            number(self.same_first),
-            self.hidden,
-            self.first_hidden,
-            number(self.spearman_hidden),
-            number(self.same_first_hidden),
         )
     }
 
     fn medians(all: &[Self]) -> Self {
         let median = |of: fn(&Self) -> f64| median(all.iter().map(of).collect());
+        let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
         Self {
             answer_ms: median(|one| one.answer_ms),
             tokens: median(|one| one.tokens),
@@ -247,32 +258,39 @@ impl Measured {
             clusters: median(|one| one.clusters),
             verified: median(|one| one.verified),
             grouped_clusters: median(|one| one.grouped_clusters),
+            // A median of these would be 0 or 1.
+            left_together: mean(|one| one.left_together),
             read: median(|one| one.read),
             written: median(|one| one.written),
             first: median(|one| one.first),
             exact: median(|one| one.exact),
             grouped: median(|one| one.grouped),
-            first_estimate: median(|one| one.first_estimate),
-            preview: median(|one| one.preview),
-            hidden: median(|one| one.hidden),
-            first_hidden: median(|one| one.first_hidden),
-            ..Self::default()
+            near_ties: mean(|one| one.near_ties),
+            estimates: Vec::new(),
         }
     }
 }
 
-/// Means over the questions where the sources did not all matter alike: the others have no order to agree with.
-fn agreement(measured: &[Measured]) {
-    let mean = |of: fn(&Measured) -> Option<f64>| {
-        let values: Vec<f64> = measured.iter().filter_map(of).collect();
-        (values.iter().sum::<f64>() / values.len().max(1) as f64, values.len())
-    };
-    let ((spearman, of), (first, _)) = (mean(|one| one.spearman), mean(|one| one.same_first));
-    let ((hidden, _), (first_hidden, _)) = (mean(|one| one.spearman_hidden), mean(|one| one.same_first_hidden));
-    let left = measured.len() - of;
-    println!(
-        "against exact, {of} questions ({left} left out in which nothing mattered): preview Spearman {spearman:.2}, same first {first:.2}; written with sources hidden {hidden:.2}, {first_hidden:.2}"
-    );
+/// Each estimate: the medians of its times, and the means of its agreement over the questions where the sources did not all
+/// matter alike, since the others have no order to agree with.
+fn print_estimates(measured: &[Measured]) {
+    let Some(first) = measured.first() else { return };
+    for Estimate { name, .. } in &first.estimates {
+        let all: Vec<&Estimate> =
+            measured.iter().flat_map(|one| &one.estimates).filter(|estimate| estimate.name == *name).collect();
+        let median = |of: fn(&Estimate) -> f64| median(all.iter().map(|one| of(one)).collect());
+        let mean = |of: fn(&Estimate) -> Option<f64>| {
+            let values: Vec<f64> = all.iter().filter_map(|one| of(one)).collect();
+            (values.iter().sum::<f64>() / values.len().max(1) as f64, values.len())
+        };
+        let ((spearman, of), (same_first, _)) = (mean(|one| one.spearman), mean(|one| one.same_first));
+        println!(
+            "  {name}: {:.2}, first {:.2} | against exact, {of} of {} questions: Spearman {spearman:.2}, same first {same_first:.2}",
+            median(|one| one.whole),
+            median(|one| one.first),
+            all.len(),
+        );
+    }
 }
 
 impl Work<'_> {
@@ -302,54 +320,86 @@ impl Work<'_> {
         };
         let exact = timed(GroupTest::Off, Method::Counterfactual)?;
         let grouped = timed(GroupTest::Auto, Method::Counterfactual)?;
-        let estimated = timed(GroupTest::Off, Method::Preview)?;
+        let mut estimated = vec![("preview", timed(GroupTest::Off, Method::Preview)?)];
+        if hits.len() <= FEW {
+            estimated.push(("logprob", timed(GroupTest::Off, Method::Logprob)?));
+        }
         let clusters = &exact.attribution.clusters;
-        let of = |hits: &[usize]| estimated.attribution.clusters.iter().find(|one| one.hits == hits).map_or(0.0, drop);
-        let estimates: Vec<f64> = clusters.iter().map(|one| of(&one.hits)).collect();
         let contributions: Vec<f64> = clusters.iter().map(|one| one.contribution).collect();
-        let (hidden, hidden_spent, first_hidden) = self.hiding(question, &answer, clusters)?;
-        println!(
-            "    written with sources hidden: {}, first {}: {hidden:.3?} where exact is {contributions:.3?}",
-            hidden_spent.of(answered),
-            first_hidden.of(answered)
-        );
         let mattered = !all_equal(&contributions);
-        let first = |estimates: &[f64]| f64::from(u8::from(same_first(estimates, &contributions)));
-        let count = |clusters: &[Cluster], how| clusters.iter().filter(|one| one.how == how).count() as f64;
+        let estimate = |name: &str, values: &[f64], (whole, first): (Spent, Spent)| {
+            println!(
+                "    {name}: {}, first {}: {values:.3?} where exact is {contributions:.3?}",
+                whole.of(answered),
+                first.of(answered)
+            );
+            Estimate {
+                name: name.to_owned(),
+                whole: whole.wall / answer_ms,
+                first: first.wall / answer_ms,
+                spearman: mattered.then(|| spearman(values, &contributions)),
+                same_first: mattered.then(|| f64::from(u8::from(same_first(values, &contributions)))),
+            }
+        };
+        let mut estimates = Vec::new();
+        for (name, explained) in &estimated {
+            let of =
+                |hits: &[usize]| explained.attribution.clusters.iter().find(|one| one.hits == hits).map_or(0.0, drop);
+            let values: Vec<f64> = clusters.iter().map(|one| of(&one.hits)).collect();
+            estimates.push(estimate(name, &values, (explained.spent, explained.first)));
+        }
+        let (values, whole, first) = self.rereading(&answer, clusters)?;
+        estimates.push(estimate("end of the prompt read again", &values, (whole, first)));
+        let (values, whole, first) = self.hiding(question, &answer, clusters)?;
+        estimates.push(estimate("written with sources hidden", &values, (whole, first)));
+        let count =
+            |clusters: &[Cluster], is: fn(&Cluster) -> bool| clusters.iter().filter(|one| is(one)).count() as f64;
         let completions = || clusters.iter().flat_map(|one| &one.counterfactuals).map(|one| &one.completion);
         let own = |one: &Completion| one.tokens.len() - one.drafted_tokens;
+        let in_group = grouped.attribution.clusters.iter().filter(|one| one.how == How::Group);
         Ok(Measured {
             answer_ms,
             tokens: answer.completion.prompt_tokens as f64,
             said: answer.completion.tokens.len() as f64,
             clusters: clusters.len() as f64,
-            verified: count(clusters, How::Verified),
-            grouped_clusters: count(&grouped.attribution.clusters, How::Group),
+            verified: count(clusters, |one| one.how == How::Verified),
+            grouped_clusters: in_group.flat_map(|one| &one.hits).count() as f64,
+            left_together: count(&grouped.attribution.clusters, |one| one.how == How::Group && one.contribution > 0.0),
             read: completions().map(|one| one.prompt_tokens - one.reused_tokens).sum::<usize>() as f64,
             written: completions().map(own).sum::<usize>() as f64,
             first: exact.first.wall / answer_ms,
             exact: exact.spent.wall / answer_ms,
             grouped: grouped.spent.wall / answer_ms,
-            first_estimate: estimated.first.wall / answer_ms,
-            preview: estimated.spent.wall / answer_ms,
-            spearman: mattered.then(|| spearman(&estimates, &contributions)),
-            same_first: mattered.then(|| first(&estimates)),
-            hidden: hidden_spent.wall / answer_ms,
-            first_hidden: first_hidden.wall / answer_ms,
-            spearman_hidden: mattered.then(|| spearman(&hidden, &contributions)),
-            same_first_hidden: mattered.then(|| first(&hidden)),
+            near_ties: completions().filter(|one| one.narrowest.is_some_and(|narrowest| narrowest < NEAR)).count()
+                as f64,
+            estimates,
         })
+    }
+
+    /// By how much the log-probability of the answer drops with each cluster hidden, where what comes after all of them is
+    /// read again, and the time of all and of the first.
+    fn rereading(&mut self, answer: &Answer, clusters: &[Cluster]) -> Outcome<(Vec<f64>, Spent, Spent)> {
+        self.restore(answer)?;
+        let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
+        let request = ScoreRequest { parts, answer: tokens, hidden: places(answer, clusters), reread: Reread::Rest };
+        let (clock, mut first) = (Clock::start(), None);
+        let mut hear = |set: Option<usize>, _: &[f32]| {
+            if set.is_some() {
+                first.get_or_insert_with(|| clock.spent());
+            }
+        };
+        let scores = self.generator.score(&request, &CancelToken::never(), &mut hear)?;
+        let spent = clock.spent();
+        let drop = |hidden: &Vec<f32>| {
+            scores.whole.iter().zip(hidden).map(|(whole, hidden)| f64::from(whole - hidden)).sum::<f64>()
+        };
+        Ok((scores.hidden.iter().map(drop).collect(), spent, first.unwrap_or_default()))
     }
 
     /// What the answers written with each cluster hidden differ from the original by, and the time of all and of the first.
     fn hiding(&mut self, question: &str, answer: &Answer, clusters: &[Cluster]) -> Outcome<(Vec<f64>, Spent, Spent)> {
         self.restore(answer)?;
-        let parts = answer.prompt.segments.iter().enumerate();
-        let places = |hits: &[usize]| -> Vec<usize> {
-            let is_of = |part: Part| matches!(part, Part::Evidence { rank } if hits.contains(&rank));
-            parts.clone().filter(|(_, segment)| is_of(segment.part)).map(|(place, _)| place).collect()
-        };
-        let hidden: Vec<Vec<usize>> = clusters.iter().map(|cluster| places(&cluster.hits)).collect();
+        let hidden = places(answer, clusters);
         let request = GenerateRequest {
             parts: answer.prompt.parts(),
             sampling: answer.sampling,
@@ -380,7 +430,7 @@ impl Work<'_> {
     /// Brings back the state after the answer.
     fn restore(&mut self, answer: &Answer) -> Outcome<()> {
         let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
-        let request = ScoreRequest { parts, answer: tokens, hidden: Vec::new() };
+        let request = ScoreRequest { parts, answer: tokens, hidden: Vec::new(), reread: Reread::Rest };
         self.generator.score(&request, &CancelToken::never(), &mut |_, _| {})?;
         Ok(())
     }
@@ -409,11 +459,14 @@ impl Work<'_> {
         let mut hear = |_: usize, _: usize, _: &[Cluster]| {
             first.get_or_insert_with(|| clock.spent());
         };
-        let attribution = if method == Method::Preview {
-            preview(input, self.generator, &CancelToken::never(), &mut hear)?
-        } else {
-            let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
-            explain(input, engines, &CancelToken::never(), &mut hear)?
+        let never = CancelToken::never();
+        let attribution = match method {
+            Method::Preview => preview(input, self.generator, &never, &mut hear)?,
+            Method::Logprob => probability(input, Reading::Logprob, self.generator, &never, &mut hear)?,
+            _ => {
+                let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
+                explain(input, engines, &never, &mut hear)?
+            }
         };
         Ok(Explained { attribution, spent: clock.spent(), first: first.unwrap_or_default() })
     }
@@ -463,6 +516,16 @@ fn processor_ms() -> f64 {
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let ticks = after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
     ticks.sum::<f64>() * 10.0
+}
+
+/// Places of the clusters' sources in the prompt.
+fn places(answer: &Answer, clusters: &[Cluster]) -> Vec<Vec<usize>> {
+    let parts = answer.prompt.segments.iter().enumerate();
+    let places = |cluster: &Cluster| {
+        let is_of = |part: Part| matches!(part, Part::Evidence { rank } if cluster.hits.contains(&rank));
+        parts.clone().filter(|(_, segment)| is_of(segment.part)).map(|(place, _)| place).collect()
+    };
+    clusters.iter().map(places).collect()
 }
 
 /// By how much the log-probability of the answer drops in all.

@@ -1,8 +1,7 @@
 //! How probable an answer is when parts of its prompt are hidden.
 //!
-//! Takes an answer and sets of parts. The prompt is read once, and the answer after it; for each set the state at the end of
-//! the last part that is hidden is shared, the set taken out of it, and only the rest of the prompt and the answer are
-//! read again.
+//! Takes an answer and sets of parts. The prompt is read once, and the answer after it; for each set the state of the prompt
+//! is shared, as far as it is not to be read again, the set taken out of it, and the rest with the answer read again.
 //! Invariants: the current slot holds the prompt afterwards as far as it was there or there was room for it, and nothing of
 //! the trials stays in the context.
 //! Not here: what the probabilities say about a source (`attribution`).
@@ -14,7 +13,7 @@ use llama_cpp_2::token::LlamaToken;
 use super::LlamaGenerator;
 use super::engine::{Logits, Sequence};
 use crate::base::CancelToken;
-use crate::inference::{InferenceError, PromptPart, ScoreRequest, Scores};
+use crate::inference::{InferenceError, PromptPart, Reread, ScoreRequest, Scores};
 
 const DOING: &str = "scoring an answer";
 
@@ -49,7 +48,11 @@ impl LlamaGenerator {
     ) -> Result<Scores, InferenceError> {
         let prompt = self.prompt(&request.parts)?;
         let hidden = self.ranges(&request.parts, &request.hidden)?;
-        let rest = self.rest(&prompt, &hidden, &request.answer)?;
+        let start = match request.reread {
+            Reread::Rest => hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0),
+            Reread::Answer => prompt.len(),
+        };
+        let rest = self.rest(&prompt, start, &request.answer)?;
         if rest.answer.is_empty() {
             return Ok(Scores { whole: Vec::new(), hidden: vec![Vec::new(); hidden.len()] });
         }
@@ -100,15 +103,9 @@ impl LlamaGenerator {
         sets.ok_or_else(|| self.failed(DOING, "a part that is to be hidden is not in the prompt".into()))
     }
 
-    fn rest(
-        &self,
-        prompt: &[LlamaToken],
-        hidden: &[Vec<Range<usize>>],
-        answer: &[i32],
-    ) -> Result<Rest, InferenceError> {
+    fn rest(&self, prompt: &[LlamaToken], start: usize, answer: &[i32]) -> Result<Rest, InferenceError> {
         // At least the last token is read again: its logits choose the first token of the answer.
-        let end = hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0);
-        let start = end.min(prompt.len() - 1);
+        let start = start.min(prompt.len() - 1);
         let answer: Vec<LlamaToken> = answer.iter().copied().map(LlamaToken::new).collect();
         let read = &answer[..answer.len().saturating_sub(1)];
         if let Some(unknown) = answer.iter().find(|token| !self.engine.knows(**token)) {

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use super::gguf::made::{Made, header};
 use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, plain, template, weights};
 use super::*;
-use crate::inference::{ChatTemplate, Sampling};
+use crate::inference::{ChatTemplate, Reread, Sampling};
 
 fn load_file(path: &Path) -> Result<LlamaGenerator, InferenceError> {
     LlamaGenerator::load("m", path, &GeneratorSettings::default(), Box::new(|_| ControlFlow::Continue(())))
@@ -182,7 +182,7 @@ fn what_does_not_fit_beside_a_score_is_pushed_out_and_read_again() {
     let read: usize = first.iter().map(|said| said.prompt_tokens).sum();
     assert!(read + first[1].prompt_tokens > generator.engine.cells(), "{first:?}");
     let parts = requests[1].parts.clone();
-    let score = ScoreRequest { parts, answer: first[1].tokens.clone(), hidden: vec![vec![1]] };
+    let score = ScoreRequest { parts, answer: first[1].tokens.clone(), hidden: vec![vec![1]], reread: Reread::Rest };
     let scores = generator.score(&score, &CancelToken::never(), &mut |_, _| {}).unwrap();
     assert_eq!(scores.hidden[0].len(), first[1].tokens.len());
     let again = answer(&mut generator, &requests[0]);
@@ -284,6 +284,6 @@ fn a_smaller_state_answers_and_forgets_as_the_full_one() {
     assert!(again.reused_tokens > 0);
     assert_eq!(again.tokens, said.tokens);
     let whole = vec![template("<|im_start|>user\n"), plain("Say yes."), template("<|im_end|>\n")];
-    let score = ScoreRequest { parts: whole, answer: said.tokens, hidden: vec![vec![1]] };
+    let score = ScoreRequest { parts: whole, answer: said.tokens, hidden: vec![vec![1]], reread: Reread::Rest };
     assert!(generator.score(&score, &CancelToken::never(), &mut |_, _| {}).is_ok());
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::*;
 use crate::base::CancelSource;
-use crate::inference::{COMPARED_TOKENS, Measure, Sampling, Special, drops};
+use crate::inference::{COMPARED_TOKENS, Measure, Reread, Sampling, Special, drops};
 
 /// Two contexts at once on few cores take longer than one after the other.
 pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -335,19 +335,22 @@ fn hiding_the_fact_that_has_the_answer_makes_it_less_probable() {
     let Some(mut generator) = load(512) else { return };
     let request = facts(&[DOOR, PUMP, "Lunch is at noon."]);
     let said = answer(&mut generator, &request);
-    let score = ScoreRequest {
-        parts: request.parts.clone(),
-        answer: said.tokens.clone(),
-        hidden: vec![vec![3], vec![4], vec![5]],
-    };
-    let mut heard = Vec::new();
-    let scores = generator.score(&score, &CancelToken::never(), &mut |set, _| heard.push(set)).unwrap();
-    assert_eq!(heard, [None, Some(0), Some(1), Some(2)]);
-    assert!(scores.whole.len() == said.tokens.len() && scores.whole.iter().all(|score| *score <= 0.0));
-    let drop = |hidden: &[f32]| scores.whole.iter().zip(hidden).map(|(whole, hidden)| whole - hidden).sum::<f32>();
-    let drops: Vec<f32> = scores.hidden.iter().map(|hidden| drop(hidden)).collect();
-    assert!(drops[0] > 1.0 && drops[0] > drops[1] && drops[0] > drops[2], "{drops:?}");
-    assert_eq!(answer(&mut generator, &request).tokens, said.tokens, "what was hidden is there again");
+    for reread in [Reread::Rest, Reread::Answer] {
+        let score = ScoreRequest {
+            parts: request.parts.clone(),
+            answer: said.tokens.clone(),
+            hidden: vec![vec![3], vec![4], vec![5]],
+            reread,
+        };
+        let mut heard = Vec::new();
+        let scores = generator.score(&score, &CancelToken::never(), &mut |set, _| heard.push(set)).unwrap();
+        assert_eq!(heard, [None, Some(0), Some(1), Some(2)]);
+        assert!(scores.whole.len() == said.tokens.len() && scores.whole.iter().all(|score| *score <= 0.0));
+        let drop = |hidden: &[f32]| scores.whole.iter().zip(hidden).map(|(whole, hidden)| whole - hidden).sum::<f32>();
+        let drops: Vec<f32> = scores.hidden.iter().map(|hidden| drop(hidden)).collect();
+        assert!(drops[0] > 1.0 && drops[0] > drops[1] && drops[0] > drops[2], "{reread:?}: {drops:?}");
+        assert_eq!(answer(&mut generator, &request).tokens, said.tokens, "what was hidden is there again");
+    }
 }
 
 #[test]
@@ -357,7 +360,7 @@ fn hiding_the_last_part_is_the_same_as_leaving_it_out() {
     let (with, without) = (facts(&[PUMP, DOOR]), facts(&[PUMP]));
     let said = answer(&mut generator, &with).tokens;
     let score = |generator: &mut LlamaGenerator, parts: &[PromptPart], hidden: Vec<Vec<usize>>| {
-        let request = ScoreRequest { parts: parts.to_vec(), answer: said.clone(), hidden };
+        let request = ScoreRequest { parts: parts.to_vec(), answer: said.clone(), hidden, reread: Reread::Rest };
         generator.score(&request, &CancelToken::never(), &mut |_, _| {}).unwrap()
     };
     let hidden = score(&mut generator, &with.parts, vec![vec![4]]);
@@ -387,7 +390,7 @@ fn a_comparison_is_that_of_prompts_read_from_nothing() {
     assert_eq!(heard, [0, 1, 2, 3]);
     let whole = |parts: Vec<PromptPart>| {
         let mut fresh = load(512).unwrap();
-        let request = ScoreRequest { parts, answer: said.tokens.clone(), hidden: Vec::new() };
+        let request = ScoreRequest { parts, answer: said.tokens.clone(), hidden: Vec::new(), reread: Reread::Rest };
         fresh.score(&request, &never, &mut |_, _| {}).unwrap().whole
     };
     let before = whole(request.parts.clone());
@@ -455,7 +458,8 @@ fn a_score_that_cannot_be_computed_is_refused_and_harms_nothing() {
     let Some(mut generator) = load(256) else { return };
     let request = facts(&[PUMP, DOOR]);
     let said = answer(&mut generator, &request);
-    let good = ScoreRequest { parts: request.parts.clone(), answer: said.tokens.clone(), hidden: vec![vec![3]] };
+    let (parts, hidden) = (request.parts.clone(), vec![vec![3]]);
+    let good = ScoreRequest { parts, answer: said.tokens.clone(), hidden, reread: Reread::Rest };
     let mut score = |request: &ScoreRequest, cancel: &CancelToken| generator.score(request, cancel, &mut |_, _| {});
     let never = CancelToken::never();
     let unknown = score(&ScoreRequest { answer: vec![-5, 7], ..good.clone() }, &never);

@@ -120,6 +120,10 @@ fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>))
         lines.push(Line::styled(words.none_decides(), look.theme.strong));
         lines.extend(paragraphs(words.why_none_decides(), look.theme.text, look.width, &Indent::default()));
     }
+    if attribution.missing == 0 && attribution.has_group() {
+        let key = screen.keymap.key(Action::Explain, Place::Panes).unwrap_or_default();
+        lines.extend(paragraphs(&words.group_hint(&key), look.theme.text, look.width, &Indent::default()));
+    }
     if let Some(instead) = &attribution.instead {
         lines.extend(paragraphs(words.answers_otherwise(), look.theme.warn, look.width, &Indent::default()));
         lines.extend(paragraphs(instead, look.theme.text, look.width, &Indent::of(4)));
@@ -271,7 +275,11 @@ fn opened((turn, original): (&Turn, &str), cluster: &Cluster, look: &Look<'_>) -
             }));
         }
         Some(other) => {
-            lines.extend(label(look.words.answer_without()));
+            lines.extend(label(if cluster.how == How::Group {
+                look.words.answer_without_group()
+            } else {
+                look.words.answer_without()
+            }));
             lines.extend(wrap(&marked(original, other, theme), look.width, &Indent::of(4)));
         }
         None => {}

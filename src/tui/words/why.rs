@@ -81,6 +81,11 @@ texts! { WHY
         "without all of its group, the same answer word for word; not tried alone",
         "ohne ihre ganze Gruppe wörtlich dieselbe Antwort; nicht einzeln geprüft";
     word_for_word = "without it, the same answer word for word", "ohne sie wörtlich dieselbe Antwort";
+    answer_without_group =
+        "without all of them, the answer would be:", "ohne sie alle lautete die Antwort:";
+    group_hint(key: &str) =
+        "Some sources were left out together, as a group. {key} leaves out each by itself.",
+        "Einige Quellen wurden gemeinsam weggelassen, als Gruppe. {key} lässt jede einzeln weg.";
     answer_without = "without it, the answer would be:", "ohne sie lautete die Antwort:";
 
     sentence_hint(next: &str) =
