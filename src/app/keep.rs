@@ -72,8 +72,13 @@ impl App {
             if self.conversation.as_ref().is_some_and(|open| open.id == id) {
                 self.show(None, Vec::new());
             }
-            self.notice = Some(Notice::MovedToTrash);
         }
+        self.notice = match change {
+            ConversationChange::Delete(_) => Some(Notice::MovedToTrash),
+            ConversationChange::Restore(_) => Some(Notice::Restored),
+            ConversationChange::Purge(_) => Some(Notice::Purged),
+            ConversationChange::Rename(..) | ConversationChange::Pin(..) => None,
+        };
         self.problem = None;
         vec![Effect::ChangeConversation { domain, change }]
     }

@@ -3,6 +3,7 @@
 //! Not here: its words (`tui`).
 
 use crate::base::DomainName;
+use crate::config::ThemeName;
 use crate::eval::WrittenCheck;
 use crate::history::Feedback;
 use crate::index::IngestReport;
@@ -18,6 +19,12 @@ pub enum Notice {
     StoppedReading(DomainName),
     /// A conversation was moved to the trash.
     MovedToTrash,
+    /// A conversation was taken out of the trash.
+    Restored,
+    /// A conversation was removed for good.
+    Purged,
+    /// Another theme is shown.
+    Theme(ThemeName),
     /// Nothing is left that is not stored.
     AllStored,
     /// A text was copied, or not.

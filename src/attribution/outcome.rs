@@ -16,7 +16,7 @@ use crate::prompt::Prompt;
 pub enum Method {
     /// Softmax of the cosine of answer and evidence: the naive baseline.
     Similarity,
-    /// Hide one cluster from the question and the answer: an estimate.
+    /// Hide one cluster from the answer: an estimate.
     Preview,
     /// Leave one cluster out and regenerate.
     #[default]
@@ -72,7 +72,7 @@ impl Method {
     pub fn says(self) -> &'static str {
         match self {
             Self::Similarity => "similarity of answer and evidence",
-            Self::Preview => "preview: one cluster hidden from question and answer, an estimate",
+            Self::Preview => "preview: one cluster hidden from the answer, an estimate",
             Self::Counterfactual => "counterfactual: one cluster left out, answer generated again",
             Self::Logprob => "logprob: one cluster left out, how much less probable the same answer is",
             Self::Jsd => "jsd: one cluster left out, how far the predictions of its words move, in bits",
@@ -105,7 +105,7 @@ pub enum How {
     /// Removed together with others: where the contribution is 0, the answer without all of them is the original token by
     /// token; else these are the hits of all of them, and the contribution is that of all.
     Group,
-    /// Estimated by hiding the cluster from the question and the answer.
+    /// Estimated by hiding the cluster from the answer.
     Preview,
     /// Cosine of answer and evidence.
     Similarity,

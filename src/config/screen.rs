@@ -45,6 +45,19 @@ pub enum ThemeName {
 impl ThemeName {
     /// All that name a look, in the order of switching.
     pub const ALL: [Self; 5] = [Self::Dark, Self::Light, Self::Ansi, Self::HighContrast, Self::Plain];
+
+    /// As the configuration names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::Ansi => "ansi",
+            Self::HighContrast => "high-contrast",
+            Self::Plain => "plain",
+        }
+    }
 }
 
 /// What frames, bars and marks are made of.

@@ -26,7 +26,7 @@ use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
 use super::screen::{Composer, Pane, ScreenState};
 use super::settings::SettingsView;
-use crate::app::{App, ConversationChange, Copied, Event, Turn};
+use crate::app::{App, ConversationChange, Copied, Event, Notice, Turn};
 use crate::attribution::Method;
 use crate::base::{ConversationId, clean_line, clean_text};
 use crate::history::{self, Feedback, Format, Rating};
@@ -154,7 +154,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::NewDomain => new_domain::open(screen),
         Action::RefreshDomain => return refresh_domain(screen, app),
         Action::StopIngest => return vec![Intent::App(Event::IngestCancelRequested)],
-        Action::NextTheme => screen.next_theme(),
+        Action::NextTheme => return next_theme(screen),
         Action::Search => popup::look_for(screen),
         Action::NextMatch => next_match(screen, app, Way::On),
         Action::PreviousMatch => next_match(screen, app, Way::Back),
@@ -468,6 +468,11 @@ fn rename(screen: &mut ScreenState, app: &App) {
         let title = app.title_of(id).unwrap_or_default().to_owned();
         popup::rename(screen, id, &title);
     }
+}
+
+fn next_theme(screen: &mut ScreenState) -> Vec<Intent> {
+    let notice = screen.next_theme().map(|name| Intent::App(Event::Done(Notice::Theme(name))));
+    notice.into_iter().chain([Intent::Redraw]).collect()
 }
 
 fn pin(screen: &ScreenState, app: &App) -> Vec<Intent> {

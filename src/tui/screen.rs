@@ -276,16 +276,17 @@ impl ScreenState {
         Self { terminal, ..self }
     }
 
-    /// Switches to the next theme that looks otherwise.
-    pub(super) fn next_theme(&mut self) {
-        let themes = ThemeName::ALL.map(|name| Theme::chosen(name, self.terminal));
-        let at = themes.iter().position(|theme| *theme == self.theme);
-        let others = themes.iter().cycle().skip(at.map_or(0, |at| at + 1)).take(themes.len());
-        let Some(next) = others.into_iter().find(|theme| **theme != self.theme) else { return };
+    /// Switches to the next theme that looks otherwise, and says which; nothing where there is none.
+    pub(super) fn next_theme(&mut self) -> Option<ThemeName> {
+        let themes = ThemeName::ALL.map(|name| (name, Theme::chosen(name, self.terminal)));
+        let at = themes.iter().position(|(_, theme)| *theme == self.theme);
+        let mut others = themes.iter().cycle().skip(at.map_or(0, |at| at + 1)).take(themes.len());
+        let (name, next) = others.find(|(_, theme)| *theme != self.theme)?;
         self.theme = *next;
         // What was drawn was drawn in the one before.
         (self.behind_kept, self.why_kept) = (Kept::default(), Kept::default());
         self.settled.clear();
+        Some(*name)
     }
 
     /// How text looks.

@@ -92,6 +92,19 @@ fn enter_sends_and_alt_enter_makes_a_new_line() {
 }
 
 #[test]
+fn each_switch_of_the_theme_says_which_one_is_shown() {
+    let mut desk = Desk::open();
+    desk.keys(&["F2"]);
+    let mut shown = Vec::new();
+    for _ in 0..2 {
+        desk.keys(&["T"]);
+        let Some(Notice::Theme(name)) = desk.app.notice() else { panic!("{:?}", desk.app.notice()) };
+        shown.push((*name, desk.screen.theme()));
+    }
+    assert!(shown[0] != shown[1] && shown[0].0 != shown[1].0 && shown[0].1 != shown[1].1);
+}
+
+#[test]
 fn a_notice_stands_until_the_next_key_whatever_that_does() {
     let mut desk = Desk::open();
     desk.app.handle(Event::Done(Notice::MovedToTrash));

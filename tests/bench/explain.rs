@@ -214,8 +214,8 @@ struct Measured {
     said: f64,
     clusters: f64,
     verified: f64,
-    /// Clusters that were left out together with others.
-    grouped_clusters: f64,
+    /// Sources that were left out together with others.
+    grouped_sources: f64,
     /// 1 where they have one value because the answer changed, else 0.
     left_together: f64,
     read: f64,
@@ -231,13 +231,13 @@ struct Measured {
 impl Measured {
     fn line(&self) -> String {
         format!(
-            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} in a group, {:.2} with one value) | exact {:.2}, first {:.2}, {:.0} read {:.0} written, {:.1} near-ties | grouped {:.2}",
+            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} sources in a group, {:.2} with one value) | exact {:.2}, first {:.2}, {:.0} read {:.0} written, {:.1} near-ties | grouped {:.2}",
             self.answer_ms / 1e3,
             self.tokens,
             self.said,
             self.clusters,
             self.verified,
-            self.grouped_clusters,
+            self.grouped_sources,
             self.left_together,
             self.exact,
             self.first,
@@ -257,7 +257,7 @@ impl Measured {
             said: median(|one| one.said),
             clusters: median(|one| one.clusters),
             verified: median(|one| one.verified),
-            grouped_clusters: median(|one| one.grouped_clusters),
+            grouped_sources: median(|one| one.grouped_sources),
             // A median of these would be 0 or 1.
             left_together: mean(|one| one.left_together),
             read: median(|one| one.read),
@@ -363,7 +363,7 @@ impl Work<'_> {
             said: answer.completion.tokens.len() as f64,
             clusters: clusters.len() as f64,
             verified: count(clusters, |one| one.how == How::Verified),
-            grouped_clusters: in_group.flat_map(|one| &one.hits).count() as f64,
+            grouped_sources: in_group.flat_map(|one| &one.hits).count() as f64,
             left_together: count(&grouped.attribution.clusters, |one| one.how == How::Group && one.contribution > 0.0),
             read: completions().map(|one| one.prompt_tokens - one.reused_tokens).sum::<usize>() as f64,
             written: completions().map(own).sum::<usize>() as f64,

@@ -91,6 +91,18 @@ fn without_a_part_the_ranks_stand_beside_the_present_ones() {
 }
 
 #[test]
+fn the_ranks_without_a_part_stay_in_view_where_the_evidence_is_longer_than_the_screen() {
+    let mut stage = without_before(Stage::answered());
+    let seen = |stage: &mut Stage| stage.frame((80, 20)).backend().to_string();
+    let shows = |seen: &str| seen.contains("now → without before") && seen.contains("more below");
+    let top = seen(&mut stage);
+    assert!(shows(&top) && top.contains("1 [x] Title"), "{top}");
+    press(&mut stage, KeyCode::End);
+    let end = seen(&mut stage);
+    assert!(end.contains("now → without before") && !end.contains("1 [x] Title"), "{end}");
+}
+
+#[test]
 fn a_part_is_switched_off_and_on_by_its_key() {
     let mut stage = Stage::answered().at(Pane::Evidence).key('a');
     let wanted = |parts| Intent::App(Event::ContextWanted { turn: 0, parts });

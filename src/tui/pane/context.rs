@@ -24,6 +24,8 @@ use crate::tui::words::Words;
 
 /// Cells of the names of the parts, with key and mark.
 const NAMES: usize = 16;
+/// Rows of the context that are to be seen beside the ranks, at least.
+const LEAST: usize = 6;
 /// Widest the whole may be.
 const WIDEST: usize = 100;
 
@@ -33,14 +35,25 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     let hit = view.hit(app);
     let title = hit.map_or_else(|| words.context().to_owned(), |hit| words.context_of(hit.rank));
-    let lines = hit.map_or_else(
-        || paragraphs(words.evidence_left(), theme.dim, room, &Indent::of(1)),
-        |hit| lines(app, view, hit, (room, &theme, words)),
-    );
+    let left = || (paragraphs(words.evidence_left(), theme.dim, room, &Indent::of(1)), Vec::new());
+    let look = (room, &theme, words);
+    let (mut lines, mut below) =
+        hit.map_or_else(left, |hit| (parts(app, view, hit, look), ranks(app, view, hit, look)));
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
-    let at = middle(above, room + 2, lines.len() + 2);
+    let at = middle(above, room + 2, lines.len() + below.len() + 2);
     let mut frame_block = block(fit(&title, room), Focus::Here, &theme);
-    let inner = frame_block.inner(at);
+    let mut inner = frame_block.inner(at);
+    let height = usize::from(inner.height);
+    // Who switches a part off looks for what that does: it stays in view where there is room for both.
+    let stays = view.parts != ContextParts::ALL && lines.len() + below.len() > height && below.len() + LEAST <= height;
+    let mut under = Rect { height: 0, ..inner };
+    if stays {
+        under.height = u16::try_from(below.len()).unwrap_or(inner.height);
+        inner.height -= under.height;
+        under.y += inner.height;
+    } else {
+        lines.append(&mut below);
+    }
     let seen = view.scroll.view(lines.len(), usize::from(inner.height));
     if view.scroll.below() > 0 {
         let more = words.more_below(view.scroll.below());
@@ -50,9 +63,10 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), inner);
+    frame.render_widget(Paragraph::new(below), under);
 }
 
-fn lines(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
+fn parts(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
     let (room, theme, words) = look;
     let tried = match view.trial(app).map(|trial| &trial.ranks) {
         Some(Fetched::Here(tried)) => tried.as_slice(),
@@ -80,7 +94,6 @@ fn lines(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words))
         lines.extend(labelled(label, paragraphs(said, theme.dim, room, &Indent::of(NAMES))));
     }
     lines.push(Line::default());
-    lines.extend(ranks(app, view, hit, look));
     lines
 }
 

@@ -9,6 +9,11 @@ use crate::index::IngestReport;
 texts! { NOTICES
     rating_taken_back = "rating taken back", "Bewertung zurückgenommen";
     moved_to_trash = "moved to the trash", "in den Papierkorb verschoben";
+    taken_from_trash = "taken out of the trash", "aus dem Papierkorb geholt";
+    removed_for_good = "removed for good", "endgültig entfernt";
+    now_theme(name: &str) =
+        "theme {name}, until the program ends; `theme` in config.toml keeps one",
+        "Farbschema {name} bis zum Programmende; `theme` in config.toml behält eines";
     all_stored = "everything is stored", "alles ist gespeichert";
     stopped_reading(domain: &str) =
         "stopped; what was stored of {domain} stays", "beendet; was von {domain} gespeichert ist, bleibt";
@@ -48,6 +53,9 @@ impl Words {
             Notice::Read(report) => self.read(report),
             Notice::StoppedReading(domain) => self.stopped_reading(domain.as_str()),
             Notice::MovedToTrash => self.moved_to_trash().to_owned(),
+            Notice::Restored => self.taken_from_trash().to_owned(),
+            Notice::Purged => self.removed_for_good().to_owned(),
+            Notice::Theme(theme) => self.now_theme(theme.name()),
             Notice::AllStored => self.all_stored().to_owned(),
             Notice::Copied(what, way) => self.copied(*what, *way),
             Notice::Wrote(file) => self.wrote(file),

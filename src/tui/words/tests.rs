@@ -255,6 +255,8 @@ fn what_was_done_is_said_in_both_languages() {
             "beendet; was von notes gespeichert ist, bleibt",
         ),
         (Notice::MovedToTrash, "moved to the trash", "in den Papierkorb verschoben"),
+        (Notice::Restored, "taken out of the trash", "aus dem Papierkorb geholt"),
+        (Notice::Purged, "removed for good", "endgültig entfernt"),
         (Notice::AllStored, "everything is stored", "alles ist gespeichert"),
         (Notice::Wrote("a.md".into()), "wrote a.md", "a.md geschrieben"),
         (

@@ -39,9 +39,8 @@ texts! { WHY
         "Methode: kontrafaktisch. Lässt einen Cluster (fast gleichlautende Quellen) nach dem anderen weg, erzeugt die \
          Antwort neu und vergleicht.";
     method_preview =
-        "Method: preview. Hides one cluster after another from the question and the answer; generates nothing. An \
-         estimate.",
-        "Methode: Vorschau. Verdeckt vor Frage und Antwort einen Cluster nach dem anderen; erzeugt nichts. Eine Schätzung.";
+        "Method: preview. Hides one cluster after another from the answer; generates nothing. An estimate.",
+        "Methode: Vorschau. Verdeckt vor der Antwort einen Cluster nach dem anderen; erzeugt nichts. Eine Schätzung.";
     method_similarity =
         "Method: similarity. Compares the answer with each source; generates nothing. Rough.",
         "Methode: Ähnlichkeit. Vergleicht die Antwort mit jeder Quelle; erzeugt nichts. Grob.";
