@@ -32,8 +32,9 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
         draw_panes(app, screen, (&areas, now), frame);
         frame.render_widget(Paragraph::new(banner), areas.banner);
         frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
-        frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
         pane::draw_popup(app, screen, (area, now), frame);
+        // Which match is seen is known once what has it is laid out.
+        frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
     } else {
         frame.render_widget(Clear, area);
         frame.render_widget(Paragraph::new(screen.words.too_small()), area);

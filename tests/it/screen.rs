@@ -515,6 +515,17 @@ impl Stage {
     }
 }
 
+#[test]
+fn the_first_frame_after_looking_through_the_help_counts_what_was_found() {
+    let mut stage = Stage::answered().at(Pane::Conversation).key('?').key('/');
+    stage.input(&Input::Paste("sentence".into()));
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+    terminal.draw(|frame| draw(&stage.app, &mut stage.screen, NOW, frame)).unwrap();
+    let seen = terminal.backend().to_string();
+    assert!(seen.contains("“sentence” 1 of 2"), "{seen}");
+}
+
 /// A snapshot per size.
 pub(crate) fn assert_frames(name: &str, stage: impl Fn() -> Stage) {
     for size in SIZES {
