@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::citation;
-use super::{Answer, AnswerError, AnswerEvent};
+use super::{Answer, AnswerEvent};
 use crate::base::CancelToken;
 use crate::inference::{Completion, Finish, Generate, GenerateRequest, InferenceError, PromptPart, Sampling, Special};
 use crate::prompt::Prompt;
@@ -36,33 +36,34 @@ pub(super) fn with_sources(
     mut answer: Answer,
     cancel: &CancelToken,
     on_event: &mut dyn FnMut(AnswerEvent),
-) -> Result<Answer, AnswerError> {
+) -> Answer {
     let names_some = !answer.citations.is_empty() || !answer.invalid_citations.is_empty();
     if !answer.answered || names_some || answer.completion.finish == Finish::Length {
-        return Ok(answer);
+        return answer;
     }
     let request = request(&answer.prompt, &answer.completion.text);
     let completion = match generator.generate_within(&grammar(&answer.prompt.sources()), &request, cancel, &mut |_| {})
     {
         Ok(completion) => completion,
-        Err(error @ InferenceError::Canceled(_)) => return Err(error.into()),
+        // It is all there already, and the one who stops has read it.
+        Err(InferenceError::Canceled(_)) => return answer,
         // The answer stands, with room for more or without.
         Err(error) => {
             tracing::warn!("an answer that names no source could not be asked for it: {error}");
-            return Ok(answer);
+            return answer;
         }
     };
     let said = format!("[Source {}]", completion.text.trim_end_matches(']'));
     let named = citation::read(&said, &answer.prompt.sources());
     if named.valid.is_empty() {
-        return Ok(answer);
+        return answer;
     }
     let mark = format!("{}{}", between(&answer.text), named.text);
     on_event(AnswerEvent::Text(mark.clone()));
     answer.text.push_str(&mark);
     answer.citations = named.valid;
     answer.named = Some(Named { mark, completion });
-    Ok(answer)
+    answer
 }
 
 fn request(prompt: &Prompt, said: &str) -> GenerateRequest {
@@ -83,8 +84,20 @@ fn grammar(sources: &[usize]) -> String {
 
 /// What separates an answer from a mark after it: a mark in the last line of a table or a block of code would be part of it.
 fn between(text: &str) -> &'static str {
-    let last = text.lines().next_back().unwrap_or_default().trim_start();
-    if last.starts_with('|') || last.starts_with("```") || last.starts_with("~~~") { "\n\n" } else { " " }
+    let fence = |line: &&str| ["```", "~~~"].into_iter().find(|fence| line.trim_start().starts_with(fence));
+    let fences: Vec<&str> = text.lines().filter_map(|line| fence(&line)).collect();
+    let last = text.lines().next_back().unwrap_or_default();
+    match fences.as_slice() {
+        [.., open] if fences.len() % 2 == 1 => {
+            if *open == "```" {
+                "\n```\n\n"
+            } else {
+                "\n~~~\n\n"
+            }
+        }
+        _ if last.contains('|') || fence(&last).is_some() => "\n\n",
+        _ => " ",
+    }
 }
 
 #[cfg(test)]
@@ -96,7 +109,10 @@ mod tests {
         assert_eq!(between("Alice came."), " ");
         assert_eq!(between("- Alice\n- Bob"), " ");
         assert_eq!(between("| a | b |\n| - | - |\n| 1 | 2 |"), "\n\n");
+        assert_eq!(between("a | b\n- | -\n1 | 2"), "\n\n");
         assert_eq!(between("```\nmake\n```"), "\n\n");
+        assert_eq!(between("```\nmake\n```\nThen it is done."), " ");
+        assert_eq!(between("Run\n```\nmake"), "\n```\n\n", "a block that the model did not end");
     }
 
     #[test]

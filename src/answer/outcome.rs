@@ -109,6 +109,12 @@ impl Answer {
         self.text.strip_suffix(mark).unwrap_or(&self.text)
     }
 
+    /// Writing it and asking for its sources.
+    #[must_use]
+    pub fn total_ms(&self) -> Millis {
+        self.completion.total_ms + self.named.as_ref().map(|named| named.completion.total_ms).unwrap_or_default()
+    }
+
     /// Whether it names sources and has no word of its own, as small models answer at times.
     #[must_use]
     pub fn only_cites(&self) -> bool {

@@ -529,7 +529,7 @@ fn no_source_is_asked_for_where_one_is_named_or_there_is_nothing_to_name_it_for(
 }
 
 #[test]
-fn an_answer_stands_where_its_source_cannot_be_asked_for_and_cancelling_ends_the_question() {
+fn an_answer_stands_where_its_source_cannot_be_asked_for_or_that_is_stopped() {
     let hits = [hit(1, "Blau.")];
     let settings = AnswerSettings::default();
     let mut generator = Says { fails: true, ..Says::new("Sie ist blau.") };
@@ -542,8 +542,8 @@ fn an_answer_stands_where_its_source_cannot_be_asked_for_and_cancelling_ends_the
             source.cancel();
         }
     };
-    let canceled = generate_answer(&mut Says::new("Blau."), &input, &source.token(), &mut cancel);
-    assert!(matches!(canceled, Err(AnswerError::Canceled(_))), "{canceled:?}");
+    let stopped = generate_answer(&mut Says::new("Blau."), &input, &source.token(), &mut cancel).unwrap();
+    assert_eq!((stopped.text.as_str(), stopped.named), ("Blau.", None));
 }
 
 #[test]
@@ -559,7 +559,7 @@ fn the_sources_of_a_real_model_are_among_those_of_the_prompt() {
         let completion = Completion { text: said.to_owned(), ..answer.completion.clone() };
         let (text, citations) = (said.to_owned(), Vec::new());
         let unnamed = Answer { text, citations, answered: true, completion, named: None, ..answer.clone() };
-        let answer = with_sources(&mut generator, unnamed, &cancel, &mut |_| {}).unwrap();
+        let answer = with_sources(&mut generator, unnamed, &cancel, &mut |_| {});
         let named = answer.named.as_ref().unwrap();
         assert!(named.completion.text.ends_with(']'), "{:?}", named.completion.text);
         assert!(!answer.citations.is_empty() && answer.citations.iter().all(|rank| [1, 2].contains(rank)));

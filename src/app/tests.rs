@@ -434,9 +434,14 @@ fn asking_again_what_left_some_sources_out_together_leaves_out_each_of_them_only
     assert_eq!(still, Some(2), "what came to its end stays");
 
     explained(&mut app);
+    let clusters = vec![known(1, How::Regenerated), known(3, How::Verified)];
+    app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 2, total: 3, clusters: clusters.clone() });
+    app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    app.handle(saved(1));
+    assert_eq!(explained(&mut app), (clusters, GroupTest::Off), "it goes on from there");
     app.handle(finished(known(2, How::Verified)));
     app.handle(saved(1));
-    assert_eq!(explained(&mut app), (vec![], GroupTest::Auto), "nothing is left to tell apart: all anew");
+    assert_eq!(explained(&mut app), (vec![], GroupTest::Off), "nothing is put together again: all anew");
 }
 
 #[test]

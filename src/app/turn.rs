@@ -178,15 +178,15 @@ impl Turn {
         Some(Earlier::answered(&self.record.question, self.hits(), cited))
     }
 
-    /// Moves what is known of a stopped explanation into the record, unless that has a whole one by the same method.
-    /// Whether it did.
+    /// Moves what is known of a stopped explanation into the record, unless that has a whole one by the same method; one
+    /// that left some out together makes room for what tells them apart. Whether it did.
     pub(super) fn keep_stopped(&mut self, explaining: Explaining) -> bool {
         let Explaining { method, purpose, settings, total, clusters, .. } = explaining;
         let trace = &mut self.record.trace;
-        if purpose != Purpose::Answer || trace.is_explained_by(method) {
-            return false;
-        }
-        let stopped = Attribution::stopped(method, &clusters, total);
+        let known = trace.known(&settings).len();
+        let is_new = !trace.is_explained_by(method) || trace.has_group_to_part(&settings);
+        let stopped = Attribution::stopped(method, &clusters, (total, settings.temperature));
+        let stopped = stopped.filter(|stopped| purpose == Purpose::Answer && is_new && stopped.clusters.len() > known);
         let is_kept = stopped.is_some();
         if let Some(stopped) = stopped {
             trace.attribute(stopped, Some(settings));
@@ -230,11 +230,8 @@ impl Turn {
         let rewrite = trace.rewrite.as_ref().map(|rewrite| rewrite.total_ms).unwrap_or_default();
         let translate = trace.translation.as_ref().map(|translation| translation.total_ms).unwrap_or_default();
         let retrieve = trace.retrieved.as_ref().map(|retrieved| retrieved.timings_ms.total).unwrap_or_default();
-        let completion = trace.answer.as_ref().map(|answer| &answer.completion);
-        let first_token = completion.map(|completion| completion.first_token_ms).unwrap_or_default();
-        let named =
-            trace.answer.as_ref().and_then(|answer| answer.named.as_ref()).map(|named| named.completion.total_ms);
-        let answer = completion.map(|completion| completion.total_ms).unwrap_or_default() + named.unwrap_or_default();
+        let first_token = trace.answer.as_ref().map(|answer| answer.completion.first_token_ms).unwrap_or_default();
+        let answer = trace.answer.as_ref().map(Answer::total_ms).unwrap_or_default();
         let explain = trace.attribution.as_ref().map(|attribution| attribution.timings_ms.total).unwrap_or_default();
         let total = rewrite + translate + retrieve + answer + explain;
         trace.timings_ms = TurnTimings { rewrite, translate, retrieve, first_token, answer, explain, total };

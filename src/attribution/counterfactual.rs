@@ -47,7 +47,7 @@ pub struct ExplainInput<'a> {
     pub origin: Origin,
     /// The sources of the prompt. Those that are not in it are ignored; one without a vector is a cluster of its own.
     pub sources: &'a [SourceVector],
-    /// What an explanation with the same settings found before it was stopped: these clusters are not left out again.
+    /// What is known already, with the same settings but for the group test: these clusters are not left out again.
     pub known: &'a [Cluster],
     /// How to cluster and score.
     pub settings: &'a AttributionSettings,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::score::settle;
 use crate::base::Millis;
 use crate::inference::Completion;
 use crate::prompt::Prompt;
@@ -292,11 +293,12 @@ impl Attribution {
         }
     }
 
-    /// What was known when it was stopped with `total` clusters to settle: those that were left out. Nothing where none
-    /// was.
+    /// What was known when it was stopped with `total` clusters to settle: those that were left out, with shares among
+    /// themselves at this softmax temperature. Nothing where none was.
     #[must_use]
-    pub fn stopped(method: Method, clusters: &[Cluster], total: usize) -> Option<Self> {
-        let clusters: Vec<Cluster> = clusters.iter().filter(|cluster| cluster.is_settled()).cloned().collect();
+    pub fn stopped(method: Method, clusters: &[Cluster], (total, temperature): (usize, f64)) -> Option<Self> {
+        let mut clusters: Vec<Cluster> = clusters.iter().filter(|cluster| cluster.is_settled()).cloned().collect();
+        settle(&mut clusters, temperature);
         let missing = total.saturating_sub(clusters.len());
         (!clusters.is_empty() && missing > 0).then(|| Self { clusters, missing, ..Self::new(method) })
     }
@@ -307,6 +309,12 @@ impl Attribution {
         let (done, missing) = (self.clusters.len(), self.missing);
         let total = done + missing;
         (missing > 0).then(|| format!("stopped after {done} of {total} clusters; shares among these only"))
+    }
+
+    /// Whether it is known of every cluster how much less probable each token of the answer is without it.
+    #[must_use]
+    pub fn has_drops(&self) -> bool {
+        !self.clusters.is_empty() && self.clusters.iter().all(|cluster| !cluster.drops.is_empty())
     }
 
     /// Whether clusters were removed together, so that removing them one by one would tell more.

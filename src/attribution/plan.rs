@@ -2,7 +2,7 @@
 //!
 //! Takes what is explained and the estimates, where there are any.
 //! Invariants: each source in the prompt is in exactly one cluster, a source that was dropped from it in none; a cited
-//! cluster is never settled in a group.
+//! cluster is never removed with others.
 //! Not here: removing (`counterfactual`).
 
 use std::cmp::Reverse;

@@ -20,8 +20,8 @@ use crate::answer::{Answer, citation};
 use crate::evidence::sentences;
 use crate::inference::{Generate, InferenceError};
 
-/// Says what each sentence of the answer rests on. Nothing is said where the attribution has no drops, or the generator
-/// cannot tell which text a token stands for.
+/// Says what each sentence of the answer rests on. Nothing is said where a cluster has no drops, since its part would go to
+/// the others, or the generator cannot tell which text a token stands for.
 ///
 /// # Errors
 /// When the generator fails.
@@ -32,7 +32,7 @@ pub fn by_sentence(
     generator: &dyn Generate,
 ) -> Result<Attribution, AttributionError> {
     let tokens = &answer.completion.tokens;
-    let has_drops = attribution.clusters.iter().any(|cluster| cluster.drops.len() == tokens.len());
+    let has_drops = attribution.has_drops() && attribution.clusters.iter().all(|one| one.drops.len() == tokens.len());
     let Some(how) = attribution.method.drops().filter(|_| has_drops && !tokens.is_empty()) else {
         return Ok(attribution);
     };

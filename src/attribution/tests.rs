@@ -393,7 +393,7 @@ fn an_explanation_that_was_stopped_goes_on_to_the_same_end() {
             }
         };
         explain(input(&answer, &sources, &settings), engines, &source.token(), &mut stop).unwrap_err();
-        let stopped = Attribution::stopped(Method::Counterfactual, &known, 3).unwrap();
+        let stopped = Attribution::stopped(Method::Counterfactual, &known, (3, 0.05)).unwrap();
         assert_eq!((stopped.clusters.len(), stopped.missing, stopped.decisive), (stop_after, 3 - stop_after, false));
         assert!(stopped.stopped_after().unwrap().contains(&format!("{stop_after} of 3")));
 
@@ -403,8 +403,8 @@ fn an_explanation_that_was_stopped_goes_on_to_the_same_end() {
         (resumed.timings_ms, whole.timings_ms) = Default::default();
         assert_eq!(resumed, whole);
     }
-    assert_eq!(Attribution::stopped(Method::Counterfactual, &[], 3), None);
-    assert_eq!(Attribution::stopped(Method::Counterfactual, &whole.clusters, 3), None, "it came to its end");
+    assert_eq!(Attribution::stopped(Method::Counterfactual, &[], (3, 0.05)), None);
+    assert_eq!(Attribution::stopped(Method::Counterfactual, &whole.clusters, (3, 0.05)), None, "it came to its end");
 }
 
 #[test]
@@ -537,8 +537,12 @@ fn a_group_that_changes_the_answer_has_one_value_and_then_one_by_one_only_it_is_
     assert!(attribution.clusters[0].contribution > 0.0 && attribution.has_group());
     assert_eq!(attribution.clusters[0].counterfactual_answer.as_deref(), Some("Nobody."));
     assert_eq!(generator.asked.len(), 4, "three alone, two together");
-    let stopped = Attribution::stopped(Method::Counterfactual, &attribution.clusters, 5).unwrap();
+    let mut known = attribution.clusters.clone();
+    (known[1].contribution, known[2].contribution) = (0.02, 0.01);
+    let stopped = Attribution::stopped(Method::Counterfactual, &known, (5, 0.05)).unwrap();
     assert_eq!((stopped.clusters.len(), stopped.missing), (3, 2), "a group's value is none of its members");
+    let shares: f64 = stopped.clusters.iter().filter_map(|cluster| cluster.share).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "shares among these only: {shares}");
 
     let one_by_one = AttributionSettings { group_test: GroupTest::Off, ..settings.clone() };
     let (known, mut seen) = (&attribution.clusters[1..], Vec::new());
@@ -628,6 +632,10 @@ fn a_sentence_rests_on_the_source_without_which_its_words_are_less_probable() {
     assert!(first.decisive && first.clusters[0].hits == [1] && first.clusters[0].how == How::Logprob);
     assert_eq!((first.clusters[0].drop, first.clusters.len()), (found.clusters[0].drop().unwrap(), 5));
     assert!(!second.decisive && second.clusters.iter().all(|c| c.drop == 0.0 && c.share.is_none()));
+    let mut partly = Attribution { sentences: Vec::new(), ..found.clone() };
+    partly.clusters[1].drops.clear();
+    let partly = by_sentence(partly, &answer, &settings, &generator).unwrap();
+    assert!(partly.sentences.is_empty(), "the part of a cluster without drops would go to the others");
 }
 
 #[test]

@@ -380,6 +380,19 @@ fn a_conversation_is_completed_from_what_the_model_said_itself() {
 }
 
 #[test]
+fn a_source_that_was_asked_for_counts_as_cited_is_stored_and_is_no_word_of_the_answer() {
+    let (world, kept) = (World::new(), tempfile::tempdir().unwrap());
+    let says_no_source = ScriptedGenerator::new(|_| "Alice did that.".to_owned());
+    let mut generator = remembering(kept.path(), says_no_source.naming(1));
+    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let answered = answer(world.asking(), &mut speaker, &layers(), &CancelToken::never(), &mut |_| {}).unwrap();
+    let said = (answered.answer.text.as_str(), answered.answer.own_text(), answered.answer.citations.as_slice());
+    assert_eq!(said, ("Alice did that. [Source 1]", "Alice did that.", [1].as_slice()));
+    let stored = serde_json::to_string(&answered.answer).unwrap();
+    assert_eq!(serde_json::from_str::<crate::answer::Answer>(&stored).unwrap(), answered.answer);
+}
+
+#[test]
 fn the_questions_before_are_searched_along_as_on_the_screen() {
     let world = World::new();
     let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());

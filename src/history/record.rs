@@ -132,10 +132,21 @@ impl Trace {
     /// by one when it is asked for again.
     #[must_use]
     pub fn explained_next(&self, with: AttributionSettings) -> AttributionSettings {
+        let one_by_one = AttributionSettings { group_test: GroupTest::Off, ..with.clone() };
         let had = self.settings.as_ref().map(|settings| &settings.attribution);
-        let is_whole = |shown: &Attribution| shown.method == with.method && shown.missing == 0 && shown.has_group();
-        let is_again = had == Some(&with) && self.attribution.as_ref().is_some_and(is_whole);
-        if is_again { AttributionSettings { group_test: GroupTest::Off, ..with } } else { with }
+        let is_shown = self.attribution.as_ref().is_some_and(|shown| shown.method == with.method);
+        // What was told apart is not put together again.
+        if is_shown && (had == Some(&one_by_one) || self.has_group_to_part(&one_by_one)) { one_by_one } else { with }
+    }
+
+    /// Whether what is shown came to its end and left some clusters out together, which these settings leave out one by one.
+    #[must_use]
+    pub fn has_group_to_part(&self, with: &AttributionSettings) -> bool {
+        let had = self.settings.as_ref().map(|settings| &settings.attribution);
+        let together = AttributionSettings { group_test: GroupTest::Auto, ..with.clone() };
+        let shown = self.attribution.as_ref().filter(|shown| shown.method == with.method && shown.missing == 0);
+        let has_group = shown.is_some_and(Attribution::has_group);
+        has_group && with.group_test == GroupTest::Off && had == Some(&together)
     }
 
     /// Whether this method explained the whole answer, now or before another one was asked for.

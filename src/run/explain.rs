@@ -38,7 +38,7 @@ pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<
     let stopped = stored.filter(|stored| stored.missing > 0).map(|stopped| stopped.method);
     let method = args.method.or(stopped);
     let stored = stored.filter(|_| method.is_none());
-    if let Some(stored) = stored.filter(|stored| args.tokens && !has_drops(stored)) {
+    if let Some(stored) = stored.filter(|stored| args.tokens && !stored.has_drops()) {
         // Another method would take the place of what is known.
         return Err(Failure::usage(tells_none(stored.method)));
     }
@@ -84,11 +84,6 @@ fn find(start: &Start, address: TurnAddress) -> Result<Found, Failure> {
         }));
     }
     Ok(Found { conversation: id, domain: conversation.domain, index, record })
-}
-
-/// Whether a stored attribution tells tokens apart.
-fn has_drops(stored: &Attribution) -> bool {
-    stored.clusters.iter().any(|cluster| !cluster.drops.is_empty())
 }
 
 /// The method set for the domain; one that tells sentences apart where that is asked for.

@@ -70,9 +70,8 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
         _ => Vec::new(),
     };
     // What was done stands in the line of the keys until the next one.
-    let wishes = intents.iter().any(|intent| matches!(intent, Intent::App(_)));
-    if app.notice().is_some() && is_pressed(input) && !wishes {
-        intents.push(Intent::App(Event::NoticeSeen));
+    if app.notice().is_some() && is_pressed(input) {
+        intents.insert(0, Intent::App(Event::NoticeSeen));
     }
     // A key that leads to nothing may still have closed a popup, or ended the wish to leave.
     if intents.is_empty() && is_pressed(input) { vec![Intent::Redraw] } else { intents }

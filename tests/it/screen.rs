@@ -13,7 +13,7 @@ use ragonite::attribution::{
     Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
 };
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
-use ragonite::config::{GpuRoom, ProfileReason};
+use ragonite::config::{Changes, GpuRoom, ProfileReason, Setting};
 use ragonite::evidence::{Context, Kind, TableGrid};
 use ragonite::history::{ConversationRecord, Found, FoundTurn};
 use ragonite::inference::{Completion, Finish, Sampling, Special};
@@ -790,6 +790,25 @@ fn a_stopped_explanation_and_another_answer_are_said() {
         ]);
         stage.at(Pane::Why)
     });
+}
+
+#[test]
+fn a_group_that_matters_is_told_as_one_with_the_way_to_tell_it_apart() {
+    let mut stage = Stage::answered();
+    let mut together = attribution(Verdict::SomeDecide);
+    together.clusters[0].how = How::Group;
+    let mut changes = Changes::default();
+    changes.set(Setting::GroupTest, "auto").unwrap();
+    stage.play([
+        Event::SettingsChanged(changes),
+        Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
+        Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(together) },
+    ]);
+    let seen = stage.at(Pane::Why).frame((120, 40)).backend().to_string();
+    assert!(seen.contains("one or more of Sources 1, 3"), "{seen}");
+    assert!(seen.contains("leaves out each by itself"), "{seen}");
+    let alone = Stage::explained(Verdict::SomeDecide).at(Pane::Why).frame((120, 40)).backend().to_string();
+    assert!(!alone.contains("one or more of") && !alone.contains("leaves out each by itself"), "{alone}");
 }
 
 #[test]

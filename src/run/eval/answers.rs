@@ -211,7 +211,7 @@ impl Reported for ScoredAnswer {
             page: answered.outcome.page,
             dropped: answer.prompt.cut.iter().filter(|cut| cut.how == CutHow::Dropped).count(),
             prompt_tokens: answer.completion.prompt_tokens,
-            answer_ms: answer.completion.total_ms,
+            answer_ms: answer.total_ms(),
         }
     }
 

@@ -15,7 +15,7 @@ use super::models;
 use super::output::{Table, about_paper, remembered};
 use super::pace::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
-use crate::attribution::SourceVector;
+use crate::attribution::{AttributionSettings, GroupTest, SourceVector};
 use crate::base::{CancelSource, CancelToken};
 use crate::cli::EvalAttribution;
 use crate::eval::{
@@ -133,12 +133,14 @@ fn explain(
     on_cluster: &mut dyn FnMut(usize, usize),
 ) -> Result<Explained, EvalError> {
     let sources = vectors(&answered, index, embedder, &bench.cancel)?;
+    // The best rank of a group would stand for all of it.
+    let settings = AttributionSettings { group_test: GroupTest::Off, ..bench.start.config.attribution.clone() };
     let explaining = Explaining {
         ways,
         sources: &sources,
         generator,
         embedder,
-        settings: &bench.start.config.attribution,
+        settings: &settings,
         max_tokens: bench.start.config.prompt.answer_tokens,
     };
     attribute(answered, explaining, &bench.cancel, &mut |_, done, total| on_cluster(done, total))

@@ -39,7 +39,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     let shown = settled.then(|| Shown::of(turn, width, Some(screen.why.opened())).at(screen.sentence));
     if !screen.why_kept.has(shown.as_ref()) {
         let stage = stage(app, screen, now).unwrap_or_default();
-        let parts = parts(turn, &stage, (screen, &Look { theme: &theme, words, width }));
+        let parts = parts((app, turn), &stage, (screen, &Look { theme: &theme, words, width }));
         screen.why_kept.keep(shown, parts);
     }
     let focus = Focus::of(screen, Pane::Why);
@@ -49,7 +49,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
 }
 
 /// What is known of an explanation; while it runs with how far it is.
-fn parts(turn: &Turn, stage: &str, (screen, look): (&ScreenState, &Look<'_>)) -> Parts<usize> {
+fn parts((app, turn): (&App, &Turn), stage: &str, (screen, look): (&ScreenState, &Look<'_>)) -> Parts<usize> {
     let (theme, words) = (look.theme, look.words);
     let mut parts = Parts::new();
     if let Some(explaining) = &turn.explaining {
@@ -68,6 +68,7 @@ fn parts(turn: &Turn, stage: &str, (screen, look): (&ScreenState, &Look<'_>)) ->
         sentence::parts(turn, at, (screen, look), &mut parts);
     } else if let Some(attribution) = &turn.record.trace.attribution {
         parts.extend(INTRODUCTION, verdict(attribution, (screen, look)));
+        parts.extend(INTRODUCTION, group_hint(app, turn, (screen, look)));
         parts.extend(INTRODUCTION, sentence::hint(turn, screen, look));
         parts.push(INTRODUCTION, Line::default());
         clusters((turn, Some(attribution)), &attribution.clusters, (screen, look), &mut parts);
@@ -110,8 +111,12 @@ fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>))
     let mut lines = Vec::new();
     let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
     if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
-        let hits = as_strong_as(cluster, &attribution.clusters);
-        lines.extend(paragraphs(&words.matters(&hits), look.theme.strong, look.width, &Indent::default()));
+        let equals = as_strong_as(cluster, &attribution.clusters);
+        let mut hits: Vec<usize> = equals.iter().flat_map(|cluster| cluster.hits.iter().copied()).collect();
+        hits.sort_unstable();
+        let is_group = equals.iter().any(|cluster| cluster.how == How::Group);
+        let result = if is_group { words.a_group_matters(&words.sources(&hits)) } else { words.matters(&hits) };
+        lines.extend(paragraphs(&result, look.theme.strong, look.width, &Indent::default()));
     } else if attribution.missing > 0 {
         let (done, key) = (attribution.clusters.len(), screen.keymap.key(Action::Explain, Place::Panes));
         let text = words.stopped_after(done, done + attribution.missing, &key.unwrap_or_default());
@@ -119,10 +124,6 @@ fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>))
     } else if !attribution.decisive {
         lines.push(Line::styled(words.none_decides(), look.theme.strong));
         lines.extend(paragraphs(words.why_none_decides(), look.theme.text, look.width, &Indent::default()));
-    }
-    if attribution.missing == 0 && attribution.has_group() {
-        let key = screen.keymap.key(Action::Explain, Place::Panes).unwrap_or_default();
-        lines.extend(paragraphs(&words.group_hint(&key), look.theme.text, look.width, &Indent::default()));
     }
     if let Some(instead) = &attribution.instead {
         lines.extend(paragraphs(words.answers_otherwise(), look.theme.warn, look.width, &Indent::default()));
@@ -135,14 +136,22 @@ fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>))
     lines
 }
 
-/// The sources of this cluster and of those that matter as much, by rank.
-fn as_strong_as(strongest: &Cluster, clusters: &[Cluster]) -> Vec<usize> {
+/// How to tell apart what was left out together, where that is what the key does.
+fn group_hint(app: &App, turn: &Turn, (screen, look): (&ScreenState, &Look<'_>)) -> Vec<Line<'static>> {
+    let with = app.turn_settings().attribution;
+    let trace = &turn.record.trace;
+    if !trace.has_group_to_part(&trace.explained_next(with)) {
+        return Vec::new();
+    }
+    let key = screen.keymap.key(Action::Explain, Place::Panes).unwrap_or_default();
+    paragraphs(&look.words.group_hint(&key), look.theme.text, look.width, &Indent::default())
+}
+
+/// This cluster and those that matter as much.
+fn as_strong_as<'c>(strongest: &Cluster, clusters: &'c [Cluster]) -> Vec<&'c Cluster> {
     let share = |cluster: &Cluster| cluster.share.unwrap_or_default();
     let least = share(strongest) / FLAT_RATIO;
-    let equals = clusters.iter().filter(|cluster| cluster.share.is_some() && share(cluster) > least);
-    let mut hits: Vec<usize> = equals.flat_map(|cluster| cluster.hits.iter().copied()).collect();
-    hits.sort_unstable();
-    hits
+    clusters.iter().filter(|cluster| cluster.share.is_some() && share(cluster) > least).collect()
 }
 
 /// The clusters that are settled so far, or all of a finished explanation.

@@ -55,6 +55,9 @@ texts! { WHY
         "Methode: Divergenz. Lässt einen Cluster nach dem anderen weg und sagt, wie weit sich die Vorhersagen der Wörter \
          verschieben; erzeugt nichts.";
     one_matters(source: &str) = "Result: {source} matters most.", "Ergebnis: {source} ist ausschlaggebend.";
+    a_group_matters(sources: &str) =
+        "Result: one or more of {sources} matter most; they were left out together.",
+        "Ergebnis: {sources}, eine oder mehrere davon, sind ausschlaggebend; sie wurden gemeinsam weggelassen.";
     several_matter(sources: &str) = "Result: {sources} matter most.", "Ergebnis: {sources} sind ausschlaggebend.";
     answers_otherwise =
         "! From the same prompt the model answers otherwise now. What is explained is this answer:",
