@@ -338,11 +338,10 @@ fn by_use(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
 
 /// The day that a document is of; where it has no date, that in the name of its file or the last part of its address.
 fn day(hit: &Candidate<'_>) -> Option<Date> {
-    let of_file = || {
-        let name = hit.url.rsplit(['/', '\\']).next()?;
-        Some(name.rsplit_once('.').map_or(name, |(stem, _)| stem))
-    };
-    let date = hit.date.or_else(of_file)?;
+    let file = hit.url.rsplit(['/', '\\']).next().unwrap_or_default();
+    let file = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let joined = day_in_name(file);
+    let date = hit.date.or(joined.as_deref()).unwrap_or(file);
     // RFC 3339 joins day and time to one word: its first ten characters are the day.
     let reading = [date, date.get(..10).unwrap_or(date)]
         .iter()
@@ -351,6 +350,14 @@ fn day(hit: &Candidate<'_>) -> Option<Date> {
         DayOrMonth::Day(day) => Some(day),
         DayOrMonth::Month { year, month } => Date::from_calendar_date(year, month, 1).ok(),
     }
+}
+
+/// A day in a file name, where other words may be joined to it: `backup-2026-11-22`, `2026_11_22_minutes`.
+fn day_in_name(name: &str) -> Option<String> {
+    let parts: Vec<&str> = name.split(['-', '_', '.', ' ']).collect();
+    let is_number = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_day = |parts: &&[&str]| parts.iter().zip([4, 2, 2]).all(|(part, digits)| is_number(part, digits));
+    parts.windows(3).find(is_day).map(|day| day.join("-"))
 }
 
 fn number(url: &str) -> Option<u64> {
@@ -453,6 +460,22 @@ mod tests {
         ] {
             assert_eq!(told(&rules(), question), (vec![0, 1], vec![NEWEST, ALSO]), "{question}");
         }
+    }
+
+    #[test]
+    fn a_version_is_named_by_the_day_in_the_name_of_its_file() {
+        for (old, new) in [
+            ("/p/backup-2026-11-22.md", "/p/backup-2026-11-23.md"),
+            ("2026_11_22_backup-plan.md", "2026_11_23_backup-plan.md"),
+            ("notes/2026-11-22.md", "notes/2026-11-23.md"),
+        ] {
+            let at = |document, url, content| Candidate { url, ..of(document, "Backup plan", None, content) };
+            let hits = [at(1, new, NEW), at(3, old, OLD)];
+            assert_eq!(told(&hits, "What held on 2026-11-22?").0, vec![1, 0], "{old}");
+            assert_eq!(told(&hits, "What holds on 23 November 2026?").0, vec![0, 1], "{old}");
+        }
+        assert_eq!(day_in_name("release-1-2-3"), None);
+        assert_eq!(day_in_name("build-20261-11-22"), None);
     }
 
     #[test]
