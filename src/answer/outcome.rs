@@ -109,6 +109,13 @@ impl Answer {
         self.text.strip_suffix(mark).unwrap_or(&self.text)
     }
 
+    /// What a follow-up is searched by: the sources it cites of its own accord. Those it was asked for it had to name, and
+    /// what says that the answer is not there rests on nothing.
+    #[must_use]
+    pub fn rests_on(&self) -> &[usize] {
+        if self.answered && self.named.is_none() { &self.citations } else { &[] }
+    }
+
     /// Writing it and asking for its sources.
     #[must_use]
     pub fn total_ms(&self) -> Millis {

@@ -173,9 +173,7 @@ impl Turn {
     /// What the search goes by in later turns; of the same turns as [`Turn::as_past`].
     pub fn as_earlier(&self) -> Option<Earlier> {
         let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
-        // What says that the answer is not there rests on nothing.
-        let cited = if answer.answered { &answer.citations[..] } else { &[] };
-        Some(Earlier::answered(&self.record.question, self.hits(), cited))
+        Some(Earlier::answered(&self.record.question, self.hits(), answer.rests_on()))
     }
 
     /// Moves what is known of a stopped explanation into the record, unless that has a whole one by the same method; one

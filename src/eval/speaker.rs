@@ -120,8 +120,7 @@ impl<'a> Speaker<'a> {
             completed_question: posed.query.clone(),
             answer: answer.own_text().to_owned(),
         };
-        let cited = if answer.answered { &answer.citations[..] } else { &[] };
-        let earlier = Earlier::answered(&question.raw, hits, cited);
+        let earlier = Earlier::answered(&question.raw, hits, answer.rests_on());
         self.said.entry((conversation.to_owned(), language)).or_default().push((turn, earlier));
         Ok(answer)
     }

@@ -388,6 +388,7 @@ fn a_source_that_was_asked_for_counts_as_cited_is_stored_and_is_no_word_of_the_a
     let answered = answer(world.asking(), &mut speaker, &layers(), &CancelToken::never(), &mut |_| {}).unwrap();
     let said = (answered.answer.text.as_str(), answered.answer.own_text(), answered.answer.citations.as_slice());
     assert_eq!(said, ("Alice did that. [Source 1]", "Alice did that.", [1].as_slice()));
+    assert!(answered.answer.rests_on().is_empty(), "a follow-up is not searched by what it had to name");
     let stored = serde_json::to_string(&answered.answer).unwrap();
     assert_eq!(serde_json::from_str::<crate::answer::Answer>(&stored).unwrap(), answered.answer);
 }

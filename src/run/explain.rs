@@ -11,7 +11,7 @@ use super::output::{Form, Output};
 use super::report;
 use super::start::Start;
 use crate::app::{App, Event, Problem};
-use crate::attribution::{Attribution, EstimateFirst, Method};
+use crate::attribution::{Attribution, EstimateFirst, GroupTest, Method};
 use crate::base::{CancelSource, ConversationId, DomainName};
 use crate::cli::{Explain, TurnAddress};
 use crate::config::read_changes;
@@ -93,7 +93,7 @@ fn configured(start: &Start, domain: &DomainName, args: &Explain) -> Method {
     let settings = changes.applied_to(&start.turn_settings()).attribution;
     let tells = match settings.method {
         Method::Similarity => false,
-        Method::Counterfactual => settings.estimate_first == EstimateFirst::On,
+        Method::Counterfactual => settings.estimate_first == EstimateFirst::On && settings.group_test == GroupTest::Off,
         Method::Preview | Method::Logprob | Method::Jsd => true,
     };
     let needs_drops = args.sentence.is_some() || args.tokens;

@@ -53,6 +53,8 @@ const SIDEWAYS: usize = 8;
 /// Takes one input of the terminal. `now` is when a question counts as asked.
 pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetDateTime) -> Vec<Intent> {
     screen.sync(app, now);
+    // What ended beside a question that is being written is not missed for the next letter.
+    let is_typed = screen.focus == Pane::Composer && screen.popup.is_none() && is_letter(input);
     let mut intents = match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => on_key(screen, app, *key, now),
         Input::Paste(text) => {
@@ -69,12 +71,18 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
         Input::Resize(..) => vec![Intent::Redraw],
         _ => Vec::new(),
     };
-    // What was done stands in the line of the keys until the next one.
-    if app.notice().is_some() && is_pressed(input) {
+    // What was done stands in the line of the keys until the next one that writes no letter.
+    if app.notice().is_some() && is_pressed(input) && !is_typed {
         intents.insert(0, Intent::App(Event::NoticeSeen));
     }
     // A key that leads to nothing may still have closed a popup, or ended the wish to leave.
     if intents.is_empty() && is_pressed(input) { vec![Intent::Redraw] } else { intents }
+}
+
+/// Whether a key writes a letter.
+fn is_letter(input: &Input) -> bool {
+    let plain = KeyModifiers::NONE | KeyModifiers::SHIFT;
+    matches!(input, Input::Key(key) if matches!(key.code, KeyCode::Char(_)) && plain.contains(key.modifiers))
 }
 
 /// Whether a key or a button of the mouse was pressed.

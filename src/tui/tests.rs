@@ -110,6 +110,8 @@ fn a_notice_stands_until_the_next_key_whatever_that_does() {
     desk.app.handle(Event::Done(Notice::MovedToTrash));
     desk.press(&Input::Resize(100, 30));
     assert_eq!(desk.app.notice(), Some(&Notice::MovedToTrash), "nobody has pressed a key");
+    desk.keys(&["h", "i"]);
+    assert_eq!(desk.app.notice(), Some(&Notice::MovedToTrash), "a question is being written");
     desk.keys(&["Ctrl+P"]);
     assert!(desk.app.notice().is_none() && desk.screen.popup.is_some());
     desk.app.handle(Event::Done(Notice::MovedToTrash));

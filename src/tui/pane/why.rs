@@ -112,10 +112,14 @@ fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>))
     let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
     if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
         let equals = as_strong_as(cluster, &attribution.clusters);
-        let mut hits: Vec<usize> = equals.iter().flat_map(|cluster| cluster.hits.iter().copied()).collect();
+        // What was tried alone and what was tried with others are not said in one breath.
+        let alone = equals.iter().filter(|cluster| cluster.how != How::Group);
+        let mut hits: Vec<usize> = alone.flat_map(|cluster| cluster.hits.iter().copied()).collect();
         hits.sort_unstable();
-        let is_group = equals.iter().any(|cluster| cluster.how == How::Group);
-        let result = if is_group { words.a_group_matters(&words.sources(&hits)) } else { words.matters(&hits) };
+        let result = match cluster.how {
+            How::Group => words.a_group_matters(&words.sources(&cluster.hits)),
+            _ => words.matters(&hits),
+        };
         lines.extend(paragraphs(&result, look.theme.strong, look.width, &Indent::default()));
     } else if attribution.missing > 0 {
         let (done, key) = (attribution.clusters.len(), screen.keymap.key(Action::Explain, Place::Panes));
