@@ -50,6 +50,11 @@ impl Citations {
     }
 }
 
+/// An answer with marks in canonical form, as it would stand without them.
+pub fn without_marks(answer: &str) -> String {
+    read(answer, &[]).without_marks().trim().to_owned()
+}
+
 /// Longest range of numbers that is taken for one; `1-2024` is none.
 const LONGEST_RANGE: usize = 20;
 

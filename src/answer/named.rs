@@ -74,10 +74,10 @@ fn request(prompt: &Prompt, said: &str) -> GenerateRequest {
     GenerateRequest { parts, sampling: Sampling::Greedy, stop, max_tokens: TOKENS, draft: Vec::new() }
 }
 
-/// The end of a citation of one to three of these sources (GBNF).
+/// The end of a citation of one to three of these sources, or of none (GBNF).
 fn grammar(sources: &[usize]) -> String {
     let numbers: Vec<String> = sources.iter().map(|rank| format!("\"{rank}\"")).collect();
-    let mut grammar = String::from("root ::= \" \" one (\", Source \" one (\", Source \" one)?)? \"]\"\n");
+    let mut grammar = String::from("root ::= \" none]\" | \" \" one (\", Source \" one (\", Source \" one)?)? \"]\"\n");
     let _ = writeln!(grammar, "one ::= {}", numbers.join(" | "));
     grammar
 }
@@ -119,7 +119,7 @@ mod tests {
     fn the_grammar_has_the_sources_and_no_other_number() {
         assert_eq!(
             grammar(&[2, 10]),
-            "root ::= \" \" one (\", Source \" one (\", Source \" one)?)? \"]\"\none ::= \"2\" | \"10\"\n"
+            "root ::= \" none]\" | \" \" one (\", Source \" one (\", Source \" one)?)? \"]\"\none ::= \"2\" | \"10\"\n"
         );
     }
 }

@@ -4,7 +4,8 @@
 //! 1 minus the similarity of the two answers as the cluster's contribution. Clusters that probably do not matter are
 //! removed together: where the answer stays the same, each is settled by that; where it does not, they have one value.
 //! Invariants: a contribution is exactly 0 if and only if every answer without the cluster, or without its group, has the
-//! tokens of the original; a value that is only estimated is replaced before the end.
+//! tokens of the original; answers are compared by what they say, never by the sources they name; a value that is only
+//! estimated is replaced before the end.
 //! Not here: which clusters, in which order (`plan`), estimating (`preview`).
 
 use std::collections::HashMap;
@@ -18,12 +19,13 @@ use super::{
     How, Method, SourceVector, preview,
 };
 use crate::answer::Answer;
+use crate::answer::citation::without_marks;
 use crate::base::{CancelToken, Millis};
 use crate::inference::{Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole};
 use crate::prompt::Prompt;
 
-/// Contribution of a cluster whose removal changes the tokens of the answer but not its embedding. It is not 0, so
-/// that 0 keeps its one meaning: without the cluster the answer is the same.
+/// Contribution of a cluster whose removal changes the tokens of the answer but not what it says: only the sources it
+/// names, or its form. It is not 0, so that 0 keeps its one meaning: without the cluster the answer is the same.
 pub const SMALLEST_CHANGE: f64 = f64::EPSILON;
 
 /// Where an answer comes from that is explained.
@@ -53,8 +55,9 @@ pub struct ExplainInput<'a> {
     pub settings: &'a AttributionSettings,
     /// Most tokens of a counterfactual answer: as many as the original was given.
     pub max_tokens: usize,
-    /// Makes what the model said into what is shown and compared: clean, citations in one form. Both answers of a
-    /// comparison go through it, so that a difference in form is none in meaning.
+    /// Makes what the model said into what is shown: clean, citations in one form. Both answers of a comparison go
+    /// through it, so that a difference in form is none in meaning, and lose their citations: without a source its mark
+    /// is gone too, and a source that is only named would seem to matter.
     pub present: &'a dyn Fn(&str) -> String,
 }
 
@@ -117,7 +120,7 @@ fn by_leaving_out(
     let started = Instant::now();
     let order = removal_order(&input);
     let findings = Findings {
-        original: (input.present)(&input.answer.completion.text),
+        original: without_marks(&(input.present)(&input.answer.completion.text)),
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
         known: Known { total: order.len(), done: 0, settled: Vec::with_capacity(order.len()), estimated: Vec::new() },
@@ -281,7 +284,7 @@ impl Findings<'_, '_> {
             1.0
         } else {
             let started = Instant::now();
-            let similarity = self.compare((self.input.present)(&completion.text))?;
+            let similarity = self.compare(without_marks(&(self.input.present)(&completion.text)))?;
             add(&mut self.timings_ms.compare, started.elapsed());
             similarity
         };
@@ -332,8 +335,11 @@ impl Findings<'_, '_> {
         (self.on_cluster)(self.known.done, self.known.total, &self.known.all());
     }
 
-    /// Cosine of the original answer and `other`, each with the question before it.
+    /// Cosine of the original answer and `other`, each with the question before it; 1 where they are the same text.
     fn compare(&mut self, other: String) -> Result<f64, AttributionError> {
+        if other == self.original {
+            return Ok(1.0);
+        }
         let original = self.embedding(self.original.clone())?;
         let other = self.embedding(other)?;
         let cosine = original.cosine(&other);

@@ -139,7 +139,8 @@ pub struct Counterfactual {
     pub prompt: Prompt,
     /// What it said.
     pub completion: Completion,
-    /// Cosine of the two answers, each with the completed question before it; 1 when the tokens are the same.
+    /// Cosine of the two answers without their citations, each with the completed question before it; 1 when they say
+    /// the same.
     pub similarity: f64,
 }
 
@@ -154,7 +155,8 @@ pub struct Cluster {
     /// for `preview` and `logprob` 1 minus the factor by which a token of the answer becomes less probable; for `jsd` the
     /// mean Jensen-Shannon divergence of the predictions in bits.
     pub contribution: f64,
-    /// Masked softmax of the contributions, a fraction; none where the contribution is exactly 0.
+    /// Masked softmax of the contributions, a fraction; none where the contribution is exactly 0 or
+    /// [`SMALLEST_CHANGE`](super::SMALLEST_CHANGE).
     pub share: Option<f64>,
     /// The answer without it (without its group where it was settled in one), clean; none where nothing was generated.
     /// Of several iterations the first.

@@ -1,20 +1,20 @@
 //! Contributions to shares.
 //!
 //! Takes one contribution per cluster; gives the masked softmax, and whether it tells the clusters apart.
-//! Invariant: a contribution of exactly 0 has no share; the shares of the others sum to 1.
+//! Invariant: a contribution of 0, or of what says the same, has no share; the shares of the others sum to 1.
 //! Not here: where contributions come from (`counterfactual`, `similarity`).
 
-use super::Cluster;
+use super::{Cluster, SMALLEST_CHANGE};
 
 /// Two contributions are the same when their shares differ by less than this factor. The ratio of two shares is
 /// `exp(difference of contributions / temperature)`, so it means the same for any number of clusters; at the default
 /// temperature 1.1 is a difference of 0.005 in cosine, as little as makes two evidences the same for clustering.
 pub const FLAT_RATIO: f64 = 1.1;
 
-/// Masked softmax: contributions that are exactly 0 (or no number) get no share.
+/// Masked softmax: contributions that are exactly 0, or [`SMALLEST_CHANGE`], or no number, get no share.
 #[must_use]
 pub fn shares(contributions: &[f64], temperature: f64) -> Vec<Option<f64>> {
-    let counts = |c: f64| c != 0.0 && c.is_finite();
+    let counts = |c: f64| c.abs() > SMALLEST_CHANGE && c.is_finite();
     let largest = contributions.iter().copied().filter(|c| counts(*c)).fold(f64::NEG_INFINITY, f64::max);
     // Relative to the largest every power is at most 1: nothing overflows and the sum is at least 1.
     let weights: Vec<Option<f64>> =
@@ -24,8 +24,8 @@ pub fn shares(contributions: &[f64], temperature: f64) -> Vec<Option<f64>> {
 }
 
 /// Whether the contributions of all clusters say which one matters: the largest stands out from the smallest, and from
-/// nothing at all, by more than [`FLAT_RATIO`] lets pass. So an answer that only came out in other signs decides nothing,
-/// although the softmax gives what is not exactly 0 a share.
+/// nothing at all, by more than [`FLAT_RATIO`] lets pass. So an answer that hardly moved decides nothing, although the softmax
+/// gives it a share.
 #[must_use]
 pub fn is_decisive(contributions: &[f64], temperature: f64) -> bool {
     let all = || contributions.iter().copied().filter(|contribution| contribution.is_finite());
@@ -63,6 +63,7 @@ mod tests {
         assert!((shares[0].unwrap() - 0.731_058_578_6).abs() < 1e-9);
         assert!((shares[1].unwrap() - 0.268_941_421_4).abs() < 1e-9);
         assert_eq!(shares[2], None);
+        assert_eq!(super::shares(&[0.30, 0.25, SMALLEST_CHANGE], T), shares, "what says the same is masked too");
         assert!(is_decisive(&[0.30, 0.25, 0.0], T));
     }
 
@@ -92,12 +93,12 @@ mod tests {
     proptest! {
         #[test]
         fn shares_sum_to_one_and_keep_the_order(
-            contributions in prop::collection::vec(prop_oneof![Just(0.0), -1.0..2.0], 1..12),
+            contributions in prop::collection::vec(prop_oneof![Just(0.0), Just(SMALLEST_CHANGE), -1.0..2.0], 1..12),
             temperature in prop_oneof![Just(1e-9), 0.001..5.0],
         ) {
             let shares = shares(&contributions, temperature);
             for (contribution, share) in contributions.iter().zip(&shares) {
-                prop_assert_eq!(*contribution == 0.0, share.is_none());
+                prop_assert_eq!(contribution.abs() <= SMALLEST_CHANGE, share.is_none());
                 prop_assert!(share.is_none_or(|s| (0.0..=1.0).contains(&s)));
             }
             let sum: f64 = shares.iter().flatten().sum();

@@ -242,6 +242,24 @@ fn when_every_answer_stays_the_same_no_single_source_decides() {
 }
 
 #[test]
+fn a_source_that_is_only_cited_does_not_matter_for_being_cited() {
+    let (answer, sources) = (answer(&EVIDENCES, "Alice did [Source 1, Source 2]."), vectors(&EVIDENCES));
+    let script = |prompt: &str, _: u32| match (prompt.contains("Alice"), prompt.contains("pump")) {
+        (false, _) => "Nobody knows that at all.".to_owned(),
+        (_, false) => "Alice did [Source 1].".to_owned(),
+        _ => "Alice did [Source 1, Source 2].".to_owned(),
+    };
+    let settings = AttributionSettings::default();
+    let (attribution, _, embedded) = explained(input(&answer, &sources, &settings), &script);
+    let of = |rank| attribution.clusters.iter().find(|cluster| cluster.hits == [rank]).unwrap();
+    assert_eq!((of(2).contribution, of(2).how), (SMALLEST_CHANGE, How::Regenerated));
+    assert_eq!(of(2).counterfactual_answer.as_deref(), Some("Alice did [Source 1]."), "what is shown is the whole answer");
+    assert_eq!((of(3).contribution, of(3).how), (0.0, How::Verified));
+    assert!(of(1).contribution > 0.1);
+    assert_eq!(embedded, 2);
+}
+
+#[test]
 fn copies_are_removed_together() {
     let evidences = ["Alice tested the radio", "The pump runs on diesel", "Alice tested the radio"];
     let (answer, sources) = (answer(&evidences, "Alice did. [Source 1]"), vectors(&evidences));

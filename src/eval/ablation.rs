@@ -153,6 +153,7 @@ impl Ablation {
                 ("20", |v| v.retrieval.top_k = 20),
             ],
             Self::Order => vec![
+                ("longest-first", |v| v.order = SourceOrder::LongestFirst),
                 ("best-last", |v| v.order = SourceOrder::BestLast),
                 ("best-first", |v| v.order = SourceOrder::BestFirst),
             ],
@@ -210,7 +211,7 @@ mod tests {
             retrieval: RetrievalSettings::default(),
             rerank: Reranking::On,
             completion: Completion::Human,
-            order: SourceOrder::BestLast,
+            order: SourceOrder::LongestFirst,
         }
     }
 

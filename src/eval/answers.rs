@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::figures::Measured;
 use super::names::{Name, P_AT_1, both};
-use super::overlap::{Overlap, without_marks};
+use super::overlap::Overlap;
 use super::score::share;
 use super::{Answered, Question, Verdict};
+use crate::answer::citation::without_marks;
 
 /// An answer with what it is worth.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +69,7 @@ pub const ABOUT_SOURCES: &[Name] = &[
     Name::ExpectedOosRate,
     Name::RefusedWithGoldRate,
     Name::CitedRate,
+    Name::CitedUnaskedRate,
     Name::CitationValidity,
     Name::CitesGoldRate,
     P_AT_1,
@@ -94,6 +96,7 @@ impl Measured for ScoredAnswer {
             Name::ExpectedOosRate => Some(share(!answered.has_gold())),
             Name::RefusedWithGoldRate => answered.has_gold().then(|| share(!answer.answered)),
             Name::CitedRate => answer.answered.then(|| share(!answer.citations.is_empty())),
+            Name::CitedUnaskedRate => answer.answered.then(|| share(!answer.citations.is_empty() && answer.named.is_none())),
             Name::CitationValidity => validity(self),
             Name::CitesGoldRate => cites_gold(self),
             P_AT_1 => Some(share(answered.outcome.page == Some(1))),
@@ -102,11 +105,11 @@ impl Measured for ScoredAnswer {
     }
 }
 
-/// The share of the cited numbers that were sources.
+/// The share of the numbers cited unasked that were sources.
 fn validity(one: &ScoredAnswer) -> Option<f64> {
     let answer = &one.answered.answer;
     let (valid, invalid) = (answer.citations.len(), answer.invalid_citations.len());
-    (valid + invalid > 0).then(|| valid as f64 / (valid + invalid) as f64)
+    (answer.named.is_none() && valid + invalid > 0).then(|| valid as f64 / (valid + invalid) as f64)
 }
 
 /// Whether a cited source is on a gold page; of answers that cite one, and that had the gold page among their sources.

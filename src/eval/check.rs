@@ -10,8 +10,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::overlap::without_marks;
 use super::{EvalError, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
+use crate::answer::citation::without_marks;
 use crate::base::{ConversationId, DomainName, clean_line};
 use crate::history::{Rating, TurnRecord};
 use crate::retrieval::Hit;

@@ -353,6 +353,7 @@ impl Scored for ScoredAnswer {
                     Name::AnswerRelevance,
                     Name::OosRate,
                     Name::CitedRate,
+                    Name::CitedUnaskedRate,
                     Name::CitationValidity,
                     Name::CitesGoldRate,
                 ],

@@ -55,7 +55,9 @@ pub enum Name {
     RefusedWithGoldRate,
     /// The answer names sources.
     CitedRate,
-    /// Share of the named sources that there were.
+    /// The answer names sources without being asked for them.
+    CitedUnaskedRate,
+    /// Share of the sources named without being asked that there were; those asked for are such by the way of asking.
     CitationValidity,
     /// A named source is on a gold page.
     CitesGoldRate,
@@ -132,6 +134,7 @@ impl Name {
             Self::ExpectedOosRate => ("expected_oos_rate", None),
             Self::RefusedWithGoldRate => ("refused_with_gold_rate", None),
             Self::CitedRate => ("cited_rate", None),
+            Self::CitedUnaskedRate => ("cited_unasked_rate", None),
             Self::CitationValidity => ("citation_validity", None),
             Self::CitesGoldRate => ("cites_gold_rate", None),
             Self::GoldRetrievedRate => ("gold_retrieved_rate", None),
@@ -166,6 +169,7 @@ impl Name {
             Self::ExpectedOosRate => "expected",
             Self::RefusedWithGoldRate => "refused with gold",
             Self::CitedRate => "cites",
+            Self::CitedUnaskedRate => "unasked",
             Self::CitationValidity => "valid citations",
             Self::CitesGoldRate => "cites gold",
             Self::GoldRetrievedRate => "gold retrieved",

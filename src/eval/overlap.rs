@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::questions::{contains, normalized};
-use crate::answer::citation;
+use crate::answer::citation::without_marks;
 
 /// Words that say nothing by themselves.
 const ARTICLES: [&str; 11] = ["a", "an", "the", "der", "die", "das", "den", "dem", "ein", "eine", "einen"];
@@ -40,11 +40,6 @@ impl Overlap {
         };
         Self { f1, recall, contained }
     }
-}
-
-/// The answer as it would stand without the sources it names.
-pub(super) fn without_marks(answer: &str) -> String {
-    citation::read(answer, &[]).without_marks().trim().to_owned()
 }
 
 fn words(text: &str) -> Vec<String> {

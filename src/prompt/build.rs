@@ -4,9 +4,10 @@
 //! and what does not fit is cut from the lowest-ranked evidence up. Of a page in several versions only those are
 //! sources that the question is about.
 //! Invariants: prompt and answer reserve never exceed the context; no evidence takes more than its share of the evidence
-//! budget; evidences stand in the order of their ranks, the best last or first; what is in the prompt and under which
-//! number does not depend on the order; every cut is named.
+//! budget; what is in the prompt and under which number does not depend on the order of the sources; every cut is named.
 //! Not here: wording (`assets/prompts`), generating.
+
+use std::cmp::Reverse;
 
 use super::chat::{self, ChatPiece};
 use super::shorten::shorten;
@@ -70,12 +71,24 @@ impl AnswerPrompt<'_> {
         let history = frame.history(&task, self.past, self.settings)?;
         let budget = frame.room.min(self.settings.evidence_tokens);
         let evidences = Evidences { generator, budget, share: share(budget, self.settings.share_cap) };
-        let (mut sources, cut) = evidences.choose(self.hits)?;
-        if self.settings.order == SourceOrder::BestLast {
+        let (sources, cut) = evidences.choose(self.hits)?;
+        let user = self.settings.order.of(sources).into_iter().chain(history);
+        Ok(frame.prompt(user, vec![STOP.to_owned()], cut))
+    }
+}
+
+impl SourceOrder {
+    /// The sources in this order; they come the best first.
+    fn of(self, mut sources: Vec<Segment>) -> Vec<Segment> {
+        if self != Self::BestFirst {
             sources.reverse();
         }
-        let user = sources.into_iter().chain(history);
-        Ok(frame.prompt(user, vec![STOP.to_owned()], cut))
+        if self == Self::LongestFirst
+            && let Some((_best, others)) = sources.split_last_mut()
+        {
+            others.sort_by_key(|source| Reverse(source.tokens));
+        }
+        sources
     }
 }
 

@@ -1,7 +1,5 @@
 //! A prompt as labelled segments.
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
 
 use super::build::segment;
@@ -100,17 +98,21 @@ impl Prompt {
         ranks
     }
 
-    /// In which order its sources stand; none of fewer than two.
+    /// In which order its sources stand; none of fewer than two. Where the orders agree, that by rank is named.
     pub fn order(&self) -> Option<SourceOrder> {
-        let mut ranks = self.segments.iter().filter_map(|segment| match segment.part {
-            Part::Evidence { rank } => Some(rank),
-            _ => None,
-        });
-        let (first, last) = (ranks.next()?, ranks.next_back()?);
-        match first.cmp(&last) {
-            Ordering::Less => Some(SourceOrder::BestFirst),
-            Ordering::Equal => None,
-            Ordering::Greater => Some(SourceOrder::BestLast),
+        let ranks: Vec<usize> = self
+            .segments
+            .iter()
+            .filter_map(|segment| match segment.part {
+                Part::Evidence { rank } => Some(rank),
+                _ => None,
+            })
+            .collect();
+        match ranks.as_slice() {
+            [] | [_] => None,
+            [first, .., last] if first < last => Some(SourceOrder::BestFirst),
+            all if all.is_sorted_by(|a, b| a > b) => Some(SourceOrder::BestLast),
+            _ => Some(SourceOrder::LongestFirst),
         }
     }
 

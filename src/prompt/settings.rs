@@ -2,13 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// In which order sources stand in a prompt. Their numbers are their ranks in either.
+/// In which order sources stand in a prompt. Their numbers are their ranks in each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceOrder {
-    /// The best one last, next to the question. Without one of the best sources most of the prompt stays as it was, so
-    /// that leaving them out takes little time.
+    /// The best one last, next to the question; before it the others, the longest first. Without one of them all that
+    /// comes after it is read again, which is least where the long ones come early.
     #[default]
+    LongestFirst,
+    /// By rank, the best one last. Without one of the best sources most of the prompt stays as it was, so that leaving
+    /// them out takes little time.
     BestLast,
     /// The best one first.
     BestFirst,
@@ -41,7 +44,7 @@ impl Default for PromptSettings {
             rewrite_tokens: 64,
             evidence_tokens: 2000,
             share_cap: 0.4,
-            order: SourceOrder::BestLast,
+            order: SourceOrder::LongestFirst,
             history_turns: 3,
             history_tokens: 400,
         }

@@ -233,6 +233,26 @@ fn the_order_of_the_sources_changes_neither_what_they_say_nor_their_numbers() {
 }
 
 #[test]
+fn the_longest_sources_come_first_and_the_best_one_last() {
+    let generator = WordCounter::new(4096);
+    let settings = PromptSettings { order: SourceOrder::LongestFirst, ..PromptSettings::default() };
+    let places = |prompt: &Prompt| -> Vec<usize> {
+        let rank = |segment: &Segment| match segment.part {
+            Part::Evidence { rank } => Some(rank),
+            _ => None,
+        };
+        prompt.segments.iter().filter_map(rank).collect()
+    };
+    let hits = [hit(1, "a b c d e f g"), hit(2, "a b"), hit(3, "a b c d"), hit(4, "a b"), hit(5, "a b c d e")];
+    let prompt = answer_prompt(&generator, &hits, &[], &settings);
+    assert_eq!(places(&prompt), [5, 3, 4, 2, 1], "of two that are as long the better one is nearer to the question");
+    assert_eq!(prompt.order(), Some(SourceOrder::LongestFirst));
+    assert_eq!(places(&prompt.without(&[3, 1])), [5, 4, 2]);
+    assert_eq!(places(&answer_prompt(&generator, &hits[..1], &[], &settings)), [1]);
+    assert!(places(&answer_prompt(&generator, &[], &[], &settings)).is_empty());
+}
+
+#[test]
 fn the_oldest_turns_are_left_out_first() {
     let generator = WordCounter::new(4096);
     let past: Vec<PastTurn> = (1..=5).map(|n| turn(&format!("question{n}"), &"a ".repeat(100))).collect();

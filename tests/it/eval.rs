@@ -305,17 +305,19 @@ fn the_order_of_sources_is_compared_by_what_the_answers_say() {
     let order = ["eval", "answers", "--benchmark", demo(), "--limit", "1", "--mode", "lexical", "--ablate", "order"];
     let order = [&order[..], &["--languages", "en", "--judge", "none"]].concat();
     let json = program.json(&order);
-    assert_eq!((json["ablation"].as_str(), json["default"].as_str()), (Some("order"), Some("best-last")));
-    let [last, first] = json["runs"].as_array().unwrap().as_slice() else { panic!("{json}") };
-    assert_eq!((&last["settings"]["order"], &first["settings"]["order"]), (&"best-last".into(), &"best-first".into()));
-    assert!(last["significance"].is_null());
+    assert_eq!((json["ablation"].as_str(), json["default"].as_str()), (Some("order"), Some("longest-first")));
+    let runs = json["runs"].as_array().unwrap();
+    let orders: Vec<_> = runs.iter().map(|run| run["settings"]["order"].as_str().unwrap()).collect();
+    assert_eq!(orders, ["longest-first", "best-last", "best-first"]);
+    let (longest, first) = (&runs[0], &runs[2]);
+    assert!(longest["significance"].is_null());
     for path in ["token_f1/p", "token_f1/p_holm", "gold_contained/difference/value", "oos_rate/p"] {
         figure(first, &format!("/significance/exchanged/{path}"));
     }
     same(first, "/significance/exchanged/token_f1/this", figure(first, "/token_f1"));
     let again = program.run(&order);
     let (notes, table) = (String::from_utf8_lossy(&again.stderr), String::from_utf8_lossy(&again.stdout));
-    assert_eq!(notes.matches("1 of 1 questions were taken from the cache").count(), 2, "{notes}");
+    assert_eq!(notes.matches("1 of 1 questions were taken from the cache").count(), 3, "{notes}");
     assert!(table.contains("| contains gold, decides ") && table.contains("| higher best-first "), "{table}");
 }
 

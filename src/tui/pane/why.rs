@@ -11,7 +11,7 @@ use super::kept::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::answer::Answer;
 use crate::app::{App, Turn};
-use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method};
+use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method, SMALLEST_CHANGE};
 use crate::tui::action::{Action, Place};
 use crate::tui::difference::marked;
 use crate::tui::screen::{Pane, ScreenState};
@@ -209,6 +209,7 @@ fn detail_lines(turn: &Turn, (cluster, role): (&Cluster, Role), look: &Look<'_>)
         How::Jsd => words.divergence(&three),
         How::Group if cluster.contribution == 0.0 => words.same_answer_of_group().to_owned(),
         How::Verified | How::Regenerated if cluster.contribution == 0.0 => words.same_answer().to_owned(),
+        How::Verified | How::Regenerated if cluster.contribution <= SMALLEST_CHANGE => words.same_words().to_owned(),
         How::Verified | How::Regenerated | How::Group => words.contribution(&three),
     };
     let how = words.how(cluster.how);

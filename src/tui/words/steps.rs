@@ -74,6 +74,7 @@ texts! { STEPS
     prompt_sizes(tokens: &str, sources: &str, order: &str) =
         "{tokens}, {sources}{order}", "{tokens}, {sources}{order}";
     best_last = ", best last", ", die beste zuletzt";
+    longest_first = ", longest first, best last", ", die längste zuerst, die beste zuletzt";
     best_first = ", best first", ", die beste zuerst";
     step_cut = "6 Cut to fit", "6 Gekürzt";
     nothing = "nothing", "nichts";
@@ -138,6 +139,7 @@ impl Words {
     /// Behind the number of sources: how they stand in the prompt.
     pub(in crate::tui) fn source_order(self, order: SourceOrder) -> &'static str {
         match order {
+            SourceOrder::LongestFirst => self.longest_first(),
             SourceOrder::BestLast => self.best_last(),
             SourceOrder::BestFirst => self.best_first(),
         }

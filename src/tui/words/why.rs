@@ -77,6 +77,7 @@ texts! { WHY
         "each token {percent} % less probable", "jedes Token {percent} % unwahrscheinlicher";
     divergence(bits: &str) = "divergence {bits} bit", "Divergenz {bits} bit";
     same_answer = "same answer without it", "ohne sie dieselbe Antwort";
+    same_words = "the same words without it, only cited otherwise", "ohne sie dieselben Worte, nur anders belegt";
     same_answer_of_group = "same answer without all of its group", "ohne ihre ganze Gruppe dieselbe Antwort";
     contribution(value: &str) = "contribution {value}", "Beitrag {value}";
     group_word_for_word =
