@@ -114,7 +114,8 @@ pub fn generate_answer(
     let completion = written(generator, &request, &mut shown, cancel, on_event)?;
     if !shown.only_cites() {
         shown.give_rest(on_event);
-        return Ok(with_sources(generator, finished(input, prompt, completion), cancel, on_event));
+        let answer = finished(input, prompt, completion);
+        return Ok(with_sources(generator, (answer, input.question), cancel, on_event));
     }
     // Nothing but citations: the model writes on from a beginning that has none.
     let prompt = prompt.led(generator, input.language)?;
@@ -124,7 +125,7 @@ pub fn generate_answer(
     shown.give_rest(on_event);
     let (first_token_ms, total_ms) = (completion.total_ms + again.first_token_ms, completion.total_ms + again.total_ms);
     let answer = finished(input, prompt, Completion { first_token_ms, total_ms, ..again });
-    Ok(with_sources(generator, answer, cancel, on_event))
+    Ok(with_sources(generator, (answer, input.question), cancel, on_event))
 }
 
 fn written(

@@ -25,7 +25,7 @@ pub use named::Named;
 pub use outcome::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 pub use rewrite::{RewriteInput, edited_question, first_question, question_again, rewrite};
 pub use suggest::{MOST as MOST_SUGGESTIONS, SuggestInput, Suggestions, suggest};
-pub use translate::{TranslateInput, translate, translation_wanted};
+pub use translate::{TranslateInput, answer_language, translate, translation_wanted};
 
 #[cfg(test)]
 mod tests;

@@ -1,22 +1,32 @@
 //! The sources of an answer that names none.
 //!
 //! Takes an answer without a citation; the model goes on behind it in a grammar that has room for the numbers of its
-//! sources only, and what it names is put after the answer. Small models leave citations out in one of three answers.
-//! Invariants: the words of the answer stay as they are; what is named was in the prompt.
+//! sources, or for none, and what it names is put after the answer. Small models leave citations out in one of three
+//! answers, and when asked they name a source also for what is in none.
+//! Invariants: the words of the answer stay as they are; what is named was in the prompt, and has a word of the answer
+//! that the question has not, where that can be told.
 //! Not here: reading citations (`citation`), whether the answer rests on what it names (`attribution`).
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::citation;
+use super::citation::{self, without_marks};
+use super::names::{is_said, parts};
 use super::{Answer, AnswerEvent};
-use crate::base::CancelToken;
+use crate::base::{CancelToken, Language};
 use crate::inference::{Completion, Finish, Generate, GenerateRequest, InferenceError, PromptPart, Sampling, Special};
-use crate::prompt::Prompt;
+use crate::prompt::{Part, Prompt};
 
 /// Tokens of as many sources as are named at most.
 const TOKENS: usize = 24;
+
+/// Letters that a word has at least to say something.
+const LEAST_LETTERS: usize = 3;
+
+/// Longer words that an answer of one word is.
+const YES_OR_NO: [&str; 2] = ["yes", "nein"];
 
 /// What the answer goes on with; the number of a source comes next.
 const OPENING: &str = " [Source";
@@ -33,7 +43,7 @@ pub struct Named {
 /// The answer with its sources: as it is where it names some, says that the sources do not hold it, or was cut short.
 pub(super) fn with_sources(
     generator: &mut dyn Generate,
-    mut answer: Answer,
+    (mut answer, question): (Answer, &str),
     cancel: &CancelToken,
     on_event: &mut dyn FnMut(AnswerEvent),
 ) -> Answer {
@@ -54,7 +64,12 @@ pub(super) fn with_sources(
         }
     };
     let said = format!("[Source {}]", completion.text.trim_end_matches(']'));
-    let named = citation::read(&said, &answer.prompt.sources());
+    let (named, own) = (citation::read(&said, &answer.prompt.sources()), own_words(&answer.text, question));
+    let holds =
+        |rank: &&usize| source(&answer.prompt, **rank).is_some_and(|text| may_hold(text, &own, answer.language));
+    let kept: Vec<String> =
+        named.marks.iter().flat_map(|mark| &mark.ranks).filter(holds).map(usize::to_string).collect();
+    let named = citation::read(&format!("[Source {}]", kept.join(", ")), &answer.prompt.sources());
     if named.valid.is_empty() {
         return answer;
     }
@@ -64,6 +79,31 @@ pub(super) fn with_sources(
     answer.citations = named.valid;
     answer.named = Some(Named { mark, completion });
     answer
+}
+
+/// What the answer says that the question does not, word by word.
+fn own_words(answer: &str, question: &str) -> Vec<String> {
+    let asked: HashSet<String> = parts(question).collect();
+    let says_nothing = |word: &str| {
+        let is_short = word.chars().count() < LEAST_LETTERS && !word.contains(|c: char| c.is_ascii_digit());
+        is_short
+            || YES_OR_NO.contains(&word)
+            || [Language::English, Language::German].iter().any(|one| one.is_function_word(word))
+    };
+    parts(&without_marks(answer)).filter(|word| !says_nothing(word) && !is_said(word, &asked)).collect()
+}
+
+/// Whether a source can be what the answer says these words from. "Yes" has none, and a source in another language has
+/// others.
+fn may_hold(source: &str, own: &[String], language: Language) -> bool {
+    let heard: HashSet<String> = parts(source).collect();
+    own.is_empty() || Language::of(source) != language || own.iter().any(|word| is_said(word, &heard))
+}
+
+/// The text of a source in the prompt.
+fn source(prompt: &Prompt, rank: usize) -> Option<&str> {
+    let is_it = |part| part == Part::Evidence { rank };
+    prompt.segments.iter().find(|segment| is_it(segment.part)).map(|segment| segment.text.as_str())
 }
 
 fn request(prompt: &Prompt, said: &str) -> GenerateRequest {
@@ -113,6 +153,21 @@ mod tests {
         assert_eq!(between("```\nmake\n```"), "\n\n");
         assert_eq!(between("```\nmake\n```\nThen it is done."), " ");
         assert_eq!(between("Run\n```\nmake"), "\n```\n\n", "a block that the model did not end");
+    }
+
+    #[test]
+    fn a_source_without_a_word_of_the_answer_is_not_what_it_is_from() {
+        let holds = |answer: &str, question: &str, source: &str| {
+            may_hold(source, &own_words(answer, question), Language::English)
+        };
+        let (answer, question) =
+            ("The logo of the harbour is blue [Source 1].", "Which colour has the logo of the harbour?");
+        assert!(!holds(answer, question, "Source 1:\nThe harbour has a logo since May."));
+        assert!(holds(answer, question, "Source 1:\nIt was painted in a light blue by the crew."));
+        assert!(holds("It is replaced on Fridays.", "When is it done?", "Source 2:\nEvery friday the crew meets."));
+        assert!(holds("Yes.", "Is it blue?", "Source 1:\nThe boat is blue."), "nothing to look for");
+        assert!(holds("In 7 days.", "How long does it take?", "Source 1:\nIt takes 7 days and the crew is there."));
+        assert!(holds(answer, question, "Source 1:\nDas Logo ist nicht rot, sondern hellblau."), "other words");
     }
 
     #[test]

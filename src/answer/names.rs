@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use super::check::is_identifier;
+use super::check::{is_identifier, says_name};
 use super::citation;
 use crate::base::Language;
 use crate::prompt::PastTurn;
@@ -195,10 +195,9 @@ fn asked(turn: &PastTurn) -> &str {
     if turn.completed_question.is_empty() { &turn.question } else { &turn.completed_question }
 }
 
-/// Whether a text has all words of a name.
+/// Whether a text has all words of a name, or the name as a compound: `Osprey-D4`.
 fn says(text: &str, name: &str) -> bool {
-    let text = text.to_lowercase();
-    name.split(' ').all(|word| text.contains(&word.to_lowercase()))
+    name.split(' ').all(|word| says_name(text, word)) || says_name(text, &name.replace(' ', "-"))
 }
 
 /// What a word looks like.
@@ -213,7 +212,7 @@ struct Word<'a> {
     look: Look,
     /// It is the first of its sentence, where a capital letter alone says nothing.
     begins: bool,
-    /// It is no part of the name before it, as in `TAP (Test Anything Protocol)`.
+    /// It is no part of the name before it, as in `HLR (Harbour Lamp Register)`.
     opens: bool,
     /// What follows is no part of the same name.
     ends_name: bool,
@@ -256,7 +255,7 @@ mod tests {
     fn names_are_found_as_long_as_they_go_on() {
         for (text, expected) in [
             ("Which driver ran on the Osprey D4 board in the May 2021 trial?", &["Osprey D4", "May 2021"][..]),
-            ("What is TAP (Test Anything Protocol)?", &["TAP", "Test Anything Protocol"]),
+            ("What is HLR (Harbour Lamp Register)?", &["HLR", "Harbour Lamp Register"]),
             ("Who approved the Boiler Room Policy 2019, and why?", &["Boiler Room Policy 2019"]),
             ("What did Alice's team say about OXT-1654 and qemu-dm 9.0.2?", &["Alice", "OXT-1654", "9.0.2"]),
             ("Wie oft werden die Pumpen P-17 im Kesselhaus geprüft?", &["Pumpen P-17"]),
@@ -286,8 +285,16 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_not_said_within_another_word() {
+        let past = past("Who tested the pump B2 in 9.0?", "Ann.");
+        assert_eq!(lost("Who tested the pump B2 in 9.0.2?", "Who was it?", &past), ["9.0"]);
+        assert!(!says("Who was with the crew of the B21?", "IT") && !says("Who ran the B21?", "B2"));
+        assert!(says("Who ran it on the Osprey-D4?", "Osprey D4") && says("two Ospreys", "Osprey"));
+    }
+
+    #[test]
     fn a_name_that_nobody_mentioned_is_told_from_those_that_were() {
-        let heard = ["Who led the May 2021 trial on the Osprey D4 board?", "And for tboot?", "Ann Meyer [Source 1]."];
+        let heard = ["Who led the May 2021 trial on the Osprey D4 board?", "And for klamp?", "Ann Meyer [Source 1]."];
         for (text, brings) in [
             ("Who ran the May 2021 trial with Felix Brandt?", true),
             ("Who ran the Halden run?", true),
@@ -296,9 +303,9 @@ mod tests {
             ("Who ran it on the Osprey D5?", true),
             ("Wer leitete den Versuch mit Felix Brandt?", true),
             ("Wer leitete den Versuch OXT-99?", true),
-            ("Who led the May 2021 Trials for TBOOT with Ann Meyer?", false),
+            ("Who led the May 2021 Trials for KLAMP with Ann Meyer?", false),
             ("What is Ann Meyer's board?", false),
-            ("Is T-Boot signed?", false),
+            ("Is K-Lamp signed?", false),
             ("Wer leitete den Versuch auf dem Board Osprey D4?", false),
             ("Wer prüfte die Pumpen im Kesselhaus?", false),
             ("", false),
@@ -331,8 +338,8 @@ mod tests {
         assert_eq!(added("Wer leitete das?", german, &["Board Osprey D4"]), "Wer leitete das auf dem Board Osprey D4?");
         // No preposition leads to it, a verb follows it, or the question ends with one itself.
         assert_eq!(added("Who ran it?", "Did the Osprey D4 fail?", &["Osprey D4"]), "Who ran it (Osprey D4)?");
-        assert_eq!(added("Why?", "Was it for TBOOT that Ann wrote?", &["TBOOT"]), "Why for TBOOT?");
-        assert_eq!(added("What is it for?", "Who wrote it for TBOOT?", &["TBOOT"]), "What is it for (TBOOT)?");
-        assert_eq!(added("Who?", "", &["TBOOT"]), "Who (TBOOT)?");
+        assert_eq!(added("Why?", "Was it for QUARL that Ann wrote?", &["QUARL"]), "Why for QUARL?");
+        assert_eq!(added("What is it for?", "Who wrote it for QUARL?", &["QUARL"]), "What is it for (QUARL)?");
+        assert_eq!(added("Who?", "", &["QUARL"]), "Who (QUARL)?");
     }
 }

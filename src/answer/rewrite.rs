@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use super::check::{content_words, identifiers, keeps_names, numbers, one_question};
 use super::names::{brings_a_name, is_said, lost, parts, referred, with_names};
+use super::translate::told_language;
 use super::{AnswerError, Rewrite, RewriteHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
@@ -73,7 +74,7 @@ pub fn rewrite(
     if input.past.is_empty() {
         return Ok(first_question(input.question));
     }
-    let is_complete = standing(&original) == Standing::Complete && !identifiers(&original).is_empty();
+    let is_complete = standing(&original) == Standing::Complete && identifiers(&original).next().is_some();
     if is_complete || original.chars().count() > LONG {
         return Ok(Rewrite { how: RewriteHow::Complete, ..first_question(input.question) });
     }
@@ -120,13 +121,22 @@ fn points_back(question: &str) -> bool {
 /// The model's text as a completed question; nothing where it is none.
 fn usable(said: &str, original: &str, past: &[PastTurn]) -> Option<String> {
     let keeps = |line: &String| {
-        keeps_names(line, original) && speaks_of_the_same(line, original, past) && asks_the_same(line, original, past)
+        is_of_one_language(line, original)
+            && keeps_names(line, original)
+            && speaks_of_the_same(line, original, past)
+            && asks_the_same(line, original, past)
     };
     one_question(said, original).filter(keeps)
 }
 
+/// Whether the completed question has the language of the typed one, where both can be told: small models fall into that
+/// of their instructions ("Und Kolmet?" became "What about Kolmet?").
+fn is_of_one_language(line: &str, original: &str) -> bool {
+    told_language(line).zip(told_language(original)).is_none_or(|(completed, typed)| completed == typed)
+}
+
 /// Whether the completed question keeps a word of the typed one, where that has any, and is no earlier question over
-/// again: small models repeat the last question where the new one is short ("And grub?").
+/// again: small models repeat the last question where the new one is short ("And buoys?").
 fn asks_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
     let words = |text: &str| parts(text).collect::<HashSet<String>>();
     let said = words(line);

@@ -270,12 +270,16 @@ fn a_question_that_leaves_the_topic_or_needs_no_other_is_given_no_name_of_it() {
 fn a_completed_question_that_lost_what_was_asked_or_repeats_an_earlier_one_is_not_used() {
     let last = "What is the halden run?";
     for (question, says, how) in [
-        ("And grub?", last, RewriteHow::Kept),
+        ("And buoys?", last, RewriteHow::Kept),
         ("Were more laptops compared?", last, RewriteHow::Kept),
         ("Were more laptops compared?", "Was the halden run a full test?", RewriteHow::Kept),
         ("Were more laptops compared?", "Was a laptop in the halden run?", RewriteHow::Model),
         ("And when?", "When was the halden run?", RewriteHow::Model),
-        ("Und die?", "Was the halden run a full test?", RewriteHow::Model),
+        ("Und die?", "War der halden run vollständig?", RewriteHow::Model),
+        ("Und die?", "Was the halden run a full test?", RewriteHow::Kept),
+        ("Und Kolmet?", "What about Kolmet?", RewriteHow::Kept),
+        ("Und Kolmet?", "Was ist mit Kolmet im halden run?", RewriteHow::Model),
+        ("And on the 9.0?", "Was the halden run on the 9.0.2?", RewriteHow::Kept),
         ("What is it?", last, RewriteHow::Kept),
     ] {
         let (rewrite, _) = complete(question, &nameless(), says);
@@ -555,17 +559,24 @@ fn the_sources_of_a_real_model_are_among_those_of_the_prompt() {
         AnswerInput { question: "Which colour has the door?", language: Language::English, ..input(&hits, &settings) };
     let cancel = CancelToken::never();
     let answer = generate_answer(&mut generator, &input, &cancel, &mut |_| {}).unwrap();
+    let mut times = 0;
     for said in ["The door is green.", "It is at noon.", "Green.", "| door |\n| green |"] {
         let completion = Completion { text: said.to_owned(), ..answer.completion.clone() };
         let (text, citations) = (said.to_owned(), Vec::new());
         let unnamed = Answer { text, citations, answered: true, completion, named: None, ..answer.clone() };
-        let answer = with_sources(&mut generator, unnamed, &cancel, &mut |_| {});
-        let named = answer.named.as_ref().unwrap();
+        let answer = with_sources(&mut generator, (unnamed, "Which colour has the door?"), &cancel, &mut |_| {});
+        // It may have named none, or one that says nothing of the sort.
+        let Some(named) = &answer.named else {
+            assert_eq!((answer.text.as_str(), &answer.citations), (said, &Vec::new()));
+            continue;
+        };
+        times += 1;
         assert!(named.completion.text.ends_with(']'), "{:?}", named.completion.text);
         assert!(!answer.citations.is_empty() && answer.citations.iter().all(|rank| [1, 2].contains(rank)));
         assert_eq!((answer.own_text(), &answer.text), (said, &format!("{said}{}", named.mark)));
         assert!(named.completion.reused_tokens + 1 >= answer.completion.prompt_tokens, "{named:?}");
     }
+    assert!(times > 0, "not even once");
 }
 
 /// The generator of `tiny`, where its weights are.

@@ -3,11 +3,13 @@
 //! Takes a completed question and two languages, gives a [`Translation`].
 //! Invariants: the answer does not depend on it, only what is found does; a text of the model that is no usable
 //! translation is dropped; the same question gives the same translation whatever was asked before.
-//! Not here: when one is wanted ([`translation_wanted`] says it, the caller asks), searching (`retrieval`).
+//! A question of names alone has no language: it is not translated, and is answered in that of the documents.
+//! Not here: when one is wanted ([`translation_wanted`] says it, the caller asks), searching (`retrieval`), by which words
+//! a language is told (`base`).
 
 use std::time::Instant;
 
-use super::check::{numbers, one_question, translates_names};
+use super::check::{is_identifier, numbers, one_question, translates_names};
 use super::{AnswerError, Translation, TranslationHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
@@ -32,11 +34,29 @@ pub struct TranslateInput<'a> {
 }
 
 /// The languages from and to which `question` is to be translated; nothing where it has the language of the documents
-/// already, or where translating is switched off.
+/// already, where no word tells its language, or where translating is switched off.
 #[must_use]
 pub fn translation_wanted(question: &str, documents: Language, setting: Translate) -> Option<(Language, Language)> {
-    let from = Language::of(question);
-    (setting == Translate::Auto && from != documents && !question.trim().is_empty()).then_some((from, documents))
+    let from = told_language(question)?;
+    (setting == Translate::Auto && from != documents).then_some((from, documents))
+}
+
+/// The language of an answer: that of the question as typed, else that of the completed one, where a word tells it, else
+/// that of the documents.
+#[must_use]
+pub fn answer_language(typed: &str, completed: &str, documents: Language) -> Language {
+    told_language(typed).or_else(|| told_language(completed)).unwrap_or(documents)
+}
+
+/// The language of a question; nothing where no word tells it, as where it is made of identifiers.
+pub(super) fn told_language(question: &str) -> Option<Language> {
+    // The `IT` of `IT-1654` is no English word.
+    let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+    let words: Vec<&str> = question.split_whitespace().filter(|word| !has_digit(word)).collect();
+    match words.as_slice() {
+        [word] if is_identifier(word) => None,
+        words => Language::told(&words.join(" ")),
+    }
 }
 
 /// Translates `input.question`; always greedily, so that the same question is searched for the same text.
@@ -86,4 +106,39 @@ fn usable(said: &str, original: &str, to: Language) -> Option<String> {
     let borrowed = numbers(&line).any(|number| !known.contains(&number));
     let is_the_same = line.to_lowercase() == original.to_lowercase();
     (!borrowed && !is_the_same && Language::of(&line) == to).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENGLISH: Language = Language::English;
+    const GERMAN: Language = Language::German;
+
+    #[test]
+    fn what_has_no_language_of_its_own_is_not_translated() {
+        for untold in ["XY-1654", "IT-1654", "IT", "9.0.2 B2", "Dienstreise Kosten", "Kolmet", " "] {
+            for documents in [ENGLISH, GERMAN] {
+                assert_eq!(translation_wanted(untold, documents, Translate::Auto), None, "{untold}");
+            }
+        }
+        let wanted = |question, documents| translation_wanted(question, documents, Translate::Auto);
+        assert_eq!(wanted("What is XY-1654?", GERMAN), Some((ENGLISH, GERMAN)));
+        assert_eq!(wanted("WER WAR AN DER PUMPE?", ENGLISH), Some((GERMAN, ENGLISH)));
+    }
+
+    #[test]
+    fn an_answer_has_the_language_of_the_question_and_of_the_documents_where_no_word_tells_it() {
+        for (typed, completed, documents, expected) in [
+            ("Wer lagert die Akkus?", "Who stores the batteries?", ENGLISH, GERMAN),
+            ("Who stores them?", "Wer lagert die Akkus?", GERMAN, ENGLISH),
+            ("B2?", "Wer lagert die B2?", ENGLISH, GERMAN),
+            ("B2?", "Who stores the B2?", GERMAN, ENGLISH),
+            ("XY-1654", "XY-1654", GERMAN, GERMAN),
+            ("Dienstreise Kosten", "Dienstreise Kosten", GERMAN, GERMAN),
+            ("XY-1654", "XY-1654", ENGLISH, ENGLISH),
+        ] {
+            assert_eq!(answer_language(typed, completed, documents), expected, "{typed} {completed}");
+        }
+    }
 }

@@ -109,6 +109,8 @@ pub enum Effect {
         domain: DomainName,
         /// The completed question.
         question: String,
+        /// The question as typed: the answer has its language.
+        typed: String,
         /// The turns before it.
         past: Vec<PastTurn>,
         /// The evidence, best first.

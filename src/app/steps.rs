@@ -302,10 +302,11 @@ impl App {
             turn.add_up_timings();
         });
         let question = self.turn(key).map(|turn| turn.record.completed_question.clone()).unwrap_or_default();
+        let typed = self.turn(key).map(|turn| turn.record.question.clone()).unwrap_or_default();
         match self.domain_name() {
             Some(domain) if !self.is_canceling() => {
                 self.phase = Phase::Answering(key);
-                vec![Effect::GenerateAnswer { turn: key, domain, question, past, hits, settings }]
+                vec![Effect::GenerateAnswer { turn: key, domain, question, typed, past, hits, settings }]
             }
             _ => self.settle(key, Outcome::Canceled),
         }

@@ -170,7 +170,7 @@ impl DayOrMonth {
         words
     }
 
-    /// All spellings in digits, such as `23.7.15` and `2015-07-23`; each once.
+    /// All spellings in digits, such as `22.6.13` and `2013-06-22`; each once.
     #[must_use]
     pub fn in_digits(self) -> Vec<String> {
         let (year, month) = (self.year(), u8::from(self.month()));
@@ -274,7 +274,7 @@ impl<'a> Text<'a> {
         !joined_before && !joined_behind
     }
 
-    /// A date with the name of its month: `July 23rd, 2015`, `23. Juli 2015`, `23 of July 2015`, `July 2015`.
+    /// A date with the name of its month: `June 22nd, 2013`, `22. Juni 2013`, `22 of June 2013`, `June 2013`.
     fn named(&self, at: usize) -> Option<(DayOrMonth, usize)> {
         let next = |from: usize| self.near(from).then(|| self.word(from + 1)).flatten();
         let month_at = |at: usize| self.word(at).and_then(month_named);
@@ -406,7 +406,7 @@ fn days<const N: usize>(parts: [(Number, Number, Number); N]) -> Vec<DayOrMonth>
     days
 }
 
-/// `07/2015` and `2015-07`.
+/// `06/2013` and `2013-06`.
 fn month_in_digits(join: char, first: Number, second: Number) -> Vec<DayOrMonth> {
     let (month, year) = match (join, first.digits, second.digits) {
         ('-', 4, 2) => (second, first),
@@ -433,30 +433,30 @@ mod tests {
         dates_in(text).into_iter().flat_map(|mention| mention.readings).collect()
     }
 
-    fn july() -> DayOrMonth {
-        DayOrMonth::Day(date!(2015 - 07 - 23))
+    fn june() -> DayOrMonth {
+        DayOrMonth::Day(date!(2013 - 06 - 22))
     }
 
     #[test]
     fn a_day_is_read_in_every_form() {
         for text in [
-            "What was the dial-in number for the meeting on 23.7.15?",
-            "Wie lautete die Einwahlnummer für das Treffen am 23.7.15?",
-            "the call of 23.07.2015.",
-            "(23.7.15)",
-            "minutes 2015-07-23",
-            "2015/07/23",
-            "on 23/7/2015, and",
-            "on 7/23/2015",
-            "Community Call - July 23 2015",
-            "the call on July 23, 2015, from the team",
-            "july 23rd 2015",
-            "23 July 2015",
-            "the 23rd of July, 2015",
-            "am 23. Juli 2015",
-            "23-Jul-2015",
+            "Which pump failed in the storm on 22.6.13?",
+            "Welche Boje fehlte nach dem Sturm am 22.6.13?",
+            "the storm of 22.06.2013.",
+            "(22.6.13)",
+            "minutes 2013-06-22",
+            "2013/06/22",
+            "on 22/6/2013, and",
+            "on 6/22/2013",
+            "Harbour log - June 22 2013",
+            "the log of June 22, 2013, by the crew",
+            "june 22nd 2013",
+            "22 June 2013",
+            "the 22nd of June, 2013",
+            "seit dem 22. Juni 2013",
+            "22-Jun-2013",
         ] {
-            assert_eq!(read(text), [july()], "{text}");
+            assert_eq!(read(text), [june()], "{text}");
         }
     }
 
@@ -480,27 +480,27 @@ mod tests {
     fn versions_addresses_and_fractions_are_no_dates() {
         for text in [
             "version 7.1.15",
-            "Version 23.7.2015",
+            "Version 22.6.2013",
             "v7.1.15",
-            "OpenXT 7.1.15",
+            "Kolmet 7.1.15",
             "Linux 4.4.19 and QEMU 2.6.22",
             "qemu 2.6.22",
             "since 7.1.15",
             "9.0.2",
-            "TBOOT 1.8.3",
+            "Brankel 1.6.4",
             "10.1.12.15",
             "on 10.1.12.15",
             "on 192.168.1.15",
             "on 32.7.15",
             "on 31.2.2015",
             "on 3/4",
-            "CVE-2015-07-23",
-            "OXT-2015-07",
-            "1/2015/07/23",
-            "on 23.7.1815",
+            "CVE-2013-06-22",
+            "KLM-2013-06",
+            "1/2013/06/22",
+            "on 22.6.1815",
             "may be 2015",
-            "February and March 20",
-            "July 2015.3",
+            "April and May 20",
+            "June 2013.3",
             "2015",
             "",
         ] {
@@ -546,7 +546,7 @@ mod tests {
 
         #[test]
         fn a_version_of_a_product_is_never_a_date(major in 0_u8..40, minor in 0_u8..40, patch in 0_u8..100) {
-            for lead in ["version ", "OpenXT ", "tboot ", "v", "9.", "since version "] {
+            for lead in ["version ", "Kolmet ", "brankel ", "v", "9.", "since version "] {
                 let text = format!("{lead}{major}.{minor}.{patch}");
                 prop_assert_eq!(read(&text), [], "{}", text);
             }

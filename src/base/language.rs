@@ -19,119 +19,15 @@ pub enum Language {
 
 /// Words that are frequent in German and no English words. Short questions give whatlang too little to go on.
 const GERMAN_WORDS: &[&str] = &[
-    "der",
-    "das",
-    "und",
-    "ist",
-    "wer",
-    "wie",
-    "wo",
-    "wann",
-    "warum",
-    "welche",
-    "welcher",
-    "welches",
-    "welchen",
-    "welchem",
-    "wurde",
-    "wurden",
-    "wird",
-    "werden",
-    "sind",
-    "ein",
-    "eine",
-    "einen",
-    "einem",
-    "einer",
-    "nicht",
-    "auf",
-    "für",
-    "mit",
-    "von",
-    "vom",
-    "zum",
-    "zur",
-    "beim",
-    "hat",
-    "haben",
-    "gibt",
-    "es",
-    "wofür",
-    "steht",
-    "kann",
-    "den",
-    "dem",
-    "des",
-    "im",
-    "als",
-    "auch",
-    "oder",
-    "aus",
-    "nach",
-    "bei",
-    "wieviele",
-    "viele",
-    "zu",
-    "über",
-    "unter",
-    "zwischen",
-    "durch",
-    "ohne",
-    "laut",
-    "während",
-    "diese",
-    "diesem",
-    "diesen",
-    "dieser",
-    "dieses",
-    "ihre",
-    "ihren",
-    "ihrer",
-    "seine",
-    "seinen",
-    "seiner",
-    "wir",
-    "ich",
-    "sie",
-    "uns",
-    "können",
-    "müssen",
-    "dürfen",
-    "sollen",
-    "sollte",
-    "muss",
-    "darf",
-    "hatte",
-    "hatten",
-    "habe",
-    "waren",
-    "wenn",
-    "ob",
-    "noch",
-    "nur",
-    "kein",
-    "keine",
-    "keinen",
-    "mehr",
-    "wen",
-    "wem",
-    "wessen",
-    "woher",
-    "wohin",
-    "wodurch",
-    "womit",
-    "worin",
-    "woran",
-    "tut",
-    "macht",
-    "gab",
-    "halten",
-    "enthalten",
-    "seit",
-    "bis",
-    "sich",
-    "wurden",
-    "worden",
+    "der", "das", "und", "ist", "wer", "wie", "wo", "wann", "warum", "welche", "welcher", "welches", "welchen",
+    "welchem", "wurde", "wurden", "wird", "werden", "sind", "ein", "eine", "einen", "einem", "einer", "nicht", "auf",
+    "für", "mit", "von", "vom", "zum", "zur", "beim", "hat", "haben", "gibt", "es", "wofür", "steht", "kann", "den",
+    "dem", "des", "im", "als", "auch", "oder", "aus", "nach", "bei", "wieviele", "viele", "zu", "über", "unter",
+    "zwischen", "durch", "ohne", "laut", "während", "diese", "diesem", "diesen", "dieser", "dieses", "ihre", "ihren",
+    "ihrer", "seine", "seinen", "seiner", "wir", "ich", "sie", "uns", "können", "müssen", "dürfen", "sollen", "sollte",
+    "muss", "darf", "hatte", "hatten", "habe", "waren", "wenn", "ob", "noch", "nur", "kein", "keine", "keinen", "mehr",
+    "wen", "wem", "wessen", "woher", "wohin", "wodurch", "womit", "worin", "woran", "tut", "macht", "gab", "seit",
+    "bis", "sich", "worden",
 ];
 
 /// Verbs that often follow the German "was", which is an English word too.
@@ -184,6 +80,9 @@ const ENGLISH_WORDS: &[&str] = &[
     "did", "it", "has", "have", "had", "with", "from", "can", "not", "this", "that", "there", "any", "to",
 ];
 
+/// Function words of English that are German words too, or ends of them: `Stand`, `Stand-by`, `Add-on`.
+const ALSO_GERMAN: &[&str] = &["a", "i", "all", "by", "no", "on", "one", "stand", "up", "will"];
+
 /// A text that names no language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no language of this program: use en or de")]
@@ -209,6 +108,11 @@ impl Language {
 
     /// The language of a question or answer. Texts in any third language count as English.
     pub fn of(text: &str) -> Self {
+        Self::told(text).unwrap_or_default()
+    }
+
+    /// The same where words tell it; nothing for names, technical terms and nouns alone.
+    pub fn told(text: &str) -> Option<Self> {
         let words = written(text);
         let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
         let (german, english) = (count(GERMAN_WORDS) + usize::from(asks_was(&words)), count(ENGLISH_WORDS));
@@ -220,17 +124,24 @@ impl Language {
             (false, _) => 5,
         };
         if german > 0 && german >= english && german * share_needed >= words.len() {
-            return Self::German;
+            return Some(Self::German);
         }
-        match whatlang::detect(text) {
-            Some(info) if info.lang() == whatlang::Lang::Deu && info.is_reliable() => Self::German,
-            _ => Self::English,
+        let is_english = |word: &String| {
+            Self::English.is_function_word(word)
+                && !Self::German.is_function_word(word)
+                && !ALSO_GERMAN.contains(&word.as_str())
+        };
+        match whatlang::detect(text).filter(whatlang::Info::is_reliable).map(|info| info.lang()) {
+            Some(whatlang::Lang::Deu) => Some(Self::German),
+            Some(whatlang::Lang::Eng) => Some(Self::English),
+            _ if english > german || (german == 0 && words.iter().any(is_english)) => Some(Self::English),
+            _ => None,
         }
     }
 }
 
-/// Whether a text begins with the German "was" and a verb ("Was macht BATS?"), not with the English one ("Was BATS
-/// used?").
+/// Whether a text begins with the German "was" and a verb ("Was macht Kolmet?"), not with the English one ("Was
+/// Kolmet used?").
 fn asks_was(words: &[String]) -> bool {
     matches!(words, [was, verb, ..] if was == "was" && VERBS_AFTER_WAS.contains(&verb.as_str()))
 }
@@ -266,7 +177,7 @@ mod tests {
             "Is DES supported?",
             "Where is the IM server?",
             "Does it support ALS sensors?",
-            "Was BATS used?",
+            "Was KOLMET used?",
             "Was it used?",
             "Was root disabled?",
             "Was the test done?",
@@ -281,14 +192,30 @@ mod tests {
             "WER WAR DABEI?",
             "Danke. Hat es geklappt?",
             "wer hat es getestet",
-            "Was macht BATS?",
-            "was bedeutet XSM",
-            "Was ist VirtIO in diesem Zusammenhang?",
-            "Wann halten die OpenXT-Projektmitglieder ihre Community-Calls ab?",
-            "Dürfen Variablennamen laut XCPMD-Richtlinie Bindestriche enthalten?",
-            "Im Kontext von HID descriptor Parsing: was tut die COLLECTION(Anwendung) Funktion?",
+            "Was macht KOLMET?",
+            "was bedeutet QRV",
+            "Was ist Kolmet auf dieser Werft?",
+            "Wann laden die Kolmet-Lotsen ihre Handfunkgeräte auf?",
+            "Kolmet laut Datenblatt dicht?",
+            "Tut die Pumpe nachts was?",
+            "Beim Umbau der Kolmet supply pumps: wofür dient das VALVE(Rücklauf) Rohr?",
         ] {
             assert_eq!(Language::of(german), Language::German, "{german}");
+        }
+    }
+
+    #[test]
+    fn names_and_nouns_alone_tell_no_language() {
+        for untold in ["XY-1654", "Kolmet", "Dienstreise Kosten", "Stand-by Pumpe", "TPM 2.0", "was", "", "?!"] {
+            assert_eq!(Language::told(untold), None, "{untold}");
+        }
+        for (text, language) in [
+            ("Wer prüft die Pumpe?", Language::German),
+            ("Which pump?", Language::English),
+            ("Should pumps be greased?", Language::English),
+            ("Tell me about pumps", Language::English),
+        ] {
+            assert_eq!((Language::told(text), Language::of(text)), (Some(language), language), "{text}");
         }
     }
 
@@ -302,12 +229,10 @@ mod tests {
 
     #[test]
     fn short_questions_are_told_apart() {
-        for german in ["Wer war dabei?", "Wofür steht das?", "Und im Jahr 2024?", "Welche Version wurde getestet?"] {
+        for german in ["Wer war dabei?", "Wofür dient das?", "Und im Jahr 2024?", "Welche Version wurde getestet?"] {
             assert_eq!(Language::of(german), Language::German, "{german}");
         }
-        for english in
-            ["Who was there?", "What does it stand for?", "And in 2024?", "todo for alice in oct rag meeting?"]
-        {
+        for english in ["Who was there?", "What does it weigh?", "And in 2024?", "todo for alice in oct rag meeting?"] {
             assert_eq!(Language::of(english), Language::English, "{english}");
         }
     }

@@ -54,7 +54,7 @@ pub struct EvalCommon {
     /// Compare the choices of one setting side by side, each with a test over conversations against the configured one:
     /// context, linearizer or index (the documents are embedded anew for each choice), kinds, mode, fusion, k, rerank (of
     /// a profile that has a reranker), completion or translation (which ask the generator), or order of the sources (of
-    /// answers and attribution alone)
+    /// answers and attribution alone). k is the number of hits, of answers and attribution that of the sources
     #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
     pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file

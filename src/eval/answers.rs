@@ -96,7 +96,9 @@ impl Measured for ScoredAnswer {
             Name::ExpectedOosRate => Some(share(!answered.has_gold())),
             Name::RefusedWithGoldRate => answered.has_gold().then(|| share(!answer.answered)),
             Name::CitedRate => answer.answered.then(|| share(!answer.citations.is_empty())),
-            Name::CitedUnaskedRate => answer.answered.then(|| share(!answer.citations.is_empty() && answer.named.is_none())),
+            Name::CitedUnaskedRate => {
+                answer.answered.then(|| share(!answer.citations.is_empty() && answer.named.is_none()))
+            }
             Name::CitationValidity => validity(self),
             Name::CitesGoldRate => cites_gold(self),
             P_AT_1 => Some(share(answered.outcome.page == Some(1))),

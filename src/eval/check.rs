@@ -202,8 +202,13 @@ fn facts(answer: &str) -> Vec<String> {
     let pieces = text.lines().flat_map(|line| line.split(". ")).map(clean_line);
     // Marks of a list or heading before it, and the end of a sentence behind it, say nothing.
     let is_mark = |c: char| matches!(c, '-' | '•' | '#' | '>' | '.' | ',' | ';' | ':' | '!' | '?') || c.is_whitespace();
-    let bare = pieces.map(|piece| piece.trim_matches(is_mark).to_owned());
-    bare.filter(|piece| piece.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST_LETTERS).collect()
+    let says_something = |piece: &&str| piece.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST_LETTERS;
+    let pieces: Vec<String> = pieces.collect();
+    let bare: Vec<&str> = pieces.iter().map(|piece| piece.trim_matches(is_mark)).filter(says_something).collect();
+    // "Yes" beside a sentence would make every other answer with that word a right one.
+    let is_one_word = |piece: &str| piece.split_whitespace().nth(1).is_none();
+    let only = bare.len() == 1;
+    bare.into_iter().filter(|piece| only || !is_one_word(piece)).map(str::to_owned).collect()
 }
 
 /// Replaces a file as a whole.
@@ -322,6 +327,12 @@ mod tests {
         assert!(question.contains_gold_fact(ANSWER), "the answer is right by its own facts");
         assert_eq!(question.question_type, QuestionType::Complex);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn a_word_beside_a_sentence_does_not_make_an_answer_right() {
+        assert_eq!(facts("Yes. Alice repaired it [Source 1]."), ["Alice repaired it"]);
+        assert_eq!(facts("Alice [Source 1]."), ["Alice"], "it is all there is");
     }
 
     #[test]

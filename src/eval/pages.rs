@@ -67,9 +67,9 @@ impl Pages {
         self.gold_of(question).iter().any(spelled)
     }
 
-    /// The pages that a gold URL or path names, in the order of the documents, each once: by number where it has one,
-    /// with that name as their URL, else by the end of their path, else by their whole URL. Several where documents
-    /// share a number, or files in several folders a name.
+    /// The pages that a gold URL or path names, in the order of the documents, each once: by number where it is a URL
+    /// that has one, with that name as their URL, else by the end of their path, else by their whole URL. Several where
+    /// documents share a number, or files in several folders a name.
     #[must_use]
     pub fn gold(&self, name: &str) -> Vec<Page> {
         let mut found: Vec<Page> = if let Some(number) = page_number(name) {

@@ -92,12 +92,12 @@ mod tests {
     use super::*;
 
     const FILE: &str = r#"[{"conv_id": "2", "turns": [
-        {"turn_id": "1", "q_type": "complex", "q_en": "Why BATS?", "q_de": "Warum BATS?",
-         "completed_q_en": "Why was BATS used?", "completed_q_de": "Warum wurde BATS genutzt?",
-         "a_url": ["/wiki/spaces/TEST/pages/7/Bats"], "a_source": "passage", "a": "It is simple."},
+        {"turn_id": "1", "q_type": "complex", "q_en": "Why pumps?", "q_de": "Warum Pumpen?",
+         "completed_q_en": "Why does the dock need pumps?", "completed_q_de": "Warum braucht das Dock Pumpen?",
+         "a_url": ["https://wiki.example/pages/7"], "a_source": "passage", "a": "It leaks."},
         {"turn_id": "2", "q_type": "simple", "q_en": "And?", "q_de": "Und?",
-         "completed_q_en": "And BATS?", "completed_q_de": "Und BATS?",
-         "a_url": ["/pages/7/Bats", "/pages/8/Tests"], "a_source": "table", "a": "Yes."}]}]"#;
+         "completed_q_en": "And spare ones?", "completed_q_de": "Und Ersatz?",
+         "a_url": ["https://wiki.example/pages/7/Pumps", "docks.md"], "a_source": "table", "a": "Yes."}]}]"#;
 
     #[test]
     fn every_turn_is_asked_once_per_language() {
@@ -105,14 +105,14 @@ mod tests {
         let shape: Vec<_> = questions.iter().map(|q| (q.turn, q.language, q.raw.as_str())).collect();
         let (english, german) = (Language::English, Language::German);
         let expected =
-            [(1, english, "Why BATS?"), (1, german, "Warum BATS?"), (2, english, "And?"), (2, german, "Und?")];
+            [(1, english, "Why pumps?"), (1, german, "Warum Pumpen?"), (2, english, "And?"), (2, german, "Und?")];
         assert_eq!(shape, expected);
-        assert_eq!(questions[1].completed, "Warum wurde BATS genutzt?");
+        assert_eq!(questions[1].completed, "Warum braucht das Dock Pumpen?");
         assert_eq!((questions[0].source, questions[0].question_type), (Kind::Passage, QuestionType::Complex));
-        assert_eq!(questions[2].gold, ["/pages/7/Bats", "/pages/8/Tests"]);
+        assert_eq!(questions[2].gold, ["https://wiki.example/pages/7/Pumps", "docks.md"]);
         assert!(questions[1].past.is_empty());
         let past = &questions[3].past[0];
-        assert_eq!((past.question.as_str(), past.answer.as_str()), ("Warum BATS?", "It is simple."));
+        assert_eq!((past.question.as_str(), past.answer.as_str()), ("Warum Pumpen?", "It leaks."));
         assert_eq!((questions[3].answer.as_str(), questions[3].past.len()), ("Yes.", 1));
         assert_eq!((questions[1].topic, questions[3].topic), (None, Some(Topic::Stays)));
     }

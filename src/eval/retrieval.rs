@@ -215,7 +215,7 @@ pub fn ask(
         let goes_on = questions[at + 1..].iter().any(|later| later.thread() == question.thread());
         if let Some(speaker) = speaker.as_deref_mut().filter(|_| by_model && goes_on) {
             let mut tell = |event| on_progress(progress, Doing::Answering(event));
-            speaker.answer((question, &posed), &posed.retrieved.hits, cancel, &mut tell)?;
+            speaker.answer((question, &posed), asking.engines.index.language()?, cancel, &mut tell)?;
         }
         asked.push(scored(asking, question, posed));
         progress.done += 1;

@@ -14,12 +14,12 @@ use serde::Serialize;
 use super::retrieval::Posed;
 use super::{EvalError, Question, Remembering, Used};
 use crate::answer::{
-    Answer, AnswerEvent, AnswerInput, AnswerSettings, Rewrite, RewriteInput, TranslateInput, generate_answer, rewrite,
-    translate,
+    Answer, AnswerEvent, AnswerInput, AnswerSettings, Rewrite, RewriteInput, TranslateInput, answer_language,
+    generate_answer, rewrite, translate,
 };
 use crate::base::{CancelToken, Language};
 use crate::prompt::PastTurn;
-use crate::retrieval::{Earlier, Hit};
+use crate::retrieval::Earlier;
 
 /// How the model speaks.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -97,20 +97,21 @@ impl<'a> Speaker<'a> {
         Ok(translate(&mut *self.generator, &input, cancel)?.text)
     }
 
-    /// Answers a question from the first of these hits, and remembers what it said.
+    /// Answers a question from what was found for it in documents of this language, and remembers what it said.
     pub(super) fn answer(
         &mut self,
         (question, posed): (&Question, &Posed),
-        hits: &[Hit],
+        documents: Language,
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(AnswerEvent),
     ) -> Result<Answer, EvalError> {
+        let hits = posed.retrieved.for_prompt(self.how.sources);
         let input = AnswerInput {
             prefix: self.how.prefix,
-            language: Language::of(&posed.query),
+            language: answer_language(&question.raw, &posed.query, documents),
             past: &posed.past,
             question: &posed.query,
-            hits: &hits[..hits.len().min(self.how.sources)],
+            hits: &hits,
             settings: self.how.settings,
         };
         let answer = generate_answer(&mut *self.generator, &input, cancel, on_event)?;
@@ -120,7 +121,7 @@ impl<'a> Speaker<'a> {
             completed_question: posed.query.clone(),
             answer: answer.own_text().to_owned(),
         };
-        let earlier = Earlier::answered(&question.raw, hits, answer.rests_on());
+        let earlier = Earlier::answered(&question.raw, &hits, answer.rests_on());
         self.said.entry((conversation.to_owned(), language)).or_default().push((turn, earlier));
         Ok(answer)
     }

@@ -22,7 +22,7 @@ pub(super) fn question(turn: usize) -> Question {
         answer: "Alice".into(),
         facts: Vec::new(),
         past: Vec::new(),
-        gold: vec!["https://wiki.example.net/spaces/TEST/pages/1/Bats+Tests".into()],
+        gold: vec!["https://wiki.example.net/spaces/TEST/pages/1/Pump+Tests".into()],
         source: Kind::Passage,
         question_type: QuestionType::Simple,
         topic: None,
@@ -69,7 +69,7 @@ pub(super) fn wiki() -> tempfile::TempDir {
         let json = serde_json::json!({"title": title, "url": url, "content": format!("<p>{text}</p>"), "space": space});
         fs::write(folder.path().join(format!("{number}.json")), json.to_string()).unwrap();
     };
-    page("1", "Bats:Tests", "TEST", "Alice ran the TPM tests on every board");
+    page("1", "Pump:Tests", "TEST", "Alice ran the TPM tests on every board");
     page("2", "Architecture", "CS", "The platform has three layers");
     page("3", "Architecture", "~alice", "The platform has three layers");
     page("4", "Travel", "CS", "Trains are booked by the office");

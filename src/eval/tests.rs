@@ -52,11 +52,16 @@ fn questions_are_scored_by_number_url_and_text() {
             1,
             Language::English,
             "Who ran the TPM tests?",
-            "https://wiki.example.net/spaces/TEST/pages/1/Bats+Tests",
+            "https://wiki.example.net/spaces/TEST/pages/1/Pump+Tests",
         ),
-        question(2, Language::English, "How many layers has the platform?", "/spaces/~alice/pages/3/Architecture"),
+        question(
+            2,
+            Language::English,
+            "How many layers has the platform?",
+            "http://wiki.example.net/spaces/~alice/pages/3/Architecture",
+        ),
         question(3, Language::German, "Who books trains?", "https://wiki.example.net/spaces/CS/pages/4/Travel"),
-        question(7, Language::German, "Who books trains?", "/spaces/CS/pages/99/Gone"),
+        question(7, Language::German, "Who books trains?", "https://wiki.example.net/spaces/CS/pages/99/Gone"),
     ];
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let settings = RetrievalSettings { mode: Mode::Lexical, copies: Copies::Keep, ..RetrievalSettings::default() };
@@ -71,7 +76,7 @@ fn questions_are_scored_by_number_url_and_text() {
     let expected =
         [(Some(1), Some(1), None), (Some(2), Some(1), None), (Some(1), Some(1), Some(1)), (None, None, None)];
     assert_eq!(outcomes, expected);
-    // That of the first has another punctuation, that of the second no host, and that of the last is not there.
+    // That of the first has another punctuation, that of the second another scheme, and that of the last is not there.
     assert_eq!(asked.iter().map(|one| one.spelled).collect::<Vec<_>>(), [false, false, true, false]);
     let json = serde_json::Value::Object(Figures::of(&asked).json());
     let p_at_1 = |told: &str| json[told]["p_at_1"].as_f64().unwrap();
@@ -101,8 +106,11 @@ fn a_page_that_the_best_hit_names_as_its_copy_is_found_by_content() {
     let index = kept_index(documents.path(), kept.path(), &embedder);
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let pages = Pages::of(&index).unwrap();
-    let layers = |gold: &str| question(2, Language::English, "How many layers has the platform?", gold);
-    let questions = [layers("/spaces/CS/pages/2/Architecture"), layers("/spaces/~alice/pages/3/Architecture")];
+    let layers = |page: &str| {
+        let gold = format!("https://wiki.example.net/spaces/{page}/Architecture");
+        question(2, Language::English, "How many layers has the platform?", &gold)
+    };
+    let questions = [layers("CS/pages/2"), layers("~alice/pages/3")];
     let outcomes = |copies| {
         let settings = RetrievalSettings { mode: Mode::Lexical, copies, ..RetrievalSettings::default() };
         let asking =
@@ -131,7 +139,7 @@ fn every_document_that_a_gold_name_fits_is_gold_in_the_order_of_the_documents() 
     let index = kept_index(documents.path(), kept.path(), &embedder);
     let pages = Pages::of(&index).unwrap();
     let in_order = index.documents().unwrap();
-    for (name, end) in [("notes.md", "notes.md"), ("/pages/7/Boats", "page.json")] {
+    for (name, end) in [("notes.md", "notes.md"), ("https://wiki.example.net/pages/7/Boats", "page.json")] {
         let of_documents = in_order.iter().filter(|document| document.path.ends_with(end));
         let of_documents: Vec<&String> = of_documents.map(|document| &document.fingerprint).collect();
         let gold = pages.gold(name);
@@ -141,12 +149,33 @@ fn every_document_that_a_gold_name_fits_is_gold_in_the_order_of_the_documents() 
     }
     assert_eq!(pages.gold("b/notes.md").len(), 1);
     assert!(!pages.is_ambiguous(&question(1, Language::English, "Which?", "b/notes.md")));
-    assert!(pages.gold("otes.md").is_empty() && pages.gold("/pages/8/Boats").is_empty());
+    assert!(pages.gold("otes.md").is_empty() && pages.gold("https://wiki.example.net/pages/8/Boats").is_empty());
+}
+
+#[test]
+fn notes_of_one_year_in_a_folder_named_pages_are_told_apart() {
+    let (documents, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = documents.path().join("graph").join("pages");
+    fs::create_dir_all(&folder).unwrap();
+    let names = ["2024-05-01 standup.md", "2024-11-02 release.md"];
+    for name in names {
+        fs::write(folder.join(name), format!("# {name}\n\nThe crane was moved, see {name}.\n")).unwrap();
+    }
+    let embedder = WordEmbedder::new("f00d");
+    let index = kept_index(documents.path(), kept.path(), &embedder);
+    let pages = Pages::of(&index).unwrap();
+    for name in names {
+        let [gold] = &pages.gold(&format!("graph/pages/{name}"))[..] else { panic!("{name}") };
+        assert!(gold.number.ends_with(name), "{}", gold.number);
+    }
+    let numbers: Vec<&str> =
+        index.documents().unwrap().iter().map(|document| pages.page(document.id).unwrap().number.as_str()).collect();
+    assert_ne!(numbers[0], numbers[1]);
 }
 
 #[test]
 fn without_completion_the_question_is_asked_as_it_was() {
-    let question = question(2, Language::English, "Who ran the TPM tests?", "/pages/1");
+    let question = question(2, Language::English, "Who ran the TPM tests?", "notes.md");
     assert_eq!(question.query(Completion::Human), "Who ran the TPM tests?");
     assert_eq!(question.query(Completion::None), "And there?");
     assert_eq!(question.query(Completion::Model), "And there?");

@@ -39,16 +39,24 @@ mod tests {
 
     #[test]
     fn a_turn_stays_where_it_has_a_page_in_common_with_the_turn_before() {
+        let page = |end: &str| format!("https://wiki.example/pages/{end}");
         let turns = [
-            vec!["/pages/1/Bats:+Tests".to_owned()],
-            vec!["/pages/1/Bats+Tests".to_owned(), "/pages/2/Charter".to_owned()],
-            vec!["/pages/2".to_owned()],
+            vec![page("1/Pump:+rooms")],
+            vec![page("1/Pump+rooms"), page("2/Charter")],
+            vec![page("2")],
             vec!["releases.json".to_owned()],
             vec!["releases.json".to_owned()],
-            vec!["/pages/1/Bats".to_owned()],
+            vec![page("1/Pumps")],
         ];
         let (stays, shifts) = (Some(Topic::Stays), Some(Topic::Shifts));
         assert_eq!(Topic::of_turns(&turns), [None, stays, stays, shifts, stays, shifts]);
         assert_eq!(Topic::of_turns::<Vec<String>>(&[]), []);
+    }
+
+    #[test]
+    fn two_notes_of_one_year_in_a_folder_of_pages_are_two_pages() {
+        let turns = ["/graph/pages/2024-05-01 standup.md", "/graph/pages/2024-11-02 release.md"];
+        let turns = turns.map(|path| vec![path.to_owned()]);
+        assert_eq!(Topic::of_turns(&turns), [None, Some(Topic::Shifts)]);
     }
 }

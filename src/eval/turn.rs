@@ -66,12 +66,13 @@ pub fn answer(
     // A document that went away between search and now has no page.
     let hits = std::mem::take(&mut posed.retrieved.hits);
     let known = hits.into_iter().filter_map(|hit| Some((asking.pages.of_hit(&hit)?, hit)));
-    let (mut pages, mut hits): (Vec<Placed>, Vec<Hit>) = known.unzip();
+    let (mut pages, hits): (Vec<Placed>, Vec<Hit>) = known.unzip();
     let gold = asking.pages.gold_of(question);
     let outcome = Outcome::of(&gold, &pages);
-    hits.truncate(speaker.sources());
-    pages.truncate(speaker.sources());
-    let answer = speaker.answer((question, &posed), &hits, cancel, on_event)?;
+    posed.retrieved.hits = hits;
+    let answer = speaker.answer((question, &posed), asking.engines.index.language()?, cancel, on_event)?;
+    let hits = posed.retrieved.for_prompt(speaker.sources());
+    pages.truncate(hits.len());
     let Posed { query, how, translated, .. } = posed;
     Ok(Answered { question: question.clone(), query, how, translated, hits, pages, gold, outcome, answer })
 }

@@ -3,7 +3,8 @@
 //! Takes a [`Filter`], gives the test that both indexes apply while they search, so that a search is as long as one
 //! without a filter and no hit is lost behind others that do not fit.
 //! Invariants: a filter that leaves nothing out costs nothing; which evidence belongs where is read once for a state of
-//! the domain, and only when a filter needs it; a document without a date has none of any time.
+//! the domain, and only when a filter needs it; a document without a date, in its source or in its name, has none of
+//! any time.
 //! Not here: the searches (`dense`, `lexical`).
 
 use std::collections::HashSet;
@@ -11,13 +12,12 @@ use std::sync::Arc;
 
 use rusqlite::params_from_iter;
 use time::Date;
-use time::macros::format_description;
 
 use super::IndexError;
 use super::domain::DomainDb;
 use super::files::MEMBER_PATH;
 use super::stored::kind_of;
-use crate::base::{DocumentId, EvidenceId, month_named};
+use crate::base::{DayOrMonth, DocumentId, EvidenceId, document_date};
 use crate::evidence::Kind;
 
 /// What a search looks among.
@@ -69,33 +69,29 @@ impl Filter {
 }
 
 impl Within {
-    fn has(&self, texts: &[&str], date: Option<&str>) -> bool {
+    fn has(&self, title: &str, [url, path]: [&str; 2], date: Option<&str>) -> bool {
         let named = self.document.as_deref().is_none_or(|wanted| {
             let wanted = wanted.to_lowercase();
-            texts.iter().any(|text| text.to_lowercase().contains(&wanted))
+            [title, url, path].iter().any(|text| text.to_lowercase().contains(&wanted))
         });
-        let day = || date.and_then(day_of);
-        let late_enough = self.since.is_none_or(|since| day().is_some_and(|day| day >= since));
-        let early_enough = self.until.is_none_or(|until| day().is_some_and(|day| day <= until));
-        named && late_enough && early_enough
+        named && (self.is_of_any_time() || day_of(date, [url, path]).is_some_and(|day| self.is_of_time(day)))
+    }
+
+    fn is_of_any_time(&self) -> bool {
+        self.since.is_none() && self.until.is_none()
+    }
+
+    fn is_of_time(&self, day: Date) -> bool {
+        self.since.is_none_or(|since| day >= since) && self.until.is_none_or(|until| day <= until)
     }
 }
 
-/// The day of a source's date, in the forms of files and feeds (`2025-03-01T12:00:00Z`), of mail (`Sat, 1 Mar 2025
-/// 10:00`) and of Confluence (`Mar 01, 2025`).
-fn day_of(date: &str) -> Option<Date> {
-    let date = date.trim();
-    let iso = date.get(..10).and_then(|day| Date::parse(day, format_description!("[year]-[month]-[day]")).ok());
-    iso.or_else(|| spelled_day(date))
-}
-
-/// A day whose month is a word: the first name of a month, the first number of one or two digits, the first of four.
-fn spelled_day(date: &str) -> Option<Date> {
-    let words = || date.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let month = words().find_map(month_named)?;
-    let day = words().find(|word| word.len() <= 2)?.parse().ok()?;
-    let year = words().find(|word| word.len() == 4)?.parse().ok()?;
-    Date::from_calendar_date(year, month, day).ok()
+/// The day of a document. A month may lie in the time that is looked for or outside of it.
+fn day_of(date: Option<&str>, names: [&str; 2]) -> Option<Date> {
+    match document_date(date, &names)? {
+        DayOrMonth::Day(day) => Some(day),
+        DayOrMonth::Month { .. } => None,
+    }
 }
 
 /// Where every evidence belongs, as of one state of the domain.
@@ -200,8 +196,8 @@ fn documents(db: &DomainDb, within: &Within) -> Result<HashSet<DocumentId>, Inde
         while let Some(row) = rows.next()? {
             let (title, url): (String, Option<String>) = (row.get(1)?, row.get(2)?);
             let (date, path): (Option<String>, String) = (row.get(3)?, row.get(4)?);
-            let texts = [title.as_str(), url.as_deref().unwrap_or_default(), &path];
-            if within.has(&texts, date.as_deref()) {
+            let names = [url.as_deref().unwrap_or_default(), &path];
+            if within.has(&title, names, date.as_deref()) {
                 found.insert(DocumentId(row.get(0)?));
             }
         }
@@ -216,42 +212,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_day_of_a_document_is_told_in_every_form_that_readers_store() {
-        let day = Some(date!(2025 - 03 - 01));
-        for text in [
-            "2025-03-01",
-            " 2025-03-01T12:00:00Z",
-            "Sat, 1 Mar 2025 10:00:00 +0100",
-            "1 March 2025",
-            "Mar 01, 2025",
-            "March 1, 2025 by Alice",
-            "1. März 2025",
-        ] {
-            assert_eq!(day_of(text), day, "{text}");
-        }
-        for text in ["", "yesterday", "Mar 2025", "99 Mar 2025", "ä Mar", "2025-3-1"] {
-            assert_eq!(day_of(text), None, "{text}");
-        }
-    }
-
-    #[test]
     fn a_document_is_named_by_a_part_of_its_title_or_address_in_any_case() {
         let within = |text: &str| Within { document: Some(text.to_owned()), ..Within::default() };
-        assert!(within("TEST plan").has(&["The Test Plan", ""], None));
-        assert!(within("pages/12").has(&["x", "https://wiki.example.org/pages/123"], None));
-        assert!(!within("plans").has(&["The Test Plan", ""], None));
+        assert!(within("TEST plan").has("The Test Plan", ["", ""], None));
+        assert!(within("pages/12").has("x", ["https://wiki.example.org/pages/123", ""], None));
+        assert!(!within("plans").has("The Test Plan", ["", ""], None));
     }
 
     #[test]
     fn a_time_has_its_first_and_its_last_day_and_no_document_without_a_date() {
         let march =
             Within { since: Some(date!(2025 - 03 - 01)), until: Some(date!(2025 - 03 - 31)), ..Within::default() };
-        for inside in ["2025-03-01", "2025-03-31T23:59:59Z"] {
-            assert!(march.has(&[], Some(inside)), "{inside}");
+        let has = |path: &str, date: Option<&str>| march.has("", ["", path], date);
+        for inside in ["2025-03-01", "2025-03-31T23:59:59Z", "01.03.2025", "2025-3-1", "1 March 2025"] {
+            assert!(has("pumps.md", Some(inside)), "{inside}");
         }
-        for outside in [Some("2025-02-28"), Some("2025-04-01"), Some("last week"), Some("März 2025 war"), None] {
-            assert!(!march.has(&[], outside), "{outside:?}");
+        for named in ["minutes/2025-03-31 crew.md", "2025_03_01_pumps.md"] {
+            assert!(has(named, None) && has(named, Some("lately")), "{named}");
+            assert!(!has(named, Some("2025-02-28")), "what the source says comes first");
         }
-        assert!(Within::default().has(&[], None));
+        for outside in [Some("2025-02-28"), Some("01.04.2025"), Some("last week"), Some("März 2025 war"), None] {
+            assert!(!has("pumps 2025.md", outside), "{outside:?}");
+        }
+        assert!(!has("minutes/2025-04-01 crew.md", None));
+        assert!(Within::default().has("", ["", ""], None));
     }
 }

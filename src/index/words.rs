@@ -2,8 +2,8 @@
 //!
 //! Takes a text and its language, gives words in the form in which they meet: lower-case, without accents (`Müller` and
 //! `muller`), without the endings of the language (`tests` and `testing` meet `test`; German `Häuser` and `Haus`).
-//! A run such as `OXT-1654`, `9.0.2`, `qemu-dm` or `7.0-Hardwaretests` is one word, and so are its parts: what hyphens,
-//! slashes and the like hold together (`7.0`, `hardwaretests`), and of these what dots hold together (`7`, `0`).
+//! A run such as `OXT-1654`, `9.0.2`, `qemu-dm` or `7.0-Pumpenlauf` is one word, and so are its parts: what hyphens,
+//! slashes and the like hold together (`7.0`, `pumpenlauf`), and of these what dots hold together (`7`, `0`).
 //! Invariants: a run and its parts are always both there, in the order of the text; every word lies in the text, at its
 //! offsets; the words of a text are as many in one language as in the other.
 //! Not here: what a question looks for (`lexical::question`), splitting compounds (`lexical::compound`).
@@ -107,6 +107,10 @@ pub(super) struct Word {
     pub(super) place: usize,
     /// Where it begins in the text, in bytes.
     pub(super) at: usize,
+    /// Where it ends in the text.
+    pub(super) end: usize,
+    /// Whether a letter behind its first one is a capital.
+    pub(super) has_inner_capital: bool,
     /// As it is written, but lower-case.
     pub(super) surface: String,
     /// As an English text has it in the index.
@@ -129,9 +133,16 @@ impl Word {
         self.surface.chars().all(char::is_alphabetic)
     }
 
-    /// Whether it is more than letters and more than a number: `9.0.2`, `oxt-1654`, `b2`.
-    pub(super) fn is_identifier(&self) -> bool {
+    /// Whether it is more than letters and more than a number: `9.0.2`, `oxt-1654`, `b2`, `follow-up`.
+    pub(super) fn is_exact(&self) -> bool {
         !self.is_plain() && !self.surface.chars().all(char::is_numeric)
+    }
+
+    /// Whether it names one thing by its form: `9.0.2`, `OXT-1654`, `B2`, `Wi-Fi`. Letters with hyphens between them and
+    /// no capital inside are a word as any other: `follow-up`, `set-up`.
+    pub(super) fn is_identifier(&self) -> bool {
+        let is_hyphenated = self.surface.chars().all(|c| c.is_alphabetic() || c == '-');
+        self.is_exact() && !(is_hyphenated && !self.has_inner_capital)
     }
 }
 
@@ -156,11 +167,17 @@ pub(super) fn words(text: &str, most: usize) -> Vec<Word> {
         .map(|((surface, english), german)| Word {
             place: surface.position,
             at: surface.offset_from,
+            end: surface.offset_to,
+            has_inner_capital: has_inner_capital(&text[surface.offset_from..surface.offset_to]),
             surface: surface.text,
             english: english.text,
             german: german.text,
         })
         .collect()
+}
+
+fn has_inner_capital(word: &str) -> bool {
+    word.chars().skip(1).any(char::is_uppercase)
 }
 
 /// A single word in the form that an analyser gives it.
@@ -280,8 +297,8 @@ mod tests {
     #[test]
     fn versions_issue_keys_and_addresses_are_words_whole_and_in_parts() {
         assert_eq!(
-            english("OpenXT 9.0.2, see OXT-1654."),
-            ["openxt", "9.0.2", "9", "0", "2", "see", "oxt-1654", "oxt", "1654"]
+            english("Kolmet 9.0.2, see OXT-1654."),
+            ["kolmet", "9.0.2", "9", "0", "2", "see", "oxt-1654", "oxt", "1654"]
         );
         assert_eq!(english("qemu-dm a_b Wi-Fi... --"), ["qemu-dm", "qemu", "dm", "a_b", "a", "b", "wi-fi", "wi", "fi"]);
         assert_eq!(
@@ -332,6 +349,17 @@ mod tests {
         assert!(found[1].is_plain());
         assert!(!words("B2", 1)[0].is_plain());
         assert_eq!(words("one two three", 2).len(), 2);
+    }
+
+    #[test]
+    fn a_hyphen_alone_makes_no_identifier() {
+        for word in ["follow-up", "Follow-up", "set-up", "qemu-dm", "rück-lauf-ventil", "pump", "17"] {
+            assert!(!words(word, 1)[0].is_identifier(), "{word}");
+        }
+        for word in ["XY-1654", "xy-1654", "Wi-Fi", "KolMet-pump", "b2", "9.0.2", "a_b", "pier.example"] {
+            assert!(words(word, 1)[0].is_identifier(), "{word}");
+        }
+        assert!(words("follow-up", 1)[0].is_exact(), "it is looked for whole all the same");
     }
 
     #[test]

@@ -214,7 +214,7 @@ fn what_does_not_fit_is_cut_from_the_lowest_rank_up() {
 #[test]
 fn the_order_of_the_sources_changes_neither_what_they_say_nor_their_numbers() {
     let generator = WordCounter::new(4096);
-    let settings = PromptSettings { evidence_tokens: 120, ..PromptSettings::default() };
+    let settings = PromptSettings { evidence_tokens: 120, order: SourceOrder::BestLast, ..PromptSettings::default() };
     let first = PromptSettings { order: SourceOrder::BestFirst, ..settings.clone() };
     let long = (1..60).map(|n| format!("Row {n} has a value")).collect::<Vec<_>>().join("\n");
     let hits = [hit(1, "Lund has the MB-7."), hit(2, &long), hit(3, "Lund lies in Sweden."), hit(4, &long)];

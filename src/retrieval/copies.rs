@@ -1,8 +1,9 @@
 //! Candidates that say the same are one hit that names the others.
 //!
 //! Takes the candidates of one question, best first, gives groups. In a group are copies (the same text on pages of
-//! the same title), versions (the same text on pages whose titles differ in a year, a version or a date only) and the
-//! rows of a table that is itself a better hit. Two texts are the same when at least [`SAME`] of their runs of three
+//! the same title), versions (the same text on pages whose titles differ in a year, a version or a date only, or in a word
+//! such as `draft`) and the rows of a table that is itself a better hit. Pages of other titles stay apart: `Board B2` is no
+//! version of `Board B3`, whatever both say. Two texts are the same when at least [`SAME`] of their runs of three
 //! words are, and when they have the same figures: a policy that says 10 where the other says 12 is no copy of it.
 //! The newest copy speaks for its group, at the place of the best one; a version that the question names by a word of
 //! its title is never put behind another.
@@ -15,8 +16,8 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use serde::{Deserialize, Serialize};
 
-use super::versions::newest;
-use crate::base::{DocumentId, EvidenceId};
+use super::versions::{is_mark, newest, tokens};
+use crate::base::{DocumentId, EvidenceId, dates_in};
 use crate::evidence::Kind;
 
 /// Share of runs of words that two texts have in common when they are the same.
@@ -34,7 +35,7 @@ const SAMPLE: usize = 512;
 /// A table of more words is often cut in the prompt, and its rows then say more than it does.
 const LONGEST_TABLE: usize = 400;
 
-/// Words that tell apart drafts and copies of a page, and dates. Words with digits do so too.
+/// Words that tell apart drafts and copies of a page, and dates.
 const VERSION_WORDS: [&str; 44] = [
     "draft",
     "copy",
@@ -192,13 +193,12 @@ impl<'a> Text<'a> {
     fn of(candidate: &'a Candidate<'a>) -> Self {
         let words: Vec<String> = words(candidate.content).take(MOST_WORDS).collect();
         let title: Vec<String> = self::words(candidate.title).collect();
-        let stem = title.iter().filter(|word| !tells_versions_apart(word)).cloned().collect();
         Self {
             candidate,
             words: words.len(),
             sample: sample(&words),
             figures: words.into_iter().filter(|word| has_digit(word)).collect(),
-            stem,
+            stem: stem(candidate.title),
             title,
             heading: self::words(candidate.heading).collect(),
         }
@@ -263,8 +263,14 @@ pub(super) fn has_digit(word: &str) -> bool {
     word.contains(|c: char| c.is_numeric())
 }
 
-pub(super) fn tells_versions_apart(word: &str) -> bool {
-    has_digit(word) || VERSION_WORDS.contains(&word)
+/// The words of a title without its dates, its marks of a version, and the words for drafts and months.
+fn stem(title: &str) -> Vec<String> {
+    let dates = dates_in(title);
+    let is_in_date = |at: usize| dates.iter().any(|date| !date.readings.is_empty() && date.span.contains(&at));
+    let undated: String = title.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
+    let unmarked = tokens(&undated).into_iter().filter(|token| !is_mark(token));
+    let words = unmarked.flat_map(|token| words(&token).collect::<Vec<_>>());
+    words.filter(|word| !VERSION_WORDS.contains(&word.as_str())).collect()
 }
 
 #[cfg(test)]
@@ -332,6 +338,31 @@ mod tests {
         );
         let elsewhere = Candidate { heading: "Other limits", ..on(2, "Policy", TEXT) };
         assert_eq!(group(&[on(1, "Policy", TEXT), elsewhere], "").len(), 2);
+    }
+
+    #[test]
+    fn pages_whose_titles_differ_in_an_id_stay_apart_and_versions_of_one_page_do_not() {
+        let groups = |one, other| group(&[on(1, one, TEXT), on(2, other, TEXT)], "").len();
+        for (one, other) in [
+            ("Board B2", "Board B3"),
+            ("XY-1654", "XY-1655"),
+            ("Fix for XY-1654", "Fix for XY-1655"),
+            ("Pump 1", "Pump 2"),
+            ("Radio Q3 2024", "Radio Q4 2024"),
+        ] {
+            assert_eq!(groups(one, other), 2, "{one}");
+        }
+        for (one, other) in [
+            ("Pump rules 2024", "Pump rules 2025"),
+            ("Pump rules v2", "Pump rules v10"),
+            ("Pump rules 9.0.2", "Pump rules 9.1"),
+            ("Pump rules", "Pump rules (draft)"),
+            ("Board B2 2024-05-01", "Board B2 2024-06-11"),
+            ("Call of 3 March 2025", "Call of April 10, 2025"),
+            ("Pumpen 3. März 2025", "Pumpen 2025"),
+        ] {
+            assert_eq!(groups(one, other), 1, "{one}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! Invariant: `fuse`, `blend` and `weigh` are pure; `fuse` and `blend` do not depend on the order of their inputs.
 //! Not here: the indexes themselves (`index`), making a follow-up self-contained (`answer`).
 
+mod about;
 mod arrange;
 mod blend;
 mod copies;

@@ -1,7 +1,7 @@
 //! Words by which a question points back to what was said before it.
 //!
 //! Takes a question and its words, gives the first such word. The same words do other work as well ("is there a fix",
-//! "the bug that stops the boot", "such as grub"), and a question that has them for that points nowhere.
+//! "the bug that stops the boot", "such as buoys"), and a question that has them for that points nowhere.
 //! Pure, by lists of words: a rare turn of phrase is taken for the wrong one.
 //! Not here: what follows from it (`plan`).
 
@@ -116,7 +116,7 @@ mod tests {
             "Is there a fix for OXT-1654 in the release branch?",
             "Which tests that failed on the antenna board were repeated?",
             "Is it possible to boot the antenna board from USB?",
-            "Which boot loaders such as grub were tested?",
+            "Which sea marks such as buoys were tested?",
             "Does the new board use the same driver as the antenna board?",
             "Was braucht das Board, damit der Treiber startet?",
         ] {

@@ -1,11 +1,11 @@
 //! What a conversation rests on: the documents that its answers cite.
 //!
 //! A follow-up asks nearly always about the document the last answer came from, and its own words often do not say so
-//! ("And the PIN?"). The questions before it are searched along, but an answer knows better: the model read several
+//! ("And its colour?"). The questions before it are searched along, but an answer knows better: the model read several
 //! sources and named the one it used. So an evidence of a document that answers cite is raised, by as much of the
 //! conversation as rests on that document. An earlier turn counts as its question does (`plan`): less with every
 //! question since, and much less once the conversation went elsewhere. A document that most of it rests on also keeps
-//! a place near the top: a question whose words lead elsewhere ("Was any marked done?") is then still answered with a
+//! a place near the top: a question whose words lead elsewhere ("Were the others repainted?") is then still answered with a
 //! source in sight that the conversation is about.
 //! Invariants: no document gains more than [`MOST`]; no score is lowered; one hit at most is moved, never to the first
 //! place; without citations nothing changes.

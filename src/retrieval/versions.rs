@@ -4,12 +4,12 @@
 //! in which they are shown. Two hits are of versions of one page when they stand in the same space, under the same
 //! heading and in the same table and row, the pages have the same title, or titles that differ in a year or the number
 //! of a version only, and the texts say the same but for their figures. The newest comes first, unless the question
-//! names another by a year, a date or the number of a version, or is about the past. An older one is left out of the
-//! prompt only where nothing but time tells it from the newest: the titles are the same, and the question has no word
-//! and no figure that it has and the newest has not.
+//! names another by a year, a date or the number of a version, or is about the past: then the newest of the older ones
+//! does. An older one is left out of the prompt only where nothing but time tells it from the newest: the titles are
+//! the same, and the question has no word and no figure that it has and the newest has not.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
 //! older where nothing says which is newer; the newest is always wanted.
-//! Not here: what says the same word by word (`copies`).
+//! Not here: what says the same word by word (`copies`), of which time a question is (`about`).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -17,51 +17,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use time::Date;
 
+use super::about::About;
 use super::copies::{Candidate, has_digit, is_the_same, sample, words};
-use crate::base::{DayOrMonth, EvidenceId, dates_in, page_number};
+use crate::base::{DayOrMonth, EvidenceId, dates_in, document_date, page_number};
 use crate::evidence::Kind;
-
-/// Words of a question about what was said before.
-const PAST: [&str; 35] = [
-    "previous",
-    "previously",
-    "older",
-    "earlier",
-    "former",
-    "formerly",
-    "original",
-    "originally",
-    "yesterday",
-    "yesterdays",
-    "outdated",
-    "vorher",
-    "vorherige",
-    "vorherigen",
-    "vorige",
-    "vorigen",
-    "voriges",
-    "bisher",
-    "bisherige",
-    "bisherigen",
-    "ältere",
-    "älteren",
-    "frühere",
-    "früheren",
-    "früher",
-    "damals",
-    "damalige",
-    "damaligen",
-    "ursprünglich",
-    "gestern",
-    "gestrige",
-    "gestrigen",
-    "veraltet",
-    "veraltete",
-    "veralteten",
-];
-
-/// Beginnings of words of a question about several versions.
-const CHANGE: [&str; 7] = ["chang", "differ", "compar", "änder", "geändert", "unterschied", "vergleich"];
 
 /// Words of a title or path that say that a page is not the one in use.
 const NOT_IN_USE: [&str; 8] = ["old", "archive", "archived", "draft", "alt", "archiv", "entwurf", "outdated"];
@@ -133,7 +92,9 @@ pub(super) fn order(hits: &[Candidate<'_>], question: &str) -> Ordered {
     let asked = Asked::of(question);
     for best_first in pages(hits) {
         let Some(newest) = newest(&best_first, hits) else { continue };
-        let mut in_order = best_first.clone();
+        // Of what was before, the last that held is the nearest.
+        let is_past = asked.about == About::Past;
+        let mut in_order = if is_past { newest_first(&best_first, hits) } else { best_first.clone() };
         let age = |at: usize| if at == newest { Age::Newest } else { Age::Older };
         let wanted = |at: usize| match age(at) {
             Age::Older if !asked.may_be_about(&hits[at], &hits[newest]) => Wanted::No,
@@ -160,31 +121,21 @@ struct Asked {
     about: About,
 }
 
-/// Which versions a question is about where it names none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum About {
-    Now,
-    Past,
-    Changes,
-}
-
 impl Asked {
     fn of(question: &str) -> Self {
         let words: HashSet<String> = words(question).collect();
-        let starts = |word: &String| CHANGE.iter().any(|with| word.starts_with(with));
-        let about = if words.iter().any(starts) {
-            About::Changes
-        } else if words.iter().any(|word| PAST.contains(&word.as_str())) {
-            About::Past
-        } else {
-            About::Now
-        };
         let mentions = dates_in(question);
         // The year of a whole date does not name all that is of that year.
         let is_in_date = |at: usize| mentions.iter().any(|mention| mention.span.contains(&at));
         let rest: String = question.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
         let dates = mentions.into_iter().flat_map(|date| date.readings).collect();
-        Self { words, marks: marks(question).collect(), years: marks(&rest).collect(), dates, about }
+        Self {
+            words,
+            marks: marks(question).collect(),
+            years: marks(&rest).collect(),
+            dates,
+            about: About::of(question),
+        }
     }
 
     /// How much speaks for a version, to be compared with that of the others.
@@ -281,7 +232,7 @@ fn marks(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Words in lower case; the number of a version stays whole.
-fn tokens(text: &str) -> Vec<String> {
+pub(super) fn tokens(text: &str) -> Vec<String> {
     let pieces = text.split(|c: char| !c.is_alphanumeric() && c != '.');
     let pieces = pieces.map(|piece| piece.trim_matches('.')).filter(|piece| !piece.is_empty());
     pieces.map(str::to_lowercase).collect()
@@ -289,7 +240,7 @@ fn tokens(text: &str) -> Vec<String> {
 
 /// Whether a word of a title tells versions of a page apart: a year, `v2`, `9.0.2`. A bare number may as well tell one
 /// machine from another.
-fn is_mark(token: &str) -> bool {
+pub(super) fn is_mark(token: &str) -> bool {
     let is_number = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
     };
@@ -316,6 +267,18 @@ pub(super) fn newest(versions: &[usize], hits: &[Candidate<'_>]) -> Option<usize
     })
 }
 
+/// Versions from the newest on. Those that nothing tells apart keep their order.
+fn newest_first(best_first: &[usize], hits: &[Candidate<'_>]) -> Vec<usize> {
+    let mut left = best_first.to_vec();
+    let mut ordered = Vec::with_capacity(left.len());
+    let of_last_day = |left: &[usize]| left.iter().rev().copied().max_by_key(|at| day(&hits[*at]));
+    while let Some(next) = newest(&left, hits).or_else(|| of_last_day(&left)) {
+        left.retain(|at| *at != next);
+        ordered.push(next);
+    }
+    ordered
+}
+
 fn by_day(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
     Some(day(a)?.cmp(&day(b)?))
 }
@@ -336,28 +299,12 @@ fn by_use(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
     Some(in_use(a).cmp(&in_use(b))).filter(|order| order.is_ne())
 }
 
-/// The day that a document is of; where it has no date, that in the name of its file or the last part of its address.
+/// The day that a document is of, in its date or in the last part of its path or address; of a month the first.
 fn day(hit: &Candidate<'_>) -> Option<Date> {
-    let file = hit.url.rsplit(['/', '\\']).next().unwrap_or_default();
-    let file = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
-    let joined = day_in_name(file);
-    let date = hit.date.or(joined.as_deref()).unwrap_or(file);
-    // RFC 3339 joins day and time to one word: its first ten characters are the day.
-    let reading = [date, date.get(..10).unwrap_or(date)]
-        .iter()
-        .find_map(|text| dates_in(text).first()?.readings.first().copied())?;
-    match reading {
+    match document_date(hit.date, &[hit.url])? {
         DayOrMonth::Day(day) => Some(day),
         DayOrMonth::Month { year, month } => Date::from_calendar_date(year, month, 1).ok(),
     }
-}
-
-/// A day in a file name, where other words may be joined to it: `backup-2026-11-22`, `2026_11_22_minutes`.
-fn day_in_name(name: &str) -> Option<String> {
-    let parts: Vec<&str> = name.split(['-', '_', '.', ' ']).collect();
-    let is_number = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_day = |parts: &&[&str]| parts.iter().zip([4, 2, 2]).all(|(part, digits)| is_number(part, digits));
-    parts.windows(3).find(is_day).map(|day| day.join("-"))
 }
 
 fn number(url: &str) -> Option<u64> {
@@ -463,6 +410,22 @@ mod tests {
     }
 
     #[test]
+    fn for_the_past_the_newest_of_the_older_versions_comes_first() {
+        let dated = |document, date, content| of(document, "Cranes", date, content);
+        let (first, last) = (Some("2026-11-20"), Some("2026-11-22"));
+        let hits = [dated(1, first, OLD), dated(2, last, NEW), dated(3, Some("21.11.2026"), OLD)];
+        for question in ["At which load did the crane stop yesterday?", "Wann hielt der Kran gestern?"] {
+            assert_eq!(told(&hits, question), (vec![2, 0, 1], vec![ALSO, ALSO, NEWEST]), "{question}");
+        }
+        // What is asked for by its day comes first all the same, and of one day the better hit.
+        assert_eq!(told(&hits, "What did the old rules of 2026-11-20 say?").0, vec![0, 2, 1]);
+        let twice =
+            [dated(1, Some("2026-11-19"), OLD), dated(2, first, OLD), dated(3, first, OLD), dated(4, last, NEW)];
+        assert_eq!(told(&twice, "Which load was it yesterday?").0, vec![1, 2, 0, 3]);
+        assert_eq!(told(&hits, LOAD).0, vec![1, 0, 2], "what holds now goes by score behind the newest");
+    }
+
+    #[test]
     fn a_version_is_named_by_the_day_in_the_name_of_its_file() {
         for (old, new) in [
             ("/p/backup-2026-11-22.md", "/p/backup-2026-11-23.md"),
@@ -474,8 +437,6 @@ mod tests {
             assert_eq!(told(&hits, "What held on 2026-11-22?").0, vec![1, 0], "{old}");
             assert_eq!(told(&hits, "What holds on 23 November 2026?").0, vec![0, 1], "{old}");
         }
-        assert_eq!(day_in_name("release-1-2-3"), None);
-        assert_eq!(day_in_name("build-20261-11-22"), None);
     }
 
     #[test]
@@ -514,6 +475,8 @@ mod tests {
         let pages = [Candidate { url: &nine, ..at("") }, Candidate { url: &ten, ..at("") }];
         assert_eq!(number(&ten), Some(10));
         assert_eq!(newest(pages), Some(1));
+        assert_eq!(number("/pages/12 pumps.md"), None, "a path has no number of a wiki");
+        assert_eq!(newest([at("/pages/9 pumps.md"), at("/pages/12 cranes.md")]), None);
         assert_eq!(newest([titled("Cranes v10"), titled("Cranes v9")]), Some(0));
         assert_eq!(newest([titled("Cranes 9.0.2"), titled("Cranes 9.0.10")]), Some(1));
         assert_eq!(newest([titled("Cranes"), titled("Cranes (archived)")]), Some(0));

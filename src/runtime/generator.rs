@@ -35,7 +35,7 @@ pub(super) enum GeneratorJob {
     /// Make a question self-contained.
     Rewrite { work: WorkGuard, question: Question, wording: Wording },
     /// Answer from the hits.
-    Answer { work: WorkGuard, question: Question, hits: Vec<Hit> },
+    Answer { work: WorkGuard, question: Question, typed: String, hits: Vec<Hit> },
     /// Look for questions to go on with.
     Suggest { work: WorkGuard, answered: Box<Answered> },
     /// Attribute an answer.
@@ -133,8 +133,8 @@ impl Generator {
                     let result = self.rewrite(&work, &question, wording);
                     self.finish(work, result);
                 }
-                GeneratorJob::Answer { work, question, hits } => {
-                    let result = self.answer(&work, &question, &hits);
+                GeneratorJob::Answer { work, question, typed, hits } => {
+                    let result = self.answer(&work, (&question, &typed), &hits);
                     self.finish(work, result);
                 }
                 GeneratorJob::Suggest { work, answered } => {
@@ -378,13 +378,13 @@ impl Generator {
         Ok(Event::QuestionsSuggested { turn: work.turn, questions })
     }
 
-    fn answer(&mut self, work: &WorkGuard, question: &Question, hits: &[Hit]) -> Result<Event, Stop> {
+    fn answer(&mut self, work: &WorkGuard, (question, typed): (&Question, &str), hits: &[Hit]) -> Result<Event, Stop> {
         work.cancel.check()?;
         let facts = self.facts(&question.domain, None)?;
         let settings = question.settings.answering();
         let input = AnswerInput {
             prefix: &facts.prefix,
-            language: Language::of(&question.text),
+            language: answer::answer_language(typed, &question.text, facts.language),
             past: &question.past,
             question: &question.text,
             hits,

@@ -135,10 +135,10 @@ impl Runtime {
                 let question = Question { domain, text: question, past, settings };
                 self.generator.send(GeneratorJob::Rewrite { work, question, wording });
             }
-            Effect::GenerateAnswer { turn, domain, question, past, hits, settings } => {
+            Effect::GenerateAnswer { turn, domain, question, typed, past, hits, settings } => {
                 let work = self.works.begin(turn);
                 let question = Question { domain, text: question, past, settings };
-                self.generator.send(GeneratorJob::Answer { work, question, hits });
+                self.generator.send(GeneratorJob::Answer { work, question, typed, hits });
             }
             Effect::Suggest { turn, question, answer, hits, asked } => {
                 let work = self.works.begin(turn);

@@ -1,11 +1,12 @@
 //! What explaining an answer costs beside answering, and how far the preview agrees with the exact explanation.
 //!
-//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl]` asks the first questions of the benchmark beside the
+//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios]` asks the first questions of the benchmark beside the
 //! repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain
 //! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources; then a made prompt of ten sources of about
 //! 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a group, and by estimates: the
 //! preview, the same with the end of the prompt read again, answers written with sources hidden, and, of five sources, the
-//! log-probability without each of them (of ten it takes about as long as one by one). Before each explanation the state of the model is that after the answer. All ratios are to the time of the
+//! log-probability without each of them (of ten it takes about as long as one by one); with `ratios` the preview is the only
+//! estimate, which takes half the time. Before each explanation the state of the model is that after the answer. All ratios are to the time of the
 //! answer, prompt reading included; what is read and written beside the answer's own is counted in tokens.
 //!
 //! Each question is written to RESULTS, else to `FOLDER.explain.jsonl`, as soon as it is measured. What stands there of the
@@ -47,6 +48,8 @@ const GENERATOR: &str = "qwen2.5-coder-1.5b-instruct";
 const QUESTIONS: usize = 20;
 /// What is asked of the made sources.
 const MADE_QUESTION: &str = "On which day is the water of the tank changed?";
+/// The word that leaves all estimates but the preview out.
+const RATIOS: &str = "ratios";
 /// Sources of which the log-probability without each of them is measured too, at most.
 const FEW: usize = 5;
 /// Two tokens whose logits are nearer may change places with the size of a batch.
@@ -63,11 +66,13 @@ fn main() -> Outcome<()> {
     let (catalog, folders, never) = (Catalog::builtin()?, ModelFolders::new(vec![models]), CancelToken::never());
     let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let count = given.iter().find_map(|argument| argument.parse::<usize>().ok()).unwrap_or(QUESTIONS);
-    let is_name = |argument: &&String| argument.parse::<usize>().is_err() && !is_results(argument);
+    let is_name =
+        |argument: &&String| argument.parse::<usize>().is_err() && !is_results(argument) && *argument != RATIOS;
+    let estimates = if given.iter().any(|argument| argument == RATIOS) { Estimates::Preview } else { Estimates::All };
     let mut names = given.iter().filter(is_name);
     let Some(folder) = names.next() else {
         println!(
-            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl]"
+            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios]"
         );
         return Ok(());
     };
@@ -94,8 +99,8 @@ fn main() -> Outcome<()> {
         let mut measured = Vec::new();
         let retrieval = RetrievalSettings { top_k: sources, ..RetrievalSettings::default() };
         let settings = AnswerSettings::default();
-        let told = format!("{retrieval:?} {settings:?} {:?}", AttributionSettings::default());
-        let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings };
+        let told = format!("{retrieval:?} {settings:?} {:?} {estimates:?}", AttributionSettings::default());
+        let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings, estimates };
         for question in &asked {
             let key = Key { model: model.id.clone(), settings: told.clone(), question: question.clone() };
             let one = results.get(key, || work.measure(question, &find(question, &retrieval)?))?;
@@ -110,9 +115,9 @@ fn main() -> Outcome<()> {
     }
     let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..PromptSettings::default() };
     let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
-    let told = format!("made sources {settings:?} {:?}", AttributionSettings::default());
+    let told = format!("made sources {settings:?} {:?} {estimates:?}", AttributionSettings::default());
     let key = Key { model: model.id.clone(), settings: told, question: MADE_QUESTION.to_owned() };
-    let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings };
+    let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings, estimates };
     let made = results.get(key, || {
         let mut hits = find(MADE_QUESTION, &RetrievalSettings::default())?;
         for hit in &mut hits {
@@ -188,11 +193,21 @@ fn made_text(rank: usize) -> String {
     format!("Station {rank}. {water} {}", filler.repeat(MADE_TOKENS / 22))
 }
 
+/// What the exact explanation is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Estimates {
+    /// Every estimate there is.
+    All,
+    /// The one that the program shows.
+    Preview,
+}
+
 struct Work<'a> {
     generator: &'a mut LlamaGenerator,
     embedder: &'a dyn Embed,
     index: &'a Index,
     settings: AnswerSettings,
+    estimates: Estimates,
 }
 
 /// An estimate of what the clusters of an answer matter; times are multiples of the answer's.
@@ -311,6 +326,7 @@ impl Work<'_> {
         let vectors = self.index.vectors(&ids)?;
         let sources: Vec<SourceVector> =
             hits.iter().zip(vectors).map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
+        let wanted = self.estimates;
         let mut timed = |group_test, method| {
             self.restore(&answer)?;
             let explained = self.explained(question, &answer, &sources, (group_test, method))?;
@@ -321,7 +337,7 @@ impl Work<'_> {
         let exact = timed(GroupTest::Off, Method::Counterfactual)?;
         let grouped = timed(GroupTest::Auto, Method::Counterfactual)?;
         let mut estimated = vec![("preview", timed(GroupTest::Off, Method::Preview)?)];
-        if hits.len() <= FEW {
+        if hits.len() <= FEW && wanted == Estimates::All {
             estimated.push(("logprob", timed(GroupTest::Off, Method::Logprob)?));
         }
         let clusters = &exact.attribution.clusters;
@@ -348,10 +364,12 @@ impl Work<'_> {
             let values: Vec<f64> = clusters.iter().map(|one| of(&one.hits)).collect();
             estimates.push(estimate(name, &values, (explained.spent, explained.first)));
         }
-        let (values, whole, first) = self.rereading(&answer, clusters)?;
-        estimates.push(estimate("end of the prompt read again", &values, (whole, first)));
-        let (values, whole, first) = self.hiding(question, &answer, clusters)?;
-        estimates.push(estimate("written with sources hidden", &values, (whole, first)));
+        if wanted == Estimates::All {
+            let (values, whole, first) = self.rereading(&answer, clusters)?;
+            estimates.push(estimate("end of the prompt read again", &values, (whole, first)));
+            let (values, whole, first) = self.hiding(question, &answer, clusters)?;
+            estimates.push(estimate("written with sources hidden", &values, (whole, first)));
+        }
         let count =
             |clusters: &[Cluster], is: fn(&Cluster) -> bool| clusters.iter().filter(|one| is(one)).count() as f64;
         let completions = || clusters.iter().flat_map(|one| &one.counterfactuals).map(|one| &one.completion);
@@ -416,7 +434,7 @@ impl Work<'_> {
         };
         self.generator.generate_hiding(&request, &hidden, &never, &mut hear)?;
         let embed = |text: &str| -> Outcome<_> {
-            let text = format!("{question}\n{}", read_answer(text, &answer.prompt).0.text);
+            let text = format!("{question}\n{}", read_answer(text, &answer.prompt).0.without_marks().trim());
             Ok(self.embedder.embed(&[&text], TextRole::Evidence, &never)?.remove(0))
         };
         let original = embed(&answer.completion.text)?;

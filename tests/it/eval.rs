@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::program::{Program, models};
 
-fn program() -> Option<Program> {
+pub(crate) fn program() -> Option<Program> {
     models().map(Program::new)
 }
 
@@ -19,7 +19,7 @@ fn demo() -> &'static str {
 
 /// The benchmark's folder, where it is at hand.
 #[expect(clippy::disallowed_methods, reason = "the test says where the benchmark is")]
-fn benchmark() -> Option<PathBuf> {
+pub(crate) fn benchmark() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/confquestions");
     let folder = std::env::var_os("RAGONITE_CONFQUESTIONS").map_or(beside, PathBuf::from);
     if folder.is_dir() {
@@ -29,7 +29,7 @@ fn benchmark() -> Option<PathBuf> {
     None
 }
 
-fn figure(json: &Value, path: &str) -> f64 {
+pub(crate) fn figure(json: &Value, path: &str) -> f64 {
     json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path} in {json}"))
 }
 
@@ -45,24 +45,24 @@ fn hand_made() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("documents")).unwrap();
     let page = |number: u8, title: &str, text: &str| {
-        let url = format!("/wiki/spaces/TEST/pages/{number}/{title}");
+        let url = format!("https://wiki.example.net/spaces/OPS/pages/{number}/{title}");
         let json =
             serde_json::json!({"title": title, "url": url, "content": format!("<p>{text}</p>"), "space": "TEST"});
         std::fs::write(folder.path().join(format!("documents/{number}.json")), json.to_string()).unwrap();
     };
-    page(1, "Bats:Board", "Alice ran the TPM measurements on every board");
+    page(1, "Pump:Board", "Alice ran the TPM measurements on every board");
     page(2, "Architecture", "The platform has three layers");
     page(3, "Travel", "Trains are booked by the office");
     page(4, "Rooms", "The office has a kitchen");
     let turn = |raw: &str, completed: &str, gold: &str| {
         serde_json::json!({
             "q_type": "simple", "q_en": raw, "q_de": raw, "completed_q_en": completed, "completed_q_de": completed,
-            "a_url": [format!("/wiki/spaces/TEST/pages/{gold}")], "a_source": "passage", "a": "Yes."
+            "a_url": [format!("https://wiki.example.net/spaces/OPS/pages/{gold}")], "a_source": "passage", "a": "Yes."
         })
     };
     let questions = serde_json::json!([
         {"conv_id": "a", "turns": [
-            turn("Who ran the TPM measurements?", "Who ran the TPM measurements?", "1/Bats+Board"),
+            turn("Who ran the TPM measurements?", "Who ran the TPM measurements?", "1/Pump+Board"),
             turn("And there?", "How many layers does the platform have?", "2/Architecture")]},
         {"conv_id": "b", "turns": [
             turn("Who has a garden?", "Who has a garden?", "99/Gone"),

@@ -23,6 +23,8 @@ mod first_start;
 #[cfg(test)]
 mod german;
 #[cfg(test)]
+mod goals;
+#[cfg(test)]
 mod history;
 #[cfg(test)]
 mod keeping;

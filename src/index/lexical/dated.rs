@@ -1,7 +1,7 @@
 //! A date of a question in all spellings that a domain has.
 //!
-//! Takes a date and the vocabulary of a domain, gives what stands for it: the whole of it in digits (`23.7.15`,
-//! `2015-07-23`), or its day, the name of its month and its year, beside each other.
+//! Takes a date and the vocabulary of a domain, gives what stands for it: the whole of it in digits (`22.6.13`,
+//! `2013-06-22`), or its day, the name of its month and its year, beside each other.
 //! Invariants: only words that the domain has are looked for; a date with two readings is looked for in both; the work
 //! is bounded.
 //! Not here: what is a date (`base::dates_in`), the score (`lexical`).
@@ -76,7 +76,7 @@ fn add(to: &mut Vec<String>, words: Vec<String>, vocabulary: &dyn Vocabulary) ->
     Ok(())
 }
 
-/// The orders in which texts have its words: `july 23 2015`, `23 july 2015`.
+/// The orders in which texts have its words: `june 22 2013`, `22 june 2013`.
 fn phrases(reading: DayOrMonth, [days, months, years]: [&[String]; 3]) -> Vec<Vec<String>> {
     let mut phrases = Vec::new();
     for year in years {

@@ -57,7 +57,7 @@ const MOST_CLOSE: usize = 3;
 /// What a near word counts, because it may be another word.
 const CLOSE_WEIGHT: f32 = 0.8;
 
-/// What a whole identifier or number counts, beside what it scores for being rare: it is meant exactly so.
+/// What a whole identifier, version or hyphenated word counts, beside what it scores for being rare: it is meant exactly so.
 pub(super) const IDENTIFIER_WEIGHT: f32 = 1.25;
 
 /// The words that a domain has.
@@ -152,18 +152,20 @@ fn dates(question: &str, mentions: &[DateMention], vocabulary: &dyn Vocabulary) 
 
 /// The identifiers of a question that has nothing else to say; none where it has.
 fn alone(words: &[Word]) -> HashSet<String> {
-    let mut whole: Vec<&str> = Vec::new();
+    let mut whole = HashSet::new();
+    let mut run_end = 0;
     for word in words {
         // The parts of a run follow it.
-        if whole.last().is_some_and(|run| run.contains(&word.surface)) {
+        if word.at < run_end {
             continue;
         }
         if !word.is_identifier() {
             return HashSet::new();
         }
-        whole.push(&word.surface);
+        run_end = word.end;
+        whole.insert(word.surface.clone());
     }
-    whole.into_iter().map(ToOwned::to_owned).collect()
+    whole
 }
 
 /// The languages in whose form a word is looked for first: that of the question where the domain has it, and English,
@@ -195,7 +197,7 @@ impl Reading<'_> {
         let forms = self.spoken.iter().map(|language| word.form(*language));
         let forms = self.known(forms.map(str::to_owned))?;
         if !forms.is_empty() {
-            let weight = if word.is_identifier() { IDENTIFIER_WEIGHT } else { 1.0 };
+            let weight = if word.is_exact() { IDENTIFIER_WEIGHT } else { 1.0 };
             return Ok(self.add(word, MatchKind::Same, forms, weight));
         }
         if !word.is_plain() {
@@ -405,34 +407,52 @@ pub(super) mod tests {
         let named = |question: &str| terms(question, &known).unwrap().named;
         assert_eq!(named("OXT-1654"), ["oxt-1654"]);
         assert_eq!(named("What is OXT-1654 about?"), ["oxt-1654"]);
-        assert_eq!(named("OXT-1654, B2 und qemu-dm"), ["oxt-1654", "b2", "qemu-dm"]);
+        assert_eq!(named("OXT-1654, B2 und QEMU-DM"), ["oxt-1654", "b2", "qemu-dm"]);
         assert!(named("OXT-1655").is_empty(), "the domain has it not");
-        for other in ["OXT-1654 board", "board b2", "1654", "What is it about?", ""] {
+        for other in ["OXT-1654 board", "board b2", "1654", "What is it about?", "qemu-dm", "OXT-1654 OXT", ""] {
             assert!(named(other).is_empty(), "{other}");
         }
     }
 
     #[test]
+    fn a_hyphenated_word_is_looked_for_whole_in_its_parts_and_in_its_pairs_but_names_nothing() {
+        let known = Known::new(&["follow-up", "follow", "pump-check", "pump", "check"]);
+        assert!(!is_of_identifiers("follow-up") && !is_of_identifiers("Follow-up?") && is_of_identifiers("XY-165"));
+        let read = terms("pump-check", &known).unwrap();
+        assert!(read.named.is_empty());
+        let words: Vec<(&str, f32)> = read.terms.iter().map(|term| (term.word.as_str(), term.weight)).collect();
+        assert_eq!(words, [("pump-check", IDENTIFIER_WEIGHT), ("pump", 1.0), ("check", 1.0)]);
+        assert!(read.pairs.contains(&("pump".to_owned(), "check".to_owned())), "{:?}", read.pairs);
+    }
+
+    #[test]
+    fn an_identifier_that_is_the_beginning_of_the_one_before_it_is_named_too() {
+        let known = Known::new(&["xy-1654", "xy-165", "xy", "1654", "165"]);
+        assert_eq!(terms("XY-1654 XY-165", &known).unwrap().named, ["xy-1654", "xy-165"]);
+        assert_eq!(terms("XY-165 XY-1654", &known).unwrap().named, ["xy-165", "xy-1654"]);
+    }
+
+    #[test]
     fn a_date_is_looked_for_in_the_spellings_that_the_domain_has() {
-        let known = Known::new(&["meet", "juli", "23", "7", "15", "2015", "2015-07-23"]);
-        let read = terms("Who met on 23.7.15?", &known).unwrap();
+        let known = Known::new(&["meet", "juni", "22", "6", "13", "2013", "2013-06-22"]);
+        let read = terms("Who met on 22.6.13?", &known).unwrap();
         assert!(read.terms.is_empty() && read.pairs.is_empty(), "its digits alone mean nothing");
         let [date] = read.dates.as_slice() else { panic!("{read:?}") };
-        assert_eq!((date.word.as_str(), date.whole.as_slice()), ("23.7.15", &["2015-07-23".to_owned()][..]));
-        assert_eq!(date.readings, [[["23"], ["juli"], ["2015"]].map(|forms| forms.map(str::to_owned).to_vec())]);
+        assert_eq!((date.word.as_str(), date.whole.as_slice()), ("22.6.13", &["2013-06-22".to_owned()][..]));
+        assert_eq!(date.readings, [[["22"], ["juni"], ["2013"]].map(|forms| forms.map(str::to_owned).to_vec())]);
         let phrases: Vec<_> = date.phrases().collect();
-        assert_eq!(phrases, [["juli", "23", "2015"], ["23", "juli", "2015"]]);
+        assert_eq!(phrases, [["juni", "22", "2013"], ["22", "juni", "2013"]]);
         let both = terms("on 3/4/2015", &Known::new(&["3", "4", "april", "march", "2015"])).unwrap();
         assert_eq!(both.dates[0].readings.len(), 2, "day and month, or month and day");
     }
 
     #[test]
     fn a_version_is_looked_for_as_it_is() {
-        let known = Known::new(&["7.1.15", "9.0.2", "juli"]);
-        let read = terms("Is it in OpenXT 7.1.15 or 9.0.2?", &known).unwrap();
+        let known = Known::new(&["7.1.15", "9.0.2", "juni"]);
+        let read = terms("Is it in Kolmet 7.1.15 or 9.0.2?", &known).unwrap();
         assert!(read.dates.is_empty());
         assert_eq!(read.terms.iter().map(|term| term.word.as_str()).collect::<Vec<_>>(), ["7.1.15", "9.0.2"]);
-        assert!(terms("on 23.7.15", &Known::new(&["other"])).unwrap().dates.is_empty(), "nothing of it is known");
+        assert!(terms("on 22.6.13", &Known::new(&["other"])).unwrap().dates.is_empty(), "nothing of it is known");
     }
 
     #[test]

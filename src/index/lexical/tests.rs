@@ -14,7 +14,7 @@ fn wiki() -> (tempfile::TempDir, Index, WordEmbedder) {
     let embedder = WordEmbedder::new("f00d");
     let (folder, mut index) = domain(&embedder);
     let pages = [
-        page("Tests", &["The test matrix for the Kestrel board", "OpenXT 9.0.2-Release passed, see OXT-1654"]),
+        page("Tests", &["The test matrix for the Kestrel board", "Kolmet 9.0.2-Release passed, see OXT-1654"]),
         page("Limits", &["Limit of the wind in the harbour", "The wind limit of a launch"]),
         page("Lagerung", &["Die Akkus werden in den Häusern am Hafen gelagert", "Ansprechpartner ist Frau Müller"]),
     ];
@@ -33,8 +33,8 @@ fn questions_in_both_languages_find_pages_of_both() {
     let (_folder, index, _) = wiki();
     for (question, content) in [
         ("Wo steht die Testmatrix?", "The test matrix for the Kestrel board"),
-        ("Was gilt für 9.0.2?", "OpenXT 9.0.2-Release passed, see OXT-1654"),
-        ("oxt-1654", "OpenXT 9.0.2-Release passed, see OXT-1654"),
+        ("Was gilt für 9.0.2?", "Kolmet 9.0.2-Release passed, see OXT-1654"),
+        ("oxt-1654", "Kolmet 9.0.2-Release passed, see OXT-1654"),
         ("In welchem Haus liegt der Akku?", "Die Akkus werden in den Häusern am Hafen gelagert"),
         ("Who is Mueller?", "Ansprechpartner ist Frau Müller"),
         ("Which kestral matrx is it?", "The test matrix for the Kestrel board"),
@@ -57,11 +57,11 @@ fn a_date_finds_the_same_date_written_otherwise() {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, mut index) = domain(&embedder);
     let pages = [
-        page("Call - July 23 2015", &["The dial-in number is 7 15"]),
-        page("Call - August 23 2015", &["The dial-in number is 7 15 23"]),
-        page("2018-08-16 call", &["The dial-in number is 16 8 18"]),
-        page("Sitzung am 1. März 2016", &["The dial-in number is 16 1 3"]),
-        page("Sitzung am 1. April 2016", &["The dial-in number is 16 1 3 2016"]),
+        page("Storm - June 22 2013", &["The lost buoys are 6 13"]),
+        page("Storm - August 22 2013", &["The lost buoys are 6 13 22"]),
+        page("2017-09-14 storm", &["The lost buoys are 14 9 17"]),
+        page("Sturm am 1. März 2012", &["The lost buoys are 12 1 3"]),
+        page("Sturm am 1. April 2012", &["The lost buoys are 12 1 3 2012"]),
     ];
     ingest(&mut index, &pages, &embedder).unwrap();
     let title = |question: &str| {
@@ -73,13 +73,13 @@ fn a_date_finds_the_same_date_written_otherwise() {
         stored.into_iter().next().map(|stored| stored.title).unwrap_or_default()
     };
     for (question, expected) in [
-        ("What was the dial-in number on 23.7.15?", "Call - July 23 2015"),
-        ("dial-in number on 2015-07-23", "Call - July 23 2015"),
-        ("Nummer am 23. Juli 2015", "Call - July 23 2015"),
-        ("dial-in number on August 16, 2018", "2018-08-16 call"),
-        ("dial-in number on 8/16/2018", "2018-08-16 call"),
-        ("dial-in number on March 1st, 2016", "Sitzung am 1. März 2016"),
-        ("dial-in number on 4/1/2016", "Sitzung am 1. April 2016"),
+        ("Which buoys were lost on 22.6.13?", "Storm - June 22 2013"),
+        ("lost buoys on 2013-06-22", "Storm - June 22 2013"),
+        ("Bojen am 22. Juni 2013", "Storm - June 22 2013"),
+        ("lost buoys on September 14, 2017", "2017-09-14 storm"),
+        ("lost buoys on 9/14/2017", "2017-09-14 storm"),
+        ("lost buoys on March 1st, 2012", "Sturm am 1. März 2012"),
+        ("lost buoys on 4/1/2012", "Sturm am 1. April 2012"),
     ] {
         assert_eq!(title(question), expected, "{question}");
     }
@@ -108,7 +108,7 @@ fn an_index_of_an_older_version_is_built_anew_from_the_database() {
     seal::write(&path).unwrap();
     assert!(Lexical::load(&folder, Others::Refused, &CancelToken::never()).unwrap().is_none());
     let index = Index::open(&folder, embedder.identity(), &CancelToken::never(), &mut |_| {}).unwrap();
-    assert_eq!(best(&index, "OXT-1654"), "OpenXT 9.0.2-Release passed, see OXT-1654");
+    assert_eq!(best(&index, "OXT-1654"), "Kolmet 9.0.2-Release passed, see OXT-1654");
     drop(index);
     let lexical = Lexical::load(&folder, Others::Refused, &CancelToken::never()).unwrap().unwrap();
     assert_eq!((lexical.generation, lexical.len()), (generation, 6));

@@ -22,7 +22,7 @@ fn embedder() -> WordEmbedder {
 
 fn pages() -> Vec<Page> {
     vec![
-        page("Tests", &["Alice ran the TPM tests on a Dell Optiplex", "OpenXT 9.0.2 passed, see OXT-1654"]),
+        page("Tests", &["Alice ran the TPM tests on a Sorvik Ostrel", "Kolmet 9.0.2 passed, see OXT-1654"]),
         page("Travel", &["Trains are booked by the office", "Hotels cost at most ninety euros"]),
     ]
 }
@@ -80,7 +80,7 @@ fn versions_and_issue_keys_are_found_by_words() {
     let (_folder, mut index) = domain(&embedder);
     ingest(&mut index, &pages(), &embedder).unwrap();
     for question in ["9.0.2", "which version is OXT-1654?", "oxt-1654"] {
-        assert_eq!(by_words(&index, question), ["OpenXT 9.0.2 passed, see OXT-1654"], "{question}");
+        assert_eq!(by_words(&index, question), ["Kolmet 9.0.2 passed, see OXT-1654"], "{question}");
     }
     assert!(by_words(&index, "zebra").is_empty());
 }
@@ -147,7 +147,7 @@ fn a_text_that_is_stored_elsewhere_is_not_embedded_again() {
     let (_folder, mut index) = domain(&embedder);
     ingest(&mut index, &pages()[..1], &embedder).unwrap();
     let before = embedder.texts();
-    let twin = page("Tests", &["Alice ran the TPM tests on a Dell Optiplex"]);
+    let twin = page("Tests", &["Alice ran the TPM tests on a Sorvik Ostrel"]);
     let copy = Incoming { path: "/wiki/copy/Tests".into(), ..twin.incoming() };
     let report = ingest_all(&mut index, vec![copy], &embedder, &CancelToken::never()).unwrap();
     assert_eq!((report.added, report.documents), (1, 2));
@@ -312,7 +312,7 @@ fn a_search_works_beside_an_ingest_and_sees_it_after_a_refresh() {
     let mut changed = pages();
     changed[0].passages[0] = "Carol ran the tests".to_owned();
     ingest(&mut writer, &changed, &embedder).unwrap();
-    assert!(by_words(&reader, "Optiplex").is_empty(), "a removed evidence was given");
+    assert!(by_words(&reader, "Ostrel").is_empty(), "a removed evidence was given");
     reader.refresh(&CancelToken::never(), &mut |_| {}).unwrap();
     assert_all_found(&reader, &embedder, &changed);
 }
@@ -479,7 +479,7 @@ fn vectors_come_one_per_id_in_order() {
     let [first, last] = [1, 4].map(EvidenceId);
     let vectors = index.vectors(&[last, EvidenceId(99), first]).unwrap();
     let texts =
-        ["Travel\nNotes\nHotels cost at most ninety euros", "Tests\nNotes\nAlice ran the TPM tests on a Dell Optiplex"];
+        ["Travel\nNotes\nHotels cost at most ninety euros", "Tests\nNotes\nAlice ran the TPM tests on a Sorvik Ostrel"];
     let expected = embedder.embed(&texts, TextRole::Evidence, &CancelToken::never()).unwrap();
     assert!(vectors[0].cosine(&expected[0]) > 0.9999 && vectors[2].cosine(&expected[1]) > 0.9999);
     assert!(vectors[1].cosine(&vectors[0]).abs() < 1e-9);

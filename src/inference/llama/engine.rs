@@ -31,6 +31,7 @@ use super::slots::SLOTS;
 use super::together::TOGETHER;
 use super::{GeneratorSettings, needs};
 use crate::base::Canceled;
+use crate::inference::compare::log_sum;
 use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
 use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Placement, Special, available_memory};
 
@@ -541,10 +542,7 @@ impl Engine {
         let logits = self.logits(place);
         let chosen = usize::try_from(token.0).ok().and_then(|token| logits.get(token));
         let Some(chosen) = chosen else { return f32::NEG_INFINITY };
-        // Relative to the largest, so that nothing overflows.
-        let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let sum: f64 = logits.iter().map(|logit| f64::from((logit - largest).exp())).sum();
-        (f64::from(chosen - largest) - sum.ln()) as f32
+        (f64::from(*chosen) - log_sum(logits)) as f32
     }
 
     /// The token after the one at `place` of the last call, drawn by `sampler`, which learns of it.

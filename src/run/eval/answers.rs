@@ -32,7 +32,7 @@ pub(super) fn run(start: &Start, args: &EvalAnswers, output: &mut Output) -> Res
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let _escape = cancel_on_escape(&cancel)?;
     let bench = Bench::open(start, &args.common, spread(args.limit), cancel.token(), output)?;
-    let comparing = bench.compare()?;
+    let comparing = bench.compare_answers()?;
     let mut answers = Answers::open(&bench, args.judge.as_deref(), output)?;
     let results =
         run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {

@@ -33,7 +33,7 @@ pub(super) fn run(start: &Start, args: &EvalAttribution, output: &mut Output) ->
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let _escape = cancel_on_escape(&cancel)?;
     let bench = Bench::open(start, &args.common, spread(args.limit), cancel.token(), output)?;
-    let comparing = bench.compare()?;
+    let comparing = bench.compare_answers()?;
     let sources = Sources::of_bench(&bench);
     let ways = WAYS.into_iter().filter(|way| args.methods.contains(&way.method())).collect();
     let comparer = comparer(&bench, output)?;

@@ -132,7 +132,20 @@ impl<'a> Bench<'a> {
 
     /// The runs: one, or one for each choice.
     pub(super) fn compare(&self) -> Result<Comparing, Failure> {
-        let configured = self.configured();
+        self.compare_with(self.configured())
+    }
+
+    /// The runs where questions are answered: `k` is then the number of sources, and the configured one that of the
+    /// program.
+    pub(super) fn compare_answers(&self) -> Result<Comparing, Failure> {
+        let mut configured = self.configured();
+        if self.args.ablate == Some(Ablation::K) {
+            configured.retrieval.top_k = self.sources();
+        }
+        self.compare_with(configured)
+    }
+
+    fn compare_with(&self, configured: Variation) -> Result<Comparing, Failure> {
         let Some(ablation) = self.args.ablate else {
             let variants = vec![Variant { name: String::new(), variation: configured }];
             return Ok(Comparing { variants, default: 0 });

@@ -1,0 +1,133 @@
+//! The date that a document is of.
+//!
+//! Takes the date of its source as that gives it, its address and its path; gives the day, or the month where nothing
+//! names a day.
+//! Invariants: pure; a day comes before a month, and the date before a name; of a date with two readings, as `3/4/2015`,
+//! the day is taken to stand before the month.
+//! Not here: dates within texts (`dates`).
+
+use time::Date;
+use time::macros::format_description;
+
+use super::{DayOrMonth, dates_in, month_named};
+
+/// The date of a document: the day of its source's date, in any form that names one, else the day in the last part of
+/// the first of `names` that has one. Where there is no day, the month, found likewise.
+#[must_use]
+pub fn document_date(date: Option<&str>, names: &[&str]) -> Option<DayOrMonth> {
+    let named_day = || names.iter().find_map(|name| day_in_name(last_part(name)));
+    let day = date.and_then(day_of).or_else(named_day).map(DayOrMonth::Day);
+    let texts = || date.into_iter().chain(names.iter().map(|name| stem(last_part(name))));
+    day.or_else(|| texts().find_map(|text| readings(text).next()))
+}
+
+/// The day of a source's date, in the forms of files and feeds (`2025-03-01T12:00:00Z`), of mail (`Sat, 1 Mar 2025
+/// 10:00`), of Confluence (`Mar 01, 2025`) and of people (`01.03.2025`).
+fn day_of(date: &str) -> Option<Date> {
+    let date = date.trim();
+    // RFC 3339 joins day and time to one word.
+    let iso = date.get(..10).and_then(|day| Date::parse(day, format_description!("[year]-[month]-[day]")).ok());
+    iso.or_else(|| first_day(date)).or_else(|| spelled_day(date))
+}
+
+/// A day whose month is a word: the first name of a month, the first number of one or two digits, the first of four.
+fn spelled_day(date: &str) -> Option<Date> {
+    let words = || date.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let month = words().find_map(month_named)?;
+    let day = words().find(|word| word.len() <= 2)?.parse().ok()?;
+    let year = words().find(|word| word.len() == 4)?.parse().ok()?;
+    Date::from_calendar_date(year, month, day).ok()
+}
+
+/// The day in the name of a file, where other words may be joined to it: `backup-2026-11-22`, `2026_11_22_minutes`.
+fn day_in_name(name: &str) -> Option<Date> {
+    let parts: Vec<&str> = name.split(['-', '_', '.', ' ']).collect();
+    let is_number = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_day = |parts: &&[&str]| parts.iter().zip([4, 2, 2]).all(|(part, digits)| is_number(part, digits));
+    let joined = parts.windows(3).filter(is_day).find_map(|day| first_day(&day.join("-")));
+    // What follows the last dot is no ending in `Call 01.03.2025`.
+    joined.or_else(|| first_day(stem(name))).or_else(|| first_day(name))
+}
+
+fn first_day(text: &str) -> Option<Date> {
+    readings(text).find_map(|reading| match reading {
+        DayOrMonth::Day(day) => Some(day),
+        DayOrMonth::Month { .. } => None,
+    })
+}
+
+/// The first reading of each date in a text.
+fn readings(text: &str) -> impl Iterator<Item = DayOrMonth> {
+    dates_in(text).into_iter().filter_map(|mention| mention.readings.first().copied())
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
+}
+
+fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use time::Month;
+    use time::macros::date;
+
+    use super::*;
+
+    fn march() -> Option<DayOrMonth> {
+        Some(DayOrMonth::Day(date!(2025 - 03 - 01)))
+    }
+
+    #[test]
+    fn the_day_of_a_document_is_told_in_every_form_that_sources_have() {
+        for text in [
+            "2025-03-01",
+            " 2025-03-01T12:00:00Z",
+            "2025-03-01 12:00:00",
+            "2025-3-1",
+            "2025/03/01",
+            "01.03.2025",
+            "1.3.2025, 10:00",
+            "Sat, 1 Mar 2025 10:00:00 +0100",
+            "Sat Mar 1 10:00:00 2025",
+            "1 March 2025",
+            "Mar 01, 2025",
+            "March 1, 2025 by Alice",
+            "1. März 2025",
+        ] {
+            assert_eq!(document_date(Some(text), &["notes/2024-01-02.md"]), march(), "{text}");
+        }
+        for text in ["", "yesterday", "99 Mar", "ä Mar", "v1.3.25"] {
+            assert_eq!(document_date(Some(text), &[]), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_document_whose_date_names_no_day_is_of_the_day_in_its_name() {
+        for name in [
+            "notes/2025-03-01.md",
+            "backup-2025-03-01.md",
+            "a\\2025_03_01_pumps.md",
+            "Crew 1 March 2025.txt",
+            "Crew 01.03.2025.txt",
+            "https://wiki.example/pages/7/Crew+01.03.2025",
+        ] {
+            for date in [None, Some("lately"), Some("March 2025")] {
+                assert_eq!(document_date(date, &["", name]), march(), "{name}");
+            }
+        }
+        for none in ["release-1-2-3", "build-20261-11-22", "2025-03-01/pumps.md", "backup-2025-13-01.md", ""] {
+            assert_eq!(document_date(None, &[none]), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_month_is_the_date_of_a_document_where_nothing_names_a_day() {
+        let month = Some(DayOrMonth::Month { year: 2025, month: Month::March });
+        assert_eq!(document_date(Some("Mar 2025"), &["pumps.md"]), month);
+        assert_eq!(document_date(Some("lately"), &["minutes/2025-03.md"]), month);
+        assert_eq!(document_date(Some("3/4/2025"), &[]), Some(DayOrMonth::Day(date!(2025 - 04 - 03))));
+    }
+}

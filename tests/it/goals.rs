@@ -1,0 +1,24 @@
+//! What retrieval is to reach on ConfQuestions, with the embedder of `starter` and a person's completions; skipped where
+//! the benchmark is not at hand.
+//!
+//! Not here: what the figures mean (`eval`), runs that need the generator.
+
+use crate::eval::{benchmark, figure, program};
+
+#[test]
+fn the_right_page_is_found_as_often_as_promised_in_both_languages() {
+    let (Some(program), Some(folder)) = (program(), benchmark()) else { return };
+    let folder = folder.to_str().unwrap();
+    let run = |language: &str| {
+        let json = ["eval", "retrieval", "--benchmark", folder, "--translate", "off", "--languages", language];
+        program.json(&json)
+    };
+    for (language, p_at_1, hit_at_5) in [("en", 0.92, 0.98), ("de", 0.86, 0.94)] {
+        let json = run(language);
+        assert_eq!(json["questions"].as_u64(), Some(150), "{language}");
+        for (path, goal) in [("/page/p_at_1", p_at_1), ("/page/hit_at_5", hit_at_5)] {
+            let found = figure(&json, path);
+            assert!(found >= goal, "{language}: {path} is {found}, the goal is {goal}");
+        }
+    }
+}
