@@ -47,6 +47,8 @@ pub(super) struct AskJson<'a> {
     answered: bool,
     citations: &'a [usize],
     invalid_citations: &'a [usize],
+    /// The citations are those the model gave when it was asked for them behind its answer.
+    citations_asked_for: bool,
     hits: Vec<&'a Hit>,
     /// Identifiers of the question that no text of the domain has.
     absent: &'a [String],
@@ -238,6 +240,7 @@ impl<'a> AskJson<'a> {
             answered: answer.is_some_and(|answer| answer.answered),
             citations: answer.map_or(&[], |answer| &answer.citations),
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
+            citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
             absent: record.trace.retrieved.as_ref().map_or(&[], |found| &found.absent),
             legs: record.trace.retrieved.iter().flat_map(|found| &found.legs).map(LegJson::from).collect(),
