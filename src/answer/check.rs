@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::citation;
 use super::scope::out_of_scope_language;
+use super::translate::told_language;
 use crate::base::clean_line;
 
 /// Characters a question made by a model may have beyond three times those of the typed one.
@@ -45,6 +46,13 @@ fn says_more(line: &str, original: &str) -> bool {
 /// Words that stand for one thing only and must not be lost: versions, ticket ids, abbreviations, code.
 pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     runs(text).filter(|word| is_identifier(word))
+}
+
+/// Whether a text is identifiers and nothing else, so that nothing is asked of them: `XY-1654`, `9.0.2 B2`. What is written
+/// in capitals throughout has a language that tells it.
+pub(super) fn is_names_alone(text: &str) -> bool {
+    let mut words = runs(text).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(is_identifier) && told_language(text).is_none()
 }
 
 /// Words, with what dots, hyphens and underscores hold together.
@@ -218,6 +226,16 @@ pub(super) fn numbers(text: &str) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn identifiers_alone_ask_nothing() {
+        for names in ["XY-1654", "xy-1654?", "9.0.2 B2", "IT-7"] {
+            assert!(is_names_alone(names), "{names}");
+        }
+        for question in ["", "?", "What is XY-1654?", "XY-1654 owner", "WER WAR DABEI?", "the B2"] {
+            assert!(!is_names_alone(question), "{question}");
+        }
+    }
 
     #[test]
     fn a_name_is_said_only_as_a_word_of_its_own() {

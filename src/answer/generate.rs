@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::check::is_names_alone;
 use super::citation::{self, Citations};
 use super::named::with_sources;
 use super::scope::out_of_scope_language;
@@ -14,7 +15,7 @@ use super::stream::CleanStream;
 use super::{Answer, AnswerError};
 use crate::base::{CancelToken, Language, Millis, clean_text};
 use crate::inference::{Completion, Finish, Generate, GenerateEvent, GenerateRequest, Sampling};
-use crate::prompt::{AnswerPrompt, Cut, PastTurn, Prompt, PromptSettings, out_of_scope};
+use crate::prompt::{AnswerPrompt, Cut, PastTurn, Prompt, PromptSettings, about, out_of_scope};
 use crate::retrieval::Hit;
 
 /// How answers are generated.
@@ -74,6 +75,9 @@ impl AnswerInput<'_> {
     /// As [`AnswerPrompt::build`].
     pub fn prompt(&self, generator: &dyn Generate) -> Result<Prompt, AnswerError> {
         let Self { prefix, language, past, question, hits, settings } = *self;
+        // Small models see no question in an identifier alone, and say that its answer is not there.
+        let names = is_names_alone(question).then(|| about(question, language));
+        let question = names.as_deref().unwrap_or(question);
         Ok(AnswerPrompt { prefix, language, past, question, hits, settings: &settings.prompt }.build(generator)?)
     }
 }

@@ -76,9 +76,7 @@ mod tests {
 
     use super::*;
 
-    fn march() -> Option<DayOrMonth> {
-        Some(DayOrMonth::Day(date!(2025 - 03 - 01)))
-    }
+    const MARCH: Option<DayOrMonth> = Some(DayOrMonth::Day(date!(2025 - 03 - 01)));
 
     #[test]
     fn the_day_of_a_document_is_told_in_every_form_that_sources_have() {
@@ -97,7 +95,7 @@ mod tests {
             "March 1, 2025 by Alice",
             "1. März 2025",
         ] {
-            assert_eq!(document_date(Some(text), &["notes/2024-01-02.md"]), march(), "{text}");
+            assert_eq!(document_date(Some(text), &["notes/2024-01-02.md"]), MARCH, "{text}");
         }
         for text in ["", "yesterday", "99 Mar", "ä Mar", "v1.3.25"] {
             assert_eq!(document_date(Some(text), &[]), None, "{text}");
@@ -115,7 +113,7 @@ mod tests {
             "https://wiki.example/pages/7/Crew+01.03.2025",
         ] {
             for date in [None, Some("lately"), Some("March 2025")] {
-                assert_eq!(document_date(date, &["", name]), march(), "{name}");
+                assert_eq!(document_date(date, &["", name]), MARCH, "{name}");
             }
         }
         for none in ["release-1-2-3", "build-20261-11-22", "2025-03-01/pumps.md", "backup-2025-13-01.md", ""] {

@@ -142,7 +142,7 @@ impl Word {
     /// no capital inside are a word as any other: `follow-up`, `set-up`.
     pub(super) fn is_identifier(&self) -> bool {
         let is_hyphenated = self.surface.chars().all(|c| c.is_alphabetic() || c == '-');
-        self.is_exact() && !(is_hyphenated && !self.has_inner_capital)
+        self.is_exact() && (!is_hyphenated || self.has_inner_capital)
     }
 }
 

@@ -13,12 +13,15 @@ use super::chat::{self, ChatPiece};
 use super::shorten::shorten;
 use super::wording::{self, Task};
 use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
-use crate::base::{Language, clean_line};
+use crate::base::{DayOrMonth, Language, clean_line, document_date};
 use crate::inference::{Generate, PromptPart, Special};
 use crate::retrieval::{Hit, Version, Wanted};
 
 /// The user's next turn: a model that writes it has finished its own. RAGonite, Sec. 4.
 const STOP: &str = "User:";
+
+/// Small models go on with the form of the prompt where an answer is done: another question, or another answer to it.
+const FORMS: [&str; 4] = ["\nQuestion:", "\nFrage:", "\nAnswer:", "\nAntwort"];
 
 /// An evidence cut below this many tokens says nothing any more and is dropped instead.
 const LEAST_TOKENS: usize = 24;
@@ -73,7 +76,8 @@ impl AnswerPrompt<'_> {
         let evidences = Evidences { generator, budget, share: share(budget, self.settings.share_cap) };
         let (sources, cut) = evidences.choose(self.hits)?;
         let user = self.settings.order.of(sources).into_iter().chain(history);
-        Ok(frame.prompt(user, vec![STOP.to_owned()], cut))
+        let stop = std::iter::once(STOP).chain(FORMS).map(str::to_owned).collect();
+        Ok(frame.prompt(user, stop, cut))
     }
 }
 
@@ -200,7 +204,8 @@ impl Evidences<'_> {
         let (mut sources, mut cut) = (Vec::new(), Vec::new());
         let mut left = self.budget;
         for hit in ranked {
-            let whole = self.source(hit, &hit.text)?;
+            let mark = mark(hit, hits);
+            let whole = self.source((hit, &mark), &hit.text)?;
             let limit = left.min(self.share);
             let missing = |tokens: usize, how| Cut { rank: hit.rank, evidence: hit.evidence, tokens, how };
             if is_replaced(hit, hits) {
@@ -213,7 +218,7 @@ impl Evidences<'_> {
                 continue;
             }
             let cut_by_budget = left < whole.tokens.min(self.share);
-            match self.shortened(hit, limit)? {
+            match self.shortened((hit, &mark), limit)? {
                 Some(short) => {
                     left -= short.tokens;
                     cut.push(missing(whole.tokens.saturating_sub(short.tokens), CutHow::Shortened));
@@ -229,17 +234,17 @@ impl Evidences<'_> {
         Ok((sources, cut))
     }
 
-    fn shortened(&self, hit: &Hit, limit: usize) -> Result<Option<Segment>, PromptError> {
+    fn shortened(&self, source: (&Hit, &str), limit: usize) -> Result<Option<Segment>, PromptError> {
         if limit < LEAST_TOKENS {
             return Ok(None);
         }
-        let text = shorten(&hit.text, |text| Ok::<_, PromptError>(self.source(hit, text)?.tokens <= limit))?;
-        text.map(|text| self.source(hit, &text)).transpose()
+        let text = shorten(&source.0.text, |text| Ok::<_, PromptError>(self.source(source, text)?.tokens <= limit))?;
+        text.map(|text| self.source(source, &text)).transpose()
     }
 
-    fn source(&self, hit: &Hit, text: &str) -> Result<Segment, PromptError> {
+    fn source(&self, (hit, mark): (&Hit, &str), text: &str) -> Result<Segment, PromptError> {
         let rank = hit.rank;
-        segment(self.generator, Part::Evidence { rank }, wording::source(rank, &mark(hit), text)?)
+        segment(self.generator, Part::Evidence { rank }, wording::source(rank, mark, text)?)
     }
 }
 
@@ -251,10 +256,24 @@ fn is_replaced(hit: &Hit, hits: &[Hit]) -> bool {
     hits.iter().any(|other| other.rank < hit.rank && other.version.as_ref().is_some_and(of_page))
 }
 
-/// What tells the versions of a page apart: which one the hit is from, and its date. Empty for all other hits.
-fn mark(hit: &Hit) -> String {
-    let Some(version) = hit.version else { return String::new() };
-    let date = hit.date.as_deref().map(clean_line).filter(|date| !date.is_empty());
-    let date = date.map(|date| format!(", {}", date.chars().take(LONGEST_DATE).collect::<String>()));
-    version.age.says().to_owned() + &date.unwrap_or_default()
+/// What tells sources of one page apart: which version one is from, and its date. Pages with the same title in the same
+/// space have their date alone: whatever their texts say, the later one may hold where they differ. Empty for all others.
+fn mark(hit: &Hit, hits: &[Hit]) -> String {
+    let is_namesake =
+        |other: &Hit| other.document != hit.document && other.title == hit.title && other.space == hit.space;
+    let date = || date(hit).filter(|date| !date.is_empty());
+    match hit.version {
+        Some(version) => version.age.says().to_owned() + &date().map(|date| format!(", {date}")).unwrap_or_default(),
+        None if hits.iter().any(is_namesake) => date().unwrap_or_default(),
+        None => String::new(),
+    }
+}
+
+/// The date of a source as it has it, else the day in its name.
+fn date(hit: &Hit) -> Option<String> {
+    let told = hit.date.as_deref().map(clean_line).filter(|date| !date.is_empty());
+    told.map(|date| date.chars().take(LONGEST_DATE).collect()).or_else(|| match document_date(None, &[&hit.url])? {
+        DayOrMonth::Day(day) => Some(day.to_string()),
+        DayOrMonth::Month { .. } => None,
+    })
 }

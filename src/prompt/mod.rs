@@ -28,7 +28,7 @@ pub use settings::{PromptSettings, SourceOrder};
 pub use shares::PromptShares;
 pub use suggest::SuggestPrompt;
 pub use translate::TranslatePrompt;
-pub use wording::out_of_scope;
+pub use wording::{about, out_of_scope};
 
 #[cfg(test)]
 mod tests;

@@ -117,6 +117,22 @@ fn sources_from_versions_of_a_page_say_so_with_their_dates_and_no_other_does() {
 }
 
 #[test]
+fn sources_of_pages_with_the_same_title_have_their_dates() {
+    let generator = WordCounter::new(4096);
+    let of = |rank, document, url: &str, text| Hit {
+        document: DocumentId(document),
+        url: url.to_owned(),
+        ..hit(rank, text)
+    };
+    let other = Hit { title: "Sweden".to_owned(), ..of(3, 3, "Sweden 2025-03-03.md", "Lund lies in Sweden.") };
+    let anna = of(1, 1, "ops/stations-2025-03-01.md", "Anna leads Lund.");
+    let hits = [anna, Hit { date: Some("2025-03-02".to_owned()), ..of(2, 2, "stations.md", "Bob leads Lund.") }, other];
+    let text = answer_prompt(&generator, &hits, &[], &PromptSettings::default()).text();
+    assert!(text.contains("Source 1 (2025-03-01):\nAnna") && text.contains("Source 2 (2025-03-02):\nBob"), "{text}");
+    assert!(text.contains("Source 3:\nLund lies"), "{text}");
+}
+
+#[test]
 fn another_version_nobody_asked_for_is_no_source_where_the_newest_is_one() {
     let generator = WordCounter::new(4096);
     let hits = [
@@ -147,7 +163,7 @@ fn a_prompt_reads_as_agreed() {
     let past = [turn("Where is Lund?", "In Sweden [Source 1, Source 4].")];
     let prompt = answer_prompt(&generator, &hits, &past, &PromptSettings::default());
     assert_eq!(prompt.sources(), [1, 2]);
-    assert_eq!(prompt.stop, ["User:"]);
+    assert_eq!(prompt.stop, ["User:", "\nQuestion:", "\nFrage:", "\nAnswer:", "\nAntwort"]);
     insta::assert_snapshot!(prompt.text());
     for segment in &prompt.segments {
         assert_eq!(segment.special == Special::Parse, segment.part == Part::Template);

@@ -20,6 +20,15 @@ pub fn out_of_scope(language: Language) -> &'static str {
     }
 }
 
+/// What is asked where a question is nothing but names.
+pub fn about(names: &str, language: Language) -> String {
+    let names = names.trim().trim_end_matches('?');
+    match language {
+        Language::English => format!("What do the sources say about {names}?"),
+        Language::German => format!("Was sagen die Belege über {names}?"),
+    }
+}
+
 /// The beginning of an answer that cannot go on with a citation.
 pub(super) fn lead(language: Language) -> &'static str {
     match language {

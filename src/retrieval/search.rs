@@ -180,8 +180,9 @@ impl Candidates {
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         let mut arranged = arrange(&self.fused, &self.stored, &retrieved.query, settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
-        let named =
-            |id: EvidenceId| self.stored.get(&id).map_or(0, |stored| naming.named(&stored.evidence, stored.indexed));
+        let named = |id: EvidenceId| {
+            self.stored.get(&id).map_or((0, 0), |stored| naming.named(&stored.evidence, stored.indexed))
+        };
         arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
         let kept = self.rests.keep(&mut arranged, |id| self.stored.get(id).map(|stored| stored.document));
         arranged.sort_by_cached_key(|placed| {

@@ -346,6 +346,17 @@ fn what_has_the_identifier_that_is_asked_for_comes_first() {
 }
 
 #[test]
+fn what_has_an_identifier_itself_comes_before_what_stands_beside_it() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let log = page("Log", &["Pumps and valves of the harbour", "The seal of QX-77 is worn", "Crews of the harbour"]);
+    ingest(&mut index, &[log], &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
+    let hits = retrieve(engines, "QX-77", &RetrievalSettings::default(), &CancelToken::never()).unwrap().hits;
+    assert!(hits[0].content.starts_with("The seal"), "{}", hits[0].content);
+}
+
+#[test]
 fn an_identifier_comes_first_in_a_conversation_and_in_another_language_too() {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, mut index) = domain(&embedder);

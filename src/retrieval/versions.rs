@@ -4,8 +4,8 @@
 //! in which they are shown. Two hits are of versions of one page when they stand in the same space, under the same
 //! heading and in the same table and row, the pages have the same title, or titles that differ in a year or the number
 //! of a version only, and the texts say the same but for their figures. The newest comes first, unless the question
-//! names another by a year, a date or the number of a version, or is about the past: then the newest of the older ones
-//! does. An older one is left out of the prompt only where nothing but time tells it from the newest: the titles are
+//! names another by a year, a date, the number of a version or a name with digits that the newest has not, or is about the past:
+//! then the newest of the older ones does. An older one is left out of the prompt only where nothing but time tells it from the newest: the titles are
 //! the same, and the question has no word and no figure that it has and the newest has not.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
 //! older where nothing says which is newer; the newest is always wanted.
@@ -100,7 +100,9 @@ pub(super) fn order(hits: &[Candidate<'_>], question: &str) -> Ordered {
             Age::Older if !asked.may_be_about(&hits[at], &hits[newest]) => Wanted::No,
             Age::Newest | Age::Older => Wanted::Yes,
         };
+        let says_more = |at: usize| age(at) == Age::Older && asked.has_figure_of(&hits[at], &hits[newest]);
         let claim = |at: usize| (asked.claim(&hits[at], age(at)), wanted(at) == Wanted::Yes);
+        let claim = |at: usize| (asked.about == About::Now && says_more(at), claim(at));
         in_order.sort_by_cached_key(|at| Reverse(claim(*at)));
         for (place, hit) in best_first.iter().zip(in_order) {
             places[*place] = hit;
@@ -113,6 +115,8 @@ pub(super) fn order(hits: &[Candidate<'_>], question: &str) -> Ordered {
 /// What a question says about versions.
 struct Asked {
     words: HashSet<String>,
+    /// Numbers of versions and other words with digits and letters; a bare number may be what is asked about.
+    figures: HashSet<String>,
     /// Years and numbers of versions.
     marks: HashSet<String>,
     /// Those that stand alone.
@@ -131,6 +135,7 @@ impl Asked {
         let dates = mentions.into_iter().flat_map(|date| date.readings).collect();
         Self {
             words,
+            figures: tokens(&rest).into_iter().filter(|token| is_name(token)).collect(),
             marks: marks(question).collect(),
             years: marks(&rest).collect(),
             dates,
@@ -155,6 +160,13 @@ impl Asked {
             self.dates.iter().any(is_read_as) || self.years.contains(&day.year().to_string())
         });
         by_title || by_date
+    }
+
+    /// Whether the question has the number of a version or a name with digits that this version has and the newest has
+    /// not: "failures with build 3.1".
+    fn has_figure_of(&self, hit: &Candidate<'_>, newest: &Candidate<'_>) -> bool {
+        let other = tokens(newest.content);
+        tokens(hit.content).iter().any(|word| self.figures.contains(word) && !other.contains(word))
     }
 
     /// Whether the question may be about this version and not about the newest.
@@ -246,6 +258,11 @@ pub(super) fn is_mark(token: &str) -> bool {
     };
     let is_year = token.len() == 4 && is_number(token) && (token.starts_with("19") || token.starts_with("20"));
     is_year || token.strip_prefix('v').is_some_and(is_number) || (token.contains('.') && is_number(token))
+}
+
+/// Whether a word names one of several: `3.1`, `b2`, not `10`.
+fn is_name(token: &str) -> bool {
+    is_mark(token) || (has_digit(token) && token.contains(char::is_alphabetic))
 }
 
 fn without_figures(text: &str) -> BTreeSet<u64> {
@@ -494,6 +511,26 @@ mod tests {
         // One has no date, but all have a number.
         let mixed = [Candidate { url: &ten, ..dated("2024-01-01") }, Candidate { url: &nine, ..titled("Cranes") }];
         assert_eq!(newest(mixed), Some(0));
+    }
+
+    #[test]
+    fn a_version_with_a_number_of_the_question_comes_before_the_newest() {
+        let text = |build: &str, failures: &str| {
+            [
+                "The run with build ",
+                build,
+                " found ",
+                failures,
+                " failures, and the crew of the harbour noted each of them.",
+            ]
+            .concat()
+        };
+        let (one, two) = (text("3.1", "21"), text("3.3", "55"));
+        let (old, new) = (of(1, "Runs", Some("2024-11-02"), &one), of(2, "Runs", Some("2025-01-05"), &two));
+        let first = |question| told(&[new, old], question).0[0];
+        assert_eq!((first("failures with build 3.1"), first("failures with build 3.3"), first("failures")), (1, 0, 0));
+        assert_eq!(first("failures with build 3.2"), 0, "no version has it");
+        assert_eq!(first("Were there 21 failures?"), 0, "it may be out of date");
     }
 
     #[test]

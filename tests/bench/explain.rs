@@ -322,10 +322,7 @@ impl Work<'_> {
             answer_ms / 1e3,
             answered.processor / 1e3
         );
-        let ids: Vec<_> = hits.iter().map(|hit| hit.evidence).collect();
-        let vectors = self.index.vectors(&ids)?;
-        let sources: Vec<SourceVector> =
-            hits.iter().zip(vectors).map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
+        let sources = self.sources(hits)?;
         let wanted = self.estimates;
         let mut timed = |group_test, method| {
             self.restore(&answer)?;
@@ -392,6 +389,13 @@ impl Work<'_> {
                 as f64,
             estimates,
         })
+    }
+
+    /// What the sources are clustered by.
+    fn sources(&self, hits: &[Hit]) -> Outcome<Vec<SourceVector>> {
+        let ids: Vec<_> = hits.iter().map(|hit| hit.evidence).collect();
+        let vectors = self.index.vectors(&ids)?;
+        Ok(hits.iter().zip(vectors).map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect())
     }
 
     /// By how much the log-probability of the answer drops with each cluster hidden, where what comes after all of them is

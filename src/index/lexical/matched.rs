@@ -93,15 +93,20 @@ impl QuestionTerms {
     }
 
     /// How many identifiers an evidence has of a question that is made of them alone, such as `OXT-1654`: what it means
-    /// is exactly that, whatever else is near. 0 for every other question.
+    /// is exactly that, whatever else is near. First those that it has itself, then those that stand around it too. 0 for
+    /// every other question.
     #[must_use]
-    pub fn named(&self, evidence: &Evidence, indexed: ContextParts) -> usize {
+    pub fn named(&self, evidence: &Evidence, indexed: ContextParts) -> (usize, usize) {
         if self.named.is_empty() {
-            return 0;
+            return (0, 0);
         }
-        let matched: HashSet<String> =
-            self.matched(evidence, indexed).into_iter().map(|matched| matched.term).collect();
-        self.named.iter().filter(|form| matched.contains(*form)).count()
+        let matched = self.matched(evidence, indexed);
+        let is_around = |field: &TextField| matches!(field, TextField::Before | TextField::After);
+        let count = |is_it: &dyn Fn(&MatchedTerm) -> bool| {
+            let has = |form: &&String| matched.iter().any(|one| one.term == **form && is_it(one));
+            self.named.iter().filter(has).count()
+        };
+        (count(&|one| !one.fields.iter().all(is_around)), count(&|_| true))
     }
 
     /// The words of the question that an evidence has, in the order of the question; dates follow. `indexed` are the
