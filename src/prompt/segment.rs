@@ -86,29 +86,23 @@ impl Prompt {
 
     /// Numbers of the sources in the prompt, best (lowest) first.
     pub fn sources(&self) -> Vec<usize> {
-        let mut ranks: Vec<usize> = self
-            .segments
-            .iter()
-            .filter_map(|segment| match segment.part {
-                Part::Evidence { rank } => Some(rank),
-                _ => None,
-            })
-            .collect();
+        let mut ranks = self.ranks();
         ranks.sort_unstable();
         ranks
     }
 
+    /// Numbers of the sources as they stand in the prompt.
+    fn ranks(&self) -> Vec<usize> {
+        let rank = |segment: &Segment| match segment.part {
+            Part::Evidence { rank } => Some(rank),
+            _ => None,
+        };
+        self.segments.iter().filter_map(rank).collect()
+    }
+
     /// In which order its sources stand; none of fewer than two. Where the orders agree, that by rank is named.
     pub fn order(&self) -> Option<SourceOrder> {
-        let ranks: Vec<usize> = self
-            .segments
-            .iter()
-            .filter_map(|segment| match segment.part {
-                Part::Evidence { rank } => Some(rank),
-                _ => None,
-            })
-            .collect();
-        match ranks.as_slice() {
+        match self.ranks().as_slice() {
             [] | [_] => None,
             [first, .., last] if first < last => Some(SourceOrder::BestFirst),
             all if all.is_sorted_by(|a, b| a > b) => Some(SourceOrder::BestLast),
