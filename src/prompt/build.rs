@@ -21,7 +21,7 @@ use crate::retrieval::{Hit, Version, Wanted};
 const STOP: &str = "User:";
 
 /// Small models go on with the form of the prompt where an answer is done: another question, or another answer to it.
-const FORMS: [&str; 4] = ["\nQuestion:", "\nFrage:", "\nAnswer:", "\nAntwort"];
+const FORMS: [&str; 5] = ["\nQuestion:", "\nFrage:", "\nAnswer:", "\nAntwort:", "\nAntworte:"];
 
 /// An evidence cut below this many tokens says nothing any more and is dropped instead.
 const LEAST_TOKENS: usize = 24;

@@ -163,7 +163,7 @@ fn a_prompt_reads_as_agreed() {
     let past = [turn("Where is Lund?", "In Sweden [Source 1, Source 4].")];
     let prompt = answer_prompt(&generator, &hits, &past, &PromptSettings::default());
     assert_eq!(prompt.sources(), [1, 2]);
-    assert_eq!(prompt.stop, ["User:", "\nQuestion:", "\nFrage:", "\nAnswer:", "\nAntwort"]);
+    assert_eq!(prompt.stop, ["User:", "\nQuestion:", "\nFrage:", "\nAnswer:", "\nAntwort:", "\nAntworte:"]);
     insta::assert_snapshot!(prompt.text());
     for segment in &prompt.segments {
         assert_eq!(segment.special == Special::Parse, segment.part == Part::Template);
