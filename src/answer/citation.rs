@@ -55,6 +55,12 @@ pub fn without_marks(answer: &str) -> String {
     read(answer, &[]).without_marks().trim().to_owned()
 }
 
+/// An answer without the citation that it breaks off in, as one does that is cut at its limit: of `[Source 1` nobody knows
+/// whether it was to be 1 or 10.
+pub fn without_unclosed(answer: &str) -> &str {
+    UNCLOSED.find(answer).map_or(answer, |open| answer[..open.start()].trim_end())
+}
+
 /// Longest range of numbers that is taken for one; `1-2024` is none.
 const LONGEST_RANGE: usize = 20;
 
@@ -77,6 +83,14 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
         | (?<open> (?:^|\n) [\x20\t]* | \b(?:according\ to|as\ stated\ in|laut|gemäß)\s+ ) (?<said> {WORD}{item}{rest}) \b"
     ))
     .unwrap()
+});
+
+#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
+static UNCLOSED: LazyLock<Regex> = LazyLock::new(|| {
+    let word = |word: &str| word.chars().rev().fold(String::new(), |rest, letter| format!("(?:{letter}{rest})?"));
+    let begun = format!("(?:{}|{})", word("sources"), word("quellen"));
+    Regex::new(&format!(r"(?i)[\[【]+\s*(?:{WORD}{NUMBER}(?:(?:{RANGE}|{SEPARATOR})(?:{WORD})?{NUMBER})*[\s,;&-]*)?{begun}\s*$"))
+        .unwrap()
 });
 
 #[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
@@ -262,6 +276,19 @@ mod tests {
             let citations = read(text, SOURCES);
             assert_eq!(citations.text, text);
             assert!(citations.marks.is_empty() && citations.valid.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_citation_that_an_answer_breaks_off_in_is_none() {
+        for open in ["[", "[S", "[Sourc", "[Source", "[Source ", "[Source 1", "[Source 1, ", "[Source 1, Sou", "[Quelle 2",
+            "[[Source 1", "【Source 3", "[Sources 1, 2", "[Sources 1-", "[Source 1, Source 2"]
+        {
+            assert_eq!(without_unclosed(&format!("It is blue {open}")), "It is blue", "{open}");
+        }
+        for whole in ["Blue [Source 1].", "Blue [Source 1]", "see array[12", "a list [sorted", "[x] done", "Blue.", "blue ["] {
+            let expected = if whole == "blue [" { "blue" } else { whole };
+            assert_eq!(without_unclosed(whole), expected);
         }
     }
 

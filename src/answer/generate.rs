@@ -197,7 +197,7 @@ impl Shown {
 /// Reads what the model said to `prompt`, or to the same prompt with other sources; also for counterfactual answers.
 pub fn read_answer(text: &str, prompt: &Prompt) -> (Citations, bool) {
     let said = clean_text(text);
-    let said = said.trim();
+    let said = citation::without_unclosed(said.trim());
     let sources = prompt.sources();
     let citations = citation::read(said, &sources);
     match out_of_scope_language(&citations) {

@@ -12,11 +12,11 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::citation::{self, without_marks};
+use super::citation::{self, without_marks, without_unclosed};
 use super::names::{is_said, parts};
 use super::{Answer, AnswerEvent};
 use crate::base::{CancelToken, Language};
-use crate::inference::{Completion, Finish, Generate, GenerateRequest, InferenceError, PromptPart, Sampling, Special};
+use crate::inference::{Completion, Generate, GenerateRequest, InferenceError, PromptPart, Sampling, Special};
 use crate::prompt::{Part, Prompt};
 
 /// Tokens of as many sources as are named at most.
@@ -40,7 +40,7 @@ pub struct Named {
     pub completion: Completion,
 }
 
-/// The answer with its sources: as it is where it names some, says that the sources do not hold it, or was cut short.
+/// The answer with its sources: as it is where it names some, or says that the sources do not hold it.
 pub(super) fn with_sources(
     generator: &mut dyn Generate,
     (mut answer, question): (Answer, &str),
@@ -48,10 +48,10 @@ pub(super) fn with_sources(
     on_event: &mut dyn FnMut(AnswerEvent),
 ) -> Answer {
     let names_some = !answer.citations.is_empty() || !answer.invalid_citations.is_empty();
-    if !answer.answered || names_some || answer.completion.finish == Finish::Length {
+    if !answer.answered || names_some {
         return answer;
     }
-    let request = request(&answer.prompt, &answer.completion.text);
+    let request = request(&answer.prompt, without_unclosed(&answer.completion.text));
     let completion = match generator.generate_within(&grammar(&answer.prompt.sources()), &request, cancel, &mut |_| {})
     {
         Ok(completion) => completion,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Named, citation};
 use crate::base::{Language, Millis};
-use crate::inference::{Completion, Sampling};
+use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
 
 /// How the completed question came about.
@@ -114,6 +114,12 @@ impl Answer {
     #[must_use]
     pub fn rests_on(&self) -> &[usize] {
         if self.answered && self.named.is_none() { &self.citations } else { &[] }
+    }
+
+    /// Whether it ends where an answer has to end at the latest, and not where the model was done.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.completion.finish == Finish::Length
     }
 
     /// Writing it and asking for its sources.

@@ -524,6 +524,20 @@ fn an_answer_without_a_source_is_asked_for_it_and_keeps_its_words() {
 }
 
 #[test]
+fn an_answer_that_breaks_off_in_a_citation_is_asked_for_its_sources() {
+    let hits = [hit(1, "Blau."), hit(2, "Rot.")];
+    let settings = AnswerSettings::default();
+    for says in ["Sie ist blau [Sour", "Sie ist blau [Source 1"] {
+        let mut generator = Says { held: "1]", ..Says::new(says) };
+        let answer =
+            generate_answer(&mut generator, &input(&hits, &settings), &CancelToken::never(), &mut |_| {}).unwrap();
+        assert_eq!((answer.text.as_str(), answer.own_text()), ("Sie ist blau [Source 1]", "Sie ist blau"));
+        let asked = generator.asked[1].parts.last().unwrap();
+        assert_eq!(asked.text, "Sie ist blau [Source");
+    }
+}
+
+#[test]
 fn no_source_is_asked_for_where_one_is_named_or_there_is_nothing_to_name_it_for() {
     let nothing = out_of_scope(Language::German);
     for says in ["Blau [Source 1].", "Blau [Source 9].", nothing, ""] {

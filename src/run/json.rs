@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use crate::answer::Answer;
 use crate::attribution::{Attribution, AttributionTimings, How, Method, Sentence, SentenceCluster};
 use crate::base::{ConversationId, EvidenceId};
 use crate::history::{Outcome, TurnRecord, TurnTimings};
@@ -49,6 +50,8 @@ pub(super) struct AskJson<'a> {
     invalid_citations: &'a [usize],
     /// The citations are those the model gave when it was asked for them behind its answer.
     citations_asked_for: bool,
+    /// The answer ends where it had to end at the latest.
+    answer_cut: bool,
     hits: Vec<&'a Hit>,
     /// Identifiers of the question that no text of the domain has.
     absent: &'a [String],
@@ -241,6 +244,7 @@ impl<'a> AskJson<'a> {
             citations: answer.map_or(&[], |answer| &answer.citations),
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
             citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
+            answer_cut: answer.is_some_and(Answer::is_cut),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
             absent: record.trace.retrieved.as_ref().map_or(&[], |found| &found.absent),
             legs: record.trace.retrieved.iter().flat_map(|found| &found.legs).map(LegJson::from).collect(),
@@ -252,12 +256,12 @@ impl<'a> AskJson<'a> {
     }
 }
 
-fn cut_of(answer: &crate::answer::Answer) -> Vec<CutJson> {
+fn cut_of(answer: &Answer) -> Vec<CutJson> {
     let cut = answer.prompt.cut.iter();
     cut.map(|cut| CutJson { rank: cut.rank, evidence: cut.evidence, tokens: cut.tokens, how: cut.how }).collect()
 }
 
-fn tokens_of(answer: &crate::answer::Answer) -> TokensJson {
+fn tokens_of(answer: &Answer) -> TokensJson {
     let completion = &answer.completion;
     TokensJson {
         prompt: completion.prompt_tokens,

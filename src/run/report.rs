@@ -55,7 +55,15 @@ pub(super) fn answer(record: &TurnRecord) -> String {
         }
     }
     match &record.outcome {
-        Outcome::Answered => {}
+        Outcome::Answered => {
+            if let Some(cut) = record.trace.answer.as_ref().filter(|answer| answer.is_cut()) {
+                let tokens = cut.completion.tokens.len();
+                let _ = writeln!(
+                    text,
+                    "Cut after {tokens} tokens: raise prompt.answer_tokens in the configuration for longer answers"
+                );
+            }
+        }
         Outcome::Canceled => text.push_str("Cancelled.\n"),
         Outcome::Failed(why) => {
             let _ = writeln!(text, "Failed: {}", clean_line(why));

@@ -113,7 +113,8 @@ pub(super) fn circumstances(turn: &TurnRecord) -> String {
     }
     if let Some(answer) = &trace.answer {
         let completion = &answer.completion;
-        parts.push(format!("{} prompt tokens, {} generated", completion.prompt_tokens, completion.tokens.len()));
+        let cut = if answer.is_cut() { ", the most it may have" } else { "" };
+        parts.push(format!("{} prompt tokens, {} generated{cut}", completion.prompt_tokens, completion.tokens.len()));
     }
     parts.push(format!("{:.1} s", trace.timings_ms.total.0 / 1e3));
     parts.join("; ")

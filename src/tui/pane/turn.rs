@@ -14,7 +14,7 @@ use crate::tui::markdown::{self, Look, Mark, render};
 use crate::tui::meter;
 use crate::tui::text::{Indent, one_line, paragraphs, wrap};
 use crate::tui::theme::Theme;
-use crate::tui::words::Words;
+use crate::tui::words::{Noun, Words};
 
 /// Lines of a turn beside its question and its answer.
 const AROUND: usize = 4;
@@ -158,6 +158,12 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
     lines.extend(render(turn.text(), &Look { theme, width, holds: &holds }));
     if answer.is_some_and(Answer::only_cites) {
         lines.extend(wrap(&[Span::styled(words.only_cites(), theme.warn)], width, &Indent::default()));
+    }
+    if turn.record.outcome == Outcome::Answered
+        && let Some(cut) = answer.filter(|answer| answer.is_cut())
+    {
+        let text = words.cut_at_limit(&words.counted(cut.completion.tokens.len(), Noun::Token));
+        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
     let absent = turn.record.trace.retrieved.as_ref().map_or(&[][..], |found| &found.absent);
     if !absent.is_empty() {

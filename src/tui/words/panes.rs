@@ -30,6 +30,9 @@ texts! { PANES
     only_cites =
         "! it names sources and says nothing: ask again, or in other words",
         "! sie nennt Quellen und sagt nichts: noch einmal fragen, oder mit anderen Worten";
+    cut_at_limit(tokens: &str) =
+        "! cut after {tokens}, the most that an answer may have (settings: answer length)",
+        "! nach {tokens} abgeschnitten, länger darf eine Antwort nicht sein (Einstellungen: Antwortlänge)";
     one_absent(name: &str) = "! no document has {name}", "! {name} steht in keinem Dokument";
     several_absent(names: &str) = "! no document has any of {names}", "! in keinem Dokument stehen {names}";
     one_made_up(source: &str) =
