@@ -74,7 +74,8 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
     let item = format!("(?:{WORD})?{NUMBER}(?:{RANGE}(?:{WORD})?{NUMBER})?");
     let rest = format!("(?:{SEPARATOR}{item})*");
     let lead = r"(?:(?:see|cf\.?|from|siehe|vgl\.?|aus)\s+)?";
-    let label = r"(?:\s*[:,–-]\s*[^\[\]\(\)【】\n]{1,80})?";
+    // A title, or what the prompt puts behind the number: `(older version, 2024-11-02)`.
+    let label = r"(?:\s*[:,–-]\s*[^\[\]\(\)【】\n]{1,80}|\s*\([^\[\]\(\)【】\n]{1,80}\))?";
     Regex::new(&format!(
         r"(?ix)
         [\[【]+ \s* {lead} (?<square> {WORD}{item}{rest}) {label} \s* [\]】]+
@@ -89,8 +90,10 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
 static UNCLOSED: LazyLock<Regex> = LazyLock::new(|| {
     let word = |word: &str| word.chars().rev().fold(String::new(), |rest, letter| format!("(?:{letter}{rest})?"));
     let begun = format!("(?:{}|{})", word("sources"), word("quellen"));
-    Regex::new(&format!(r"(?i)[\[【]+\s*(?:{WORD}{NUMBER}(?:(?:{RANGE}|{SEPARATOR})(?:{WORD})?{NUMBER})*[\s,;&-]*)?{begun}\s*$"))
-        .unwrap()
+    Regex::new(&format!(
+        r"(?i)[\[【]+\s*(?:{WORD}{NUMBER}(?:(?:{RANGE}|{SEPARATOR})(?:{WORD})?{NUMBER})*[\s,;&-]*)?{begun}\s*$"
+    ))
+    .unwrap()
 });
 
 #[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
@@ -245,6 +248,8 @@ mod tests {
             ("Blue [Source 1][Source 2].", "Blue [Source 1, Source 2]."),
             ("Blue [Source 1], [Source 2].", "Blue [Source 1, Source 2]."),
             ("Blue [Source 1: Release notes].", "Blue [Source 1]."),
+            ("Blue [Source 1 (older version)].", "Blue [Source 1]."),
+            ("Blue [Source 1 (newest version, 2024-11-02)].", "Blue [Source 1]."),
             ("According to Source 2, it is blue.", "According to [Source 2], it is blue."),
             ("Laut Quelle 2 ist es blau.", "Laut [Source 2] ist es blau."),
             ("Source 1: It is blue.", "[Source 1]: It is blue."),
@@ -281,12 +286,27 @@ mod tests {
 
     #[test]
     fn a_citation_that_an_answer_breaks_off_in_is_none() {
-        for open in ["[", "[S", "[Sourc", "[Source", "[Source ", "[Source 1", "[Source 1, ", "[Source 1, Sou", "[Quelle 2",
-            "[[Source 1", "【Source 3", "[Sources 1, 2", "[Sources 1-", "[Source 1, Source 2"]
-        {
+        for open in [
+            "[",
+            "[S",
+            "[Sourc",
+            "[Source",
+            "[Source ",
+            "[Source 1",
+            "[Source 1, ",
+            "[Source 1, Sou",
+            "[Quelle 2",
+            "[[Source 1",
+            "【Source 3",
+            "[Sources 1, 2",
+            "[Sources 1-",
+            "[Source 1, Source 2",
+        ] {
             assert_eq!(without_unclosed(&format!("It is blue {open}")), "It is blue", "{open}");
         }
-        for whole in ["Blue [Source 1].", "Blue [Source 1]", "see array[12", "a list [sorted", "[x] done", "Blue.", "blue ["] {
+        for whole in
+            ["Blue [Source 1].", "Blue [Source 1]", "see array[12", "a list [sorted", "[x] done", "Blue.", "blue ["]
+        {
             let expected = if whole == "blue [" { "blue" } else { whole };
             assert_eq!(without_unclosed(whole), expected);
         }

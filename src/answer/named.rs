@@ -9,7 +9,9 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::citation::{self, without_marks, without_unclosed};
@@ -27,6 +29,10 @@ const LEAST_LETTERS: usize = 3;
 
 /// Longer words that an answer of one word is.
 const YES_OR_NO: [&str; 2] = ["yes", "nein"];
+
+/// What a row in words begins with.
+#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
+static ROW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bRow \d+ in Table \d+:").unwrap());
 
 /// What the answer goes on with; the number of a source comes next.
 const OPENING: &str = " [Source";
@@ -66,7 +72,7 @@ pub(super) fn with_sources(
     let said = format!("[Source {}]", completion.text.trim_end_matches(']'));
     let (named, own) = (citation::read(&said, &answer.prompt.sources()), own_words(&answer.text, question));
     let holds =
-        |rank: &&usize| source(&answer.prompt, **rank).is_some_and(|text| may_hold(text, &own, answer.language));
+        |rank: &&usize| source(&answer.prompt, **rank).is_some_and(|text| may_hold(&text, &own, answer.language));
     let kept: Vec<String> =
         named.marks.iter().flat_map(|mark| &mark.ranks).filter(holds).map(usize::to_string).collect();
     let named = citation::read(&format!("[Source {}]", kept.join(", ")), &answer.prompt.sources());
@@ -100,10 +106,13 @@ fn may_hold(source: &str, own: &[String], language: Language) -> bool {
     own.is_empty() || Language::of(source) != language || own.iter().any(|word| is_said(word, &heard))
 }
 
-/// The text of a source in the prompt.
-fn source(prompt: &Prompt, rank: usize) -> Option<&str> {
+/// The text of a source in the prompt, without the numbers that the source and a row have in it: an answer that is a
+/// number rests on what the documents say.
+fn source(prompt: &Prompt, rank: usize) -> Option<String> {
     let is_it = |part| part == Part::Evidence { rank };
-    prompt.segments.iter().find(|segment| is_it(segment.part)).map(|segment| segment.text.as_str())
+    let text = prompt.segments.iter().find(|segment| is_it(segment.part)).map(|segment| segment.text.as_str())?;
+    let (_label, text) = text.split_once(":\n").unwrap_or(("", text));
+    Some(ROW.replace_all(text, " ").into_owned())
 }
 
 fn request(prompt: &Prompt, said: &str) -> GenerateRequest {
@@ -143,6 +152,7 @@ fn between(text: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prompt::Segment;
 
     #[test]
     fn a_mark_never_becomes_part_of_a_table_or_of_code() {
@@ -168,6 +178,18 @@ mod tests {
         assert!(holds("Yes.", "Is it blue?", "Source 1:\nThe boat is blue."), "nothing to look for");
         assert!(holds("In 7 days.", "How long does it take?", "Source 1:\nIt takes 7 days and the crew is there."));
         assert!(holds(answer, question, "Source 1:\nDas Logo ist nicht rot, sondern hellblau."), "other words");
+    }
+
+    #[test]
+    fn the_numbers_of_sources_and_rows_are_nothing_that_a_source_says() {
+        let text = "Source 3 (older version, 2024-11-02):\nFleet\nRow 3 in Table 1: Boat is Osprey, and Crew is 7\n\n";
+        let part = Part::Evidence { rank: 3 };
+        let segment = Segment { part, text: text.to_owned(), special: Special::Plain, tokens: 20 };
+        let prompt = Prompt { segments: vec![segment], ..Prompt::default() };
+        let text = source(&prompt, 3).unwrap();
+        let holds = |answer: &str| may_hold(&text, &own_words(answer, "How many boats are there?"), Language::English);
+        assert!(!holds("3.") && !holds("1") && !holds("2024"), "{text}");
+        assert!(holds("7."));
     }
 
     #[test]

@@ -3,15 +3,23 @@
 //! Takes any text, gives text without escape sequences, control characters and direction overrides.
 //! Invariant: cleaning twice equals cleaning once.
 
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+
 /// Cleans a text of several lines: line feeds and tabs stay, everything that a terminal would act on goes.
 pub fn clean_text(text: &str) -> String {
     strip(text, |c| c == '\n' || c == '\t')
 }
 
-/// Cleans a text that must stay on one line: any run of white space becomes one space.
+/// Cleans a text that must stay on one line: any run of white space becomes one space, and letters are [`composed`].
 pub fn clean_line(text: &str) -> String {
     let stripped = strip(text, char::is_whitespace);
-    stripped.split_whitespace().collect::<Vec<_>>().join(" ")
+    composed(stripped.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The text with each letter and its accents as one character where there is one (Unicode NFC, UAX #15). PDFs and some
+/// systems write `ü` as `u` and a mark behind it, which no one who types the word does.
+pub fn composed(text: String) -> String {
+    if is_nfc_quick(text.chars()) == IsNormalized::Yes { text } else { text.nfc().collect() }
 }
 
 /// Removes escape sequences (ECMA-48: CSI, OSC, DCS, two-character escapes) and every control or
@@ -73,6 +81,13 @@ mod tests {
         assert_eq!(clean_text("bell\u{7} null\0 del\u{7f} c1\u{85}"), "bell null del c1");
         assert_eq!(clean_text("\u{202e}evil\u{202c}"), "evil");
         assert_eq!(clean_line("a\r\n b\t\u{1b}c c"), "a b c");
+    }
+
+    #[test]
+    fn a_letter_and_its_accent_are_one_character() {
+        assert_eq!(clean_line("Mu\u{308}ller ißt Café"), "Müller ißt Café");
+        assert_eq!(composed("Gro\u{308}ße\nzwei".to_owned()), "Größe\nzwei");
+        assert_eq!(composed("Größe".to_owned()), "Größe");
     }
 
     #[test]

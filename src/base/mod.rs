@@ -18,7 +18,7 @@ pub use address::page_number;
 pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled, Watched};
 #[cfg(test)]
 pub(crate) use cases::cases;
-pub use clean::{clean_line, clean_text};
+pub use clean::{clean_line, clean_text, composed};
 pub use dates::{DateMention, DayOrMonth, dates_in, month_named};
 pub use document_date::document_date;
 pub use ids::{ConversationId, DocumentId, DomainName, DomainNameError, EvidenceId, TurnId};

@@ -3,7 +3,7 @@
 //! Takes pieces of text and the gaps between them, gives one clean text.
 //! Invariant: a separator stands only between two pieces, never at an end.
 
-use crate::base::clean_text;
+use crate::base::{clean_text, composed};
 
 /// What separates two pieces of text, weakest first; the strongest gap asked for wins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,7 +141,7 @@ impl Run {
     /// Takes the text out, clean and trimmed, and starts anew.
     pub(super) fn take(&mut self) -> String {
         (self.gap, self.mark) = (Gap::None, 0);
-        clean_text(&std::mem::take(&mut self.text)).trim_matches('\n').trim_end().to_owned()
+        composed(clean_text(&std::mem::take(&mut self.text))).trim_matches('\n').trim_end().to_owned()
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::builder::DEEPEST_LIST;
 use super::{Block, Document, List, ListItem, Ordering};
-use crate::base::clean_text;
+use crate::base::{clean_text, composed};
 
 /// A heading is a line, not a paragraph.
 const LONGEST_HEADING: usize = 120;
@@ -27,7 +27,7 @@ const GREETINGS: &[&str] = &[
 
 /// A text file, with its title where it opens with one.
 pub(super) fn read_file(text: &str) -> Document {
-    let text = clean_text(text);
+    let text = composed(clean_text(text));
     let empty: usize = text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
     match opening(&text[empty..]) {
         Some((title, rest)) => {
@@ -96,7 +96,7 @@ fn is_title(line: &str) -> bool {
 
 /// Text split at empty lines, with its headings and lists.
 pub(super) fn read(text: &str) -> Vec<Block> {
-    let text = clean_text(text);
+    let text = composed(clean_text(text));
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut reader = Reader::default();
     let mut at = 0;
@@ -115,7 +115,7 @@ pub(super) fn read(text: &str) -> Vec<Block> {
 
 /// Text split at empty lines, without looking for structure.
 pub(super) fn paragraphs(text: &str) -> Vec<Block> {
-    let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
+    let text = composed(clean_text(&text.replace("\r\n", "\n").replace('\r', "\n")));
     let mut reader = Reader::default();
     for line in text.lines().map(str::trim_end) {
         if line.is_empty() {

@@ -13,8 +13,8 @@ use super::score::share;
 use super::{Answered, EvalError, Question};
 use crate::answer::read_answer;
 use crate::attribution::{
-    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, How, Method, Origin, Reading, SimilarityInput,
-    SourceVector, explain, preview, probability, similarity,
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, How, Method, Origin, Reading, SMALLEST_CHANGE,
+    SimilarityInput, SourceVector, explain, preview, probability, similarity,
 };
 use crate::base::CancelToken;
 use crate::inference::{Embed, Generate};
@@ -267,8 +267,9 @@ impl Explaining<'_> {
 }
 
 fn point(way: Way, attribution: &Attribution, answered: &Answered) -> Pointed {
-    // The highest contribution comes first.
-    let top = attribution.clusters.first().filter(|top| top.how == How::Similarity || top.contribution > 0.0);
+    // The highest contribution comes first. What leaves the words of the answer as they are points nowhere.
+    let counts = |top: &&Cluster| top.how == How::Similarity || top.contribution > SMALLEST_CHANGE;
+    let top = attribution.clusters.first().filter(counts);
     let rank = top.and_then(|top| top.hits.iter().min().copied());
     let is_gold = rank.is_some_and(|rank| answered.is_gold(rank));
     Pointed { way, rank, is_gold, decisive: attribution.decisive }

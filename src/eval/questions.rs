@@ -180,18 +180,53 @@ pub(super) fn normalized(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether an answer has a fact as whole words: no `17` in `17.5`, no `Ann` in `planned`. Both are [`normalized`].
 pub(super) fn contains(answer: &str, fact: &str) -> bool {
-    let is_digit = |c: Option<char>| c.is_some_and(char::is_numeric);
-    let splits_number = |at: usize| {
-        let (before, after) = (answer[..at].chars().next_back(), answer[at..].chars().next());
-        is_digit(before) && is_digit(after)
-    };
-    answer.match_indices(fact).any(|(at, _)| !splits_number(at) && !splits_number(at + fact.len()))
+    answer.match_indices(fact).any(|(at, _)| !splits(answer, at) && !splits(answer, at + fact.len()))
+}
+
+/// Whether a place in a text is inside of a word, or of a number with its point or comma.
+fn splits(text: &str, at: usize) -> bool {
+    let (before, after) = text.split_at(at);
+    let (mut before, mut after) = (before.chars().rev(), after.chars());
+    let (last, last_but_one) = (before.next(), before.next());
+    let (first, second) = (after.next(), after.next());
+    let is = |c: Option<char>, of: fn(char) -> bool| c.is_some_and(of);
+    let is_point = |c: Option<char>| matches!(c, Some('.' | ','));
+    let in_word = is(last, char::is_alphanumeric) && is(first, char::is_alphanumeric);
+    let before_point = is(last, char::is_numeric) && is_point(first) && is(second, char::is_numeric);
+    let behind_point = is(last_but_one, char::is_numeric) && is_point(last) && is(first, char::is_numeric);
+    in_word || before_point || behind_point
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fact_is_whole_words_and_numbers() {
+        for (answer, fact) in [
+            ("17 failed", "17"),
+            ("it was 17.", "17"),
+            ("b2: 17, c1: 9", "17"),
+            ("mira (b2)", "mira"),
+            ("version 3.4.0-rc2.", "3.4.0-rc2"),
+            ("3,5 m", "3,5"),
+        ] {
+            assert!(contains(answer, fact), "{fact} in {answer}");
+        }
+        for (answer, fact) in [
+            ("17.5 failed", "17"),
+            ("0.17", "17"),
+            ("17,000", "17"),
+            ("it is planned", "ann"),
+            ("i do not know", "no"),
+            ("117", "17"),
+            ("3.4.0", "3.4"),
+        ] {
+            assert!(!contains(answer, fact), "{fact} in {answer}");
+        }
+    }
 
     const FILE: &str = r#"
         [[conversation]]

@@ -74,23 +74,26 @@ impl Within {
             let wanted = wanted.to_lowercase();
             [title, url, path].iter().any(|text| text.to_lowercase().contains(&wanted))
         });
-        named && (self.is_of_any_time() || day_of(date, [url, path]).is_some_and(|day| self.is_of_time(day)))
+        named && (self.is_of_any_time() || days_of(date, [url, path]).is_some_and(|days| self.is_of_time(days)))
     }
 
     fn is_of_any_time(&self) -> bool {
         self.since.is_none() && self.until.is_none()
     }
 
-    fn is_of_time(&self, day: Date) -> bool {
-        self.since.is_none_or(|since| day >= since) && self.until.is_none_or(|until| day <= until)
+    fn is_of_time(&self, (first, last): (Date, Date)) -> bool {
+        self.since.is_none_or(|since| last >= since) && self.until.is_none_or(|until| first <= until)
     }
 }
 
-/// The day of a document. A month may lie in the time that is looked for or outside of it.
-fn day_of(date: Option<&str>, names: [&str; 2]) -> Option<Date> {
+/// The first and the last day that a document may be of: of a month any. It is of a time that has one of them.
+fn days_of(date: Option<&str>, names: [&str; 2]) -> Option<(Date, Date)> {
     match document_date(date, &names)? {
-        DayOrMonth::Day(day) => Some(day),
-        DayOrMonth::Month { .. } => None,
+        DayOrMonth::Day(day) => Some((day, day)),
+        DayOrMonth::Month { year, month } => {
+            let day = |day| Date::from_calendar_date(year, month, day).ok();
+            Some((day(1)?, day(month.length(year))?))
+        }
     }
 }
 
@@ -225,6 +228,9 @@ mod tests {
             Within { since: Some(date!(2025 - 03 - 01)), until: Some(date!(2025 - 03 - 31)), ..Within::default() };
         let has = |path: &str, date: Option<&str>| march.has("", ["", path], date);
         for inside in ["2025-03-01", "2025-03-31T23:59:59Z", "01.03.2025", "2025-3-1", "1 March 2025"] {
+            assert!(has("pumps.md", Some(inside)), "{inside}");
+        }
+        for inside in ["March 2025", "2025-03"] {
             assert!(has("pumps.md", Some(inside)), "{inside}");
         }
         for named in ["minutes/2025-03-31 crew.md", "2025_03_01_pumps.md"] {

@@ -9,26 +9,23 @@ use rusqlite::OptionalExtension as _;
 use super::IndexError;
 use super::domain::DomainDb;
 use super::stored::kind_of;
-use super::words::text_language;
+use super::words::told_language;
 use crate::base::Language;
 use crate::evidence::Kind;
 
 /// Evidences that are looked at, spread evenly over the domain.
 const SAMPLE: i64 = 256;
 
-/// The language of most passages and lists. Rows are no measure, for what joins their cells is English: they are looked
-/// at only where there is nothing else. English where there is nothing at all.
+/// The language of most passages and lists that tell it. Rows have few words of any language: they are looked at only where
+/// there is nothing else. English where nothing tells.
 pub(super) fn language_of(db: &DomainDb) -> Result<Language, IndexError> {
     let sample = sample(db)?;
     let is_text = |kind: &Kind| matches!(kind, Kind::Passage | Kind::List);
     let has_text = sample.iter().any(|(kind, _)| is_text(kind));
     let counted = sample.iter().filter(|(kind, _)| !has_text || is_text(kind));
-    let (mut german, mut all) = (0_usize, 0_usize);
-    for (_, text) in counted {
-        german += usize::from(text_language(text) == Language::German);
-        all += 1;
-    }
-    Ok(if 2 * german > all { Language::German } else { Language::English })
+    let told: Vec<Language> = counted.filter_map(|(_, text)| told_language(text)).collect();
+    let german = told.iter().filter(|language| **language == Language::German).count();
+    Ok(if 2 * german > told.len() { Language::German } else { Language::English })
 }
 
 fn sample(db: &DomainDb) -> Result<Vec<(Kind, String)>, IndexError> {

@@ -8,8 +8,11 @@
 //! offsets; the words of a text are as many in one language as in the other.
 //! Not here: what a question looks for (`lexical::question`), splitting compounds (`lexical::compound`).
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language as TantivyLanguage, LowerCaser, PreTokenizedString, RemoveLongFilter, Stemmer,
     StopWordFilter, TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream, Tokenizer,
@@ -40,6 +43,13 @@ const ENGLISH_MARKS: [&str; 20] = [
     "the", "of", "and", "to", "is", "for", "with", "on", "that", "be", "are", "this", "by", "or", "from", "it", "not",
     "which", "will", "has",
 ];
+
+/// Marks of English that join the cells of a row.
+const ROW_WORDS: [&str; 2] = ["is", "and"];
+
+/// How a row begins that is put into words.
+#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
+static ROW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bRow \d+ in Table \d+:").unwrap());
 
 /// Words of English questions that tantivy's short list of stop words leaves out.
 const ENGLISH_QUESTION_WORDS: [&str; 28] = [
@@ -87,17 +97,29 @@ pub(super) fn analyzed(text: &str, language: Language) -> PreTokenizedString {
     PreTokenizedString { text: text.to_owned(), tokens: tokens_of(analyzer(language), text, usize::MAX) }
 }
 
-/// The language of a text that is indexed: that of most of its small words, English where it has none. Rows and
-/// technical terms are too short for the statistics by which the language of a question is told.
+/// The language of a text that is indexed, English where it does not tell.
 pub(super) fn text_language(text: &str) -> Language {
+    told_language(text).unwrap_or(Language::English)
+}
+
+/// The language of a text by most of its small words, and where they tell nothing by its umlauts. Rows and technical terms
+/// are too short for the statistics by which the language of a question is told. What puts the cells of a row into a
+/// sentence is English whatever they say, and counts for nothing.
+pub(super) fn told_language(text: &str) -> Option<Language> {
     let text = &text[..text.floor_char_boundary(LANGUAGE_BYTES)];
-    let (mut german, mut english) = (0_usize, 0_usize);
+    let is_row = ROW.is_match(text);
+    let is_one_of = |marks: &[&str], word: &str| marks.iter().any(|mark| mark.eq_ignore_ascii_case(word));
+    let (mut german, mut english, mut has_umlaut) = (0_usize, 0_usize, false);
     for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
-        let is = |marks: &[&str]| marks.iter().any(|mark| mark.eq_ignore_ascii_case(word));
-        german += usize::from(is(&GERMAN_MARKS));
-        english += usize::from(is(&ENGLISH_MARKS));
+        german += usize::from(is_one_of(&GERMAN_MARKS, word));
+        english += usize::from(is_one_of(&ENGLISH_MARKS, word) && !(is_row && is_one_of(&ROW_WORDS, word)));
+        has_umlaut |= word.contains(['ä', 'ö', 'ü', 'Ä', 'Ö', 'Ü', 'ß']);
     }
-    if german > english { Language::German } else { Language::English }
+    match german.cmp(&english) {
+        Ordering::Greater => Some(Language::German),
+        Ordering::Less => Some(Language::English),
+        Ordering::Equal => has_umlaut.then_some(Language::German),
+    }
 }
 
 /// A word in all its forms.
@@ -339,6 +361,19 @@ mod tests {
         {
             assert_eq!(text_language(english), Language::English, "{english}");
         }
+    }
+
+    #[test]
+    fn a_row_has_the_language_of_its_cells_and_not_of_what_joins_them() {
+        let german = "Row 1 in Table 1: Prüfungen is Kran 3, and Ort is Halle 2, and Frist is Mai";
+        assert_eq!(told_language(german), Some(Language::German));
+        assert_eq!(
+            told_language("Row 1 in Table 1: Ort is Halle 2, and Stand is nicht geladen"),
+            Some(Language::German)
+        );
+        assert_eq!(told_language("Row 1 in Table 1: State is to be tested by the crew"), Some(Language::English));
+        assert_eq!(told_language("Row 1 in Table 1: Board is B2, and Tester is Mira"), None);
+        assert_eq!(told_language("The crew of Jörg Müller is on board"), Some(Language::English));
     }
 
     #[test]

@@ -9,13 +9,10 @@ use super::copies::words;
 use crate::base::Language;
 
 /// Words of a question about what was said before.
-const PAST: [&str; 34] = [
+const PAST: &[&str] = &[
     "previous",
     "previously",
-    "earlier",
-    "former",
     "formerly",
-    "original",
     "originally",
     "yesterday",
     "yesterdays",
@@ -31,9 +28,6 @@ const PAST: [&str; 34] = [
     "bisherigen",
     "ältere",
     "älteren",
-    "frühere",
-    "früheren",
-    "früher",
     "damals",
     "damalige",
     "damaligen",
@@ -45,6 +39,67 @@ const PAST: [&str; 34] = [
     "veraltete",
     "veralteten",
 ];
+
+/// Words that may as well say when something is done or which thing is meant: "the original receipts", "früher gehen".
+const PERHAPS_PAST: &[&str] =
+    &["earlier", "former", "original", "frühere", "früheren", "früherer", "früheres", "früher", "originale"];
+
+/// What has versions: beside these a word such as "former" is about the past.
+const VERSIONED: &[&str] = &[
+    "amount",
+    "document",
+    "edition",
+    "figure",
+    "guideline",
+    "limit",
+    "limits",
+    "page",
+    "plan",
+    "policy",
+    "price",
+    "procedure",
+    "rate",
+    "regulation",
+    "release",
+    "revision",
+    "rule",
+    "rules",
+    "setting",
+    "settings",
+    "text",
+    "value",
+    "values",
+    "version",
+    "versions",
+    "wording",
+    "ausgabe",
+    "betrag",
+    "dokument",
+    "fassung",
+    "fassungen",
+    "grenze",
+    "grenzen",
+    "plan",
+    "preis",
+    "regel",
+    "regeln",
+    "regelung",
+    "richtlinie",
+    "seite",
+    "stand",
+    "text",
+    "verfahren",
+    "version",
+    "versionen",
+    "vorgabe",
+    "wert",
+    "werte",
+    "wortlaut",
+];
+
+/// Words after "change" that make it a thing of its own, as in IT: no version has changed.
+const OF_CHANGE: &[&str] =
+    &["request", "requests", "management", "board", "control", "log", "process", "ticket", "tickets", "freeze"];
 
 /// Words of a question about several versions.
 const CHANGE: &[&str] = &[
@@ -120,21 +175,30 @@ pub(super) enum About {
     Now,
     /// An older one.
     Past,
+    /// The newest, or an older one: nothing tells which.
+    Either,
     /// Several.
     Changes,
 }
 
 impl About {
     pub(super) fn of(question: &str) -> Self {
-        let has = |list: &[&str]| words(question).any(|word| list.contains(&word.as_str()));
-        if has(CHANGE) {
+        let asked: Vec<String> = words(question).collect();
+        let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
+        let beside = |list: &[&str], next: &[&str]| {
+            asked.windows(2).any(|pair| list.contains(&pair[0].as_str()) && next.contains(&pair[1].as_str()))
+        };
+        if has(CHANGE) && !beside(&["change"], OF_CHANGE) {
             return Self::Changes;
         }
         let said = said(question);
         let language = Language::of(question);
         let is_past = |at: usize| is_old_thing(&said[at..], at.checked_sub(1).map(|at| &said[at]), language);
-        if has(&PAST) || (0..said.len()).any(|at| is_past(at) || is_last_year(&said[at..])) {
+        let is_said = has(PAST) || beside(PERHAPS_PAST, VERSIONED);
+        if is_said || (0..said.len()).any(|at| is_past(at) || is_last_year(&said[at..])) {
             Self::Past
+        } else if has(PERHAPS_PAST) {
+            Self::Either
         } else {
             Self::Now
         }
@@ -259,6 +323,26 @@ mod tests {
         ] {
             assert_eq!(About::of(question), About::Now, "{question}");
         }
+    }
+
+    #[test]
+    fn a_word_that_may_say_something_else_leaves_open_which_version_is_meant() {
+        for question in [
+            "Where do I send the original receipts?",
+            "Do former employees keep access?",
+            "Can I take the earlier flight?",
+            "Darf ich früher gehen?",
+        ] {
+            assert_eq!(About::of(question), About::Either, "{question}");
+        }
+        for question in [
+            "What did the original version say of the crane?",
+            "What was the former limit?",
+            "Was sagte die frühere Fassung?",
+        ] {
+            assert_eq!(About::of(question), About::Past, "{question}");
+        }
+        assert_eq!(About::of("Who approves a change request?"), About::Now);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) const SAME: f64 = 0.9;
 const RUN: usize = 3;
 
 /// Words of a text that are looked at.
-const MOST_WORDS: usize = 4_000;
+pub(super) const MOST_WORDS: usize = 4_000;
 
 /// Runs that are kept of a text: those with the lowest hashes, which are a fair sample of all.
 const SAMPLE: usize = 512;

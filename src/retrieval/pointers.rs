@@ -50,6 +50,39 @@ const PREPOSITIONS: &[&str] = &[
     "about", "after", "at", "before", "by", "during", "for", "from", "in", "of", "on", "since", "to", "until", "with",
 ];
 
+/// Words after a "this" that only says when.
+const TIMES: &[&str] = &[
+    "year",
+    "years",
+    "month",
+    "week",
+    "weekend",
+    "quarter",
+    "morning",
+    "afternoon",
+    "evening",
+    "spring",
+    "summer",
+    "autumn",
+    "winter",
+    "jahr",
+    "jahres",
+    "monat",
+    "monats",
+    "woche",
+    "wochenende",
+    "quartal",
+    "morgen",
+    "abend",
+    "frühjahr",
+    "sommer",
+    "herbst",
+    "winter",
+];
+
+/// Plurals without an "s".
+const PLURALS: &[&str] = &["people", "men", "women", "children", "staff", "crew"];
+
 /// Words after an "it" that stands for nothing.
 const IMPERSONAL: &[&str] = &["allowed", "likely", "necessary", "possible", "safe", "true"];
 
@@ -61,13 +94,50 @@ pub(super) fn points_back(question: &str, words: &[String], language: Language) 
     };
     let points = |at: &usize| {
         pointers.contains(&words[*at].as_str())
+            && !is_of_now(words, *at)
             && match language {
-                Language::English => means_something_said(words, *at),
+                Language::English => means_something_said(words, *at) && !is_of_the_same_clause(words, *at),
                 // After a comma it is "so that".
-                Language::German => words[*at] != "damit" || !question.to_lowercase().contains(", damit"),
+                Language::German => {
+                    (words[*at] != "damit" || !question.to_lowercase().contains(", damit"))
+                        && !belongs_to_the_word_before(question, &words[*at])
+                }
             }
     };
     (0..words.len()).find(points).map(|at| words[at].clone())
+}
+
+/// Whether it is "this year" or "diese Woche", which says when.
+fn is_of_now(words: &[String], at: usize) -> bool {
+    let is_this = matches!(words[at].as_str(), "this" | "these" | "diese" | "dieser" | "dieses" | "diesen" | "diesem");
+    is_this && words.get(at + 1).is_some_and(|next| TIMES.contains(&next.as_str()))
+}
+
+/// Whether "they" and "their" stand for several that the same clause is about, as in "how do employees claim their
+/// expenses": behind a verb, with a plural before it. In "which versions do their servers run" they are others.
+fn is_of_the_same_clause(words: &[String], at: usize) -> bool {
+    let is_content = |word: &String| !Language::English.is_function_word(word);
+    let before = &words[..at];
+    let is_plural = |place: usize| {
+        let word = &before[place];
+        let asks = |place: usize| matches!(before[place].as_str(), "who" | "what" | "that");
+        let is_subject = place.checked_sub(1).is_none_or(|last| !asks(last));
+        is_content(word) && is_subject && (PLURALS.contains(&word.as_str()) || (word.len() > 3 && word.ends_with('s')))
+    };
+    matches!(words[at].as_str(), "their" | "them" | "they")
+        && before.last().is_some_and(is_content)
+        && (0..before.len()).any(is_plural)
+}
+
+/// Whether "ihre" stands right behind the noun whose it is: "wie rechnen Mitarbeiter ihre Reisen ab".
+fn belongs_to_the_word_before(question: &str, word: &str) -> bool {
+    let said: Vec<&str> = question.split_whitespace().collect();
+    matches!(word, "ihre" | "ihren")
+        && said.windows(2).enumerate().any(|(at, pair)| {
+            let is_noun = pair[0].starts_with(char::is_uppercase) && pair[0].ends_with(char::is_alphabetic);
+            // The first word is a capital one in any case.
+            at > 0 && is_noun && pair[1].to_lowercase() == word
+        })
 }
 
 /// Whether an English word that may point back does so here.
@@ -103,6 +173,11 @@ mod tests {
             ("Is it tested with the antenna board?", "it"),
             ("Did such a test run on the antenna board?", "such"),
             ("Did the same driver run on the antenna board?", "same"),
+            ("Which versions do their antenna boards run?", "their"),
+            ("Who wrote their report about antennas?", "their"),
+            ("What are the names of their antenna boards?", "their"),
+            ("Which test of the antenna board passed this check?", "this"),
+            ("Welche Version hat ihre Software für Antennen?", "ihre"),
             ("Was kann man damit auf dem Board testen?", "damit"),
         ] {
             assert_eq!(standing(question), Standing::Refers { word: word.into() }, "{question}");
@@ -118,6 +193,11 @@ mod tests {
             "Is it possible to boot the antenna board from USB?",
             "Which sea marks such as buoys were tested?",
             "Does the new board use the same driver as the antenna board?",
+            "How do employees claim their travel expenses?",
+            "Can people bring their dogs into the office?",
+            "Which antenna boards are tested this year?",
+            "Wie rechnen Mitarbeiter ihre Reisekosten ab?",
+            "Welche Antennen werden dieses Jahr getestet?",
             "Was braucht das Board, damit der Treiber startet?",
         ] {
             assert_eq!(standing(question), Standing::Complete, "{question}");

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use time::Date;
 
 use super::about::About;
-use super::copies::{Candidate, has_digit, is_the_same, sample, words};
+use super::copies::{Candidate, MOST_WORDS, has_digit, is_the_same, sample, words};
 use crate::base::{DayOrMonth, EvidenceId, dates_in, document_date, page_number};
 use crate::evidence::Kind;
 
@@ -136,8 +136,8 @@ impl Asked {
         Self {
             words,
             figures: tokens(&rest).into_iter().filter(|token| is_name(token)).collect(),
-            marks: marks(question).collect(),
-            years: marks(&rest).collect(),
+            marks: marks(&without_tickets(question)).collect(),
+            years: marks(&without_tickets(&rest)).collect(),
             dates,
             about: About::of(question),
         }
@@ -243,6 +243,19 @@ fn marks(text: &str) -> impl Iterator<Item = String> {
     tokens(text).into_iter().filter(|token| is_mark(token))
 }
 
+/// A text without its `OXT-2023` and `CVE-2024-3094`: the years in them are none.
+fn without_tickets(text: &str) -> String {
+    let is_ticket = |word: &&str| {
+        let word = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let (name, number) = word.split_once('-').unwrap_or_default();
+        let is_name = name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+        is_name
+            && name.starts_with(|c: char| c.is_ascii_uppercase())
+            && number.starts_with(|c: char| c.is_ascii_digit())
+    };
+    text.split_whitespace().filter(|word| !is_ticket(word)).collect::<Vec<_>>().join(" ")
+}
+
 /// Words in lower case; the number of a version stays whole.
 pub(super) fn tokens(text: &str) -> Vec<String> {
     let pieces = text.split(|c: char| !c.is_alphanumeric() && c != '.');
@@ -266,7 +279,8 @@ fn is_name(token: &str) -> bool {
 }
 
 fn without_figures(text: &str) -> BTreeSet<u64> {
-    let masked: Vec<String> = words(text).map(|word| if has_digit(&word) { "0".to_owned() } else { word }).collect();
+    let masked: Vec<String> =
+        words(text).take(MOST_WORDS).map(|word| if has_digit(&word) { "0".to_owned() } else { word }).collect();
     sample(&masked)
 }
 

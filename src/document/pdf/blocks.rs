@@ -9,7 +9,7 @@ use super::list::{Item, lists};
 use super::paragraph::{Marker, append, marker};
 use super::sheet::{Piece, Placed, Sheet};
 use super::table::Draft;
-use crate::base::{CancelToken, Canceled, clean_line, clean_text};
+use crate::base::{CancelToken, Canceled, clean_line, clean_text, composed};
 use crate::document::Block;
 
 /// A longer text above or below a table is no caption, in letters.
@@ -122,7 +122,7 @@ impl Composer<'_> {
 
     fn end_paragraph(&mut self) {
         let Some(paragraph) = self.paragraph.take() else { return };
-        let text = clean_text(&paragraph.text).trim().replace('\u{ad}', "");
+        let text = composed(clean_text(&paragraph.text)).trim().replace('\u{ad}', "");
         if !text.is_empty() {
             self.push(paragraph.page, [Block::Text(text)]);
         }

@@ -46,7 +46,7 @@ use crate::base::{CancelToken, EvidenceId, Language};
 pub(super) const FOLDER: &str = "lexical";
 
 /// Name of the analyser in tantivy; it changes with the words it makes, so that an older index is rebuilt.
-const ANALYZER: &str = "ragonite_words_3";
+const ANALYZER: &str = "ragonite_words_4";
 
 /// What a word in the title adds to the score, beside what it scores as a word of the text. A title says what all of a
 /// page is about, and is short, so that a word in it is worth more than one of many in a long evidence.
