@@ -108,8 +108,8 @@ impl App {
     }
 
     fn put_aside(&mut self, at: usize, sheet: Sheet) {
-        let suggesting = self.suggesting.map(|(_, key)| key);
-        let works = [self.phase.turn(), suggesting].into_iter().flatten().any(|key| sheet.has(key));
+        let unasked = [self.suggesting, self.ahead].map(|job| job.map(|(_, key)| key));
+        let works = [self.phase.turn()].into_iter().chain(unasked).flatten().any(|key| sheet.has(key));
         if works || sheet.turns.iter().any(|turn| turn.stored != Stored::Settled) {
             self.aside.insert(at, sheet);
         }
@@ -147,7 +147,8 @@ impl App {
     /// Takes in what happened, in the conversation that it happened to.
     pub(super) fn take_in(&mut self, event: Event) -> Vec<Effect> {
         let key = event.turn();
-        let key = self.suggesting.filter(|(job, _)| Some(*job) == key).map(|(_, turn)| turn).or(key);
+        let unasked = [self.suggesting, self.ahead].into_iter().flatten();
+        let key = unasked.into_iter().find(|(job, _)| Some(*job) == key).map(|(_, turn)| turn).or(key);
         let stored = matches!(event, Event::TurnSaved { .. });
         let at = key.and_then(|key| self.aside.iter().position(|sheet| sheet.has(key)));
         let mut effects = match at {

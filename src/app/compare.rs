@@ -63,7 +63,7 @@ impl App {
         let trace = Trace { settings: settings_kept, domain_settings, variant, suggestions, ..Trace::default() };
         let (asked, question) = (record.question.clone(), record.completed_question.clone());
         let turn = self.begin(Asked { question: asked, completed: question.clone(), trace, at });
-        let mut effects = self.stop_suggesting();
+        let mut effects = self.stop_unasked();
         let (past, settings, wording) = (Vec::new(), Box::new(settings), Wording::Again);
         effects.push(Effect::RewriteQuestion { turn, domain, question, wording, past, settings });
         effects

@@ -25,6 +25,15 @@ pub enum Wording {
     Again,
 }
 
+/// Whether somebody waits for a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// The user asked for it.
+    Asked,
+    /// Nobody did yet.
+    Ahead,
+}
+
 /// What becomes of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConversationChange {
@@ -133,8 +142,12 @@ pub enum Effect {
     },
     /// Attribute the answer. Answered by `AttributionAdvanced` and `AttributionFinished`.
     Explain {
-        /// The turn.
+        /// The job: the turn, or a key of its own where nobody asked for it, so that it is cancelled alone.
         turn: TurnKey,
+        /// The turn.
+        of: TurnKey,
+        /// Whether it was asked for.
+        wish: Wish,
         /// Its domain.
         domain: DomainName,
         /// How.

@@ -3,6 +3,7 @@
 //! Invariants: no I/O, no clock, no thread, no ratatui; an event of a finished or cancelled turn changes nothing.
 //! Not here: carrying out effects (`runtime`), scroll and focus (`tui`).
 
+mod ahead;
 mod aside;
 mod compare;
 mod context;
@@ -24,7 +25,7 @@ mod turn;
 pub use aside::{Answering, Unlisted};
 pub use compare::Other;
 pub use context::{ContextTrial, DocumentPart, Fetched, OpenDocument, Piece};
-pub use effect::{ConversationChange, Effect, TurnKey, Wording};
+pub use effect::{ConversationChange, Effect, TurnKey, Wish, Wording};
 pub use event::{DomainHealth, DomainSummary, EngineStatus, Event};
 pub use ingest::Ingesting;
 pub use keep::FoundConversations;

@@ -18,7 +18,7 @@ use super::{
     Wording,
 };
 use crate::answer::Suggestions;
-use crate::attribution::Method;
+use crate::attribution::{ExplainAhead, Method};
 use crate::base::{ConversationId, DomainName, EvidenceId};
 use crate::config::Changes;
 use crate::evidence::TableGrid;
@@ -35,6 +35,8 @@ pub struct AppSettings {
     pub past_turns: usize,
     /// Whether questions to go on with are looked for.
     pub suggestions: Suggestions,
+    /// Whether answers are explained before that is asked for.
+    pub explain_ahead: ExplainAhead,
     /// Id of the reranker; none where the profile has none.
     pub reranker: Option<String>,
     /// Tokens that prompt and answer may have together.
@@ -47,6 +49,7 @@ impl Default for AppSettings {
             turn: TurnSettings::default(),
             past_turns: PAST_TURNS,
             suggestions: Suggestions::default(),
+            explain_ahead: ExplainAhead::default(),
             reranker: None,
             context_tokens: 4096,
         }
@@ -127,6 +130,8 @@ pub struct App {
     pub(super) opening_conversation: Option<ConversationId>,
     /// The job that looks for questions to go on with, and its turn.
     pub(super) suggesting: Option<(TurnKey, TurnKey)>,
+    /// The job that explains an answer though nobody asked for it yet, and its turn.
+    pub(super) ahead: Option<(TurnKey, TurnKey)>,
     /// What became of the ranks of a turn's sources without some of their context.
     pub(super) trial: Option<ContextTrial>,
     /// The document that is read.

@@ -9,9 +9,9 @@ use super::context::Fetched;
 use super::refusal::Told;
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
-use super::{Effect, Event, Problem, Refusal, TurnKey, Wording};
+use super::{Effect, Event, Problem, Refusal, TurnKey, Wish, Wording};
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
-use crate::attribution::{Attribution, AttributionSettings, GroupTest, Method};
+use crate::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method};
 use crate::base::{DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
 use crate::retrieval::Retrieved;
@@ -47,7 +47,7 @@ impl App {
         };
         let key = self.begin(asked);
         let question = question.to_owned();
-        let mut effects = self.stop_suggesting();
+        let mut effects = self.stop_unasked();
         let (past, settings) = (self.past(key), Box::new(settings));
         effects.push(Effect::RewriteQuestion { turn: key, domain, question, wording, past, settings });
         effects
@@ -103,10 +103,7 @@ impl App {
         if self.is_opening() {
             return self.refuse(Refusal::Opening);
         }
-        let Some(domain) = self.domain_name() else { return Vec::new() };
-        let mut settings = self.turn_settings();
-        settings.attribution.method = method;
-        let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.is_answered()) else {
+        let Some(turn) = self.turns.get(index).filter(|turn| turn.is_answered()) else {
             return self.refuse(Refusal::NothingToExplain);
         };
         let (said, here) = (&turn.record.trace.generator, &self.engine.generator);
@@ -114,8 +111,32 @@ impl App {
             // Its tokens mean nothing to another model, whose answers would differ anyway.
             return self.refuse(Refusal::OtherModel);
         }
+        let key = turn.key;
+        if self.adopt_ahead(index, method, purpose) {
+            return Vec::new();
+        }
+        let mut effects = self.stop_unasked();
+        if let Some(explanation) = self.explanation(index, (method, purpose), (key, Wish::Asked)) {
+            self.problem = None;
+            self.phase = Phase::Explaining(key);
+            effects.push(explanation);
+        }
+        effects
+    }
+
+    /// What explains an answer under the key `job`; its turn is then being explained.
+    pub(super) fn explanation(
+        &mut self,
+        index: usize,
+        (method, purpose): (Method, Purpose),
+        (job, wish): (TurnKey, Wish),
+    ) -> Option<Effect> {
+        let domain = self.domain_name()?;
+        let mut settings = self.turn_settings();
+        settings.attribution.method = method;
+        let turn = self.turns.get_mut(index)?;
         let hits = turn.hits_in_prompt();
-        let Some(answer) = turn.record.trace.answer.clone() else { return Vec::new() };
+        let answer = Box::new(turn.record.trace.answer.clone()?);
         turn.problem = None;
         if let Some(answered_with) = &turn.record.trace.settings {
             // What is said without a source is as long, and reads as much, as the answer it is compared with.
@@ -128,14 +149,9 @@ impl App {
         }
         let with = settings.attribution.clone();
         turn.explaining = Some(Explaining { method, purpose, settings: with, done: 0, total: 0, clusters: Vec::new() });
-        let key = turn.key;
-        let question = turn.record.completed_question.clone();
-        self.problem = None;
-        self.phase = Phase::Explaining(key);
-        let mut effects = self.stop_suggesting();
-        let (answer, settings) = (Box::new(answer), Box::new(settings));
-        effects.push(Effect::Explain { turn: key, domain, method, question, answer, hits, known, settings });
-        effects
+        let (of, question) = (turn.key, turn.record.completed_question.clone());
+        let settings = Box::new(settings);
+        Some(Effect::Explain { turn: job, of, wish, domain, method, question, answer, hits, known, settings })
     }
 
     fn refuse_while_busy(&mut self) -> Vec<Effect> {
@@ -159,14 +175,16 @@ impl App {
         if self.is_busy() {
             return self.refuse_while_busy();
         }
-        let Some(turn) = self.turns.get_mut(index) else { return Vec::new() };
-        let Some(earlier) = turn.record.trace.earlier(method).cloned() else { return Vec::new() };
+        let mut effects = self.stop_ahead();
+        let Some(turn) = self.turns.get_mut(index) else { return effects };
+        let Some(earlier) = turn.record.trace.earlier(method).cloned() else { return effects };
         turn.record.trace.attribute(earlier.attribution, earlier.settings);
         turn.problem = None;
         turn.add_up_timings();
         let key = turn.key;
         self.problem = None;
-        self.save(key)
+        effects.extend(self.save(key));
+        effects
     }
 
     /// Looks for questions to go on with from a turn, where nothing else is wanted.
@@ -188,29 +206,37 @@ impl App {
     pub(super) fn suggested(&mut self, job: TurnKey, questions: Vec<String>) -> Vec<Effect> {
         let Some((_, key)) = self.suggesting.take_if(|(running, _)| *running == job) else { return Vec::new() };
         if questions.is_empty() {
-            return Vec::new();
+            return self.explain_ahead(key);
         }
         self.with_turn(key, |turn| turn.record.trace.suggestions = questions);
-        self.save(key)
+        let mut effects = self.save(key);
+        effects.extend(self.explain_ahead(key));
+        effects
     }
 
-    /// The generator is wanted for something else.
-    pub(super) fn stop_suggesting(&mut self) -> Vec<Effect> {
-        self.suggesting.take().map(|(job, _)| Effect::CancelTurn(job)).into_iter().collect()
+    /// The generator is wanted for something else than what nobody asked for.
+    pub(super) fn stop_unasked(&mut self) -> Vec<Effect> {
+        let mut effects = self.stop_ahead();
+        effects.extend(self.suggesting.take().map(|(job, _)| Effect::CancelTurn(job)));
+        effects
     }
 
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
         match self.phase.turn() {
             Some(key) if self.canceling != Some(key) => {
                 self.canceling = Some(key);
-                vec![Effect::CancelTurn(key)]
+                vec![Effect::CancelTurn(self.job_of(key))]
             }
-            _ => Vec::new(),
+            Some(_) => Vec::new(),
+            None => self.stop_ahead(),
         }
     }
 
     /// An event of a running turn. The last arm is where everything stale or out of place ends.
     pub(super) fn step(&mut self, event: Event) -> Vec<Effect> {
+        if let Some(effects) = self.ahead_came_to(&event) {
+            return effects;
+        }
         match (self.phase, event) {
             (Phase::Rewriting(key), Event::QuestionTranslated { turn, translation }) if key == turn => {
                 self.with_turn(key, |turn| turn.record.trace.translation = Some(*translation))
@@ -233,12 +259,9 @@ impl App {
             (Phase::Answering(key), Event::AnswerFinished { turn, answer }) if key == turn => {
                 self.answered(key, *answer)
             }
-            (Phase::Explaining(key), Event::AttributionAdvanced { turn, done, total, clusters }) if key == turn => self
-                .with_turn(key, |turn| {
-                    if let Some(explaining) = &mut turn.explaining {
-                        (explaining.done, explaining.total, explaining.clusters) = (done, total, clusters);
-                    }
-                }),
+            (Phase::Explaining(key), Event::AttributionAdvanced { turn, done, total, clusters }) if key == turn => {
+                self.advanced(key, (done, total), &clusters)
+            }
             (Phase::Explaining(key), Event::AttributionFinished { turn, attribution }) if key == turn => {
                 self.explained(key, *attribution)
             }
@@ -316,10 +339,24 @@ impl App {
         self.with_turn(key, |turn| turn.record.trace.answer = Some(answer));
         let mut effects = self.settle(key, Outcome::Answered);
         effects.extend(self.suggest(key));
+        effects.extend(self.explain_ahead(key));
         effects
     }
 
-    fn explained(&mut self, key: TurnKey, attribution: Attribution) -> Vec<Effect> {
+    pub(super) fn advanced(
+        &mut self,
+        key: TurnKey,
+        (done, total): (usize, usize),
+        clusters: &[Cluster],
+    ) -> Vec<Effect> {
+        self.with_turn(key, |turn| {
+            if let Some(explaining) = &mut turn.explaining {
+                (explaining.done, explaining.total, explaining.clusters) = (done, total, clusters.to_vec());
+            }
+        })
+    }
+
+    pub(super) fn explained(&mut self, key: TurnKey, attribution: Attribution) -> Vec<Effect> {
         self.with_turn(key, |turn| {
             let explaining = turn.explaining.take();
             let purpose = explaining.as_ref().map(|explaining| explaining.purpose).unwrap_or_default();
@@ -333,20 +370,25 @@ impl App {
     }
 
     /// Ends an explanation before its end; what is known of it is kept, all else of the turn stays as it was.
-    fn stop_explaining(&mut self, key: TurnKey, problem: Option<Problem>) -> Vec<Effect> {
+    pub(super) fn stop_explaining(&mut self, key: TurnKey, problem: Option<Problem>) -> Vec<Effect> {
         if problem.is_some() {
             self.problem = problem.clone().map(Told::from);
         }
+        let mut effects = self.keep_stopped(key);
+        self.with_turn(key, |turn| turn.problem = problem);
+        effects.extend(self.rest());
+        effects
+    }
+
+    /// Keeps what an explanation that ends before its end knows.
+    pub(super) fn keep_stopped(&mut self, key: TurnKey) -> Vec<Effect> {
         let mut has_more = false;
         self.with_turn(key, |turn| {
             if let Some(explaining) = turn.explaining.take() {
                 has_more = turn.keep_stopped(explaining);
             }
-            turn.problem = problem;
         });
-        let mut effects = if has_more { self.save(key) } else { Vec::new() };
-        effects.extend(self.rest());
-        effects
+        if has_more { self.save(key) } else { Vec::new() }
     }
 
     /// Ends the running turn and stores it.

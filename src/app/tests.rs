@@ -354,7 +354,7 @@ fn what_sentences_rest_on_is_added_to_what_is_known_of_the_answer() {
     assert_eq!(kept(&app), (Method::Counterfactual, 2));
 }
 
-fn known(rank: usize, how: How) -> Cluster {
+pub(super) fn known(rank: usize, how: How) -> Cluster {
     Cluster {
         hits: vec![rank],
         how,

@@ -35,5 +35,5 @@ pub use preview::preview;
 pub use probability::{Reading, probability};
 pub use score::{FLAT_RATIO, is_decisive, shares};
 pub use sentence::by_sentence;
-pub use settings::{AttributionSettings, EstimateFirst, GroupTest, SettingError};
+pub use settings::{AttributionSettings, EstimateFirst, ExplainAhead, GroupTest, SettingError};
 pub use similarity::{SimilarityInput, similarity};

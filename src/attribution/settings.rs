@@ -27,6 +27,17 @@ pub enum EstimateFirst {
     On,
 }
 
+/// Whether an answer is explained before that is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExplainAhead {
+    /// Only when it is asked for.
+    #[default]
+    Off,
+    /// On the screen while nothing else is wanted, unless the machine runs on its battery.
+    On,
+}
+
 /// The settings, with the values of the paper as defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -32,7 +32,7 @@ pub enum Eval {
 pub struct EvalCommon {
     /// Folder of the benchmark: documents/ with qa-pairs.json as in ConfQuestions, or questions.toml as in the demo
     /// [default: the folder of --questions]
-    #[arg(long, value_name = "FOLDER", required_unless_present = "questions")]
+    #[arg(long, value_name = "FOLDER")]
     pub benchmark: Option<PathBuf>,
     /// Score this domain as it is, in place of one made of the benchmark's documents. Settings it has of its own do not
     /// count: what is measured is the configuration and what is typed

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::paths::variable;
 use super::{ConfigError, Paths, ScreenSettings};
 use crate::answer::Suggestions;
-use crate::attribution::AttributionSettings;
+use crate::attribution::{AttributionSettings, ExplainAhead};
 use crate::evidence::EvidenceSettings;
 use crate::history::TurnSettings;
 use crate::index::IndexSettings;
@@ -82,6 +82,8 @@ pub struct Generation {
     pub unload_after_minutes: u64,
     /// Whether questions to go on with are looked for after an answer.
     pub suggestions: Suggestions,
+    /// Whether answers are explained before that is asked for.
+    pub explain_ahead: ExplainAhead,
 }
 
 impl Default for Generation {
@@ -95,6 +97,7 @@ impl Default for Generation {
             flash_attention: FlashAttention::default(),
             unload_after_minutes: 30,
             suggestions: Suggestions::default(),
+            explain_ahead: ExplainAhead::default(),
         }
     }
 }

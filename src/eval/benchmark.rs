@@ -134,6 +134,9 @@ impl Benchmark {
     /// # Errors
     /// When there are no questions, or a file cannot be read.
     pub fn read(folder: &Path, questions: Option<&Path>, wanted: &Wanted) -> Result<Self, EvalError> {
+        if questions.is_none() && folder.is_file() {
+            return Err(EvalError::FileHere { file: folder.to_owned() });
+        }
         if questions.is_none() && !folder.is_dir() {
             return Err(EvalError::NoFolderHere { folder: folder.to_owned() });
         }
@@ -147,7 +150,11 @@ impl Benchmark {
             let questions = pairs::parse(&text, &file)?;
             vec![Part { domain: None, documents: documents_of(folder), prefix: String::new(), questions }]
         };
+        let nothing = nothing_to_ask(&file, &parts);
         wanted.keep(&mut parts);
+        if parts.is_empty() {
+            return Err(nothing);
+        }
         let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = crate::base::clean_line(&name.file_name().unwrap_or_default().to_string_lossy());
         Ok(Self { name, questions: file, parts })
@@ -192,6 +199,17 @@ impl Wanted {
         }
         parts.retain(|part| !part.questions.is_empty());
     }
+}
+
+/// What is said where none of these questions is asked.
+fn nothing_to_ask(file: &Path, parts: &[Part]) -> EvalError {
+    let mut languages: Vec<&str> =
+        parts.iter().flat_map(|part| &part.questions).map(|question| question.language.code()).collect();
+    languages.sort_unstable();
+    languages.dedup();
+    let domains: Vec<&str> = parts.iter().filter_map(|part| part.domain.as_ref()).map(DomainName::as_str).collect();
+    let domains = if domains.is_empty() { String::new() } else { format!(" and ask {}", domains.join(", ")) };
+    EvalError::NothingToAsk { path: file.to_owned(), languages: languages.join(", "), domains }
 }
 
 fn is_toml(file: &Path) -> bool {
@@ -337,6 +355,9 @@ mod tests {
         assert!(matches!(error, EvalError::NoQuestions { .. }));
         let nowhere = Benchmark::read(&folder.path().join("x"), None, &all()).unwrap_err();
         assert!(matches!(nowhere, EvalError::NoFolderHere { .. }));
+        let file = folder.path().join("mine.toml");
+        fs::write(&file, "").unwrap();
+        assert!(matches!(Benchmark::read(&file, None, &all()), Err(EvalError::FileHere { .. })));
         let named = folder.path().join("mine.json");
         assert!(matches!(Benchmark::read(folder.path(), Some(&named), &all()), Err(EvalError::Read { .. })));
     }

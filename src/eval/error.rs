@@ -21,6 +21,22 @@ pub enum EvalError {
         /// The folder of the benchmark.
         folder: PathBuf,
     },
+    /// It is no folder.
+    #[error("`{file}` is a file: name the folder of a benchmark with --benchmark, or this file with --questions")]
+    FileHere {
+        /// What was named as the folder of the benchmark.
+        file: PathBuf,
+    },
+    /// No question is in the languages and of the domain that were asked for.
+    #[error("of the questions in `{path}` none is asked: they are in {languages}{domains}")]
+    NothingToAsk {
+        /// The question file.
+        path: PathBuf,
+        /// The languages it has, as they are typed.
+        languages: String,
+        /// The domains it asks, if it names any, behind what leads to them.
+        domains: String,
+    },
     /// It has no questions.
     #[error("`{folder}` has neither qa-pairs.json nor questions.toml: name the question file with --questions")]
     NoQuestions {
@@ -148,6 +164,7 @@ impl EvalError {
                  gold_page, gold_answer, source and type, as in assets/demo/questions.toml of the source, or name \
                  another file with --questions."
             }
+            Self::NothingToAsk { .. } => "Check --languages and --domain.",
             Self::Domains { .. } => {
                 "Write each domain as [[domain]] with name and folder, as in assets/demo/domains.toml of the source."
             }

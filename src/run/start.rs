@@ -7,6 +7,7 @@ use super::exit::{Exit, Failure};
 use super::output::Output;
 use crate::answer::Suggestions;
 use crate::app::{AppSettings, Problem};
+use crate::attribution::ExplainAhead;
 use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
 use crate::config::{
@@ -163,6 +164,7 @@ impl Start {
         AppSettings {
             turn: self.turn_settings(),
             suggestions: self.config.generation.suggestions,
+            explain_ahead: self.config.generation.explain_ahead,
             reranker: self.profile.profile.reranker.clone(),
             context_tokens: self.generator_settings().context_tokens,
             ..AppSettings::default()
@@ -171,7 +173,7 @@ impl Start {
 
     /// As [`Start::app_settings`], for a command: nobody is there to go on.
     pub(super) fn headless_settings(&self) -> AppSettings {
-        AppSettings { suggestions: Suggestions::Off, ..self.app_settings() }
+        AppSettings { suggestions: Suggestions::Off, explain_ahead: ExplainAhead::Off, ..self.app_settings() }
     }
 
     /// What turns are answered with, where their domain changes nothing of it.

@@ -66,6 +66,8 @@ pub(super) struct Answered {
 /// An answer to attribute.
 #[derive(Debug)]
 pub(super) struct Explanation {
+    /// The turn, whatever key its job has.
+    pub(super) of: TurnKey,
     pub(super) domain: DomainName,
     pub(super) method: Method,
     /// The completed question.
@@ -347,7 +349,7 @@ impl Generator {
             question: &asked.question,
             answer: &asked.answer,
             sources,
-            origin: if self.answered.contains(&work.turn) { Origin::Here } else { Origin::Stored },
+            origin: if self.answered.contains(&asked.of) { Origin::Here } else { Origin::Stored },
             known: &asked.known,
             settings: &asked.settings.attribution,
             max_tokens: asked.settings.prompt.answer_tokens,

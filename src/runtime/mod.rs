@@ -16,6 +16,7 @@ mod generator;
 mod historian;
 mod ingester;
 mod keys;
+mod power;
 mod problem;
 mod signals;
 mod worker;
@@ -32,7 +33,7 @@ pub use keys::{EscapeKey, cancel_on_escape};
 pub use problem::problem;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
-use crate::app::{Copied, Effect, Event, TurnKey};
+use crate::app::{Copied, Effect, Event, TurnKey, Wish};
 use crate::base::{CancelSource, DomainName};
 use crate::config::Desktop;
 use clipboard::CopyJob;
@@ -41,6 +42,7 @@ use engine::Engine;
 use generator::{Answered, Explanation, GeneratorJob, Question};
 use historian::HistorianJob;
 use ingester::IngestJob;
+use power::Power;
 use worker::Worker;
 use works::{Stopping, Works};
 
@@ -145,9 +147,13 @@ impl Runtime {
                 let answered = Box::new(Answered { question, answer, hits, asked });
                 self.generator.send(GeneratorJob::Suggest { work, answered });
             }
-            Effect::Explain { turn, domain, method, question, answer, hits, known, settings } => {
+            // What nobody asked for is not worth the battery.
+            Effect::Explain { turn, wish: Wish::Ahead, .. } if Power::now() == Power::Battery => {
+                self.events.send(Event::TurnCanceled { turn });
+            }
+            Effect::Explain { turn, of, wish: _, domain, method, question, answer, hits, known, settings } => {
                 let work = self.works.begin_anew(turn);
-                let asked = Box::new(Explanation { domain, method, question, answer, hits, known, settings });
+                let asked = Box::new(Explanation { of, domain, method, question, answer, hits, known, settings });
                 self.generator.send(GeneratorJob::Explain { work, asked });
             }
             Effect::TryContext { turn, domain, query, evidences, parts } => {

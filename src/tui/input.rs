@@ -248,7 +248,8 @@ pub(super) fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.opening_domain().is_some() {
         return vec![Intent::App(Event::DomainCancelRequested)];
     }
-    if app.is_busy() { vec![Intent::App(Event::CancelRequested)] } else { vec![Intent::Redraw] }
+    let runs = app.is_busy() || app.explaining_ahead().is_some();
+    if runs { vec![Intent::App(Event::CancelRequested)] } else { vec![Intent::Redraw] }
 }
 
 fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
@@ -267,6 +268,9 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     }
     if screen.focus == Pane::Lists && app.ingesting().is_some_and(|running| !running.canceling) {
         return vec![Intent::App(Event::IngestCancelRequested)];
+    }
+    if screen.focus == Pane::Why && app.explaining_ahead().is_some() {
+        return vec![Intent::App(Event::CancelRequested)];
     }
     if screen.focus == Pane::Composer && screen.composer.edits() {
         screen.composer.clear();

@@ -39,6 +39,8 @@ pub(super) struct Bench<'a> {
     pub(super) reranker: Option<Arc<dyn Rerank>>,
     pub(super) cancel: CancelToken,
     limit: Limit,
+    /// The folder of the benchmark.
+    folder: PathBuf,
     /// Whether questions are translated: as it is asked for, where the generator is at hand.
     translate: Translate,
     /// The domains of this run that are open, so that each is brought in step once.
@@ -67,13 +69,8 @@ impl<'a> Bench<'a> {
         let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
         let unit = if by_model { Unit::Conversation } else { Unit::Question };
         let wanted = Wanted { domain: args.domain.clone(), languages: args.languages.clone(), limit, unit };
-        let benchmark = Benchmark::read(&folder_of(args), args.questions.as_deref(), &wanted)?;
-        if benchmark.is_empty() {
-            return Err(Failure::usage(Problem {
-                what: "the benchmark has no question to ask".to_owned(),
-                next: "Check --languages and --domain.".to_owned(),
-            }));
-        }
+        let folder = folder_of(args)?;
+        let benchmark = Benchmark::read(&folder, args.questions.as_deref(), &wanted)?;
         output.progress("loading the embedder");
         let embedder = models::embedder(start, args.how.embedder.as_deref(), &cancel)?;
         let reranker = start.reranker(&cancel)?;
@@ -85,6 +82,7 @@ impl<'a> Bench<'a> {
             reranker,
             cancel,
             limit,
+            folder,
             translate: args.how.translate.unwrap_or(start.config.retrieval.translate),
             open: RefCell::default(),
         };
@@ -287,7 +285,7 @@ impl<'a> Bench<'a> {
         if let Some(name) = &self.args.domain {
             return self.start.open_domain(name, self.embedder.identity(), &self.cancel, &mut hear);
         }
-        let no_documents = || EvalError::NoDocuments { folder: folder_of(self.args) };
+        let no_documents = || EvalError::NoDocuments { folder: self.folder.clone() };
         let documents = part.documents.as_deref().ok_or_else(no_documents)?;
         let name = part.domain.as_ref().map_or(self.benchmark.name.as_str(), DomainName::as_str);
         let preparation = Preparation { name, documents, evidence: &variation.evidence, context: variation.context };
@@ -329,9 +327,22 @@ impl<'a> Bench<'a> {
 }
 
 /// The folder of the benchmark: as it was typed, else that of the question file.
-fn folder_of(args: &EvalCommon) -> PathBuf {
-    let beside = || args.questions.as_deref().and_then(Path::parent).filter(|folder| *folder != Path::new(""));
-    args.benchmark.clone().unwrap_or_else(|| beside().unwrap_or(Path::new(".")).to_owned())
+/// The folder of the benchmark: as it is named, else the one that the questions lie in.
+fn folder_of(args: &EvalCommon) -> Result<PathBuf, Failure> {
+    if let Some(folder) = &args.benchmark {
+        return Ok(folder.clone());
+    }
+    let Some(questions) = &args.questions else {
+        return Err(Failure::usage(Problem {
+            what: "nothing says which questions to ask".to_owned(),
+            next:
+                "Name the folder of a benchmark with --benchmark, or a question file with --questions; with --domain \
+                   the file is all that is needed."
+                    .to_owned(),
+        }));
+    };
+    let beside = questions.parent().filter(|folder| *folder != Path::new(""));
+    Ok(beside.unwrap_or(Path::new(".")).to_owned())
 }
 
 fn made(report: &IngestReport, folder: &Path) -> String {

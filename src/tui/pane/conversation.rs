@@ -190,6 +190,9 @@ fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -
 
 /// What the running turn is doing, and for how long.
 pub(in crate::tui) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
+    if let Some(ahead) = app.explaining_ahead().and_then(|key| app.turn(key)) {
+        return Some(screen.words.in_background(&explaining(ahead, screen.words)));
+    }
     let here = app.turn(app.phase().turn()?);
     let turn = here.or_else(|| app.turn_aside())?;
     let words = screen.words;

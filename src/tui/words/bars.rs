@@ -44,6 +44,7 @@ texts! { BARS
     reading_prompt(sources: &str, tokens: &str, percent: &str) =
         "reading {sources}, {tokens}…{percent}", "Lesen von {sources}, {tokens}…{percent}";
     explaining(done: usize, clusters: &str) = "explaining: {done} of {clusters}", "Erklärung: {done}/{clusters}";
+    in_background(doing: &str) = "meanwhile {doing}", "nebenbei {doing}";
     explaining_first = "explaining: the first cluster…", "Erklärung: erster Cluster…";
 
     completed_question = "Completed question", "Vervollständigte Frage";

@@ -1,0 +1,173 @@
+//! An explanation that nobody asked for yet: an answer is explained while it is read.
+//!
+//! Takes an answered turn, gives the effect that explains it; takes in how far that is, and ends it as soon as the
+//! generator is wanted for something else. What is known by then is kept, so that the explanation goes on from there.
+//! Invariants: nothing else waits for it; where the user asks for the same explanation, the running one is what was asked
+//! for.
+//! Not here: what runs on a battery (`runtime`), explanations that are asked for (`steps`).
+
+use super::state::{App, Phase};
+use super::turn::Purpose;
+use super::{Effect, Event, TurnKey, Wish};
+use crate::attribution::{ExplainAhead, Method};
+
+impl App {
+    /// The turn that is explained while nobody asked for it.
+    pub fn explaining_ahead(&self) -> Option<TurnKey> {
+        self.ahead.map(|(_, turn)| turn).filter(|_| !self.is_busy())
+    }
+
+    /// Explains a turn that was just answered, where that is set and nothing else is wanted.
+    pub(super) fn explain_ahead(&mut self, key: TurnKey) -> Vec<Effect> {
+        let method = self.method();
+        let is_idle = !self.is_busy() && self.ahead.is_none() && self.suggesting.is_none();
+        if self.settings.explain_ahead == ExplainAhead::Off || !is_idle || !method.asks_the_model() {
+            return Vec::new();
+        }
+        let is_worth_it = |at: &usize| {
+            let turn = &self.turns[*at];
+            let is_answered = turn.is_answered() && turn.answer().is_some_and(|answer| answer.answered);
+            turn.key == key && is_answered && turn.variant().is_none() && turn.record.trace.attribution.is_none()
+        };
+        let Some(index) = (0..self.turns.len()).find(is_worth_it) else { return Vec::new() };
+        let job = self.next_key();
+        let explanation = self.explanation(index, (method, Purpose::Answer), (job, Wish::Ahead));
+        if explanation.is_some() {
+            self.ahead = Some((job, key));
+        }
+        explanation.into_iter().collect()
+    }
+
+    /// Makes the running explanation of a turn the one that is asked for. False where another one, or none, runs.
+    pub(super) fn adopt_ahead(&mut self, index: usize, method: Method, purpose: Purpose) -> bool {
+        let Some(turn) = self.turns.get(index) else { return false };
+        let (key, explaining) = (turn.key, turn.explaining.as_ref());
+        let is_same = explaining.is_some_and(|one| (one.method, one.purpose) == (method, purpose));
+        let is_it = self.explaining_ahead() == Some(key) && is_same;
+        if is_it {
+            self.problem = None;
+            self.phase = Phase::Explaining(key);
+        }
+        is_it
+    }
+
+    /// The job by which the running explanation of a turn is stopped.
+    pub(super) fn job_of(&self, key: TurnKey) -> TurnKey {
+        self.ahead.filter(|(_, turn)| *turn == key).map_or(key, |(job, _)| job)
+    }
+
+    /// What became of it. Nothing where the event is of another job.
+    pub(super) fn ahead_came_to(&mut self, event: &Event) -> Option<Vec<Effect>> {
+        let (_, key) = self.ahead.filter(|(job, _)| event.turn() == Some(*job))?;
+        Some(match event {
+            Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, (*done, *total), clusters),
+            Event::AttributionFinished { attribution, .. } => {
+                self.ahead = None;
+                self.explained(key, (**attribution).clone())
+            }
+            Event::TurnCanceled { .. } => self.ahead_ended(key),
+            Event::TurnFailed { problem, .. } if self.phase == Phase::Explaining(key) => {
+                self.ahead = None;
+                self.stop_explaining(key, Some(problem.clone()))
+            }
+            Event::TurnFailed { .. } => self.ahead_ended(key),
+            _ => return None,
+        })
+    }
+
+    /// The generator is wanted for something else.
+    pub(super) fn stop_ahead(&mut self) -> Vec<Effect> {
+        let Some((job, key)) = self.ahead else { return Vec::new() };
+        let mut effects = vec![Effect::CancelTurn(job)];
+        effects.extend(self.ahead_ended(key));
+        effects
+    }
+
+    /// Keeps what is known by now. Where nobody asked for it, nobody is told that it ended.
+    fn ahead_ended(&mut self, key: TurnKey) -> Vec<Effect> {
+        self.ahead = None;
+        if self.phase == Phase::Explaining(key) { self.stop_explaining(key, None) } else { self.keep_stopped(key) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{answered, asked, attributed, completed, known, opened, problem, retrieved, saved};
+    use super::*;
+    use crate::attribution::How;
+
+    /// One answered turn whose answer is being explained though nobody asked for it, under the key 2.
+    fn explained_ahead() -> App {
+        let mut app = opened();
+        app.settings.explain_ahead = ExplainAhead::On;
+        for event in [asked("q"), completed(1, "q"), retrieved(1)] {
+            app.handle(event);
+        }
+        let effects = app.handle(answered(1, "a"));
+        let [Effect::SaveTurn { .. }, Effect::Explain { turn, of, wish, .. }] = &effects[..] else {
+            panic!("{effects:?}")
+        };
+        assert_eq!((*turn, *of, *wish), (TurnKey(2), TurnKey(1), Wish::Ahead));
+        app.handle(saved(1));
+        assert_eq!((app.explaining_ahead(), app.phase()), (Some(TurnKey(1)), Phase::Idle));
+        app
+    }
+
+    fn one_is_known() -> Event {
+        Event::AttributionAdvanced { turn: TurnKey(2), done: 1, total: 3, clusters: vec![known(1, How::Verified)] }
+    }
+
+    #[test]
+    fn an_answer_is_explained_ahead_until_something_else_is_wanted_and_what_is_known_is_kept() {
+        let mut app = explained_ahead();
+        assert_eq!(app.handle(one_is_known()), []);
+        let effects = app.handle(asked("more"));
+        let [Effect::CancelTurn(job), Effect::SaveTurn { record, .. }, Effect::RewriteQuestion { .. }] = &effects[..]
+        else {
+            panic!("{effects:?}")
+        };
+        assert_eq!(*job, TurnKey(2));
+        assert_eq!(record.trace.attribution.as_ref().map(|known| (known.clusters.len(), known.missing)), Some((1, 2)));
+        assert!(app.is_busy() && app.explaining_ahead().is_none());
+        assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(2) }), [], "it is over already");
+        assert!(app.is_busy());
+    }
+
+    #[test]
+    fn an_explanation_that_runs_ahead_is_the_one_that_is_asked_for() {
+        let mut app = explained_ahead();
+        app.handle(one_is_known());
+        assert_eq!(app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual }), []);
+        assert_eq!((app.phase(), app.explaining_ahead()), (Phase::Explaining(TurnKey(1)), None));
+        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
+        let effects = app.handle(Event::TurnCanceled { turn: TurnKey(2) });
+        assert!(matches!(&effects[..], [Effect::SaveTurn { .. }]), "{effects:?}");
+        assert_eq!((app.phase(), app.turns()[0].explaining.is_none()), (Phase::Idle, true));
+    }
+
+    #[test]
+    fn an_explanation_that_came_to_its_end_ahead_is_there_when_it_is_asked_for() {
+        let mut app = explained_ahead();
+        let effects = app.handle(attributed(2));
+        assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.attribution.is_some()));
+        assert_eq!((app.phase(), app.explaining_ahead()), (Phase::Idle, None));
+    }
+
+    #[test]
+    fn another_explanation_stops_the_one_that_runs_ahead_and_so_does_the_key_that_stops() {
+        let mut app = explained_ahead();
+        let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
+        let [Effect::CancelTurn(job), Effect::Explain { turn, wish, .. }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!((*job, *turn, *wish), (TurnKey(2), TurnKey(1), Wish::Asked));
+        let mut app = explained_ahead();
+        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
+        assert_eq!((app.explaining_ahead(), app.turns()[0].explaining.is_none()), (None, true));
+    }
+
+    #[test]
+    fn nobody_is_told_when_an_explanation_ahead_fails() {
+        let mut app = explained_ahead();
+        assert_eq!(app.handle(Event::TurnFailed { turn: TurnKey(2), problem: problem() }), []);
+        assert_eq!((app.problem(), app.explaining_ahead(), app.phase()), (None, None, Phase::Idle));
+    }
+}
