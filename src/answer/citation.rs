@@ -55,11 +55,37 @@ pub fn without_marks(answer: &str) -> String {
     read(answer, &[]).without_marks().trim().to_owned()
 }
 
-/// An answer without the citation that it breaks off in, as one does that is cut at its limit: of `[Source 1` nobody knows
-/// whether it was to be 1 or 10.
+/// The text of an answer that was cut, without the citation that it breaks off in: of `[Source 1` nobody knows whether it
+/// was to be 1 or 10.
 pub fn without_unclosed(answer: &str) -> &str {
-    UNCLOSED.find(answer).map_or(answer, |open| answer[..open.start()].trim_end())
+    let last = answer.ceil_char_boundary(answer.len().saturating_sub(LONGEST_OPEN));
+    let opens = answer[last..].char_indices().map(|(at, bracket)| (last + at, bracket));
+    let mut open = opens.filter(|(at, bracket)| match bracket {
+        '(' => !answer[*at..].contains(')'),
+        '[' | '【' => !answer[*at..].contains([']', '】']),
+        _ => false,
+    });
+    let begins_citation = |tail: &str| {
+        let tail = tail.trim_start_matches(['[', '【', '(']).trim().to_lowercase();
+        OPENINGS.iter().any(|opening| opening.starts_with(&tail)) || OPEN.is_match(&tail)
+    };
+    open.find(|(at, _)| begins_citation(&answer[*at..])).map_or(answer, |(at, _)| answer[..at].trim_end())
 }
+
+/// How a citation begins, before its number.
+const OPENINGS: [&str; 8] = [
+    "source no",
+    "sources no",
+    "quelle nr",
+    "quellen nr",
+    "see source",
+    "see sources",
+    "siehe quelle",
+    "siehe quellen",
+];
+
+/// Bytes of a citation with its title.
+const LONGEST_OPEN: usize = 120;
 
 /// Longest range of numbers that is taken for one; `1-2024` is none.
 const LONGEST_RANGE: usize = 20;
@@ -75,7 +101,8 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
     let rest = format!("(?:{SEPARATOR}{item})*");
     let lead = r"(?:(?:see|cf\.?|from|siehe|vgl\.?|aus)\s+)?";
     // A title, or what the prompt puts behind the number: `(older version, 2024-11-02)`.
-    let label = r"(?:\s*[:,–-]\s*[^\[\]\(\)【】\n]{1,80}|\s*\([^\[\]\(\)【】\n]{1,80}\))?";
+    let label =
+        r"(?:\s*[:,–-]\s*[^\[\]\(\)【】\n]{1,80}|\s*\(\s*(?:(?:older|newest)\s+version|\d)[^\[\]\(\)【】\n]{0,80}\))?";
     Regex::new(&format!(
         r"(?ix)
         [\[【]+ \s* {lead} (?<square> {WORD}{item}{rest}) {label} \s* [\]】]+
@@ -87,14 +114,8 @@ static FORMS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 #[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
-static UNCLOSED: LazyLock<Regex> = LazyLock::new(|| {
-    let word = |word: &str| word.chars().rev().fold(String::new(), |rest, letter| format!("(?:{letter}{rest})?"));
-    let begun = format!("(?:{}|{})", word("sources"), word("quellen"));
-    Regex::new(&format!(
-        r"(?i)[\[【]+\s*(?:{WORD}{NUMBER}(?:(?:{RANGE}|{SEPARATOR})(?:{WORD})?{NUMBER})*[\s,;&-]*)?{begun}\s*$"
-    ))
-    .unwrap()
-});
+static OPEN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(&format!(r"(?i)^(?:(?:see|cf\.?|from|siehe|vgl\.?|aus)\s+)?{WORD}{NUMBER}")).unwrap());
 
 #[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
 static NUMBERS: LazyLock<Regex> =
@@ -301,14 +322,29 @@ mod tests {
             "[Sources 1, 2",
             "[Sources 1-",
             "[Source 1, Source 2",
+            "[Source 1 (older ver",
+            "[Source 1: Rel",
+            "[Source 1 and",
+            "[Source 1 and Sou",
+            "[Source 1–",
+            "[see Sour",
+            "[Source no",
+            "(Source 1",
         ] {
             assert_eq!(without_unclosed(&format!("It is blue {open}")), "It is blue", "{open}");
         }
-        for whole in
-            ["Blue [Source 1].", "Blue [Source 1]", "see array[12", "a list [sorted", "[x] done", "Blue.", "blue ["]
-        {
-            let expected = if whole == "blue [" { "blue" } else { whole };
-            assert_eq!(without_unclosed(whole), expected);
+        for whole in [
+            "Blue [Source 1].",
+            "Blue [Source 1]",
+            "see array[12",
+            "a list [sorted",
+            "[x] done",
+            "Blue.",
+            "",
+            "the code (source code of",
+            "Blue [Source 1 (older version)]",
+        ] {
+            assert_eq!(without_unclosed(whole), whole);
         }
     }
 

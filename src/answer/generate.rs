@@ -197,7 +197,7 @@ impl Shown {
 /// Reads what the model said to `prompt`, or to the same prompt with other sources; also for counterfactual answers.
 pub fn read_answer(text: &str, prompt: &Prompt) -> (Citations, bool) {
     let said = clean_text(text);
-    let said = citation::without_unclosed(said.trim());
+    let said = said.trim();
     let sources = prompt.sources();
     let citations = citation::read(said, &sources);
     match out_of_scope_language(&citations) {
@@ -211,7 +211,11 @@ pub fn read_answer(text: &str, prompt: &Prompt) -> (Citations, bool) {
 }
 
 fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> Answer {
-    let (citations, said_something) = read_answer(&completion.text, &prompt);
+    let said = match completion.finish {
+        Finish::Length => citation::without_unclosed(&completion.text),
+        Finish::End | Finish::Stop => &completion.text,
+    };
+    let (citations, said_something) = read_answer(said, &prompt);
     let answered = said_something && !citations.text.is_empty();
     // A model that says nothing has found nothing.
     let text = if citations.text.is_empty() { out_of_scope(input.language).to_owned() } else { citations.text };

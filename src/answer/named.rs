@@ -9,15 +9,14 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::citation::{self, without_marks, without_unclosed};
 use super::names::{is_said, parts};
 use super::{Answer, AnswerEvent};
 use crate::base::{CancelToken, Language};
+use crate::evidence::without_row_labels;
 use crate::inference::{Completion, Generate, GenerateRequest, InferenceError, PromptPart, Sampling, Special};
 use crate::prompt::{Part, Prompt};
 
@@ -29,10 +28,6 @@ const LEAST_LETTERS: usize = 3;
 
 /// Longer words that an answer of one word is.
 const YES_OR_NO: [&str; 2] = ["yes", "nein"];
-
-/// What a row in words begins with.
-#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
-static ROW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bRow \d+ in Table \d+:").unwrap());
 
 /// What the answer goes on with; the number of a source comes next.
 const OPENING: &str = " [Source";
@@ -57,7 +52,8 @@ pub(super) fn with_sources(
     if !answer.answered || names_some {
         return answer;
     }
-    let request = request(&answer.prompt, without_unclosed(&answer.completion.text));
+    let said = &answer.completion.text;
+    let request = request(&answer.prompt, if answer.is_cut() { without_unclosed(said) } else { said });
     let completion = match generator.generate_within(&grammar(&answer.prompt.sources()), &request, cancel, &mut |_| {})
     {
         Ok(completion) => completion,
@@ -112,7 +108,7 @@ fn source(prompt: &Prompt, rank: usize) -> Option<String> {
     let is_it = |part| part == Part::Evidence { rank };
     let text = prompt.segments.iter().find(|segment| is_it(segment.part)).map(|segment| segment.text.as_str())?;
     let (_label, text) = text.split_once(":\n").unwrap_or(("", text));
-    Some(ROW.replace_all(text, " ").into_owned())
+    Some(without_row_labels(text).into_owned())
 }
 
 fn request(prompt: &Prompt, said: &str) -> GenerateRequest {

@@ -24,6 +24,8 @@ struct Says {
     held: &'static str,
     /// Whether it fails instead.
     fails: bool,
+    /// How it ends.
+    finish: Finish,
     identity: GeneratorIdentity,
     asked: Vec<GenerateRequest>,
 }
@@ -32,7 +34,7 @@ impl Says {
     fn new(text: &'static str) -> Self {
         let chat_template = ChatTemplate { source: String::new(), bos: String::new(), eos: String::new() };
         let identity = GeneratorIdentity { model: "says".to_owned(), context_tokens: 4096, chat_template };
-        Self { text, led: None, held: "", fails: false, identity, asked: Vec::new() }
+        Self { text, led: None, held: "", fails: false, finish: Finish::End, identity, asked: Vec::new() }
     }
 }
 
@@ -67,7 +69,7 @@ impl Generate for Says {
             reused_tokens: 0,
             drafted_tokens: 0,
             narrowest: None,
-            finish: Finish::End,
+            finish: self.finish,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),
         })
@@ -528,7 +530,7 @@ fn an_answer_that_breaks_off_in_a_citation_is_asked_for_its_sources() {
     let hits = [hit(1, "Blau."), hit(2, "Rot.")];
     let settings = AnswerSettings::default();
     for says in ["Sie ist blau [Sour", "Sie ist blau [Source 1"] {
-        let mut generator = Says { held: "1]", ..Says::new(says) };
+        let mut generator = Says { held: "1]", finish: Finish::Length, ..Says::new(says) };
         let answer =
             generate_answer(&mut generator, &input(&hits, &settings), &CancelToken::never(), &mut |_| {}).unwrap();
         assert_eq!((answer.text.as_str(), answer.own_text()), ("Sie ist blau [Source 1]", "Sie ist blau"));

@@ -8,8 +8,8 @@
 
 use super::state::{App, Phase};
 use super::turn::Purpose;
-use super::{Effect, Event, TurnKey, Wish};
-use crate::attribution::{ExplainAhead, Method};
+use super::{Demand, Effect, Event, TurnKey};
+use crate::attribution::{AttributionSettings, ExplainAhead, Method};
 
 impl App {
     /// The turn that is explained while nobody asked for it.
@@ -20,7 +20,9 @@ impl App {
     /// Explains a turn that was just answered, where that is set and nothing else is wanted.
     pub(super) fn explain_ahead(&mut self, key: TurnKey) -> Vec<Effect> {
         let method = self.method();
-        let is_idle = !self.is_busy() && self.ahead.is_none() && self.suggesting.is_none();
+        // What was left is not what is read.
+        let is_idle =
+            !self.is_busy() && self.ahead.is_none() && self.suggesting.is_none() && self.sheet_domain.is_none();
         if self.settings.explain_ahead == ExplainAhead::Off || !is_idle || !method.asks_the_model() {
             return Vec::new();
         }
@@ -31,7 +33,7 @@ impl App {
         };
         let Some(index) = (0..self.turns.len()).find(is_worth_it) else { return Vec::new() };
         let job = self.next_key();
-        let explanation = self.explanation(index, (method, Purpose::Answer), (job, Wish::Ahead));
+        let explanation = self.explanation(index, (method, Purpose::Answer), (job, Demand::Ahead));
         if explanation.is_some() {
             self.ahead = Some((job, key));
         }
@@ -42,7 +44,9 @@ impl App {
     pub(super) fn adopt_ahead(&mut self, index: usize, method: Method, purpose: Purpose) -> bool {
         let Some(turn) = self.turns.get(index) else { return false };
         let (key, explaining) = (turn.key, turn.explaining.as_ref());
-        let is_same = explaining.is_some_and(|one| (one.method, one.purpose) == (method, purpose));
+        let wanted = AttributionSettings { method, ..self.turn_settings().attribution };
+        let wanted = turn.record.trace.explained_next(wanted);
+        let is_same = explaining.is_some_and(|one| one.purpose == purpose && one.settings == wanted);
         let is_it = self.explaining_ahead() == Some(key) && is_same;
         if is_it {
             self.problem = None;
@@ -79,7 +83,7 @@ impl App {
     pub(super) fn stop_ahead(&mut self) -> Vec<Effect> {
         let Some((job, key)) = self.ahead else { return Vec::new() };
         let mut effects = vec![Effect::CancelTurn(job)];
-        effects.extend(self.ahead_ended(key));
+        effects.extend(self.where_it_is(key, |app| app.ahead_ended(key)));
         effects
     }
 
@@ -92,9 +96,11 @@ impl App {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ConversationChange;
     use super::super::tests::{answered, asked, attributed, completed, known, opened, problem, retrieved, saved};
     use super::*;
     use crate::attribution::How;
+    use crate::base::ConversationId;
 
     /// One answered turn whose answer is being explained though nobody asked for it, under the key 2.
     fn explained_ahead() -> App {
@@ -104,10 +110,10 @@ mod tests {
             app.handle(event);
         }
         let effects = app.handle(answered(1, "a"));
-        let [Effect::SaveTurn { .. }, Effect::Explain { turn, of, wish, .. }] = &effects[..] else {
+        let [Effect::SaveTurn { .. }, Effect::Explain { turn, of, demand, .. }] = &effects[..] else {
             panic!("{effects:?}")
         };
-        assert_eq!((*turn, *of, *wish), (TurnKey(2), TurnKey(1), Wish::Ahead));
+        assert_eq!((*turn, *of, *demand), (TurnKey(2), TurnKey(1), Demand::Ahead));
         app.handle(saved(1));
         assert_eq!((app.explaining_ahead(), app.phase()), (Some(TurnKey(1)), Phase::Idle));
         app
@@ -157,11 +163,48 @@ mod tests {
     fn another_explanation_stops_the_one_that_runs_ahead_and_so_does_the_key_that_stops() {
         let mut app = explained_ahead();
         let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
-        let [Effect::CancelTurn(job), Effect::Explain { turn, wish, .. }] = &effects[..] else { panic!("{effects:?}") };
-        assert_eq!((*job, *turn, *wish), (TurnKey(2), TurnKey(1), Wish::Asked));
+        let [Effect::CancelTurn(job), Effect::Explain { turn, demand, .. }] = &effects[..] else {
+            panic!("{effects:?}")
+        };
+        assert_eq!((*job, *turn, *demand), (TurnKey(2), TurnKey(1), Demand::Asked));
         let mut app = explained_ahead();
         assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
         assert_eq!((app.explaining_ahead(), app.turns()[0].explaining.is_none()), (None, true));
+    }
+
+    #[test]
+    fn an_explanation_ahead_of_a_left_conversation_ends_there() {
+        let mut app = explained_ahead();
+        app.handle(one_is_known());
+        app.handle(Event::ConversationStarted);
+        assert_eq!(app.turns().len(), 0);
+        let effects = app.handle(asked("elsewhere"));
+        assert!(effects.contains(&Effect::CancelTurn(TurnKey(2))), "{effects:?}");
+        let kept = effects.iter().find_map(|effect| match effect {
+            Effect::SaveTurn { turn: TurnKey(1), record, .. } => record.trace.attribution.as_ref(),
+            _ => None,
+        });
+        assert_eq!(kept.map(|known| known.clusters.len()), Some(1));
+        assert!(app.is_busy() && app.aside.iter().flat_map(|sheet| &sheet.turns).all(|turn| turn.explaining.is_none()));
+    }
+
+    #[test]
+    fn with_other_settings_the_explanation_that_runs_ahead_is_not_the_one_that_is_asked_for() {
+        let mut app = explained_ahead();
+        app.settings.turn.attribution.temperature = 0.5;
+        let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+        let [Effect::CancelTurn(job), Effect::Explain { turn, .. }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!((*job, *turn), (TurnKey(2), TurnKey(1)));
+    }
+
+    #[test]
+    fn only_throwing_its_own_conversation_away_stops_an_explanation_ahead() {
+        let mut app = explained_ahead();
+        let delete = |id| Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(id)));
+        assert!(matches!(&app.handle(delete(8))[..], [Effect::ChangeConversation { .. }]));
+        assert_eq!(app.explaining_ahead(), Some(TurnKey(1)));
+        let effects = app.handle(delete(7));
+        assert_eq!(effects[0], Effect::CancelTurn(TurnKey(2)), "{effects:?}");
     }
 
     #[test]

@@ -162,6 +162,24 @@ impl App {
         effects
     }
 
+    /// Stops what nobody asked for in a conversation that is thrown away.
+    pub(super) fn stop_unasked_of(&mut self, id: ConversationId) -> Vec<Effect> {
+        let is_open = self.conversation.as_ref().is_some_and(|open| open.id == id);
+        let is_of = |(_, key): &(TurnKey, TurnKey)| {
+            (is_open && self.turn(*key).is_some()) || self.aside.iter().any(|sheet| sheet.is(id) && sheet.has(*key))
+        };
+        let is_any = [self.suggesting, self.ahead].iter().flatten().any(is_of);
+        if is_any { self.stop_unasked() } else { Vec::new() }
+    }
+
+    /// Does something in the conversation that has a turn, left or not.
+    pub(super) fn where_it_is(&mut self, key: TurnKey, work: impl FnOnce(&mut Self) -> Vec<Effect>) -> Vec<Effect> {
+        match self.aside.iter().position(|sheet| sheet.has(key)) {
+            Some(at) => self.in_sheet(at, work),
+            None => work(self),
+        }
+    }
+
     /// Does something in a left conversation as if it were on screen.
     fn in_sheet(&mut self, at: usize, work: impl FnOnce(&mut Self) -> Vec<Effect>) -> Vec<Effect> {
         let mut sheet = self.aside.remove(at);

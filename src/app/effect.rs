@@ -27,7 +27,7 @@ pub enum Wording {
 
 /// Whether somebody waits for a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum Demand {
     /// The user asked for it.
     Asked,
     /// Nobody did yet.
@@ -147,7 +147,7 @@ pub enum Effect {
         /// The turn.
         of: TurnKey,
         /// Whether it was asked for.
-        wish: Wish,
+        demand: Demand,
         /// Its domain.
         domain: DomainName,
         /// How.

@@ -65,10 +65,12 @@ impl App {
         // What was found may no longer be so.
         self.found = None;
         let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
+        let mut effects = Vec::new();
         if let ConversationChange::Delete(id) = change {
             if self.is_kept_by_a_turn(id) {
                 return self.refuse(Refusal::BeingAnswered);
             }
+            effects = self.stop_unasked_of(id);
             if self.conversation.as_ref().is_some_and(|open| open.id == id) {
                 self.show(None, Vec::new());
             }
@@ -80,7 +82,8 @@ impl App {
             ConversationChange::Rename(..) | ConversationChange::Pin(..) => None,
         };
         self.problem = None;
-        vec![Effect::ChangeConversation { domain, change }]
+        effects.push(Effect::ChangeConversation { domain, change });
+        effects
     }
 
     /// Writes the open conversation, or one turn of it, to a file.

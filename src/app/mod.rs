@@ -25,7 +25,7 @@ mod turn;
 pub use aside::{Answering, Unlisted};
 pub use compare::Other;
 pub use context::{ContextTrial, DocumentPart, Fetched, OpenDocument, Piece};
-pub use effect::{ConversationChange, Effect, TurnKey, Wish, Wording};
+pub use effect::{ConversationChange, Demand, Effect, TurnKey, Wording};
 pub use event::{DomainHealth, DomainSummary, EngineStatus, Event};
 pub use ingest::Ingesting;
 pub use keep::FoundConversations;

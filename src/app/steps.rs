@@ -9,7 +9,7 @@ use super::context::Fetched;
 use super::refusal::Told;
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
-use super::{Effect, Event, Problem, Refusal, TurnKey, Wish, Wording};
+use super::{Demand, Effect, Event, Problem, Refusal, TurnKey, Wording};
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use crate::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method};
 use crate::base::{DomainName, TurnId};
@@ -116,7 +116,7 @@ impl App {
             return Vec::new();
         }
         let mut effects = self.stop_unasked();
-        if let Some(explanation) = self.explanation(index, (method, purpose), (key, Wish::Asked)) {
+        if let Some(explanation) = self.explanation(index, (method, purpose), (key, Demand::Asked)) {
             self.problem = None;
             self.phase = Phase::Explaining(key);
             effects.push(explanation);
@@ -129,7 +129,7 @@ impl App {
         &mut self,
         index: usize,
         (method, purpose): (Method, Purpose),
-        (job, wish): (TurnKey, Wish),
+        (job, demand): (TurnKey, Demand),
     ) -> Option<Effect> {
         let domain = self.domain_name()?;
         let mut settings = self.turn_settings();
@@ -151,7 +151,7 @@ impl App {
         turn.explaining = Some(Explaining { method, purpose, settings: with, done: 0, total: 0, clusters: Vec::new() });
         let (of, question) = (turn.key, turn.record.completed_question.clone());
         let settings = Box::new(settings);
-        Some(Effect::Explain { turn: job, of, wish, domain, method, question, answer, hits, known, settings })
+        Some(Effect::Explain { turn: job, of, demand, domain, method, question, answer, hits, known, settings })
     }
 
     fn refuse_while_busy(&mut self) -> Vec<Effect> {
@@ -175,16 +175,14 @@ impl App {
         if self.is_busy() {
             return self.refuse_while_busy();
         }
-        let mut effects = self.stop_ahead();
-        let Some(turn) = self.turns.get_mut(index) else { return effects };
-        let Some(earlier) = turn.record.trace.earlier(method).cloned() else { return effects };
+        let Some(turn) = self.turns.get_mut(index) else { return Vec::new() };
+        let Some(earlier) = turn.record.trace.earlier(method).cloned() else { return Vec::new() };
         turn.record.trace.attribute(earlier.attribution, earlier.settings);
         turn.problem = None;
         turn.add_up_timings();
         let key = turn.key;
         self.problem = None;
-        effects.extend(self.save(key));
-        effects
+        self.save(key)
     }
 
     /// Looks for questions to go on with from a turn, where nothing else is wanted.
@@ -273,8 +271,8 @@ impl App {
                 if self.suggesting.is_some_and(|(job, _)| job == turn) =>
             {
                 // Nobody asked for it, so nobody misses it.
-                self.suggesting = None;
-                Vec::new()
+                let answered = self.suggesting.take().map(|(_, answered)| answered);
+                answered.map(|key| self.explain_ahead(key)).unwrap_or_default()
             }
             (_, Event::TurnCanceled { turn }) if self.is_trying(turn) => self.tried(turn, None),
             (_, Event::TurnFailed { turn, problem }) if self.is_trying(turn) => {

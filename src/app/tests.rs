@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use super::*;
 use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
 use crate::attribution::{
-    Attribution, AttributionSettings, AttributionTimings, Cluster, GroupTest, How, Method, Sentence,
+    Attribution, AttributionSettings, AttributionTimings, Cluster, ExplainAhead, GroupTest, How, Method, Sentence,
 };
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use crate::config::{Changes, Edit, Setting};
@@ -980,7 +980,7 @@ fn what_is_looked_for_again_and_unchanged_is_no_news() {
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
-    let key = 1..4u64;
+    let key = 1..5u64;
     prop_oneof![
         4 => "[a-z ]{0,3}".prop_map(|text| asked(&text)),
         1 => "[a-z ]{0,3}".prop_map(|text| Event::QuestionEdited { text, at: NOW }),
@@ -993,7 +993,8 @@ fn any_event() -> impl Strategy<Value = Event> {
         1 => key.clone().prop_map(|turn| Event::AnswerGrew { turn: TurnKey(turn), text: "t".into() }),
         1 => key.clone().prop_map(|turn| Event::TurnCanceled { turn: TurnKey(turn) }),
         1 => key.prop_map(|turn| Event::TurnFailed { turn: TurnKey(turn), problem: problem() }),
-        2 => (0..3usize).prop_map(|turn| Event::ExplainRequested { turn, method: Method::Similarity }),
+        1 => (0..3usize).prop_map(|turn| Event::ExplainRequested { turn, method: Method::Similarity }),
+        2 => (0..3usize).prop_map(|turn| Event::ExplainRequested { turn, method: Method::Counterfactual }),
         1 => Just(Event::CancelRequested),
         1 => Just(Event::ConversationStarted),
         1 => Just(Event::DomainChosen(name("wiki"))),
@@ -1009,14 +1010,19 @@ fn any_event() -> impl Strategy<Value = Event> {
 
 proptest! {
     #[test]
-    fn phase_and_turns_agree_whatever_happens(events in proptest::collection::vec(any_event(), 0..60)) {
+    fn phase_and_turns_agree_whatever_happens(
+        events in proptest::collection::vec(any_event(), 0..60),
+        explain_ahead in prop_oneof![Just(ExplainAhead::Off), Just(ExplainAhead::On)],
+    ) {
         let mut app = opened();
+        app.settings.explain_ahead = explain_ahead;
         for event in events {
             let before = app.phase();
             let effects = app.handle(event);
             for (index, turn) in app.turns().iter().enumerate() {
                 prop_assert_eq!(turn.record.number as usize, index + 1);
-                prop_assert_eq!(turn.explaining.is_some(), app.phase() == Phase::Explaining(turn.key));
+                let runs = app.phase() == Phase::Explaining(turn.key) || app.explaining_ahead() == Some(turn.key);
+                prop_assert_eq!(turn.explaining.is_some(), runs);
             }
             if let Some(key) = app.phase().turn() {
                 prop_assert!(app.turn(key).or(app.turn_aside()).is_some(), "a turn runs that is not there");

@@ -207,8 +207,7 @@ fn nothing_to_ask(file: &Path, parts: &[Part]) -> EvalError {
         parts.iter().flat_map(|part| &part.questions).map(|question| question.language.code()).collect();
     languages.sort_unstable();
     languages.dedup();
-    let domains: Vec<&str> = parts.iter().filter_map(|part| part.domain.as_ref()).map(DomainName::as_str).collect();
-    let domains = if domains.is_empty() { String::new() } else { format!(" and ask {}", domains.join(", ")) };
+    let domains = parts.iter().filter_map(|part| part.domain.clone()).collect();
     EvalError::NothingToAsk { path: file.to_owned(), languages: languages.join(", "), domains }
 }
 
@@ -357,6 +356,9 @@ mod tests {
         assert!(matches!(nowhere, EvalError::NoFolderHere { .. }));
         let file = folder.path().join("mine.toml");
         fs::write(&file, "").unwrap();
+        let elsewhere = Wanted { domain: Some("other".parse().unwrap()), ..all() };
+        let error = Benchmark::read(&demo(), None, &elsewhere).unwrap_err().to_string();
+        assert!(error.contains("en and ask demo-wiki, demo-league"), "{error}");
         assert!(matches!(Benchmark::read(&file, None, &all()), Err(EvalError::FileHere { .. })));
         let named = folder.path().join("mine.json");
         assert!(matches!(Benchmark::read(folder.path(), Some(&named), &all()), Err(EvalError::Read { .. })));

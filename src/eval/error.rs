@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::answer::AnswerError;
 use crate::attribution::AttributionError;
-use crate::base::Canceled;
+use crate::base::{Canceled, DomainName};
 use crate::document::DocumentError;
 use crate::index::IndexError;
 use crate::retrieval::RetrievalError;
@@ -28,14 +28,14 @@ pub enum EvalError {
         file: PathBuf,
     },
     /// No question is in the languages and of the domain that were asked for.
-    #[error("of the questions in `{path}` none is asked: they are in {languages}{domains}")]
+    #[error("of the questions in `{path}` none is asked: they are in {languages}{}", asked(.domains))]
     NothingToAsk {
         /// The question file.
         path: PathBuf,
         /// The languages it has, as they are typed.
         languages: String,
-        /// The domains it asks, if it names any, behind what leads to them.
-        domains: String,
+        /// The domains it asks; none where it names none.
+        domains: Vec<DomainName>,
     },
     /// It has no questions.
     #[error("`{folder}` has neither qa-pairs.json nor questions.toml: name the question file with --questions")]
@@ -149,6 +149,11 @@ pub enum EvalError {
     /// A question could not be searched.
     #[error("searching")]
     Retrieval(#[source] RetrievalError),
+}
+
+fn asked(domains: &[DomainName]) -> String {
+    let names: Vec<&str> = domains.iter().map(DomainName::as_str).collect();
+    if names.is_empty() { String::new() } else { format!(" and ask {}", names.join(", ")) }
 }
 
 impl EvalError {

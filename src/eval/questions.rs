@@ -152,8 +152,8 @@ impl QuestionConversation {
 }
 
 impl QuestionTurn {
-    /// Whether an answer contains one of the gold facts. Case and white space do not matter; a fact that begins or ends
-    /// with a digit is not found within a longer number, `17` not in `2017`.
+    /// Whether an answer contains one of the gold facts. Case and white space do not matter; a fact is not found within a
+    /// longer word or number: `17` not in `2017` nor in `17.5`, `Ann` not in `planned`.
     #[must_use]
     pub fn contains_gold_fact(&self, answer: &str) -> bool {
         let answer = normalized(answer);
@@ -193,7 +193,11 @@ fn splits(text: &str, at: usize) -> bool {
     let (first, second) = (after.next(), after.next());
     let is = |c: Option<char>, of: fn(char) -> bool| c.is_some_and(of);
     let is_point = |c: Option<char>| matches!(c, Some('.' | ','));
-    let in_word = is(last, char::is_alphanumeric) && is(first, char::is_alphanumeric);
+    // `v3.4` has 3.4, and `17kg` has 17; `b21` has no 21.
+    let is_mark = last == Some('v') && !is(last_but_one, char::is_alphanumeric);
+    let in_word = is(last, char::is_alphabetic) && is(first, char::is_alphabetic)
+        || is(last, char::is_numeric) && is(first, char::is_numeric)
+        || is(last, char::is_alphabetic) && is(first, char::is_numeric) && !is_mark;
     let before_point = is(last, char::is_numeric) && is_point(first) && is(second, char::is_numeric);
     let behind_point = is(last_but_one, char::is_numeric) && is_point(last) && is(first, char::is_numeric);
     in_word || before_point || behind_point
@@ -211,6 +215,8 @@ mod tests {
             ("b2: 17, c1: 9", "17"),
             ("mira (b2)", "mira"),
             ("version 3.4.0-rc2.", "3.4.0-rc2"),
+            ("v3.4.0", "3.4.0"),
+            ("17kg", "17"),
             ("3,5 m", "3,5"),
         ] {
             assert!(contains(answer, fact), "{fact} in {answer}");

@@ -6,6 +6,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::document::Table;
 
@@ -18,6 +21,20 @@ const SHORTEST_NAME: usize = 24;
 const MERGED_WORDS: usize = 4;
 /// A longer text, in characters, does not tell columns apart.
 const LONGEST_NAME: usize = 40;
+
+/// What a row says before its cells; the form of [`Verbalizer::row`].
+#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
+static LABEL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bRow \d+ in Table \d+:").unwrap());
+
+/// Whether a text has a row in words.
+pub fn has_row_label(text: &str) -> bool {
+    LABEL.is_match(text)
+}
+
+/// A text without the numbers of its rows and their tables, which no cell has.
+pub fn without_row_labels(text: &str) -> Cow<'_, str> {
+    LABEL.replace_all(text, " ")
+}
 
 /// What tells the meaning of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,4 +215,18 @@ pub(super) fn line(cell: &str) -> Cow<'_, str> {
         return Cow::Borrowed(cell);
     }
     Cow::Owned(cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_label_of_a_row_is_told_from_its_cells() {
+        let (header, rows) = (vec!["Member".to_owned()], vec![vec!["Alice".to_owned()]]);
+        let table = Table { header, rows, ..Table::default() };
+        let row = Verbalizer::new(&table, 12).row(0);
+        assert!(has_row_label(&row) && !has_row_label("Row by row in Table 1"), "{row}");
+        assert_eq!(without_row_labels(&row).trim(), "Member is Alice");
+    }
 }

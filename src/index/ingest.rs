@@ -31,6 +31,9 @@ use crate::document::{Document, DocumentError, Member};
 use crate::evidence::{ContextParts, Split};
 use crate::inference::{Embed, InferenceError};
 
+/// Changes with what readers make of the same file, so that it is read again.
+const READERS: &str = "readers 2";
+
 /// What is read ahead while the embedder works: enough that it never waits, little enough to hold in memory.
 const AHEAD: Limits = Limits { things: 64, bytes: 8 << 20 };
 
@@ -204,7 +207,7 @@ impl Index {
         embedder: &dyn Embed,
     ) -> Result<String, IndexError> {
         let version = env!("CARGO_PKG_VERSION");
-        let settings = format!("{version} {context} {evidence} {}", embedder.identity().fingerprint);
+        let settings = format!("{version} {READERS} {context} {evidence} {}", embedder.identity().fingerprint);
         let mut manifest = self.db.manifest()?;
         if manifest.context != context || manifest.evidence != evidence {
             manifest.context = context;

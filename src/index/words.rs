@@ -10,15 +10,14 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use tantivy::tokenizer::{
     AsciiFoldingFilter, Language as TantivyLanguage, LowerCaser, PreTokenizedString, RemoveLongFilter, Stemmer,
     StopWordFilter, TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream, Tokenizer,
 };
 
 use crate::base::Language;
+use crate::evidence::has_row_label;
 
 /// Longest word in bytes; longer ones are hashes and addresses, whose parts are indexed.
 const LONGEST_WORD: usize = 64;
@@ -46,10 +45,6 @@ const ENGLISH_MARKS: [&str; 20] = [
 
 /// Marks of English that join the cells of a row.
 const ROW_WORDS: [&str; 2] = ["is", "and"];
-
-/// How a row begins that is put into words.
-#[expect(clippy::unwrap_used, reason = "the pattern is a constant; a test compiles it")]
-static ROW: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bRow \d+ in Table \d+:").unwrap());
 
 /// Words of English questions that tantivy's short list of stop words leaves out.
 const ENGLISH_QUESTION_WORDS: [&str; 28] = [
@@ -107,7 +102,7 @@ pub(super) fn text_language(text: &str) -> Language {
 /// sentence is English whatever they say, and counts for nothing.
 pub(super) fn told_language(text: &str) -> Option<Language> {
     let text = &text[..text.floor_char_boundary(LANGUAGE_BYTES)];
-    let is_row = ROW.is_match(text);
+    let is_row = has_row_label(text);
     let is_one_of = |marks: &[&str], word: &str| marks.iter().any(|mark| mark.eq_ignore_ascii_case(word));
     let (mut german, mut english, mut has_umlaut) = (0_usize, 0_usize, false);
     for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {

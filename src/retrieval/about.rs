@@ -188,7 +188,10 @@ impl About {
         let beside = |list: &[&str], next: &[&str]| {
             asked.windows(2).any(|pair| list.contains(&pair[0].as_str()) && next.contains(&pair[1].as_str()))
         };
-        if has(CHANGE) && !beside(&["change"], OF_CHANGE) {
+        let is_thing = |at: usize| {
+            asked[at] == "change" && asked.get(at + 1).is_some_and(|next| OF_CHANGE.contains(&next.as_str()))
+        };
+        if (0..asked.len()).any(|at| CHANGE.contains(&asked[at].as_str()) && !is_thing(at)) {
             return Self::Changes;
         }
         let said = said(question);
@@ -343,6 +346,7 @@ mod tests {
             assert_eq!(About::of(question), About::Past, "{question}");
         }
         assert_eq!(About::of("Who approves a change request?"), About::Now);
+        assert_eq!(About::of("What changed in the change management policy?"), About::Changes);
     }
 
     #[test]

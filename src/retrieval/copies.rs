@@ -198,7 +198,7 @@ impl<'a> Text<'a> {
             words: words.len(),
             sample: sample(&words),
             figures: words.into_iter().filter(|word| has_digit(word)).collect(),
-            stem: stem(candidate.title),
+            stem: plain_title(candidate.title),
             title,
             heading: self::words(candidate.heading).collect(),
         }
@@ -264,7 +264,7 @@ pub(super) fn has_digit(word: &str) -> bool {
 }
 
 /// The words of a title without its dates, its marks of a version, and the words for drafts and months.
-fn stem(title: &str) -> Vec<String> {
+fn plain_title(title: &str) -> Vec<String> {
     let dates = dates_in(title);
     let is_in_date = |at: usize| dates.iter().any(|date| !date.readings.is_empty() && date.span.contains(&at));
     let undated: String = title.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();

@@ -80,6 +80,13 @@ const TIMES: &[&str] = &[
     "winter",
 ];
 
+/// German words before a noun that is no subject.
+const PLACING: &[&str] = &[
+    "ab", "am", "an", "auf", "aus", "bei", "beim", "bis", "dem", "den", "der", "des", "durch", "einem", "einen",
+    "einer", "für", "im", "in", "ins", "mit", "nach", "ohne", "seit", "unter", "vom", "von", "vor", "zu", "zum", "zur",
+    "über",
+];
+
 /// Plurals without an "s".
 const PLURALS: &[&str] = &["people", "men", "women", "children", "staff", "crew"];
 
@@ -114,7 +121,8 @@ fn is_of_now(words: &[String], at: usize) -> bool {
 }
 
 /// Whether "they" and "their" stand for several that the same clause is about, as in "how do employees claim their
-/// expenses": behind a verb, with a plural before it. In "which versions do their servers run" they are others.
+/// expenses": behind a verb, with a plural before that. In "which versions do their servers run" they are others, and what
+/// ends in an "s" right before "their" is a verb.
 fn is_of_the_same_clause(words: &[String], at: usize) -> bool {
     let is_content = |word: &String| !Language::English.is_function_word(word);
     let before = &words[..at];
@@ -126,17 +134,18 @@ fn is_of_the_same_clause(words: &[String], at: usize) -> bool {
     };
     matches!(words[at].as_str(), "their" | "them" | "they")
         && before.last().is_some_and(is_content)
-        && (0..before.len()).any(is_plural)
+        && (0..before.len().saturating_sub(1)).any(is_plural)
 }
 
 /// Whether "ihre" stands right behind the noun whose it is: "wie rechnen Mitarbeiter ihre Reisen ab".
 fn belongs_to_the_word_before(question: &str, word: &str) -> bool {
     let said: Vec<&str> = question.split_whitespace().collect();
     matches!(word, "ihre" | "ihren")
-        && said.windows(2).enumerate().any(|(at, pair)| {
-            let is_noun = pair[0].starts_with(char::is_uppercase) && pair[0].ends_with(char::is_alphabetic);
-            // The first word is a capital one in any case.
-            at > 0 && is_noun && pair[1].to_lowercase() == word
+        && said.windows(3).any(|run| {
+            let is_noun = run[1].starts_with(char::is_uppercase) && run[1].ends_with(char::is_alphabetic);
+            // "Im Oktober" and "auf dem Board" own nothing.
+            let is_placed = PLACING.contains(&run[0].to_lowercase().as_str());
+            is_noun && !is_placed && run[2].to_lowercase() == word
         })
 }
 
@@ -176,6 +185,9 @@ mod tests {
             ("Which versions do their antenna boards run?", "their"),
             ("Who wrote their report about antennas?", "their"),
             ("What are the names of their antenna boards?", "their"),
+            ("Which department handles their antenna boards?", "their"),
+            ("Who actually approves their antenna boards?", "their"),
+            ("Wann läuft im Oktober ihre Lizenz für Antennen ab?", "ihre"),
             ("Which test of the antenna board passed this check?", "this"),
             ("Welche Version hat ihre Software für Antennen?", "ihre"),
             ("Was kann man damit auf dem Board testen?", "damit"),

@@ -243,15 +243,16 @@ fn marks(text: &str) -> impl Iterator<Item = String> {
     tokens(text).into_iter().filter(|token| is_mark(token))
 }
 
+/// Letters of the shortest name before the number of a ticket: `FY-2024` and `Q4-2024` are times.
+const LEAST_TICKET: usize = 3;
+
 /// A text without its `OXT-2023` and `CVE-2024-3094`: the years in them are none.
 fn without_tickets(text: &str) -> String {
     let is_ticket = |word: &&str| {
-        let word = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         let (name, number) = word.split_once('-').unwrap_or_default();
-        let is_name = name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
-        is_name
-            && name.starts_with(|c: char| c.is_ascii_uppercase())
-            && number.starts_with(|c: char| c.is_ascii_digit())
+        let is_name = name.len() >= LEAST_TICKET && name.chars().all(|c| c.is_ascii_uppercase());
+        is_name && !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '-')
     };
     text.split_whitespace().filter(|word| !is_ticket(word)).collect::<Vec<_>>().join(" ")
 }

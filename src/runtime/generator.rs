@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::comparer::Comparer;
 use super::encoder::{EncoderJob, Facts, VectorsWanted};
 use super::engine::Engine;
+use super::power::Power;
 use super::problem::Stop;
 use super::worker::Worker;
 use super::works::WorkGuard;
@@ -17,7 +18,7 @@ use crate::answer::{
     self, Answer, AnswerEvent, AnswerInput, RewriteInput, SuggestInput, TranslateInput, Translation, TranslationHow,
     translation_wanted,
 };
-use crate::app::{Event, TurnKey, Wording};
+use crate::app::{Demand, Event, TurnKey, Wording};
 use crate::attribution::{
     self, Attribution, Cluster, Engines, ExplainInput, Method, Origin, Reading, SimilarityInput, SourceVector,
 };
@@ -68,6 +69,8 @@ pub(super) struct Answered {
 pub(super) struct Explanation {
     /// The turn, whatever key its job has.
     pub(super) of: TurnKey,
+    /// Whether it was asked for.
+    pub(super) demand: Demand,
     pub(super) domain: DomainName,
     pub(super) method: Method,
     /// The completed question.
@@ -294,6 +297,10 @@ impl Generator {
 
     fn explain(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Event, Stop> {
         work.cancel.check()?;
+        if asked.demand == Demand::Ahead && Power::now() == Power::Battery {
+            // What nobody asked for is not worth the battery.
+            return Err(Stop::Canceled);
+        }
         let sources = self.sources(work, asked)?;
         let attribution = match asked.method {
             Method::Similarity => self.by_similarity(work, asked, &sources)?,
@@ -315,13 +322,13 @@ impl Generator {
     fn sources(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Vec<SourceVector>, Stop> {
         let engine = Arc::clone(&self.engine);
         let embedder = self.comparer.embedder(&engine)?;
-        if let Some(known) = self.comparer.kept(work.turn, &asked.hits) {
+        if let Some(known) = self.comparer.kept(asked.of, &asked.hits) {
             return Ok(known);
         }
         let evidences = asked.hits.iter().map(|hit| hit.evidence).collect();
         let wanted = VectorsWanted { evidences, embedder, cancel: work.cancel.clone() };
         let vectors = self.facts(&asked.domain, Some(wanted))?.vectors;
-        Ok(self.comparer.keep(work.turn, &asked.hits, vectors))
+        Ok(self.comparer.keep(asked.of, &asked.hits, vectors))
     }
 
     fn by_similarity(

@@ -33,7 +33,7 @@ pub use keys::{EscapeKey, cancel_on_escape};
 pub use problem::problem;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
-use crate::app::{Copied, Effect, Event, TurnKey, Wish};
+use crate::app::{Copied, Effect, Event, TurnKey};
 use crate::base::{CancelSource, DomainName};
 use crate::config::Desktop;
 use clipboard::CopyJob;
@@ -42,7 +42,6 @@ use engine::Engine;
 use generator::{Answered, Explanation, GeneratorJob, Question};
 use historian::HistorianJob;
 use ingester::IngestJob;
-use power::Power;
 use worker::Worker;
 use works::{Stopping, Works};
 
@@ -147,13 +146,10 @@ impl Runtime {
                 let answered = Box::new(Answered { question, answer, hits, asked });
                 self.generator.send(GeneratorJob::Suggest { work, answered });
             }
-            // What nobody asked for is not worth the battery.
-            Effect::Explain { turn, wish: Wish::Ahead, .. } if Power::now() == Power::Battery => {
-                self.events.send(Event::TurnCanceled { turn });
-            }
-            Effect::Explain { turn, of, wish: _, domain, method, question, answer, hits, known, settings } => {
+            Effect::Explain { turn, of, demand, domain, method, question, answer, hits, known, settings } => {
                 let work = self.works.begin_anew(turn);
-                let asked = Box::new(Explanation { of, domain, method, question, answer, hits, known, settings });
+                let asked =
+                    Box::new(Explanation { of, demand, domain, method, question, answer, hits, known, settings });
                 self.generator.send(GeneratorJob::Explain { work, asked });
             }
             Effect::TryContext { turn, domain, query, evidences, parts } => {

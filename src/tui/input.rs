@@ -269,12 +269,17 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.focus == Pane::Lists && app.ingesting().is_some_and(|running| !running.canceling) {
         return vec![Intent::App(Event::IngestCancelRequested)];
     }
-    if screen.focus == Pane::Why && app.explaining_ahead().is_some() {
-        return vec![Intent::App(Event::CancelRequested)];
-    }
     if screen.focus == Pane::Composer && screen.composer.edits() {
         screen.composer.clear();
-    } else if screen.find.take().is_none() && !citation::leave(screen) && screen.chosen.take().is_none() {
+        return vec![Intent::Redraw];
+    }
+    if screen.find.take().is_some() || citation::leave(screen) {
+        return vec![Intent::Redraw];
+    }
+    if screen.shows_ahead(app) {
+        return vec![Intent::App(Event::CancelRequested)];
+    }
+    if screen.chosen.take().is_none() {
         screen.set_focus(Pane::Composer);
     }
     vec![Intent::Redraw]

@@ -345,6 +345,12 @@ impl ScreenState {
         app.turns().get(self.turn_index(app)?)
     }
 
+    /// Whether the focus is on an explanation that runs though nobody asked for it.
+    pub(super) fn shows_ahead(&self, app: &App) -> bool {
+        let shown = self.turn(app).map(|turn| turn.key);
+        self.focus == Pane::Why && shown.is_some() && shown == app.explaining_ahead()
+    }
+
     /// Brings the positions in line with what there is now.
     pub(super) fn sync(&mut self, app: &App, now: OffsetDateTime) {
         if self.stage.0 != app.phase() {

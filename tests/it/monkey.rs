@@ -19,6 +19,7 @@ use std::time::Duration;
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ragonite::answer::{RewriteHow, Suggestions};
 use ragonite::app::{App, AppSettings, ConversationChange, DomainSummary, Effect, Event, Notice, Problem, TurnKey};
+use ragonite::attribution::ExplainAhead;
 use ragonite::base::{ConversationId, DomainName, TurnId};
 use ragonite::history::{ConversationRecord, Found, FoundTurn, Place, TurnRecord};
 use ragonite::tui::{Intent, Keymap, ScreenState, Theme, draw, on_input};
@@ -184,7 +185,11 @@ struct Monkey {
 
 impl Monkey {
     fn new(size: (u16, u16)) -> Self {
-        let app = App::new(AppSettings { suggestions: Suggestions::Auto, ..AppSettings::default() });
+        let app = App::new(AppSettings {
+            suggestions: Suggestions::Auto,
+            explain_ahead: ExplainAhead::On,
+            ..AppSettings::default()
+        });
         let asked = app.start().into();
         let mut monkey = Self {
             app,

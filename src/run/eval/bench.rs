@@ -326,7 +326,6 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The folder of the benchmark: as it was typed, else that of the question file.
 /// The folder of the benchmark: as it is named, else the one that the questions lie in.
 fn folder_of(args: &EvalCommon) -> Result<PathBuf, Failure> {
     if let Some(folder) = &args.benchmark {

@@ -412,6 +412,8 @@ fn running_hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)>
         hints.push((Action::Back, words.stop()));
     } else if screen.find.is_some() && screen.focus != Pane::Composer {
         hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
+    } else if screen.shows_ahead(app) {
+        hints.push((Action::Back, words.stop()));
     }
     hints
 }
