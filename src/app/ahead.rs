@@ -69,12 +69,11 @@ impl App {
                 self.ahead = None;
                 self.explained(key, (**attribution).clone())
             }
-            Event::TurnCanceled { .. } => self.ahead_ended(key),
             Event::TurnFailed { problem, .. } if self.phase == Phase::Explaining(key) => {
                 self.ahead = None;
                 self.stop_explaining(key, Some(problem.clone()))
             }
-            Event::TurnFailed { .. } => self.ahead_ended(key),
+            Event::TurnFailed { .. } | Event::TurnCanceled { .. } => self.ahead_ended(key),
             _ => return None,
         })
     }

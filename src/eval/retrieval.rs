@@ -264,7 +264,7 @@ pub fn search(
         _ => None,
     };
     let conversation =
-        Conversation { question: typed, completed, translated: translated.as_deref(), earlier: &earlier };
+        Conversation { question: typed, completed, translated: translated.as_deref(), earlier: &earlier, today: None };
     let retrieved = retrieve_follow_up(asking.engines, &conversation, asking.settings, cancel)?;
     let how = rewrite.map(|rewrite| rewrite.how);
     Ok(Posed { query, how, translated, past, retrieved })

@@ -5,6 +5,8 @@
 //! Pure.
 //! Not here: versions that a question names by a year, a date or a number (`versions`).
 
+use time::{Date, Duration};
+
 use super::copies::words;
 use crate::base::Language;
 
@@ -168,6 +170,35 @@ const NO_NOUN: [&str; 20] = [
     "because", "then", "aber", "genug", "dieser", "diese",
 ];
 
+/// Days before today that a question speaks of at most.
+const MOST_DAYS: i64 = 3660;
+
+/// The day that a question means which counts from today: "yesterday", "vorgestern", "3 days ago".
+pub(super) fn day_meant(question: &str, today: Date) -> Option<Date> {
+    let asked: Vec<String> = words(question).collect();
+    let says =
+        |run: &[&str]| asked.windows(run.len()).any(|window| window.iter().zip(run).all(|(word, said)| word == said));
+    let number = |word: Option<&String>| word?.parse::<i64>().ok().filter(|days| (1..=MOST_DAYS).contains(days));
+    let ago = (0..asked.len()).find_map(|at| match asked[at].as_str() {
+        "days" | "day" if asked.get(at + 1).is_some_and(|next| next == "ago") => number(asked.get(at.checked_sub(1)?)),
+        "vor" if asked.get(at + 2).is_some_and(|next| matches!(next.as_str(), "tagen" | "tag")) => {
+            number(asked.get(at + 1))
+        }
+        _ => None,
+    });
+    let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
+    let days = if says(&["day", "before", "yesterday"]) || has(&["vorgestern"]) {
+        2
+    } else if has(&["yesterday", "yesterdays", "gestern", "gestrige", "gestrigen"]) {
+        1
+    } else if has(&["today", "heute"]) {
+        0
+    } else {
+        ago?
+    };
+    today.checked_sub(Duration::days(days))
+}
+
 /// Which versions a question is about where it names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum About {
@@ -197,7 +228,8 @@ impl About {
         let said = said(question);
         let language = Language::of(question);
         let is_past = |at: usize| is_old_thing(&said[at..], at.checked_sub(1).map(|at| &said[at]), language);
-        let is_said = has(PAST) || beside(PERHAPS_PAST, VERSIONED);
+        let is_before = beside(&["day"], &["before"]) || has(&["vortag", "vortags", "vorgestern"]);
+        let is_said = is_before || has(PAST) || beside(PERHAPS_PAST, VERSIONED);
         if is_said || (0..said.len()).any(|at| is_past(at) || is_last_year(&said[at..])) {
             Self::Past
         } else if has(PERHAPS_PAST) {

@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use time::Date;
+
 use super::copies::{Candidate, Group, group};
 use super::spread::spread;
 use super::versions::{Ordered, Told, order};
@@ -28,7 +30,7 @@ pub(super) struct Placed {
 pub(super) fn arrange(
     fused: &[Fused],
     stored: &HashMap<EvidenceId, StoredEvidence>,
-    question: &str,
+    (question, today): (&str, Option<Date>),
     settings: &RetrievalSettings,
 ) -> Vec<Placed> {
     let present: Vec<(&Fused, &StoredEvidence)> =
@@ -44,7 +46,7 @@ pub(super) fn arrange(
         Copies::Keep => Ordered { places: (0..groups.len()).collect(), versions: vec![None; groups.len()] },
         Copies::Fold => {
             let shown: Vec<Candidate<'_>> = groups.iter().map(|group| candidate(present[group.shown].1)).collect();
-            order(&shown, question)
+            order(&shown, question, today)
         }
     };
     let documents: Vec<_> = places.iter().map(|at| present[groups[*at].shown].1.document).collect();

@@ -44,7 +44,7 @@ pub fn retrieve(
     settings: &RetrievalSettings,
     cancel: &CancelToken,
 ) -> Result<Retrieved, RetrievalError> {
-    let alone = Conversation { question: query, completed: None, translated: None, earlier: &[] };
+    let alone = Conversation { question: query, completed: None, translated: None, earlier: &[], today: None };
     retrieve_follow_up(engines, &alone, settings, cancel)
 }
 
@@ -78,6 +78,7 @@ pub fn retrieve_follow_up(
     let fused = with_first(fused, &settings.picks);
     let mut timings = search.timings;
     let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines, rests))?;
+    let candidates = candidates.asked_on(conversation.today);
     (retrieved.dense, retrieved.lexical) = (dense, lexical);
     finish(engines, &mut retrieved, (candidates, (&legs, worths)), (settings, &mut timings), cancel)?;
     if !is_alone {

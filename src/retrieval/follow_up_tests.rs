@@ -32,7 +32,7 @@ fn earlier(questions: &[&str]) -> Vec<Earlier> {
 fn asked(question: &str, before: &[&str]) -> Retrieved {
     let earlier = earlier(before);
     search(
-        &Conversation { question, completed: None, translated: None, earlier: &earlier },
+        &Conversation { question, completed: None, translated: None, earlier: &earlier, today: None },
         &RetrievalSettings::default(),
     )
 }
@@ -44,8 +44,13 @@ fn a_question_without_a_conversation_is_searched_as_ever() {
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let (settings, never) = (RetrievalSettings::default(), CancelToken::never());
     let plain = retrieve(engines, "Who ran the TPM tests?", &settings, &never).unwrap();
-    let conversation =
-        Conversation { question: "Who ran the TPM tests?", completed: None, translated: None, earlier: &[] };
+    let conversation = Conversation {
+        question: "Who ran the TPM tests?",
+        completed: None,
+        translated: None,
+        earlier: &[],
+        today: None,
+    };
     let first = retrieve_follow_up(engines, &conversation, &settings, &never).unwrap();
     assert!(first.legs.is_empty());
     assert_eq!((first.hits, first.dense, first.lexical), (plain.hits, plain.dense, plain.lexical));
@@ -73,6 +78,7 @@ fn a_hit_says_which_text_found_it_and_what_that_gave() {
         completed: Some("Who wrote the TPM regression report in March?"),
         translated: Some("Wer schrieb den TPM-Bericht?"),
         earlier: &before,
+        today: None,
     };
     for fusion in [Fusion::Rrf, Fusion::Blend] {
         let found = search(&conversation, &RetrievalSettings { fusion, ..RetrievalSettings::default() });
@@ -98,7 +104,7 @@ fn a_hit_says_which_text_found_it_and_what_that_gave() {
 fn by_ranks_a_text_counts_as_much_as_it_weighs() {
     let before = earlier(&["Who ran TPM regression tests with Alice?"]);
     let question = "Coming back to travel: which office books trains?";
-    let conversation = Conversation { question, completed: None, translated: None, earlier: &before };
+    let conversation = Conversation { question, completed: None, translated: None, earlier: &before, today: None };
     let found = search(&conversation, &RetrievalSettings { fusion: Fusion::Rrf, ..RetrievalSettings::default() });
     assert_eq!(found.hits[0].title, "Travel");
     let best = &found.hits[0].why.votes[0];
@@ -118,8 +124,13 @@ fn coming_back_to_another_page_does_not_drag_the_last_one_along() {
 fn the_completed_question_is_a_leg_where_it_says_anything_else() {
     let before = earlier(&["Who ran the TPM tests?"]);
     let legs = |completed| {
-        let conversation =
-            Conversation { question: "And when? ", completed: Some(completed), translated: None, earlier: &before };
+        let conversation = Conversation {
+            question: "And when? ",
+            completed: Some(completed),
+            translated: None,
+            earlier: &before,
+            today: None,
+        };
         let found = search(&conversation, &RetrievalSettings::default());
         (found.query, found.legs.into_iter().map(|leg| leg.role).collect::<Vec<_>>())
     };
@@ -132,8 +143,13 @@ fn the_completed_question_is_a_leg_where_it_says_anything_else() {
 #[test]
 fn one_index_alone_is_searched_where_only_one_is_wanted() {
     let before = earlier(&["Who ran the TPM tests?"]);
-    let conversation =
-        Conversation { question: "And who wrote the report?", completed: None, translated: None, earlier: &before };
+    let conversation = Conversation {
+        question: "And who wrote the report?",
+        completed: None,
+        translated: None,
+        earlier: &before,
+        today: None,
+    };
     let dense = search(&conversation, &RetrievalSettings { mode: Mode::Dense, ..RetrievalSettings::default() });
     assert!(dense.lexical.is_empty() && !dense.hits.is_empty());
     assert!(dense.hits.iter().all(|hit| hit.lexical_rank.is_none()));
@@ -147,7 +163,7 @@ fn odd_conversations_give_a_sensible_result() {
     let many: Vec<Earlier> = (0..40).map(|n| format!("Who ran TPM test {n}?").as_str().into()).collect();
     let long = "Who ran the TPM tests? ".repeat(900);
     for (question, before) in [("And now?", &many[..]), (long.as_str(), &many[..2]), ("?", &many[..1])] {
-        let conversation = Conversation { question, completed: None, translated: None, earlier: before };
+        let conversation = Conversation { question, completed: None, translated: None, earlier: before, today: None };
         let found = search(&conversation, &RetrievalSettings::default());
         assert!(found.legs.len() <= 9, "{}", found.legs.len());
         assert_eq!(found.hits[0].title, "Tests");
@@ -157,9 +173,12 @@ fn odd_conversations_give_a_sensible_result() {
     assert_eq!(asked("And TPM?", &[&huge]).legs[1].text.len(), 400);
     let none = RetrievalSettings { top_k: 0, ..RetrievalSettings::default() };
     assert!(
-        search(&Conversation { question: "TPM", completed: None, translated: None, earlier: &many }, &none)
-            .hits
-            .is_empty()
+        search(
+            &Conversation { question: "TPM", completed: None, translated: None, earlier: &many, today: None },
+            &none
+        )
+        .hits
+        .is_empty()
     );
 }
 
@@ -185,7 +204,7 @@ fn after_citing(question: &str, cited: &[&str], settings: &RetrievalSettings) ->
         all.hits.iter().filter(|hit| cited.contains(&hit.title.as_str())).map(|hit| hit.rank).collect();
     let before = [Earlier::answered("Who joined the call?", &all.hits, &citations)];
     assert_eq!(before[0].cited.len(), cited.len(), "each document once");
-    let conversation = Conversation { question, completed: None, translated: None, earlier: &before };
+    let conversation = Conversation { question, completed: None, translated: None, earlier: &before, today: None };
     retrieve_follow_up(engines, &conversation, settings, &CancelToken::never()).unwrap()
 }
 
@@ -232,7 +251,7 @@ fn a_question_whose_words_lead_elsewhere_keeps_a_source_of_the_conversation() {
     let places = |citations: &[usize]| {
         let before = [Earlier::answered("Who was there?", &first.hits, citations)];
         let question = "Was the annual report marked done?";
-        let conversation = Conversation { question, completed: None, translated: None, earlier: &before };
+        let conversation = Conversation { question, completed: None, translated: None, earlier: &before, today: None };
         let found = retrieve_follow_up(engines, &conversation, &settings, &CancelToken::never()).unwrap();
         let call = found.hits.iter().find(|hit| hit.title == "Call 1").unwrap();
         (call.rank, call.why.place, found.hits.iter().filter(|hit| hit.why.place == Place::Kept).count())
@@ -279,7 +298,8 @@ fn an_empty_domain_gives_no_hits_and_a_cancelled_search_says_so() {
     let (_folder, index) = domain(&embedder);
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let before = earlier(&["Who ran it?"]);
-    let conversation = Conversation { question: "And TPM?", completed: None, translated: None, earlier: &before };
+    let conversation =
+        Conversation { question: "And TPM?", completed: None, translated: None, earlier: &before, today: None };
     let settings = RetrievalSettings::default();
     assert!(retrieve_follow_up(engines, &conversation, &settings, &CancelToken::never()).unwrap().hits.is_empty());
     let source = CancelSource::default();
@@ -302,7 +322,7 @@ fn a_translation_is_searched_beside_a_first_question_too() {
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let ask = |translated| {
         let question = "Welches Büro bucht Züge?";
-        let conversation = Conversation { question, completed: Some(question), translated, earlier: &[] };
+        let conversation = Conversation { question, completed: Some(question), translated, earlier: &[], today: None };
         retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never()).unwrap()
     };
     assert!(ask(None).legs.is_empty());
@@ -349,7 +369,7 @@ fn the_reranker_reads_the_completed_question_or_the_one_before_a_bare_follow_up(
     ] {
         let reranker = Listening::default();
         let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&reranker) };
-        let conversation = Conversation { question, completed, translated: None, earlier: &before };
+        let conversation = Conversation { question, completed, translated: None, earlier: &before, today: None };
         retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never()).unwrap();
         assert_eq!(*reranker.0.lock().unwrap(), [read]);
     }

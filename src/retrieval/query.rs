@@ -4,6 +4,7 @@
 //! Not here: what a leg weighs (`plan`), searching (`follow_up`).
 
 use serde::{Deserialize, Serialize};
+use time::Date;
 
 use super::{Hit, RankedEvidence};
 use crate::base::DocumentId;
@@ -19,6 +20,8 @@ pub struct Conversation<'a> {
     pub translated: Option<&'a str>,
     /// The turns before it, oldest first; none for a first question.
     pub earlier: &'a [Earlier],
+    /// The day on which it is asked; none where "yesterday" means just an earlier version.
+    pub today: Option<Date>,
 }
 
 /// A turn before the question, as far as the search goes by it.

@@ -8,6 +8,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Instant;
 
+use time::Date;
+
 use super::arrange::{Placed, arrange};
 use super::explain::{Place, Worths, votes};
 use super::fuse::{Fused, fuse};
@@ -101,6 +103,7 @@ pub(super) struct Candidates {
     /// What their documents added.
     cited: HashMap<EvidenceId, f64>,
     rerank_scores: HashMap<EvidenceId, f64>,
+    today: Option<Date>,
 }
 
 impl Candidates {
@@ -118,7 +121,12 @@ impl Candidates {
         let cited = rests.raise(&mut fused, document);
         let searched =
             (1..).zip(&fused).map(|(rank, one)| (one.evidence, Searched { rank, score: one.score })).collect();
-        Ok(Self { fused, searched, cosines, stored, rests, cited, rerank_scores: HashMap::new() })
+        Ok(Self { fused, searched, cosines, stored, rests, cited, rerank_scores: HashMap::new(), today: None })
+    }
+
+    /// As of a day on which the question is asked.
+    pub(super) fn asked_on(self, today: Option<Date>) -> Self {
+        Self { today, ..self }
     }
 
     /// Scores the best of the pool and fuses their order with that of the scores (the RAGonite paper, Sec. 5).
@@ -178,7 +186,7 @@ impl Candidates {
     ) -> Vec<Hit> {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
-        let mut arranged = arrange(&self.fused, &self.stored, &retrieved.query, settings);
+        let mut arranged = arrange(&self.fused, &self.stored, (&retrieved.query, self.today), settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
         let named = |id: EvidenceId| {
             self.stored.get(&id).map_or((0, 0), |stored| naming.named(&stored.evidence, stored.indexed))

@@ -366,7 +366,13 @@ fn an_identifier_comes_first_in_a_conversation_and_in_another_language_too() {
     ingest(&mut index, &pages, &embedder).unwrap();
     let engines = Engines { index: &index, embedder: &embedder, reranker: None };
     let before = [Earlier { question: "Which defects of the OXT board are there?".into(), cited: Vec::new() }];
-    let asked = |question, completed, translated, earlier| Conversation { question, completed, translated, earlier };
+    let asked = |question, completed, translated, earlier| Conversation {
+        question,
+        completed,
+        translated,
+        earlier,
+        today: None,
+    };
     for conversation in [
         asked("OXT-1654", None, None, &before[..]),
         asked("OXT-1654", Some("What does the OXT process say of OXT-1654?"), None, &before),

@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use time::Date;
 
-use super::about::About;
+use super::about::{About, day_meant};
 use super::copies::{Candidate, MOST_WORDS, has_digit, is_the_same, sample, words};
 use crate::base::{DayOrMonth, EvidenceId, dates_in, document_date, page_number};
 use crate::evidence::Kind;
@@ -86,23 +86,25 @@ pub(super) struct Told {
 }
 
 /// Tells versions apart and puts those first that the question is about.
-pub(super) fn order(hits: &[Candidate<'_>], question: &str) -> Ordered {
+pub(super) fn order(hits: &[Candidate<'_>], question: &str, today: Option<Date>) -> Ordered {
     let mut places: Vec<usize> = (0..hits.len()).collect();
     let mut told = vec![None; hits.len()];
     let asked = Asked::of(question);
+    let meant = today.and_then(|today| day_meant(question, today));
     for best_first in pages(hits) {
         let Some(newest) = newest(&best_first, hits) else { continue };
         // Of what was before, the last that held is the nearest.
         let is_past = asked.about == About::Past;
         let mut in_order = if is_past { newest_first(&best_first, hits) } else { best_first.clone() };
+        let in_force = meant.and_then(|meant| in_force(&best_first, hits, meant));
         let age = |at: usize| if at == newest { Age::Newest } else { Age::Older };
         let wanted = |at: usize| match age(at) {
-            Age::Older if !asked.may_be_about(&hits[at], &hits[newest]) => Wanted::No,
+            Age::Older if Some(at) != in_force && !asked.may_be_about(&hits[at], &hits[newest]) => Wanted::No,
             Age::Newest | Age::Older => Wanted::Yes,
         };
         let says_more = |at: usize| age(at) == Age::Older && asked.has_figure_of(&hits[at], &hits[newest]);
         let claim = |at: usize| (asked.claim(&hits[at], age(at)), wanted(at) == Wanted::Yes);
-        let claim = |at: usize| (asked.about == About::Now && says_more(at), claim(at));
+        let claim = |at: usize| (Some(at) == in_force, asked.about == About::Now && says_more(at), claim(at));
         in_order.sort_by_cached_key(|at| Reverse(claim(*at)));
         for (place, hit) in best_first.iter().zip(in_order) {
             places[*place] = hit;
@@ -110,6 +112,12 @@ pub(super) fn order(hits: &[Candidate<'_>], question: &str) -> Ordered {
         }
     }
     Ordered { places, versions: told }
+}
+
+/// The version that held on a day: the last one that is of that day or of one before it. Nothing where a date is missing.
+fn in_force(versions: &[usize], hits: &[Candidate<'_>], of: Date) -> Option<usize> {
+    let days: Option<Vec<(Date, usize)>> = versions.iter().map(|at| Some((day(&hits[*at])?, *at))).collect();
+    days?.into_iter().filter(|(day, _)| *day <= of).max().map(|(_, at)| at)
 }
 
 /// What a question says about versions.
@@ -393,7 +401,7 @@ mod tests {
     }
 
     fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Wanted)>>) {
-        let Ordered { places, versions } = order(hits, question);
+        let Ordered { places, versions } = order(hits, question, None);
         (places, versions.into_iter().map(|told| told.map(|told| (told.age, told.wanted))).collect())
     }
 
@@ -409,7 +417,29 @@ mod tests {
             of(3, "Cranes", Some("2025-01-05T10:00"), NEW),
         ];
         assert_eq!(told(&hits, LOAD), (vec![2, 1, 0], vec![NEWEST, None, OLDER]));
-        assert_eq!(order(&hits, LOAD).versions[2].map(|told| told.newest), Some(2));
+        assert_eq!(order(&hits, LOAD, None).versions[2].map(|told| told.newest), Some(2));
+    }
+
+    #[test]
+    fn what_held_on_a_day_that_is_counted_from_today_comes_first() {
+        let hits = [
+            of(1, "Cranes", Some("2026-11-22"), OLD),
+            of(2, "Cranes", Some("2026-11-23"), NEW),
+            of(3, "Cranes", Some("2026-11-20"), NEW),
+        ];
+        let first = |question: &str, today| order(&hits, question, Some(today)).places[0];
+        let today = time::macros::date!(2026 - 11 - 24);
+        assert_eq!(first("At which load did the crane stop yesterday?", today), 1, "the newest is of yesterday");
+        assert_eq!(first("At which load did the crane stop the day before yesterday?", today), 0);
+        assert_eq!(first("Bei welcher Last hielt der Kran vorgestern?", today), 0);
+        assert_eq!(first("At which load did the crane stop 3 days ago?", today), 2, "it held until the next one");
+        let later = time::macros::date!(2026 - 11 - 30);
+        assert_eq!(first("At which load did the crane stop yesterday?", later), 1);
+        assert_eq!(
+            order(&hits, "At which load did the crane stop yesterday?", None).places[0],
+            0,
+            "just an earlier one"
+        );
     }
 
     const ALSO: Option<(Age, Wanted)> = Some((Age::Older, Wanted::Yes));
@@ -587,7 +617,7 @@ mod tests {
             let dates = [None, Some("2024-11-02"), Some("2025-01-05"), Some("soon")];
             let hits: Vec<_> =
                 pages.iter().map(|(page, title, text, date)| of(*page, titles[*title], dates[*date], texts[*text])).collect();
-            let Ordered { places, versions } = order(&hits, &question);
+            let Ordered { places, versions } = order(&hits, &question, None);
             let mut sorted = places.clone();
             sorted.sort_unstable();
             prop_assert_eq!(sorted, (0..hits.len()).collect::<Vec<_>>());

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use time::OffsetDateTime;
+
 use super::exit::{Exit, Failure};
 use super::json::SearchJson;
 use super::output::{Form, Output};
@@ -18,7 +20,7 @@ use crate::retrieval::{Conversation, Engines, Reranking, RetrievalSettings, Retr
 use crate::runtime::{cancel_on_interrupt, problem};
 
 pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<Exit, Failure> {
-    if args.query.trim().is_empty() {
+    if !args.query.contains(char::is_alphanumeric) {
         return Err(Failure::usage(Problem {
             what: "there is nothing to search for".to_owned(),
             next: "Give some words in quotes.".to_owned(),
@@ -48,7 +50,8 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     };
     let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
     let (question, translated) = (args.query.as_str(), translated.as_deref());
-    let conversation = Conversation { question, completed: None, translated, earlier: &[] };
+    let today = Some(OffsetDateTime::now_utc().date());
+    let conversation = Conversation { question, completed: None, translated, earlier: &[], today };
     let found = retrieve_follow_up(engines, &conversation, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::new(question, translated, &found))?,

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender};
 
+use time::OffsetDateTime;
+
 use super::document::parts_of;
 use super::engine::Engine;
 use super::problem::{Stop, problem};
@@ -226,7 +228,8 @@ impl Encoder {
         let engines = Engines { index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
         let Asked { question, completed, translated, earlier, settings } = asked;
         let translated = translated.as_deref();
-        let conversation = Conversation { question, completed: Some(completed), translated, earlier };
+        let today = Some(OffsetDateTime::now_utc().date());
+        let conversation = Conversation { question, completed: Some(completed), translated, earlier, today };
         Ok(retrieve_follow_up(engines, &conversation, &settings.searching(), &work.cancel)?)
     }
 

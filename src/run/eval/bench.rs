@@ -69,6 +69,12 @@ impl<'a> Bench<'a> {
         let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
         let unit = if by_model { Unit::Conversation } else { Unit::Question };
         let wanted = Wanted { domain: args.domain.clone(), languages: args.languages.clone(), limit, unit };
+        if let Some(domain) = args.domain.as_ref().filter(|domain| !start.paths.domain(domain).is_dir()) {
+            return Err(Failure::usage(Problem {
+                what: format!("there is no domain `{domain}`"),
+                next: "`ragonite domain list` shows those there are.".to_owned(),
+            }));
+        }
         let folder = folder_of(args)?;
         let benchmark = Benchmark::read(&folder, args.questions.as_deref(), &wanted)?;
         output.progress("loading the embedder");

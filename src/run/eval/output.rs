@@ -9,8 +9,9 @@ use super::super::exit::Failure;
 use super::super::output::{Form, Output};
 use super::bench::SettingsJson;
 use crate::app::Problem;
+use crate::base::clean_line;
 use crate::config::command_line;
-use crate::eval::{Comparison, Markdown, Run};
+use crate::eval::{Comparison, Markdown, Question, Run};
 
 /// What the report says of the figures of the paper.
 const ABOUT_PAPER: &str = "Columns named `paper` are from RAGonite (Saha Roy et al., WSDM 2025, arXiv 2412.10571), Tables \
@@ -95,13 +96,25 @@ pub(super) fn about_paper<T>(run: &Run<T>) -> String {
     run.papers.map(|papers| format!(" paper: {}", papers.said())).unwrap_or_default()
 }
 
+/// Questions that are named at most where many have the same flaw.
+const MOST_NAMED: usize = 5;
+
 /// Says what makes the figures lower than they are.
-pub(super) fn warn(without_gold: usize, questions: usize, output: &mut Output) {
-    if without_gold > 0 {
-        output.note(&format!(
-            "{without_gold} of {questions} questions have no gold page in the domain and count as not found"
-        ));
+pub(super) fn warn(without_gold: &[&Question], questions: usize, output: &mut Output) {
+    if without_gold.is_empty() {
+        return;
     }
+    let which = |question: &&Question| {
+        let pages: Vec<String> = question.gold.iter().map(|page| format!("`{}`", clean_line(page))).collect();
+        format!("turn {} of {} ({})", question.turn, clean_line(&question.conversation), pages.join(", "))
+    };
+    let named: Vec<String> = without_gold.iter().take(MOST_NAMED).map(which).collect();
+    let more = if without_gold.len() > MOST_NAMED { ", …" } else { "" };
+    output.note(&format!(
+        "{} of {questions} questions have no gold page in the domain and count as not found: {}{more}",
+        without_gold.len(),
+        named.join(", ")
+    ));
 }
 
 /// Says which gold pages are not one page.

@@ -94,7 +94,9 @@ impl Searches<'_> {
         }
         remembered(from_cache, total, self.cache.damaged(), output);
         if step.number == 1 {
-            warn(without_gold(&asked), asked.len(), output);
+            let missing: Vec<&Question> =
+                asked.iter().filter(|one| one.gold.is_empty()).map(|one| &one.question).collect();
+            warn(&missing, asked.len(), output);
         }
         Ok(asked)
     }
