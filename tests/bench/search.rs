@@ -193,7 +193,7 @@ fn measure(
             let mut before: Vec<Earlier> = Vec::new();
             for question in questions {
                 let earlier = if asked == Asked::Alone { &[] } else { &before[before.len().saturating_sub(BEFORE)..] };
-                let conversation = Conversation { question, completed: None, translated: None, earlier };
+                let conversation = Conversation { question, completed: None, translated: None, earlier, today: None };
                 let started = Instant::now();
                 let retrieved =
                     retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never())?;
