@@ -69,14 +69,17 @@ impl<'a> Bench<'a> {
         let by_model = args.completion == Completion::Model || args.ablate == Some(Ablation::Completion);
         let unit = if by_model { Unit::Conversation } else { Unit::Question };
         let wanted = Wanted { domain: args.domain.clone(), languages: args.languages.clone(), limit, unit };
-        if let Some(domain) = args.domain.as_ref().filter(|domain| !start.paths.domain(domain).is_dir()) {
-            return Err(Failure::usage(Problem {
-                what: format!("there is no domain `{domain}`"),
-                next: "`ragonite domain list` shows those there are.".to_owned(),
-            }));
-        }
         let folder = folder_of(args)?;
-        let benchmark = Benchmark::read(&folder, args.questions.as_deref(), &wanted)?;
+        let missing = args.domain.as_ref().filter(|domain| !start.paths.domain(domain).is_dir());
+        let benchmark = match (Benchmark::read(&folder, args.questions.as_deref(), &wanted), missing) {
+            (Err(EvalError::NothingToAsk { .. }), Some(domain)) => {
+                return Err(Failure::usage(Problem {
+                    what: format!("there is no domain `{domain}`"),
+                    next: "`ragonite domain list` shows those there are; name one with --domain.".to_owned(),
+                }));
+            }
+            (read, _) => read?,
+        };
         output.progress("loading the embedder");
         let embedder = models::embedder(start, args.how.embedder.as_deref(), &cancel)?;
         let reranker = start.reranker(&cancel)?;
