@@ -80,7 +80,8 @@ pub enum Command {
     /// List, show, change, check and remove domains
     #[command(subcommand)]
     Domain(Domain),
-    /// Search a domain without asking a model. What is not typed is as set for the domain, else as configured
+    /// Search a domain without an answer; a model only translates a query in another language than the documents. What is
+    /// not typed is as set for the domain, else as configured
     Search(Search),
     /// Ask one question. What is not typed is as set for the domain, else as configured; what a domain has of its own is
     /// said on stderr

@@ -74,6 +74,13 @@ pub struct Part {
     pub questions: Vec<Question>,
 }
 
+impl Part {
+    /// Whether its questions are to the domain of this name, or to none by name.
+    fn is_for(&self, name: &DomainName) -> bool {
+        self.domain.as_ref().is_none_or(|domain| domain == name)
+    }
+}
+
 /// Which questions are asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
@@ -126,6 +133,8 @@ pub struct Benchmark {
     pub questions: PathBuf,
     /// By domain.
     pub parts: Vec<Part>,
+    /// Questions of the file that are left out because another domain was wanted than the one they name.
+    pub of_other_domains: usize,
 }
 
 impl Benchmark {
@@ -151,13 +160,14 @@ impl Benchmark {
             vec![Part { domain: None, documents: documents_of(folder), prefix: String::new(), questions }]
         };
         let nothing = nothing_to_ask(&file, &parts);
+        let of_other_domains = wanted.of_other_domains(&parts);
         wanted.keep(&mut parts);
         if parts.is_empty() {
             return Err(nothing);
         }
         let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let name = crate::base::clean_line(&name.file_name().unwrap_or_default().to_string_lossy());
-        Ok(Self { name, questions: file, parts })
+        Ok(Self { name, questions: file, parts, of_other_domains })
     }
 
     /// Whether the paper's figures are about these questions: its benchmark comes as JSON, and asks for pages of one wiki.
@@ -184,10 +194,15 @@ impl Benchmark {
 }
 
 impl Wanted {
+    fn of_other_domains(&self, parts: &[Part]) -> usize {
+        let others = |name| parts.iter().filter(move |part| !part.is_for(name));
+        self.domain.iter().flat_map(others).map(|part| part.questions.len()).sum()
+    }
+
     /// The limit comes last: it counts what can be asked.
     fn keep(&self, parts: &mut Vec<Part>) {
         if let Some(name) = &self.domain {
-            parts.retain(|part| part.domain.as_ref().is_none_or(|domain| domain == name));
+            parts.retain(|part| part.is_for(name));
         }
         for part in &mut *parts {
             part.questions.retain(|question| self.languages.contains(&question.language));
@@ -305,6 +320,8 @@ mod tests {
         let league = Wanted { domain: Some("demo-league".parse().unwrap()), ..all() };
         let of_league = Benchmark::read(&demo(), None, &league).unwrap().len();
         assert!((3..20).contains(&of_league), "{of_league}");
+        let left_out = |wanted| Benchmark::read(&demo(), None, wanted).unwrap().of_other_domains;
+        assert_eq!((left_out(&league), left_out(&all())), (20 - of_league, 0));
         for limit in [Limit::First(3), Limit::Spread(3)] {
             let wanted = Wanted { languages: vec![Language::English], limit, ..league.clone() };
             let benchmark = Benchmark::read(&demo(), None, &wanted).unwrap();

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::answers::ScoredAnswer;
 use super::attributed::{Explained, WAYS, Way};
-use super::figures::{Figures, Measured};
+use super::figures::{Figures, Line, Measured};
 use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1};
 use super::paper::{self, Papers};
 use super::significance::{Difference, Exchanged, Significance, Tested, Tests};
@@ -242,21 +242,24 @@ impl<T: Scored> Runs<T> {
 }
 
 impl<T> Runs<T> {
-    /// A figure of every run, by slice.
+    /// A figure of every run, by slice; the paper's beside each run for which it has one at all.
     fn by_slice(&self, name: Name) -> String {
+        let Some(first) = self.runs.first() else { return String::new() };
+        let languages = first.figures.languages();
+        let papers = |run: &Run<T>| {
+            let has = |papers: &Papers, line: &Line| papers.figure(name, line.slice, &languages).is_some();
+            run.papers.filter(|papers| paper::has(name) && run.figures.lines.iter().any(|line| has(papers, line)))
+        };
         let mut header = vec!["slice".to_owned(), "questions".to_owned()];
         for (place, run) in self.runs.iter().enumerate() {
             header.push(if place == self.default { format!("{} *", run.name) } else { run.name.clone() });
-            header.extend(run.papers.filter(|_| paper::has(name)).map(|_| "paper".to_owned()));
+            header.extend(papers(run).map(|_| "paper".to_owned()));
         }
-        let Some(first) = self.runs.first() else { return String::new() };
-        let languages = first.figures.languages();
         let rows = first.figures.lines.iter().map(|line| {
             let mut cells = vec![named(line.slice), line.questions.to_string()];
             for run in &self.runs {
                 cells.push(optional(run.figures.get(line.slice, name).map(|figure| figure.value)));
-                let beside = run.papers.filter(|_| paper::has(name));
-                cells.extend(beside.map(|papers| optional(papers.figure(name, line.slice, &languages))));
+                cells.extend(papers(run).map(|papers| optional(papers.figure(name, line.slice, &languages))));
             }
             cells
         });
@@ -444,6 +447,19 @@ mod tests {
     fn runs_stand_side_by_side_with_the_paper_and_tests_of_all_and_of_follow_ups() {
         insta::assert_snapshot!(completions(Comparison::Paper).text());
         assert!(!completions(Comparison::Nothing).text().contains("paper"));
+    }
+
+    #[test]
+    fn a_run_that_the_paper_has_nothing_of_has_no_column_of_it() {
+        let history = Variation { completion: Completion::History, ..as_in_paper() };
+        let nothing = Papers::beside(&history, Some(Ablation::Completion));
+        let mut runs = completions(Comparison::Paper);
+        let columns =
+            |runs: &Runs<Asked>| runs.by_slice(URL_P_AT_1).lines().next().map(|line| line.matches("paper").count());
+        // Nor has it questions that nobody completed.
+        assert_eq!(columns(&runs), Some(2));
+        runs.runs[1].papers = Some(nothing);
+        assert_eq!(columns(&runs), Some(1));
     }
 
     #[test]

@@ -97,10 +97,10 @@ fn text(json: &ListJson) -> String {
         let _ = match (&domain.summary, &domain.problem) {
             (Some(summary), _) => writeln!(
                 text,
-                "{:<20} {:>6} documents {:>8} evidences  {}  {}{}",
+                "{:<20} {:>16} {:>18}  {}  {}{}",
                 domain.name.as_str(),
-                summary.documents,
-                summary.evidences.total(),
+                counted(summary.documents, "document"),
+                counted(summary.evidences.total(), "evidence"),
                 clean_line(&summary.embedder.model),
                 clean_line(&summary.title),
                 own_settings(domain.settings.len())
@@ -224,10 +224,16 @@ fn rebuild(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit
     Ok(Exit::Done)
 }
 
+/// So many of what `one` names.
+fn counted(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}
+
 fn check_text(report: &CheckReport) -> String {
     let CheckReport { domain, documents, evidences, findings, .. } = report;
     let state = if report.clean { "nothing is wrong" } else { "this was found:" };
-    let mut text = format!("{domain}: {documents} documents, {} evidences; {state}\n", evidences.total());
+    let (documents, evidences) = (counted(*documents, "document"), counted(evidences.total(), "evidence"));
+    let mut text = format!("{domain}: {documents}, {evidences}; {state}\n");
     for finding in findings {
         let _ = writeln!(text, "  {}: {}", fault(*finding), remedy(finding.remedy, domain));
     }
@@ -304,8 +310,8 @@ fn details_text(details: &DomainDetails, settings: &[String]) -> String {
         let date = entry.date.as_deref().map(|date| format!("  {}", clean_line(date))).unwrap_or_default();
         let _ = writeln!(
             text,
-            "{:>6} evidences  {}{date}\n                  {}",
-            entry.evidences.total(),
+            "{:>16}  {}{date}\n                  {}",
+            counted(entry.evidences.total(), "evidence"),
             clean_line(&entry.title),
             clean_line(&entry.source.to_string_lossy())
         );

@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod domain;
 mod eval;
+mod excerpt;
 mod exit;
 mod explain;
 mod frames;

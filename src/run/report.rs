@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use super::excerpt::excerpt;
 use crate::attribution::{Attribution, Cluster, How, OTHERWISE, Sentence, change_of};
 use crate::base::{clean_line, clean_text};
 use crate::history::{Outcome, TurnRecord};
@@ -12,7 +13,7 @@ use crate::retrieval::{Hit, Retrieved};
 
 /// Width of a full bar in cells.
 const BAR: usize = 30;
-/// Characters of an evidence's content that are shown.
+/// The most characters of an evidence's content that are shown.
 const SNIPPET: usize = 160;
 
 /// The whole turn: question, completed question, answer, evidence, attribution.
@@ -104,14 +105,14 @@ pub(super) fn absent(found: &Retrieved) -> String {
     }
 }
 
-/// One hit on three lines: where it is, which version of which file or page from when, and how it begins.
+/// One hit on three lines: where it is, which version of which file or page from when, and what of it has the words.
 pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     let leg = |name: &str, rank: Option<usize>| rank.map_or(format!("{name} -"), |rank| format!("{name} {rank}"));
     let (heading, location) = (clean_line(&hit.heading), clean_line(&hit.location));
     // Most locations begin with their heading.
     let place =
         if heading.is_empty() || location.contains(&heading) { location } else { format!("{heading}, {location}") };
-    let snippet: String = clean_line(&hit.content).chars().take(SNIPPET).collect();
+    let snippet = excerpt(&clean_line(&hit.content), &hit.why.matched, SNIPPET);
     let from: Vec<String> = [hit.version.map(|version| version.age.says().to_owned())]
         .into_iter()
         .flatten()

@@ -1,6 +1,7 @@
 //! `ragonite search`: hits without a model's answer.
 
 use std::fmt::Write as _;
+use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
@@ -41,6 +42,7 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     if holds == Holds::Nothing {
         output.empty_domain(&args.domain);
     }
+    let started = Instant::now();
     let translated = match translation_wanted(&args.query, index.language()?, settings.translate) {
         Some(languages) if holds == Holds::Documents => {
             let max_tokens = asked.prompt.rewrite_tokens;
@@ -48,6 +50,7 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
         }
         _ => None,
     };
+    let translating = translated.is_some().then(|| started.elapsed());
     let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
     let (question, translated) = (args.query.as_str(), translated.as_deref());
     let today = Some(OffsetDateTime::now_utc().date());
@@ -55,7 +58,7 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let found = retrieve_follow_up(engines, &conversation, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::new(question, translated, &found))?,
-        Form::Text => output.text(&text(&found, holds, args.context))?,
+        Form::Text => output.text(&text(&found, holds, (args.context, translating)))?,
     }
     Ok(Exit::Done)
 }
@@ -121,8 +124,8 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     settings
 }
 
-/// The hits; with their whole texts where parts of the context were asked for.
-fn text(found: &Retrieved, holds: Holds, context: Option<ContextParts>) -> String {
+/// The hits; with their whole texts where parts of the context were asked for, and the time a translation took.
+fn text(found: &Retrieved, holds: Holds, (context, translating): (Option<ContextParts>, Option<Duration>)) -> String {
     let mut text = report::absent(found);
     for hit in &found.hits {
         text.push_str(&report::hit_lines(hit, ' '));
@@ -136,7 +139,9 @@ fn text(found: &Retrieved, holds: Holds, context: Option<ContextParts>) -> Strin
         text.push_str("Nothing was found.\n");
     }
     let hits = if found.hits.len() == 1 { "hit" } else { "hits" };
-    let _ = writeln!(text, "{} {hits} in {:.1} ms", found.hits.len(), found.timings_ms.total.0);
+    let translating = translating.map(|time| format!(", after {:.1} s of translating", time.as_secs_f64()));
+    let translating = translating.unwrap_or_default();
+    let _ = writeln!(text, "{} {hits} in {:.1} ms{translating}", found.hits.len(), found.timings_ms.total.0);
     text
 }
 

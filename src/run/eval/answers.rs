@@ -120,7 +120,9 @@ impl<'a> Answers<'a> {
                     output.progress(&step.line(&eta.line_of(&Doing::Answering(event), Instant::now())));
                 };
                 let answered = answer(asking, &mut speaker, question, &bench.cancel, &mut tell)?;
-                output.progress(&step.line(&eta.line("judging", Instant::now())));
+                if self.judge.will_judge(&answered) {
+                    output.progress(&step.line(&eta.line("judging", Instant::now())));
+                }
                 let judged = self.judge.judged(speaker.generator(), &answered, &bench.cancel)?;
                 scored.push(ScoredAnswer::new(answered, judged));
                 let used = speaker.used().and(self.judge.used());
@@ -167,6 +169,11 @@ impl Judge {
     /// How often it was asked, where it is another model than the one that answers.
     fn used(&self) -> Used {
         if let Self::Other(_, judge) = self { judge.used() } else { Used::default() }
+    }
+
+    /// Whether a model is asked what the answer is worth: one that says that nothing was found is worth nothing.
+    fn will_judge(&self, answered: &Answered) -> bool {
+        !matches!(self, Self::Nobody) && answered.answer.answered
     }
 
     fn judged(

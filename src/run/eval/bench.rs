@@ -13,7 +13,7 @@ use super::super::output::Output;
 use super::super::pace::Pace;
 use super::super::start::Start;
 use super::models;
-use super::output::{check_report, warn_of_ambiguous};
+use super::output::{check_report, tell_of_other_domains, warn_of_ambiguous};
 use super::pace::Step;
 use crate::answer::AnswerSettings;
 use crate::app::Problem;
@@ -80,6 +80,7 @@ impl<'a> Bench<'a> {
             }
             (read, _) => read?,
         };
+        tell_of_other_domains(benchmark.of_other_domains, output);
         output.progress("loading the embedder");
         let embedder = models::embedder(start, args.how.embedder.as_deref(), &cancel)?;
         let reranker = start.reranker(&cancel)?;
@@ -223,8 +224,8 @@ impl<'a> Bench<'a> {
         Ok(if own.is_empty() && self.args.domain.is_none() { part.prefix.clone() } else { own })
     }
 
-    /// Everything but the question that decides what a search finds, the device of the encoders too; `speaking` where a model of this fingerprint has a
-    /// part in it.
+    /// Everything but the question that decides what a search finds, the device of the encoders too; `speaking` where a
+    /// model of this fingerprint has a part in it.
     pub(super) fn fingerprint(
         &self,
         index: &Index,

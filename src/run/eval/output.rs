@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use serde::Serialize;
+use time::OffsetDateTime;
 
 use super::super::exit::Failure;
 use super::super::output::{Form, Output};
@@ -55,7 +56,8 @@ impl<J: Serialize> Given<'_, J> {
 
     fn report(&self) -> String {
         let mut report = Markdown::new(&format!("ragonite eval {}", self.what));
-        report.block(&format!("{} questions; ragonite {}.", self.questions, env!("CARGO_PKG_VERSION")));
+        let (version, today) = (env!("CARGO_PKG_VERSION"), OffsetDateTime::now_utc().date());
+        report.block(&format!("{} questions; ragonite {version}; {today}, UTC.", self.questions));
         if self.comparison == Comparison::Paper {
             report.block(ABOUT_PAPER);
         }
@@ -124,6 +126,13 @@ pub(super) fn warn_of_ambiguous(ambiguous: usize, questions: usize, output: &mut
             "the gold pages of {ambiguous} of {questions} questions fit several documents, each of which counts as right: \
              give more of their paths to tell them apart"
         ));
+    }
+}
+
+/// Says how many questions are left out because they are asked to another domain than the one that is named.
+pub(super) fn tell_of_other_domains(questions: usize, output: &mut Output) {
+    if questions > 0 {
+        output.note(&format!("{questions} questions to other domains are left out"));
     }
 }
 
