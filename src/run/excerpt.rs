@@ -6,8 +6,8 @@
 
 /// Letters at the end of a word that may be an ending.
 const ENDING: usize = 2;
-/// Letters of the shortest word that may have an ending.
-const LEAST_WITH_ENDING: usize = 6;
+/// Letters that a word keeps without its ending.
+const LEAST_STEM: usize = 4;
 
 /// A word of the text.
 struct Word {
@@ -24,31 +24,34 @@ pub(super) fn excerpt(text: &str, sought: &[String], most: usize) -> String {
         return text.to_owned();
     }
     let words = words_of(text, sought);
-    let starts = (0..words.len()).map(|first| (first, last_of(text, &words, first, most)));
+    let in_part = |first: usize| {
+        let last = last_of(text, &words, first, most);
+        (found(&words[first..=last], sought.len()), first, last)
+    };
     // Of equals the first.
-    let best = starts.map(|(first, last)| (found(&words[first..=last], sought.len()), first, last));
-    let best = best.fold((0, 0, last_of(text, &words, 0, most)), |best, one| if one.0 > best.0 { one } else { best });
-    let (_, first, last) = best;
+    let parts = (0..words.len()).map(in_part);
+    let Some((_, first, last)) = parts.reduce(|best, part| if part.0 > best.0 { part } else { best }) else {
+        return String::new();
+    };
     let first = centred(text, &words, (first, last), most);
     let last = last_of(text, &words, first, most);
-    let part: String = text
-        [words.get(first).map_or(0, |word| word.from)..words.get(last).map_or(text.len(), |word| word.to)]
-        .chars()
-        .take(most)
-        .collect();
+    let whole = &text[words[first].from..words[last].to];
+    let part: String = whole.chars().take(most).collect();
     let before = if first > 0 { "… " } else { "" };
-    let after = if last + 1 < words.len() || part.chars().count() == most { " …" } else { "" };
+    let after = if last + 1 < words.len() || part.len() < whole.len() { " …" } else { "" };
     format!("{before}{part}{after}")
 }
 
 fn words_of(text: &str, sought: &[String]) -> Vec<Word> {
     let sought: Vec<String> = sought.iter().map(|word| word.to_lowercase()).collect();
-    let begin = text.as_ptr() as usize;
-    let pieces = text.split_whitespace();
-    let words = pieces.map(|piece| {
-        let from = piece.as_ptr() as usize - begin;
-        let plain = piece.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        Word { from, to: from + piece.len(), is: sought.iter().position(|word| is_form_of(&plain, word)) }
+    let mut next = 0;
+    let words = text.split_inclusive(char::is_whitespace).filter_map(|piece| {
+        let from = next;
+        next += piece.len();
+        let word = piece.trim_end();
+        let plain = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let is = sought.iter().position(|sought| is_form_of(&plain, sought));
+        (!word.is_empty()).then_some(Word { from, to: from + word.len(), is })
     });
     words.collect()
 }
@@ -56,12 +59,11 @@ fn words_of(text: &str, sought: &[String]) -> Vec<Word> {
 /// Whether `word` is `sought`, or that with another ending, or has it as one of its parts.
 fn is_form_of(word: &str, sought: &str) -> bool {
     let letters = sought.chars().count();
-    let stem = if letters >= LEAST_WITH_ENDING { letters - ENDING } else { letters };
-    let stem: String = sought.chars().take(stem).collect();
-    !stem.is_empty()
-        && (word.split(|c: char| !c.is_alphanumeric()).any(|part| part == sought)
-            || word == sought
-            || (letters >= LEAST_WITH_ENDING && word.starts_with(&stem)))
+    let stem: String = sought.chars().take(letters.saturating_sub(ENDING).max(LEAST_STEM)).collect();
+    let is_longer = letters > LEAST_STEM;
+    word == sought
+        || (is_longer && word.starts_with(&stem))
+        || word.split(|c: char| !c.is_alphanumeric()).any(|part| part == sought)
 }
 
 /// The last word that has room when `first` is the first.
@@ -137,6 +139,7 @@ mod tests {
     #[test]
     fn an_end_is_not_cut() {
         assert_eq!(excerpt("one two three four five", &sought(&["five"]), 10), "… four five");
+        assert_eq!(excerpt("one two three four five", &sought(&["five"]), 9), "… four five");
     }
 
     #[test]
