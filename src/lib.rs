@@ -21,6 +21,7 @@
 //! - [`inference`]: embedder, reranker, generator; the catalog and the weights on disk.
 //! - `download`: fetching weights; exists only with the feature `hub`.
 //! - [`index`]: one domain on disk.
+//! - [`bundle`]: program, weights and domains in one file, for a machine without network.
 //! - [`retrieval`]: question -> hits.
 //! - [`prompt`]: evidence and history -> prompt.
 //! - [`answer`]: rewrite, translate, generate, cite.
@@ -64,6 +65,9 @@ pub mod inference;
 pub mod download;
 
 pub mod index;
+
+pub mod bundle;
+
 pub mod retrieval;
 
 pub mod prompt;

@@ -195,8 +195,13 @@ impl Shown {
 }
 
 /// Reads what the model said to `prompt`, or to the same prompt with other sources; also for counterfactual answers.
-pub fn read_answer(text: &str, prompt: &Prompt) -> (Citations, bool) {
-    let said = clean_text(text);
+pub fn read_answer(completion: &Completion, prompt: &Prompt) -> (Citations, bool) {
+    let said = match completion.finish {
+        // Nobody closes a citation in which an answer was cut.
+        Finish::Length => citation::without_unclosed(&completion.text),
+        Finish::End | Finish::Stop => &completion.text,
+    };
+    let said = clean_text(said);
     let said = said.trim();
     let sources = prompt.sources();
     let citations = citation::read(said, &sources);
@@ -211,11 +216,7 @@ pub fn read_answer(text: &str, prompt: &Prompt) -> (Citations, bool) {
 }
 
 fn finished(input: &AnswerInput<'_>, prompt: Prompt, completion: Completion) -> Answer {
-    let said = match completion.finish {
-        Finish::Length => citation::without_unclosed(&completion.text),
-        Finish::End | Finish::Stop => &completion.text,
-    };
-    let (citations, said_something) = read_answer(said, &prompt);
+    let (citations, said_something) = read_answer(&completion, &prompt);
     let answered = said_something && !citations.text.is_empty();
     // A model that says nothing has found nothing.
     let text = if citations.text.is_empty() { out_of_scope(input.language).to_owned() } else { citations.text };

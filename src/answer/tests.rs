@@ -458,13 +458,18 @@ fn where_a_model_only_cites_it_writes_on_from_a_beginning_and_what_it_cited_is_n
     assert!(answer.answered && !answer.only_cites() && generator.asked.len() == 2);
     assert_eq!(generator.asked[1].parts[..generator.asked[0].parts.len()], generator.asked[0].parts);
     // A counterfactual answer begins in the same way, and is out of scope as any other.
+    let said = |text: &str, finish| Completion { text: text.to_owned(), finish, ..answer.completion.clone() };
+    let read = |completion: &Completion| read_answer(completion, &answer.prompt);
+    let red = "Laut den Quellen ist sie rot [Source 2].";
+    assert_eq!(read(&said("ist sie rot [Source 2].", Finish::End)).0.text, red);
     assert_eq!(
-        read_answer("ist sie rot [Source 2].", &answer.prompt).0.text,
-        "Laut den Quellen ist sie rot [Source 2]."
+        read(&said("ist sie rot [Source 2]. Und [Source", Finish::Length)).0.text,
+        format!("{red} Und"),
+        "nobody closes a citation in which an answer was cut"
     );
     let nothing = out_of_scope(Language::German);
     assert_eq!(
-        read_answer(nothing, &answer.prompt),
+        read(&said(nothing, Finish::End)),
         (Citations { text: nothing.to_owned(), ..Citations::default() }, false)
     );
     assert_eq!(answer.prompt.without(&[1]).lead(), answer.prompt.lead());

@@ -58,7 +58,7 @@ pub struct ExplainInput<'a> {
     /// Makes what the model said into what is shown: clean, citations in one form. Both answers of a comparison go
     /// through it, so that a difference in form is none in meaning, and lose their citations: without a source its mark
     /// is gone too, and a source that is only named would seem to matter.
-    pub present: &'a dyn Fn(&str) -> String,
+    pub present: &'a dyn Fn(&Completion) -> String,
 }
 
 /// The models that are needed.
@@ -84,7 +84,7 @@ pub fn explain(
     let Some(now) = otherwise(&input, engines.generator, cancel)? else {
         return by_leaving_out(input, engines, cancel, on_cluster);
     };
-    let text = (input.present)(&now.text);
+    let text = (input.present)(&now);
     let answer = Answer { text: text.clone(), completion: now, named: None, ..input.answer.clone() };
     // What was found before was held against another answer.
     let input = ExplainInput { answer: &answer, known: &[], ..input };
@@ -120,7 +120,7 @@ fn by_leaving_out(
     let started = Instant::now();
     let order = removal_order(&input);
     let findings = Findings {
-        original: without_marks(&(input.present)(&input.answer.completion.text)),
+        original: without_marks(&(input.present)(&input.answer.completion)),
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
         known: Known { total: order.len(), done: 0, settled: Vec::with_capacity(order.len()), estimated: Vec::new() },
@@ -284,7 +284,7 @@ impl Findings<'_, '_> {
             1.0
         } else {
             let started = Instant::now();
-            let similarity = self.compare(without_marks(&(self.input.present)(&completion.text)))?;
+            let similarity = self.compare(without_marks(&(self.input.present)(&completion)))?;
             add(&mut self.timings_ms.compare, started.elapsed());
             similarity
         };
@@ -327,7 +327,7 @@ impl Findings<'_, '_> {
             how,
             contribution,
             share: None,
-            counterfactual_answer: counterfactuals.first().map(|one| (self.input.present)(&one.completion.text)),
+            counterfactual_answer: counterfactuals.first().map(|one| (self.input.present)(&one.completion)),
             divergences: Vec::new(),
             counterfactuals,
         };

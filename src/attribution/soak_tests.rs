@@ -176,7 +176,7 @@ impl Soak {
             known: &[],
             settings: &settings,
             max_tokens: request.max_tokens,
-            present: &clean_text,
+            present: &|said| clean_text(&said.text),
         };
         let engines = Engines { generator: &mut self.generator, embedder: &self.embedder };
         match explain(input, engines, cancel, &mut |_, _, _| {}) {

@@ -179,7 +179,7 @@ fn input<'a>(answer: &'a Answer, sources: &'a [SourceVector], settings: &'a Attr
         known: &[],
         settings,
         max_tokens: 64,
-        present: &clean_text,
+        present: &|said| clean_text(&said.text),
     }
 }
 

@@ -97,6 +97,9 @@ pub enum Command {
     /// Look at, fetch and check model weights
     #[command(subcommand)]
     Models(Models),
+    /// Carry the program, its weights and domains to a machine without network in one file
+    #[command(subcommand)]
+    Bundle(Bundle),
     /// Say what this machine can run, what is missing, and that nothing can reach the network
     Doctor,
     /// Print what makes a shell complete the commands and options: bash, zsh, fish, elvish or powershell
@@ -242,10 +245,10 @@ pub struct Search {
     /// Only documents with this text in their title, address or path
     #[arg(long, value_name = "TEXT")]
     pub document: Option<String>,
-    /// Only documents of this day or later, such as 2025-03-01; those without a date are left out
+    /// Only documents of this day or later, such as 2025-03-01; one of a month may be of any day of it, those without a date are left out
     #[arg(long, value_name = "DATE", value_parser = day)]
     pub since: Option<Date>,
-    /// Only documents of this day or earlier; those without a date are left out
+    /// Only documents of this day or earlier; one of a month may be of any day of it, those without a date are left out
     #[arg(long, value_name = "DATE", value_parser = day)]
     pub until: Option<Date>,
     /// What to search for
@@ -479,4 +482,46 @@ pub enum Models {
     Pull,
     /// Check the weights of the profile against the catalog
     Verify,
+    /// Take in weights that are in files or folders of yours, whatever their names are: what is in the catalog is told by
+    /// its sha256 and copied into the models folder
+    Import {
+        /// Files, and folders that are looked through
+        #[arg(value_name = "PATH", required = true)]
+        paths: Vec<PathBuf>,
+    },
+}
+
+/// `ragonite bundle …`.
+#[derive(Debug, Subcommand)]
+pub enum Bundle {
+    /// Pack this program, the weights of the profile and domains into one file. Conversations are never packed
+    Create(CreateBundle),
+    /// Take weights and domains out of such a file. The program is taken out with `tar`, as the file in it says
+    Install(InstallBundle),
+}
+
+/// `ragonite bundle create`.
+#[derive(Debug, Args)]
+pub struct CreateBundle {
+    /// A domain that goes with it, as often as there are domains to take; its documents are in it as passages, lists,
+    /// tables and rows
+    #[arg(long = "domain", value_name = "NAME")]
+    pub domains: Vec<DomainName>,
+    /// Leave the weights out
+    #[arg(long)]
+    pub without_models: bool,
+    /// The file to write [default: ragonite-PROFILE.tar here]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `ragonite bundle install`.
+#[derive(Debug, Args)]
+pub struct InstallBundle {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Let domains of the bundle take the place of those that are here with the same name
+    #[arg(long)]
+    pub replace: bool,
 }

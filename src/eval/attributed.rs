@@ -17,7 +17,7 @@ use crate::attribution::{
     SimilarityInput, SourceVector, explain, preview, probability, similarity,
 };
 use crate::base::CancelToken;
-use crate::inference::{Embed, Generate};
+use crate::inference::{Completion, Embed, Generate};
 
 /// A way to attribute, as far as figures tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -238,7 +238,7 @@ impl Explaining<'_> {
             Removed::Evidence => &alone,
             Removed::Cluster => self.settings,
         };
-        let present = |text: &str| read_answer(text, &answered.answer.prompt).0.text;
+        let present = |said: &Completion| read_answer(said, &answered.answer.prompt).0.text;
         let input = ExplainInput {
             question: &answered.query,
             answer: &answered.answer,

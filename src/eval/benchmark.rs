@@ -196,7 +196,8 @@ impl Benchmark {
 impl Wanted {
     fn of_other_domains(&self, parts: &[Part]) -> usize {
         let others = |name| parts.iter().filter(move |part| !part.is_for(name));
-        self.domain.iter().flat_map(others).map(|part| part.questions.len()).sum()
+        let is_asked = |question: &&Question| self.languages.contains(&question.language);
+        self.domain.iter().flat_map(others).map(|part| part.questions.iter().filter(is_asked).count()).sum()
     }
 
     /// The limit comes last: it counts what can be asked.

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{EvalError, Flaw};
-use crate::base::DomainName;
+use crate::base::{DomainName, dates_in};
 use crate::evidence::Kind;
 
 /// Whether one evidence is enough for an answer.
@@ -180,9 +180,26 @@ pub(super) fn normalized(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether an answer has a fact as whole words: no `17` in `17.5`, no `Ann` in `planned`. Both are [`normalized`].
+/// Endings with which a word of a fact is still the same word.
+const ENDINGS: &[&str] = &["s", "es", "n", "en", "e"];
+
+/// Letters of the shortest word that may have an ending: "no" is not in "nos".
+const LEAST_STEM: usize = 4;
+
+/// Whether an answer has a fact as whole words: no `17` in `17.5`, no `Ann` in `planned`; `board` is in `boards`, and
+/// `2025` in `08.04.2025`. Both are [`normalized`].
 pub(super) fn contains(answer: &str, fact: &str) -> bool {
-    answer.match_indices(fact).any(|(at, _)| !splits(answer, at) && !splits(answer, at + fact.len()))
+    answer.match_indices(fact).any(|(at, _)| {
+        let end = at + fact.len();
+        !splits(answer, at) && (!splits(answer, end) || is_before_an_ending(fact, &answer[end..]))
+    })
+}
+
+/// Whether what follows is no more than an ending of the last word of the fact.
+fn is_before_an_ending(fact: &str, rest: &str) -> bool {
+    let stem = fact.chars().rev().take_while(|c| c.is_alphabetic()).count();
+    let ending: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+    stem >= LEAST_STEM && ENDINGS.contains(&ending.as_str())
 }
 
 /// Whether a place in a text is inside of a word, or of a number with its point or comma.
@@ -200,7 +217,18 @@ fn splits(text: &str, at: usize) -> bool {
         || is(last, char::is_alphabetic) && is(first, char::is_numeric) && !is_mark;
     let before_point = is(last, char::is_numeric) && is_point(first) && is(second, char::is_numeric);
     let behind_point = is(last_but_one, char::is_numeric) && is_point(last) && is(first, char::is_numeric);
-    in_word || before_point || behind_point
+    in_word || ((before_point || behind_point) && is_of_one_number(text, at))
+}
+
+/// Whether the digits around a place are one number: `17.5`, `1,000`, `3.4.0`; not a date, nor `12,17,20`.
+fn is_of_one_number(text: &str, at: usize) -> bool {
+    let is_part = |c: char| c.is_numeric() || matches!(c, '.' | ',');
+    let from = text[..at].trim_end_matches(is_part).len();
+    let to = text.len() - text[at..].trim_start_matches(is_part).len();
+    let run = text[from..to].trim_matches(['.', ',']);
+    let groups: Vec<&str> = run.split(',').skip(1).collect();
+    let is_list = groups.len() > 1 && !groups.iter().all(|group| group.len() == 3);
+    !is_list && dates_in(run).is_empty()
 }
 
 #[cfg(test)]
@@ -218,6 +246,10 @@ mod tests {
             ("v3.4.0", "3.4.0"),
             ("17kg", "17"),
             ("3,5 m", "3,5"),
+            ("am 08.04.2025", "2025"),
+            ("12,17,20", "17"),
+            ("two boards", "board"),
+            ("die pumpen", "pumpe"),
         ] {
             assert!(contains(answer, fact), "{fact} in {answer}");
         }
@@ -227,6 +259,9 @@ mod tests {
             ("17,000", "17"),
             ("it is planned", "ann"),
             ("i do not know", "no"),
+            ("1,000,000", "000"),
+            ("the boarding pass", "board"),
+            ("mira's nos", "no"),
             ("117", "17"),
             ("3.4.0", "3.4"),
         ] {

@@ -17,7 +17,7 @@ use super::IndexError;
 use super::domain::DomainDb;
 use super::files::MEMBER_PATH;
 use super::stored::kind_of;
-use crate::base::{DayOrMonth, DocumentId, EvidenceId, document_date};
+use crate::base::{DayOrMonth, DocumentId, EvidenceId, composed, document_date};
 use crate::evidence::Kind;
 
 /// What a search looks among.
@@ -71,8 +71,10 @@ impl Filter {
 impl Within {
     fn has(&self, title: &str, [url, path]: [&str; 2], date: Option<&str>) -> bool {
         let named = self.document.as_deref().is_none_or(|wanted| {
-            let wanted = wanted.to_lowercase();
-            [title, url, path].iter().any(|text| text.to_lowercase().contains(&wanted))
+            // Names of files may have their umlauts in two letters.
+            let plain = |text: &str| composed(text.to_lowercase());
+            let wanted = plain(wanted);
+            [title, url, path].iter().any(|text| plain(text).contains(&wanted))
         });
         named && (self.is_of_any_time() || days_of(date, [url, path]).is_some_and(|days| self.is_of_time(days)))
     }

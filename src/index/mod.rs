@@ -7,6 +7,7 @@
 //! Not here: making evidence (`evidence`), fusing rankings (`retrieval`).
 
 mod batch;
+mod carry;
 mod check;
 mod dense;
 mod details;
@@ -42,6 +43,7 @@ mod windows;
 mod words;
 mod write;
 
+pub use carry::{CARRIED, copy_domain, take_in};
 pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
 pub use details::{
     DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,
@@ -60,3 +62,4 @@ pub use reader::READER_THREAD;
 pub use remove::{SETTINGS_FILE, SETTINGS_TEMPORARY, find_domain, remove_domain};
 pub use stored::{KindCounts, Scored, StoredEvidence, Summary};
 pub use survey::Missing;
+pub use words::places_of;

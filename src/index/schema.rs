@@ -201,7 +201,7 @@ pub(super) fn make_private_folder(folder: &Path) -> Result<(), IndexError> {
 }
 
 /// SQLite gives its journal files the mode of the database, so it is enough to make that one private.
-fn make_private_file(path: &Path) -> Result<(), IndexError> {
+pub(super) fn make_private_file(path: &Path) -> Result<(), IndexError> {
     let made = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
     made.map_err(|source| file_error("making the database", path, source))?;
     restrict(path, 0o600)

@@ -9,23 +9,30 @@ use rusqlite::OptionalExtension as _;
 use super::IndexError;
 use super::domain::DomainDb;
 use super::stored::kind_of;
-use super::words::told_language;
+use super::words::{Hint, hint};
 use crate::base::Language;
 use crate::evidence::Kind;
 
 /// Evidences that are looked at, spread evenly over the domain.
 const SAMPLE: i64 = 256;
 
-/// The language of most passages and lists that tell it. Rows have few words of any language: they are looked at only where
-/// there is nothing else. English where nothing tells.
+/// The language of most passages and lists that tell it by their words. Rows have few words of any language: they are
+/// looked at only where there is nothing else. English where nothing tells.
 pub(super) fn language_of(db: &DomainDb) -> Result<Language, IndexError> {
     let sample = sample(db)?;
     let is_text = |kind: &Kind| matches!(kind, Kind::Passage | Kind::List);
     let has_text = sample.iter().any(|(kind, _)| is_text(kind));
     let counted = sample.iter().filter(|(kind, _)| !has_text || is_text(kind));
-    let told: Vec<Language> = counted.filter_map(|(_, text)| told_language(text)).collect();
-    let german = told.iter().filter(|language| **language == Language::German).count();
-    Ok(if 2 * german > told.len() { Language::German } else { Language::English })
+    Ok(most(&counted.map(|(_, text)| hint(text)).collect::<Vec<_>>()))
+}
+
+/// The language that most hints name. Umlauts count only where no words tell, and in most of the texts: names have them
+/// too.
+fn most(hints: &[Hint]) -> Language {
+    let count = |wanted: Hint| hints.iter().filter(|hint| **hint == wanted).count();
+    let (german, english) = (count(Hint::Words(Language::German)), count(Hint::Words(Language::English)));
+    let is_german = if german + english > 0 { german > english } else { 2 * count(Hint::Umlaut) > hints.len() };
+    if is_german { Language::German } else { Language::English }
 }
 
 fn sample(db: &DomainDb) -> Result<Vec<(Kind, String)>, IndexError> {
@@ -46,4 +53,19 @@ fn sample(db: &DomainDb) -> Result<Vec<(Kind, String)>, IndexError> {
         }
         Ok(found)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_an_umlaut_makes_no_domain_german() {
+        let words = Hint::Words;
+        assert_eq!(most(&[Hint::Umlaut, Hint::Nothing, Hint::Nothing]), Language::English);
+        assert_eq!(most(&[Hint::Umlaut, Hint::Umlaut, Hint::Nothing]), Language::German);
+        assert_eq!(most(&[Hint::Umlaut, Hint::Umlaut, words(Language::English)]), Language::English);
+        assert_eq!(most(&[Hint::Nothing, Hint::Nothing, words(Language::German)]), Language::German);
+        assert_eq!(most(&[]), Language::English);
+    }
 }

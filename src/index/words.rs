@@ -94,13 +94,26 @@ pub(super) fn analyzed(text: &str, language: Language) -> PreTokenizedString {
 
 /// The language of a text that is indexed, English where it does not tell.
 pub(super) fn text_language(text: &str) -> Language {
-    told_language(text).unwrap_or(Language::English)
+    match hint(text) {
+        Hint::Words(language) => language,
+        Hint::Umlaut | Hint::Nothing => Language::English,
+    }
 }
 
-/// The language of a text by most of its small words, and where they tell nothing by its umlauts. Rows and technical terms
-/// are too short for the statistics by which the language of a question is told. What puts the cells of a row into a
-/// sentence is English whatever they say, and counts for nothing.
-pub(super) fn told_language(text: &str) -> Option<Language> {
+/// What a text says of its language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// Most of its small words are of this language.
+    Words(Language),
+    /// They tell nothing, and it has an umlaut, in a German word or in a name.
+    Umlaut,
+    /// Nothing.
+    Nothing,
+}
+
+/// What a text says of its language. Rows and technical terms are too short for the statistics by which the language of a
+/// question is told. What puts the cells of a row into a sentence is English whatever they say, and counts for nothing.
+pub(super) fn hint(text: &str) -> Hint {
     let text = &text[..text.floor_char_boundary(LANGUAGE_BYTES)];
     let is_row = has_row_label(text);
     let is_one_of = |marks: &[&str], word: &str| marks.iter().any(|mark| mark.eq_ignore_ascii_case(word));
@@ -111,9 +124,10 @@ pub(super) fn told_language(text: &str) -> Option<Language> {
         has_umlaut |= word.contains(['ä', 'ö', 'ü', 'Ä', 'Ö', 'Ü', 'ß']);
     }
     match german.cmp(&english) {
-        Ordering::Greater => Some(Language::German),
-        Ordering::Less => Some(Language::English),
-        Ordering::Equal => has_umlaut.then_some(Language::German),
+        Ordering::Greater => Hint::Words(Language::German),
+        Ordering::Less => Hint::Words(Language::English),
+        Ordering::Equal if has_umlaut => Hint::Umlaut,
+        Ordering::Equal => Hint::Nothing,
     }
 }
 
@@ -191,6 +205,23 @@ pub(super) fn words(text: &str, most: usize) -> Vec<Word> {
             german: german.text,
         })
         .collect()
+}
+
+/// Where a text has some of the words that were looked for, whatever their endings: the byte at which each stands, and which
+/// of `sought` it is. In the order of the text.
+pub fn places_of(text: &str, sought: &[String]) -> Vec<(usize, usize)> {
+    let wanted = sought.iter().map(|word| words(word, usize::MAX)).enumerate();
+    // Of an identifier and its parts the whole.
+    let whole = |forms: Vec<Word>| forms.into_iter().max_by_key(|word| word.end - word.at);
+    let wanted: Vec<(usize, Word)> = wanted.filter_map(|(at, forms)| Some((at, whole(forms)?))).collect();
+    let is_same = |one: &Word, other: &Word| {
+        one.surface == other.surface || one.english == other.english || one.german == other.german
+    };
+    let found = words(text, usize::MAX).into_iter().filter_map(|word| {
+        let (at, _) = wanted.iter().find(|(_, wanted)| is_same(wanted, &word))?;
+        Some((word.at, *at))
+    });
+    found.collect()
 }
 
 fn has_inner_capital(word: &str) -> bool {
@@ -360,15 +391,13 @@ mod tests {
 
     #[test]
     fn a_row_has_the_language_of_its_cells_and_not_of_what_joins_them() {
-        let german = "Row 1 in Table 1: Prüfungen is Kran 3, and Ort is Halle 2, and Frist is Mai";
-        assert_eq!(told_language(german), Some(Language::German));
-        assert_eq!(
-            told_language("Row 1 in Table 1: Ort is Halle 2, and Stand is nicht geladen"),
-            Some(Language::German)
-        );
-        assert_eq!(told_language("Row 1 in Table 1: State is to be tested by the crew"), Some(Language::English));
-        assert_eq!(told_language("Row 1 in Table 1: Board is B2, and Tester is Mira"), None);
-        assert_eq!(told_language("The crew of Jörg Müller is on board"), Some(Language::English));
+        let umlaut = "Row 1 in Table 1: Prüfungen is Kran 3, and Ort is Halle 2, and Frist is Mai";
+        assert_eq!(hint(umlaut), Hint::Umlaut);
+        assert_eq!(hint("Row 1 in Table 1: Name is Jörg Müller, and Role is Engineer"), Hint::Umlaut, "or a name");
+        assert_eq!(hint("Row 1 in Table 1: Ort is Halle 2, and Stand is nicht geladen"), Hint::Words(Language::German));
+        assert_eq!(hint("Row 1 in Table 1: State is to be tested by the crew"), Hint::Words(Language::English));
+        assert_eq!(hint("Row 1 in Table 1: Board is B2, and Tester is Mira"), Hint::Nothing);
+        assert_eq!(hint("The crew of Jörg Müller is on board"), Hint::Words(Language::English));
     }
 
     #[test]

@@ -21,7 +21,10 @@ use crate::config::{Config, is_set, program_path, typed_arguments};
 use crate::inference::DeviceChoice;
 
 /// The program for NVIDIA GPUs, as `make cuda` names it.
-const PROGRAM: &str = "ragonite-cuda";
+pub const PROGRAM: &str = "ragonite-cuda";
+
+/// The folder with its libraries, beside it.
+pub const LIBRARIES: &str = "ragonite-cuda-lib";
 
 /// Set for the program that takes over.
 const HANDED_OVER: &str = "RAGONITE_HANDED_OVER";
@@ -56,7 +59,8 @@ pub fn hand_over(cli: &Cli) -> Stay {
 
 /// Whether a command computes with a model, or says what could.
 fn computes(command: Option<&Command>) -> bool {
-    !matches!(command, Some(Command::History(_) | Command::Models(_) | Command::Completions { .. }))
+    use Command::{Bundle, Completions, History, Models};
+    !matches!(command, Some(History(_) | Models(_) | Bundle(_) | Completions { .. }))
 }
 
 /// Where the other build would be.

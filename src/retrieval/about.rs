@@ -1,8 +1,9 @@
 //! Of which time a question is, where versions of a page differ.
 //!
-//! Takes a question, gives whether it is about what holds now, what held before, or what changed. It goes by whole words:
-//! a compartment compares nothing. "Old" says something of the time only beside a noun: "how old is the crane" does not.
-//! Pure.
+//! Takes a question, gives whether it is about what holds now, what held before, either, or what changed, and the day it
+//! means where that is counted from today. It goes by whole words: a compartment compares nothing. "Old" says something of
+//! the time only beside a noun: "how old is the crane" does not.
+//! Pure, by lists of words: a rare turn of phrase is taken for the wrong one.
 //! Not here: versions that a question names by a year, a date or a number (`versions`).
 
 use time::{Date, Duration};
@@ -19,13 +20,12 @@ const PAST: &[&str] = &[
     "yesterday",
     "yesterdays",
     "outdated",
-    "vorher",
+    "vorgestern",
     "vorherige",
     "vorherigen",
     "vorige",
     "vorigen",
     "voriges",
-    "bisher",
     "bisherige",
     "bisherigen",
     "ältere",
@@ -42,11 +42,34 @@ const PAST: &[&str] = &[
     "veralteten",
 ];
 
-/// Words that may as well say when something is done or which thing is meant: "the original receipts", "früher gehen".
-const PERHAPS_PAST: &[&str] =
-    &["earlier", "former", "original", "frühere", "früheren", "früherer", "früheres", "früher", "originale"];
+/// Words that may as well say when something is done or which thing is meant: "the original receipts", "früher gehen",
+/// "am Vortag absagen".
+const PERHAPS_PAST: &[&str] = &[
+    "earlier",
+    "former",
+    "original",
+    "frühere",
+    "früheren",
+    "früherer",
+    "früheres",
+    "früher",
+    "originale",
+    "vorher",
+    "bisher",
+    "vortag",
+    "vortags",
+];
 
-/// What has versions: beside these a word such as "former" is about the past.
+/// Words of [`PERHAPS_PAST`] that stand for a time where they stand before no noun.
+const ONCE: &[&str] = &["earlier", "früher", "vorher", "bisher"];
+
+/// Verbs that tell what was; with one of them [`ONCE`] is about the past.
+const WAS: &[&str] = &[
+    "was", "were", "did", "had", "used", "applied", "war", "waren", "galt", "galten", "hatte", "hatten", "wurde",
+    "wurden", "stand", "standen", "lag", "lagen", "betrug",
+];
+
+/// What has versions, without its endings: before these a word such as "former" is about the past.
 const VERSIONED: &[&str] = &[
     "amount",
     "document",
@@ -54,10 +77,10 @@ const VERSIONED: &[&str] = &[
     "figure",
     "guideline",
     "limit",
-    "limits",
     "page",
     "plan",
     "policy",
+    "policies",
     "price",
     "procedure",
     "rate",
@@ -65,38 +88,54 @@ const VERSIONED: &[&str] = &[
     "release",
     "revision",
     "rule",
-    "rules",
     "setting",
-    "settings",
     "text",
     "value",
-    "values",
     "version",
-    "versions",
     "wording",
     "ausgabe",
     "betrag",
+    "beträg",
     "dokument",
     "fassung",
-    "fassungen",
     "grenze",
-    "grenzen",
-    "plan",
     "preis",
     "regel",
-    "regeln",
     "regelung",
     "richtlinie",
     "seite",
     "stand",
-    "text",
     "verfahren",
-    "version",
-    "versionen",
     "vorgabe",
     "wert",
-    "werte",
     "wortlaut",
+];
+
+/// Endings of [`VERSIONED`].
+const ENDINGS: &[&str] = &["", "s", "es", "e", "n", "en"];
+
+/// Words between "former" and what has versions at most: "the former travel limit".
+const MOST_BETWEEN: usize = 2;
+
+/// Words before a day that make it the end of a span: "since yesterday".
+const SPANS: &[&str] = &["since", "before", "until", "till", "by", "after", "seit", "bis", "vor", "nach", "ab"];
+
+/// One, as a word.
+const ONE: &[&str] = &["one", "a", "an", "ein", "einem", "einer"];
+
+/// Numbers as words, from two on.
+const NUMBERS: [[&str; 2]; 11] = [
+    ["two", "zwei"],
+    ["three", "drei"],
+    ["four", "vier"],
+    ["five", "fünf"],
+    ["six", "sechs"],
+    ["seven", "sieben"],
+    ["eight", "acht"],
+    ["nine", "neun"],
+    ["ten", "zehn"],
+    ["eleven", "elf"],
+    ["twelve", "zwölf"],
 ];
 
 /// Words after "change" that make it a thing of its own, as in IT: no version has changed.
@@ -173,30 +212,74 @@ const NO_NOUN: [&str; 20] = [
 /// Days before today that a question speaks of at most.
 const MOST_DAYS: i64 = 3660;
 
-/// The day that a question means which counts from today: "yesterday", "vorgestern", "3 days ago".
+/// The day that a question means which counts from today: "yesterday", "vorgestern", "3 days ago", "vor zwei Wochen".
+/// "Since yesterday" means no day.
 pub(super) fn day_meant(question: &str, today: Date) -> Option<Date> {
     let asked: Vec<String> = words(question).collect();
-    let says =
-        |run: &[&str]| asked.windows(run.len()).any(|window| window.iter().zip(run).all(|(word, said)| word == said));
-    let number = |word: Option<&String>| word?.parse::<i64>().ok().filter(|days| (1..=MOST_DAYS).contains(days));
-    let ago = (0..asked.len()).find_map(|at| match asked[at].as_str() {
-        "days" | "day" if asked.get(at + 1).is_some_and(|next| next == "ago") => number(asked.get(at.checked_sub(1)?)),
-        "vor" if asked.get(at + 2).is_some_and(|next| matches!(next.as_str(), "tagen" | "tag")) => {
-            number(asked.get(at + 1))
-        }
+    let is_span = |at: usize| at.checked_sub(1).is_some_and(|before| SPANS.contains(&asked[before].as_str()));
+    let day_before = |at: usize| at >= 2 && asked[at - 2] == "day" && asked[at - 1] == "before";
+    let counted = (0..asked.len()).find_map(|at| match asked[at].as_str() {
+        "yesterday" if day_before(at) => Some(2),
+        "vorgestern" if !is_span(at) => Some(2),
+        "yesterday" | "yesterdays" | "gestern" | "gestrige" | "gestrigen" if !is_span(at) => Some(1),
+        "today" | "heute" if !is_span(at) => Some(0),
         _ => None,
     });
-    let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
-    let days = if says(&["day", "before", "yesterday"]) || has(&["vorgestern"]) {
-        2
-    } else if has(&["yesterday", "yesterdays", "gestern", "gestrige", "gestrigen"]) {
-        1
-    } else if has(&["today", "heute"]) {
-        0
-    } else {
-        ago?
-    };
+    let days = counted.or_else(|| ago(&asked)?.days())?;
     today.checked_sub(Duration::days(days))
+}
+
+/// How long before today something was.
+#[derive(Debug, Clone, Copy)]
+struct Ago {
+    number: Option<i64>,
+    unit: Unit,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    Day,
+    Week,
+    /// A month or a year, which have no length in days.
+    Longer,
+}
+
+impl Unit {
+    fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "day" | "days" | "tag" | "tage" | "tagen" => Self::Day,
+            "week" | "weeks" | "woche" | "wochen" => Self::Week,
+            "month" | "months" | "year" | "years" | "monat" | "monate" | "monaten" | "jahr" | "jahre" | "jahren" => {
+                Self::Longer
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Ago {
+    fn days(self) -> Option<i64> {
+        let days = match self.unit {
+            Unit::Day => self.number?,
+            Unit::Week => self.number?.checked_mul(7)?,
+            Unit::Longer => return None,
+        };
+        (1..=MOST_DAYS).contains(&days).then_some(days)
+    }
+}
+
+/// The first "3 days ago" or "vor drei Tagen".
+fn ago(asked: &[String]) -> Option<Ago> {
+    let number = |word: &str| {
+        let spelled = || (2..).zip(NUMBERS).find(|(_, words)| words.contains(&word)).map(|(number, _)| number);
+        word.parse().ok().or_else(|| ONE.contains(&word).then_some(1)).or_else(spelled)
+    };
+    asked.windows(3).find_map(|run| match [run[0].as_str(), run[1].as_str(), run[2].as_str()] {
+        [count, unit, "ago"] => Some(Ago { number: number(count), unit: Unit::of(unit)? }),
+        // "Vor Tagen mit Sturm" counts nothing.
+        ["vor", count, unit] => Some(Ago { number: Some(number(count)?), unit: Unit::of(unit)? }),
+        _ => None,
+    })
 }
 
 /// Which versions a question is about where it names none.
@@ -216,9 +299,6 @@ impl About {
     pub(super) fn of(question: &str) -> Self {
         let asked: Vec<String> = words(question).collect();
         let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
-        let beside = |list: &[&str], next: &[&str]| {
-            asked.windows(2).any(|pair| list.contains(&pair[0].as_str()) && next.contains(&pair[1].as_str()))
-        };
         let is_thing = |at: usize| {
             asked[at] == "change" && asked.get(at + 1).is_some_and(|next| OF_CHANGE.contains(&next.as_str()))
         };
@@ -228,16 +308,39 @@ impl About {
         let said = said(question);
         let language = Language::of(question);
         let is_past = |at: usize| is_old_thing(&said[at..], at.checked_sub(1).map(|at| &said[at]), language);
-        let is_before = beside(&["day"], &["before"]) || has(&["vortag", "vortags", "vorgestern"]);
-        let is_said = is_before || has(PAST) || beside(PERHAPS_PAST, VERSIONED);
-        if is_said || (0..said.len()).any(|at| is_past(at) || is_last_year(&said[at..])) {
+        let is_said = has(PAST) || ago(&asked).is_some() || is_former(&asked) || is_once(&asked, language);
+        if is_said || (0..said.len()).any(|at| is_past(at) || is_last(&said[at..], YEARS)) {
             Self::Past
-        } else if has(PERHAPS_PAST) {
+        } else if has(PERHAPS_PAST) || (0..said.len()).any(|at| is_last(&said[at..], SHORTER)) {
             Self::Either
         } else {
             Self::Now
         }
     }
+}
+
+/// Whether it is the former state of something that has versions: "the former travel limit".
+fn is_former(asked: &[String]) -> bool {
+    let is_versioned = |word: &String| {
+        let ending = |noun: &str| word.strip_prefix(noun).is_some_and(|ending| ENDINGS.contains(&ending));
+        VERSIONED.iter().any(|noun| ending(noun))
+    };
+    (0..asked.len()).any(|at| {
+        let next = asked[at + 1..].iter().take(MOST_BETWEEN + 1);
+        PERHAPS_PAST.contains(&asked[at].as_str()) && next.into_iter().any(is_versioned)
+    })
+}
+
+/// Whether it asks what was once: "was galt früher", "what did it say earlier". Not "earlier than planned", and not the
+/// earlier one of two.
+fn is_once(asked: &[String], language: Language) -> bool {
+    let is_alone = |at: usize| match asked.get(at + 1).map(String::as_str) {
+        None => true,
+        Some("than" | "als" | "of" | "von") => false,
+        Some(next) => language == Language::German || language.is_function_word(next),
+    };
+    let tells_what_was = asked.iter().any(|word| WAS.contains(&word.as_str()));
+    tells_what_was && (0..asked.len()).any(|at| ONCE.contains(&asked[at].as_str()) && is_alone(at))
 }
 
 /// A word of a question.
@@ -290,16 +393,17 @@ fn is_old_thing(words: &[Said], before: Option<&Said>, language: Language) -> bo
     is_old && !is_age && is_noun && !old.ends && old.capital != Capital::Inside
 }
 
-/// Whether the first of these words are "last year", and not the last year of something.
-fn is_last_year(words: &[Said]) -> bool {
-    let [last, year, rest @ ..] = words else { return false };
-    let is_said = match last.word.as_str() {
-        "last" => year.word == "year",
-        "letztes" | "letzten" | "letztem" => matches!(year.word.as_str(), "jahr" | "jahres" | "jahrs"),
-        _ => false,
-    };
-    let of_something = rest.first().is_some_and(|next| matches!(next.word.as_str(), "of" | "des"));
-    is_said && !last.ends && !of_something
+const YEARS: &[&str] = &["year", "jahr", "jahres", "jahrs"];
+
+/// Times whose end may still hold today.
+const SHORTER: &[&str] = &["week", "month", "quarter", "woche", "monat", "monats", "quartal", "quartals"];
+
+/// Whether the first of these words are "last year" or another of `times`, and not the last year of something.
+fn is_last(words: &[Said], times: &[&str]) -> bool {
+    let [last, time, rest @ ..] = words else { return false };
+    let is_said = matches!(last.word.as_str(), "last" | "letztes" | "letzten" | "letztem" | "letzte" | "letzter");
+    let of_something = rest.first().is_some_and(|next| matches!(next.word.as_str(), "of" | "des" | "der"));
+    is_said && times.contains(&time.word.as_str()) && !last.ends && !of_something
 }
 
 #[cfg(test)]
@@ -325,6 +429,12 @@ mod tests {
             "Was galt im letzten Jahr für den Kran?",
             "Which load was it yesterday?",
             "Was galt gestern für den Kran?",
+            "What was the limit three days ago?",
+            "What was the limit a week ago?",
+            "Was galt vor zwei Monaten für den Kran?",
+            "Wie hoch war das Limit früher?",
+            "Was galt bisher für den Kran?",
+            "What did the page say earlier?",
         ] {
             assert_eq!(About::of(question), About::Past, "{question}");
         }
@@ -354,6 +464,9 @@ mod tests {
             "Wann öffnet der Alte Hafen?",
             "Was gilt im letzten Jahr des Vertrags?",
             "At which load does the crane stop?",
+            "Can I cancel the day before departure?",
+            "Is the office open the day before Christmas?",
+            "Was tun vor einem Sturm?",
             "",
         ] {
             assert_eq!(About::of(question), About::Now, "{question}");
@@ -366,19 +479,58 @@ mod tests {
             "Where do I send the original receipts?",
             "Do former employees keep access?",
             "Can I take the earlier flight?",
+            "Did the earlier flight leave on time?",
             "Darf ich früher gehen?",
+            "Muss ich am Vortag absagen?",
+            "Muss ich vorher fragen?",
+            "What was decided last week?",
         ] {
             assert_eq!(About::of(question), About::Either, "{question}");
         }
         for question in [
             "What did the original version say of the crane?",
             "What was the former limit?",
+            "What was the former travel limit?",
+            "What did the earlier field work policy say?",
+            "What were the original prices?",
             "Was sagte die frühere Fassung?",
+            "Was stand in den früheren Richtlinien?",
         ] {
             assert_eq!(About::of(question), About::Past, "{question}");
         }
         assert_eq!(About::of("Who approves a change request?"), About::Now);
         assert_eq!(About::of("What changed in the change management policy?"), About::Changes);
+    }
+
+    #[test]
+    fn a_day_is_counted_from_today_in_figures_and_words() {
+        let meant = |question: &str| day_meant(question, time::macros::date!(2026 - 11 - 24)).map(Date::day);
+        for (question, day) in [
+            ("What was the limit yesterday?", 23),
+            ("What was the limit the day before yesterday?", 22),
+            ("What does it say today?", 24),
+            ("What was the limit 3 days ago?", 21),
+            ("What was the limit three days ago?", 21),
+            ("What was the limit a week ago?", 17),
+            ("Was galt vorgestern?", 22),
+            ("Was galt vor einem Tag?", 23),
+            ("Was galt vor drei Tagen?", 21),
+            ("Was galt vor einer Woche?", 17),
+        ] {
+            assert_eq!(meant(question), Some(day), "{question}");
+        }
+        for question in [
+            "What is new since yesterday?",
+            "Was ist seit gestern neu?",
+            "What was the limit two months ago?",
+            "What was the limit some days ago?",
+            "Was tun vor Tagen mit Sturm?",
+            "What was the limit 99999999999 weeks ago?",
+            "ago",
+            "",
+        ] {
+            assert_eq!(meant(question), None, "{question}");
+        }
     }
 
     #[test]

@@ -11,8 +11,8 @@ use time::Date;
 
 use super::copies::{Candidate, Group, group};
 use super::spread::spread;
-use super::versions::{Ordered, Told, order};
-use super::{Copied, Copies, Fused, RetrievalSettings, Version};
+use super::versions::{Held, Ordered, Told, day, order};
+use super::{Copied, Copies, Fused, Relation, RetrievalSettings, Version};
 use crate::base::EvidenceId;
 use crate::index::StoredEvidence;
 
@@ -26,11 +26,12 @@ pub(super) struct Placed {
     pub(super) version: Option<Version>,
 }
 
-/// Puts the candidates, which come best first, into the order they are shown in.
+/// Puts the candidates, which come best first, into the order they are shown in, with what held on the day that is meant
+/// before its other versions.
 pub(super) fn arrange(
     fused: &[Fused],
     stored: &HashMap<EvidenceId, StoredEvidence>,
-    (question, today): (&str, Option<Date>),
+    (question, meant): (&str, Option<Date>),
     settings: &RetrievalSettings,
 ) -> Vec<Placed> {
     let present: Vec<(&Fused, &StoredEvidence)> =
@@ -45,8 +46,14 @@ pub(super) fn arrange(
     let Ordered { places, versions } = match settings.copies {
         Copies::Keep => Ordered { places: (0..groups.len()).collect(), versions: vec![None; groups.len()] },
         Copies::Fold => {
-            let shown: Vec<Candidate<'_>> = groups.iter().map(|group| candidate(present[group.shown].1)).collect();
-            order(&shown, question, today)
+            let of_group = |group: &Group| {
+                let copies = group.others.iter().filter(|(_, relation)| *relation != Relation::Row).map(|(at, _)| *at);
+                let all = std::iter::once(group.shown).chain(copies);
+                let days = all.filter_map(|at| day(&candidate(present[at].1))).collect();
+                Held { candidate: candidate(present[group.shown].1), days }
+            };
+            let held: Vec<Held<'_>> = groups.iter().map(of_group).collect();
+            order(&held, question, meant)
         }
     };
     let documents: Vec<_> = places.iter().map(|at| present[groups[*at].shown].1.document).collect();

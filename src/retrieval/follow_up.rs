@@ -59,8 +59,8 @@ pub fn retrieve_follow_up(
     cancel: &CancelToken,
 ) -> Result<Retrieved, RetrievalError> {
     let started = Instant::now();
-    let question = conversation.completed.unwrap_or(conversation.question);
-    let mut retrieved = Retrieved { query: question.to_owned(), mode: settings.mode, ..Retrieved::default() };
+    let question = clean_line(conversation.completed.unwrap_or(conversation.question));
+    let mut retrieved = Retrieved { query: question.clone(), mode: settings.mode, ..Retrieved::default() };
     if question.trim().is_empty() || settings.top_k == 0 {
         return Ok(retrieved);
     }
@@ -114,7 +114,7 @@ fn legs(conversation: &Conversation<'_>) -> Vec<QueryLeg> {
     let earlier = earlier.filter(|(text, _)| !text.trim().is_empty()).take(MOST_EARLIER);
     let mut earlier = earlier.map(|(text, cited)| (text.chars().take(LONGEST_EARLIER).collect(), cited)).peekable();
     if question.trim().is_empty() || (earlier.peek().is_none() && translated.is_none()) {
-        return vec![leg(LegRole::Raw, conversation.completed.unwrap_or(conversation.question).to_owned())];
+        return vec![leg(LegRole::Raw, completed.unwrap_or(question))];
     }
     let mut legs = vec![leg(LegRole::Raw, question)];
     legs.extend(completed.map(|completed| leg(LegRole::Rewrite, completed)));

@@ -3,10 +3,13 @@
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use time::Date;
 
 use super::{Copied, QueryLeg, Version, Wanted, Why};
 use crate::base::{DocumentId, EvidenceId, Millis};
 use crate::evidence::{Context, EvidenceLink, Kind};
+
+time::serde::format_description!(iso_day, Date, "[year]-[month]-[day]");
 
 /// Which indexes are searched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +179,9 @@ pub struct Retrieved {
     /// Identifiers of the question that no text of the domain has, as typed.
     #[serde(default)]
     pub absent: Vec<String>,
+    /// The day that the question means, where it counts from the day on which it was asked: what held then comes first.
+    #[serde(default, with = "iso_day::option", skip_serializing_if = "Option::is_none")]
+    pub day: Option<Date>,
     /// Time per step.
     pub timings_ms: RetrievalTimings,
 }

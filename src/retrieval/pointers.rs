@@ -90,6 +90,15 @@ const PLACING: &[&str] = &[
 /// Plurals without an "s".
 const PLURALS: &[&str] = &["people", "men", "women", "children", "staff", "crew"];
 
+/// Ends of words in "s" that are no plurals: process, status, always, analysis.
+const SINGULARS: &[&str] = &["ss", "us", "ys", "is"];
+
+/// Words before a subject whose verb follows it.
+const AUXILIARIES: &[&str] = &[
+    "do", "did", "don", "didn", "can", "could", "may", "might", "must", "shall", "should", "will", "would", "have",
+    "had",
+];
+
 /// Words after an "it" that stands for nothing.
 const IMPERSONAL: &[&str] = &["allowed", "likely", "necessary", "possible", "safe", "true"];
 
@@ -120,21 +129,19 @@ fn is_of_now(words: &[String], at: usize) -> bool {
     is_this && words.get(at + 1).is_some_and(|next| TIMES.contains(&next.as_str()))
 }
 
-/// Whether "they" and "their" stand for several that the same clause is about, as in "how do employees claim their
-/// expenses": behind a verb, with a plural before that. In "which versions do their servers run" they are others, and what
-/// ends in an "s" right before "their" is a verb.
+/// Whether "they" and "their" stand for the subject of the same clause, as in "how do employees claim their expenses": a
+/// plural behind an auxiliary, then its verb. In "which versions do their servers run" and "which tests cover their
+/// servers" they may be others. "Them" is never the subject.
 fn is_of_the_same_clause(words: &[String], at: usize) -> bool {
+    let [before @ .., subject, verb] = &words[..at] else { return false };
     let is_content = |word: &String| !Language::English.is_function_word(word);
-    let before = &words[..at];
-    let is_plural = |place: usize| {
-        let word = &before[place];
-        let asks = |place: usize| matches!(before[place].as_str(), "who" | "what" | "that");
-        let is_subject = place.checked_sub(1).is_none_or(|last| !asks(last));
-        is_content(word) && is_subject && (PLURALS.contains(&word.as_str()) || (word.len() > 3 && word.ends_with('s')))
-    };
-    matches!(words[at].as_str(), "their" | "them" | "they")
-        && before.last().is_some_and(is_content)
-        && (0..before.len().saturating_sub(1)).any(is_plural)
+    let ends_as_plural =
+        subject.len() > 3 && subject.ends_with('s') && !SINGULARS.iter().any(|end| subject.ends_with(end));
+    matches!(words[at].as_str(), "their" | "they")
+        && is_content(verb)
+        && is_content(subject)
+        && (ends_as_plural || PLURALS.contains(&subject.as_str()))
+        && before.iter().any(|word| AUXILIARIES.contains(&word.as_str()))
 }
 
 /// Whether "ihre" stands right behind the noun whose it is: "wie rechnen Mitarbeiter ihre Reisen ab".
@@ -187,6 +194,11 @@ mod tests {
             ("What are the names of their antenna boards?", "their"),
             ("Which department handles their antenna boards?", "their"),
             ("Who actually approves their antenna boards?", "their"),
+            ("Which tests cover their antenna boards?", "their"),
+            ("Which antenna tests cover them on the board?", "them"),
+            ("Do users of antenna boards need them?", "them"),
+            ("Which process calls their antenna service?", "their"),
+            ("How does the antenna process call their service?", "their"),
             ("Wann läuft im Oktober ihre Lizenz für Antennen ab?", "ihre"),
             ("Which test of the antenna board passed this check?", "this"),
             ("Welche Version hat ihre Software für Antennen?", "ihre"),

@@ -1,6 +1,7 @@
 //! From the fused list to hits: loading, reranking, arranging, and why each stands where it stands.
 //!
-//! Invariants: every rank and score on the way is kept; the same question on the same domain gives the same hits.
+//! Invariants: every rank and score on the way is kept; the same question on the same domain gives the same hits, on the
+//! same day where it counts days from today.
 //! Not here: searching and fusing (`follow_up`), choosing what goes into the prompt (`prompt`).
 
 use std::borrow::Cow;
@@ -10,6 +11,7 @@ use std::time::Instant;
 
 use time::Date;
 
+use super::about::day_meant;
 use super::arrange::{Placed, arrange};
 use super::explain::{Place, Worths, votes};
 use super::fuse::{Fused, fuse};
@@ -52,6 +54,7 @@ pub(super) fn finish(
     }
     let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.0))?;
     retrieved.absent = terms.absent().to_vec();
+    retrieved.day = candidates.today.and_then(|today| day_meant(&with_typed(&retrieved.query, searched.0), today));
     let naming = naming(searched.0).map(|text| engines.index.question_terms(text)).transpose()?.unwrap_or_default();
     retrieved.hits = candidates.into_hits(retrieved, searched, (&terms, &naming), settings);
     Ok(())
@@ -69,6 +72,14 @@ fn words_of<'a>(query: &'a str, legs: &[QueryLeg]) -> Cow<'a, str> {
     match legs.iter().find(|leg| leg.role == LegRole::Translation) {
         Some(translation) => format!("{query} {}", translation.text).into(),
         None => query.into(),
+    }
+}
+
+/// The question with what was typed: a completed form may have lost the "yesterday" of a follow-up.
+fn with_typed<'a>(query: &'a str, legs: &[QueryLeg]) -> Cow<'a, str> {
+    match legs.iter().find(|leg| leg.role == LegRole::Raw) {
+        Some(typed) if !query.contains(&typed.text) => format!("{query} {}", typed.text).into(),
+        _ => query.into(),
     }
 }
 
@@ -186,7 +197,8 @@ impl Candidates {
     ) -> Vec<Hit> {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
-        let mut arranged = arrange(&self.fused, &self.stored, (&retrieved.query, self.today), settings);
+        let asked = with_typed(&retrieved.query, searched.0);
+        let mut arranged = arrange(&self.fused, &self.stored, (&asked, retrieved.day), settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
         let named = |id: EvidenceId| {
             self.stored.get(&id).map_or((0, 0), |stored| naming.named(&stored.evidence, stored.indexed))

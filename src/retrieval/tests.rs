@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::{CancelSource, CancelToken};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind, TableGrid};
-use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
+use crate::index::test_kit::{Page, WordEmbedder, domain, ingest, page};
 use crate::index::{Index, IndexError, IndexSettings, IngestRequest, Missing};
 use crate::inference::{InferenceError, Rerank};
 
@@ -241,7 +241,7 @@ fn odd_questions_give_a_sensible_result() {
     assert!(long.len() > 20_000);
     let retrieved = search(&long, &RetrievalSettings::default());
     assert_eq!(retrieved.hits[0].content, "Alice ran the TPM tests");
-    assert_eq!(retrieved.query, long);
+    assert_eq!(retrieved.query, long.trim());
     let many = RetrievalSettings { top_k: 1_000_000, ..RetrievalSettings::default() };
     assert_eq!(search("TPM", &many).hits.len(), 3);
     let none = RetrievalSettings { top_k: 0, ..RetrievalSettings::default() };
@@ -436,4 +436,53 @@ fn what_comes_first_does_so_also_where_the_search_does_not_find_it() {
         assert_eq!((hits.len(), hits[0].rank, hits[0].evidence), (2, 1, last.evidence));
         assert_eq!((hits[1].rank, hits[1].evidence), (2, all[0].evidence));
     }
+}
+
+#[test]
+fn what_a_page_said_on_a_day_is_found_in_its_snapshots_and_follow_ups_keep_the_day() {
+    const BEFORE: &str = "When the load passes 10 tons, the crane stops and the crew returns to the harbour.";
+    const SINCE: &str = "When the load passes 12 tons, the crane stops and the crew returns to the harbour.";
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    let of = |name: &str, day: &str, text| Page { date: Some(day.to_owned()), ..page(name, &[text]) };
+    let pages = [
+        of("Crane v1", "2026-11-20", BEFORE),
+        of("Crane v2", "2026-11-21", BEFORE),
+        of("Crane v3", "2026-11-22", BEFORE),
+        of("Crane v4", "2026-11-23", SINCE),
+    ];
+    ingest(&mut index, &pages, &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let before = [Earlier { question: "Who drives the crane?".into(), cited: Vec::new() }];
+    let ask = |question, completed, earlier| {
+        let today = Some(time::macros::date!(2026 - 11 - 24));
+        let conversation = Conversation { question, completed, translated: None, earlier, today };
+        retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never()).unwrap()
+    };
+    let now = "At which load does the crane stop?";
+    for (question, completed, earlier, says) in [
+        (now, None, &[][..], SINCE),
+        ("At which load did the crane stop yesterday?", None, &[], SINCE),
+        ("At which load did the crane stop 3 days ago?", None, &[], BEFORE),
+        ("At which load did the crane stop four days ago?", None, &[], BEFORE),
+        ("And 4 days ago?", Some(now), &before, BEFORE),
+    ] {
+        let found = ask(question, completed, earlier);
+        assert_eq!(found.hits[0].content, says, "{question}");
+        assert!(found.for_prompt(1)[0].content == says, "{question}");
+        assert_eq!(found.day.is_some(), question != now);
+        let stored = serde_json::to_string(&found).unwrap();
+        assert_eq!(serde_json::from_str::<Retrieved>(&stored).unwrap().day, found.day);
+    }
+}
+
+#[test]
+fn letters_in_two_characters_are_found_by_words() {
+    let embedder = WordEmbedder::new("f00d");
+    let (_folder, mut index) = domain(&embedder);
+    ingest(&mut index, &[page("Hafen", &["Die Größe der Boje", "Der Kran ist rot"])], &embedder).unwrap();
+    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let found = retrieve(engines, "Gro\u{308}ße", &RetrievalSettings::default(), &CancelToken::never()).unwrap();
+    assert_eq!(found.hits[0].lexical_rank, Some(1));
+    assert_eq!(found.hits[0].content, "Die Größe der Boje");
 }

@@ -4,8 +4,8 @@
 //! in which they are shown. Two hits are of versions of one page when they stand in the same space, under the same
 //! heading and in the same table and row, the pages have the same title, or titles that differ in a year or the number
 //! of a version only, and the texts say the same but for their figures. The newest comes first, unless the question
-//! names another by a year, a date, the number of a version or a name with digits that the newest has not, or is about the past:
-//! then the newest of the older ones does. An older one is left out of the prompt only where nothing but time tells it from the newest: the titles are
+//! names another by a year, a date or the number of a version, means a day on which another held, has a name with digits
+//! that the newest has not, or is about the past: then the newest of the older ones does. An older one is left out of the prompt only where nothing but time tells it from the newest: the titles are
 //! the same, and the question has no word and no figure that it has and the newest has not.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
 //! older where nothing says which is newer; the newest is always wanted.
@@ -17,9 +17,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use time::Date;
 
-use super::about::{About, day_meant};
+use super::about::About;
 use super::copies::{Candidate, MOST_WORDS, has_digit, is_the_same, sample, words};
-use crate::base::{DayOrMonth, EvidenceId, dates_in, document_date, page_number};
+use crate::base::{DayOrMonth, EvidenceId, dates_in, document_date, month_named, page_number};
 use crate::evidence::Kind;
 
 /// Words of a title or path that say that a page is not the one in use.
@@ -85,26 +85,38 @@ pub(super) struct Told {
     pub(super) newest: usize,
 }
 
+/// What is looked at to order versions.
+#[derive(Debug, Clone)]
+pub(super) struct Held<'a> {
+    pub(super) candidate: Candidate<'a>,
+    /// The days of the hit and of its copies, as far as they are known: on each of them it said this.
+    pub(super) days: Vec<Date>,
+}
+
 /// Tells versions apart and puts those first that the question is about.
-pub(super) fn order(hits: &[Candidate<'_>], question: &str, today: Option<Date>) -> Ordered {
+///
+/// `meant` is the day that the question means, where it counts from today.
+pub(super) fn order(held: &[Held<'_>], question: &str, meant: Option<Date>) -> Ordered {
+    let hits: Vec<Candidate<'_>> = held.iter().map(|held| held.candidate).collect();
+    let hits = hits.as_slice();
     let mut places: Vec<usize> = (0..hits.len()).collect();
     let mut told = vec![None; hits.len()];
     let asked = Asked::of(question);
-    let meant = today.and_then(|today| day_meant(question, today));
     for best_first in pages(hits) {
         let Some(newest) = newest(&best_first, hits) else { continue };
         // Of what was before, the last that held is the nearest.
         let is_past = asked.about == About::Past;
         let mut in_order = if is_past { newest_first(&best_first, hits) } else { best_first.clone() };
-        let in_force = meant.and_then(|meant| in_force(&best_first, hits, meant));
+        let in_force = meant.and_then(|meant| in_force(&best_first, held, meant));
         let age = |at: usize| if at == newest { Age::Newest } else { Age::Older };
         let wanted = |at: usize| match age(at) {
             Age::Older if Some(at) != in_force && !asked.may_be_about(&hits[at], &hits[newest]) => Wanted::No,
             Age::Newest | Age::Older => Wanted::Yes,
         };
-        let says_more = |at: usize| age(at) == Age::Older && asked.has_figure_of(&hits[at], &hits[newest]);
-        let claim = |at: usize| (asked.claim(&hits[at], age(at)), wanted(at) == Wanted::Yes);
-        let claim = |at: usize| (Some(at) == in_force, asked.about == About::Now && says_more(at), claim(at));
+        let claim = |at: usize| {
+            let claim = asked.claim(&hits[at], &hits[newest], age(at));
+            (claim.names, Some(at) == in_force, claim.has_figure, claim.is_of_the_age, wanted(at) == Wanted::Yes)
+        };
         in_order.sort_by_cached_key(|at| Reverse(claim(*at)));
         for (place, hit) in best_first.iter().zip(in_order) {
             places[*place] = hit;
@@ -114,10 +126,27 @@ pub(super) fn order(hits: &[Candidate<'_>], question: &str, today: Option<Date>)
     Ordered { places, versions: told }
 }
 
-/// The version that held on a day: the last one that is of that day or of one before it. Nothing where a date is missing.
-fn in_force(versions: &[usize], hits: &[Candidate<'_>], of: Date) -> Option<usize> {
-    let days: Option<Vec<(Date, usize)>> = versions.iter().map(|at| Some((day(&hits[*at])?, *at))).collect();
-    days?.into_iter().filter(|(day, _)| *day <= of).max().map(|(_, at)| at)
+/// The version that held on a day: the last one that is of that day or of one before it. Of several of one day it is the
+/// newest, or where nothing tells the best. Nothing where a date is missing.
+fn in_force(best_first: &[usize], held: &[Held<'_>], of: Date) -> Option<usize> {
+    let last_day = |at: usize| held[at].days.iter().copied().filter(|day| *day <= of).max();
+    if best_first.iter().any(|at| held[*at].days.is_empty()) {
+        return None;
+    }
+    let last = best_first.iter().filter_map(|at| last_day(*at)).max()?;
+    let of_last: Vec<usize> = best_first.iter().copied().filter(|at| last_day(*at) == Some(last)).collect();
+    let hits: Vec<Candidate<'_>> = held.iter().map(|held| held.candidate).collect();
+    newest(&of_last, &hits).or_else(|| of_last.first().copied())
+}
+
+/// What speaks for a version.
+struct Claim {
+    /// The question has its year, its date or its number.
+    names: bool,
+    /// The question has a figure of it that the newest has not.
+    has_figure: bool,
+    /// The question is of its time.
+    is_of_the_age: bool,
 }
 
 /// What a question says about versions.
@@ -131,7 +160,29 @@ struct Asked {
     years: HashSet<String>,
     dates: Vec<DayOrMonth>,
     about: About,
+    /// Whether it sets something against what it names.
+    compares: bool,
 }
+
+/// Words beside a change that name where it begins or what is compared, not the version that is wanted.
+const COMPARING: &[&str] = &[
+    "since",
+    "between",
+    "than",
+    "from",
+    "against",
+    "to",
+    "with",
+    "and",
+    "seit",
+    "zwischen",
+    "gegenüber",
+    "als",
+    "von",
+    "zu",
+    "mit",
+    "und",
+];
 
 impl Asked {
     fn of(question: &str) -> Self {
@@ -141,20 +192,27 @@ impl Asked {
         let is_in_date = |at: usize| mentions.iter().any(|mention| mention.span.contains(&at));
         let rest: String = question.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
         let dates = mentions.into_iter().flat_map(|date| date.readings).collect();
+        let rest = without_tickets(&rest);
         Self {
+            compares: words.iter().any(|word| COMPARING.contains(&word.as_str())),
             words,
             figures: tokens(&rest).into_iter().filter(|token| is_name(token)).collect(),
             marks: marks(&without_tickets(question)).collect(),
-            years: marks(&without_tickets(&rest)).collect(),
+            years: marks(&rest).collect(),
             dates,
             about: About::of(question),
         }
     }
 
-    /// How much speaks for a version, to be compared with that of the others.
-    fn claim(&self, hit: &Candidate<'_>, age: Age) -> (bool, bool) {
-        let wanted_age = (age == Age::Older) == (self.about == About::Past);
-        (self.names(hit) && self.about != About::Changes, wanted_age)
+    /// What speaks for a version, to be compared with what speaks for the others.
+    fn claim(&self, hit: &Candidate<'_>, newest: &Candidate<'_>, age: Age) -> Claim {
+        let is_one = self.about != About::Changes || !self.compares;
+        let may_be_now = matches!(self.about, About::Now | About::Either);
+        Claim {
+            names: is_one && self.names(hit),
+            has_figure: may_be_now && age == Age::Older && self.has_figure_of(hit, newest),
+            is_of_the_age: (age == Age::Older) == (self.about == About::Past),
+        }
     }
 
     /// Whether the question has the year, the date or the number of a version.
@@ -260,7 +318,11 @@ fn without_tickets(text: &str) -> String {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         let (name, number) = word.split_once('-').unwrap_or_default();
         let is_name = name.len() >= LEAST_TICKET && name.chars().all(|c| c.is_ascii_uppercase());
-        is_name && !number.is_empty() && number.chars().all(|c| c.is_ascii_digit() || c == '-')
+        // "DEC-2024" is a month.
+        is_name
+            && month_named(&name.to_lowercase()).is_none()
+            && !number.is_empty()
+            && number.chars().all(|c| c.is_ascii_digit() || c == '-')
     };
     text.split_whitespace().filter(|word| !is_ticket(word)).collect::<Vec<_>>().join(" ")
 }
@@ -340,7 +402,7 @@ fn by_use(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
 }
 
 /// The day that a document is of, in its date or in the last part of its path or address; of a month the first.
-fn day(hit: &Candidate<'_>) -> Option<Date> {
+pub(super) fn day(hit: &Candidate<'_>) -> Option<Date> {
     match document_date(hit.date, &[hit.url])? {
         DayOrMonth::Day(day) => Some(day),
         DayOrMonth::Month { year, month } => Date::from_calendar_date(year, month, 1).ok(),
@@ -381,6 +443,7 @@ mod tests {
     use super::*;
     use crate::base::DocumentId;
     use crate::evidence::Kind;
+    use crate::retrieval::about::day_meant;
 
     const OLD: &str = "When the load passes 10 tons, the crane stops and the crew returns to the harbour.";
     const NEW: &str = "When the load passes 12 tons, the crane stops and the crew returns to the harbour.";
@@ -400,8 +463,13 @@ mod tests {
         }
     }
 
+    fn held<'a>(hits: &[Candidate<'a>]) -> Vec<Held<'a>> {
+        let held = |hit: &Candidate<'a>| Held { candidate: *hit, days: day(hit).into_iter().collect() };
+        hits.iter().map(held).collect()
+    }
+
     fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Wanted)>>) {
-        let Ordered { places, versions } = order(hits, question, None);
+        let Ordered { places, versions } = order(&held(hits), question, None);
         (places, versions.into_iter().map(|told| told.map(|told| (told.age, told.wanted))).collect())
     }
 
@@ -417,7 +485,7 @@ mod tests {
             of(3, "Cranes", Some("2025-01-05T10:00"), NEW),
         ];
         assert_eq!(told(&hits, LOAD), (vec![2, 1, 0], vec![NEWEST, None, OLDER]));
-        assert_eq!(order(&hits, LOAD, None).versions[2].map(|told| told.newest), Some(2));
+        assert_eq!(order(&held(&hits), LOAD, None).versions[2].map(|told| told.newest), Some(2));
     }
 
     #[test]
@@ -427,7 +495,7 @@ mod tests {
             of(2, "Cranes", Some("2026-11-23"), NEW),
             of(3, "Cranes", Some("2026-11-20"), NEW),
         ];
-        let first = |question: &str, today| order(&hits, question, Some(today)).places[0];
+        let first = |question: &str, today| order(&held(&hits), question, day_meant(question, today)).places[0];
         let today = time::macros::date!(2026 - 11 - 24);
         assert_eq!(first("At which load did the crane stop yesterday?", today), 1, "the newest is of yesterday");
         assert_eq!(first("At which load did the crane stop the day before yesterday?", today), 0);
@@ -436,7 +504,7 @@ mod tests {
         let later = time::macros::date!(2026 - 11 - 30);
         assert_eq!(first("At which load did the crane stop yesterday?", later), 1);
         assert_eq!(
-            order(&hits, "At which load did the crane stop yesterday?", None).places[0],
+            order(&held(&hits), "At which load did the crane stop yesterday?", None).places[0],
             0,
             "just an earlier one"
         );
@@ -617,7 +685,7 @@ mod tests {
             let dates = [None, Some("2024-11-02"), Some("2025-01-05"), Some("soon")];
             let hits: Vec<_> =
                 pages.iter().map(|(page, title, text, date)| of(*page, titles[*title], dates[*date], texts[*text])).collect();
-            let Ordered { places, versions } = order(&hits, &question, None);
+            let Ordered { places, versions } = order(&held(&hits), &question, None);
             let mut sorted = places.clone();
             sorted.sort_unstable();
             prop_assert_eq!(sorted, (0..hits.len()).collect::<Vec<_>>());

@@ -28,9 +28,9 @@ pub(super) fn run(start: &Start, args: &Ask, output: &mut Output) -> Result<Exit
 
 /// Finds out before any model is loaded what would keep the question from being asked.
 fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
-    if args.question.trim().is_empty() {
+    if !args.question.contains(char::is_alphanumeric) {
         return Err(Failure::usage(Problem {
-            what: "the question is empty".to_owned(),
+            what: "the question has no words".to_owned(),
             next: "Give a question in quotes.".to_owned(),
         }));
     }

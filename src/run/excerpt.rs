@@ -4,10 +4,7 @@
 //! Invariants: words stay whole; `…` stands where something was left out.
 //! Not here: which words of a question an evidence has (`index`).
 
-/// Letters at the end of a word that may be an ending.
-const ENDING: usize = 2;
-/// Letters that a word keeps without its ending.
-const LEAST_STEM: usize = 4;
+use crate::index::places_of;
 
 /// A word of the text.
 struct Word {
@@ -43,27 +40,20 @@ pub(super) fn excerpt(text: &str, sought: &[String], most: usize) -> String {
 }
 
 fn words_of(text: &str, sought: &[String]) -> Vec<Word> {
-    let sought: Vec<String> = sought.iter().map(|word| word.to_lowercase()).collect();
+    let places = places_of(text, sought);
+    let mut places = places.iter().peekable();
     let mut next = 0;
     let words = text.split_inclusive(char::is_whitespace).filter_map(|piece| {
         let from = next;
         next += piece.len();
+        let mut is = None;
+        while let Some((_, sought)) = places.next_if(|(at, _)| *at < next) {
+            is = is.or(Some(*sought));
+        }
         let word = piece.trim_end();
-        let plain = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        let is = sought.iter().position(|sought| is_form_of(&plain, sought));
         (!word.is_empty()).then_some(Word { from, to: from + word.len(), is })
     });
     words.collect()
-}
-
-/// Whether `word` is `sought`, or that with another ending, or has it as one of its parts.
-fn is_form_of(word: &str, sought: &str) -> bool {
-    let letters = sought.chars().count();
-    let stem: String = sought.chars().take(letters.saturating_sub(ENDING).max(LEAST_STEM)).collect();
-    let is_longer = letters > LEAST_STEM;
-    word == sought
-        || (is_longer && word.starts_with(&stem))
-        || word.split(|c: char| !c.is_alphanumeric()).any(|part| part == sought)
 }
 
 /// The last word that has room when `first` is the first.
@@ -92,7 +82,7 @@ fn found(words: &[Word], sought: usize) -> usize {
 fn centred(text: &str, words: &[Word], (first, last): (usize, usize), most: usize) -> usize {
     let mut found = (first..=last).filter(|at| words.get(*at).is_some_and(|word| word.is.is_some()));
     let Some(from) = found.next() else { return first };
-    let to = found.last().unwrap_or(from);
+    let to = found.next_back().unwrap_or(from);
     let mut room = most.saturating_sub(text[words[from].from..words[to].to].chars().count()) / 2;
     let mut start = from;
     while let Some(before) = start.checked_sub(1) {
@@ -132,6 +122,10 @@ mod tests {
             "The first words say nothing, but ticket AB-12 has the fault of the left pump, and more is said after it.";
         let around = excerpt(text, &sought(&["ab-12"]), 30);
         assert_eq!(around, "… but ticket AB-12 has the fault …");
+        let service = "The first words say nothing of the service, but the server of the left pump has a fault.";
+        assert!(excerpt(service, &sought(&["server"]), 30).contains("server"));
+        let rules = "The first words say nothing of it, and then there are the rules of the harbour and more.";
+        assert!(excerpt(rules, &sought(&["rule"]), 30).contains("rules"));
         let both = excerpt(text, &sought(&["pumps", "faults", "first"]), 30);
         assert!(both.contains("fault") && both.contains("pump"), "{both}");
     }

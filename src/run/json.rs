@@ -22,14 +22,18 @@ pub(super) struct SearchJson<'a> {
     hits: &'a [Hit],
     /// Identifiers of the query that no text of the domain has.
     absent: &'a [String],
+    /// The day that "yesterday" in the query means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    day: Option<String>,
     timings_ms: RetrievalTimings,
 }
 
 impl<'a> SearchJson<'a> {
     /// What was found for a query, and for its translation beside it.
     pub(super) fn new(query: &'a str, translated: Option<&'a str>, found: &'a Retrieved) -> Self {
-        let Retrieved { mode, hits, absent, timings_ms, .. } = found;
-        Self { query, translated, mode: *mode, hits, absent, timings_ms: *timings_ms }
+        let Retrieved { mode, hits, absent, day, timings_ms, .. } = found;
+        let day = day.map(|day| day.to_string());
+        Self { query, translated, mode: *mode, hits, absent, day, timings_ms: *timings_ms }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod agree;
 mod ask;
+mod bundle;
 mod clipboard;
 mod demo;
 mod doctor;
@@ -73,6 +74,7 @@ fn dispatch(cli: Cli, stay: &Stay, output: &mut Output) -> Result<Exit, Failure>
         Some(Command::History(command)) => history::run(&start, &command, output),
         Some(Command::Eval(command)) => eval::run(&start, &command, output),
         Some(Command::Models(command)) => models::run(&start, &command, output),
+        Some(Command::Bundle(command)) => bundle::run(&start, &command, output),
         Some(Command::Doctor) => doctor::run(&start, output),
         Some(Command::Completions { shell }) => Ok(completions(shell, output)?),
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::bundle;
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::start::Start;
@@ -61,6 +62,7 @@ pub(super) fn run(start: &Start, command: &cli::Models, output: &mut Output) -> 
         cli::Models::List => list(start, &cancel, output),
         cli::Models::Verify => verify(start, &cancel, output),
         cli::Models::Pull => pull(start, &cancel, output),
+        cli::Models::Import { paths } => bundle::import(start, paths, &cancel, output),
     }
 }
 

@@ -42,17 +42,19 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     if holds == Holds::Nothing {
         output.empty_domain(&args.domain);
     }
-    let started = Instant::now();
-    let translated = match translation_wanted(&args.query, index.language()?, settings.translate) {
+    let translation = match translation_wanted(&args.query, index.language()?, settings.translate) {
         Some(languages) if holds == Holds::Documents => {
             let max_tokens = asked.prompt.rewrite_tokens;
             translated(start, (args, languages, max_tokens), &token, output)?
         }
         _ => None,
     };
-    let translating = translated.is_some().then(|| started.elapsed());
     let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
-    let (question, translated) = (args.query.as_str(), translated.as_deref());
+    let (text_of, translating) = match translation {
+        Some(Translation { text, took }) => (text, Some(took)),
+        None => (None, None),
+    };
+    let (question, translated) = (args.query.as_str(), text_of.as_deref());
     let today = Some(OffsetDateTime::now_utc().date());
     let conversation = Conversation { question, completed: None, translated, earlier: &[], today };
     let found = retrieve_follow_up(engines, &conversation, &settings, &token)?;
@@ -63,14 +65,21 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     Ok(Exit::Done)
 }
 
-/// The query in the language of the documents, where the generator is at hand and gives one. Without the generator the
-/// query is searched alone, which is told.
+/// The query in the language of the documents.
+struct Translation {
+    /// Nothing where what the model gave is of no use.
+    text: Option<String>,
+    /// How long the model took, without being loaded.
+    took: Duration,
+}
+
+/// Has the query translated where the generator is at hand. Without it the query is searched alone, which is told.
 fn translated(
     start: &Start,
     (args, (from, to), max_tokens): (&Search, (Language, Language), usize),
     cancel: &CancelToken,
     output: &mut Output,
-) -> Result<Option<String>, Failure> {
+) -> Result<Option<Translation>, Failure> {
     let generator = start.catalog.model(&start.profile.profile.generator)?;
     if !start.folders().has(generator) && args.translate.is_none() {
         output.note(&format!(
@@ -83,12 +92,14 @@ fn translated(
     output.progress(&format!("translating with {}", generator.id));
     let mut generator = start.generator(generator, cancel)?;
     let input = TranslateInput { question: &args.query, from, to, max_tokens };
+    let started = Instant::now();
     let text = translate(&mut generator, &input, cancel)?.text;
+    let took = started.elapsed();
     match &text {
         Some(text) => output.note(&format!("also searched for: {text}")),
         None => output.note("the query has another language than the documents; the model gave no usable translation"),
     }
-    Ok(text)
+    Ok(Some(Translation { text, took }))
 }
 
 impl From<AnswerError> for Failure {

@@ -24,7 +24,7 @@ use crate::attribution::{
 };
 use crate::base::{CancelToken, DomainName, Language};
 use crate::history::TurnSettings;
-use crate::inference::{InferenceError, LlamaGenerator};
+use crate::inference::{Completion, InferenceError, LlamaGenerator};
 use crate::prompt::PastTurn;
 use crate::retrieval::{Hit, Reranking};
 
@@ -351,7 +351,7 @@ impl Generator {
     ) -> Result<Attribution, Stop> {
         let engine = Arc::clone(&self.engine);
         let embedder = self.comparer.embedder(&engine)?;
-        let present = |text: &str| answer::read_answer(text, &asked.answer.prompt).0.text;
+        let present = |said: &Completion| answer::read_answer(said, &asked.answer.prompt).0.text;
         let input = ExplainInput {
             question: &asked.question,
             answer: &asked.answer,

@@ -433,17 +433,17 @@ impl Work<'_> {
         let mut texts = vec![None; hidden.len()];
         let mut hear = |at: usize, completion: Completion| {
             first.get_or_insert_with(|| clock.spent());
-            texts[at] = (completion.tokens != answer.completion.tokens).then_some(completion.text);
+            texts[at] = (completion.tokens != answer.completion.tokens).then_some(completion);
             ControlFlow::Continue(())
         };
         self.generator.generate_hiding(&request, &hidden, &never, &mut hear)?;
-        let embed = |text: &str| -> Outcome<_> {
-            let text = format!("{question}\n{}", read_answer(text, &answer.prompt).0.without_marks().trim());
+        let embed = |said: &Completion| -> Outcome<_> {
+            let text = format!("{question}\n{}", read_answer(said, &answer.prompt).0.without_marks().trim());
             Ok(self.embedder.embed(&[&text], TextRole::Evidence, &never)?.remove(0))
         };
-        let original = embed(&answer.completion.text)?;
-        let distance = |text: &Option<String>| -> Outcome<f64> {
-            text.as_ref().map_or(Ok(0.0), |text| Ok(1.0 - original.cosine(&embed(text)?)))
+        let original = embed(&answer.completion)?;
+        let distance = |said: &Option<Completion>| -> Outcome<f64> {
+            said.as_ref().map_or(Ok(0.0), |said| Ok(1.0 - original.cosine(&embed(said)?)))
         };
         let distances = texts.iter().map(distance).collect::<Outcome<Vec<f64>>>()?;
         Ok((distances, clock.spent(), first.unwrap_or_default()))
@@ -465,7 +465,7 @@ impl Work<'_> {
         (group_test, method): (GroupTest, Method),
     ) -> Outcome<Explained> {
         let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
-        let present = |text: &str| read_answer(text, &answer.prompt).0.text;
+        let present = |said: &Completion| read_answer(said, &answer.prompt).0.text;
         let max_tokens = self.settings.prompt.answer_tokens;
         let input = ExplainInput {
             question,

@@ -5,6 +5,8 @@ mod agreement;
 #[cfg(test)]
 mod arrange;
 #[cfg(test)]
+mod bundle;
+#[cfg(test)]
 mod citations;
 #[cfg(test)]
 mod commands;

@@ -201,6 +201,7 @@ pub(crate) fn retrieved(query: &str) -> Retrieved {
         hits: hits(),
         legs: Vec::new(),
         absent: Vec::new(),
+        day: None,
         timings_ms: RetrievalTimings {
             embed: Millis(21.0),
             dense: Millis(1.5),

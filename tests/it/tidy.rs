@@ -17,6 +17,7 @@ const ROOMS: &[&str] = &[
     "inference",
     "download",
     "index",
+    "bundle",
     "retrieval",
     "prompt",
     "answer",
@@ -45,6 +46,7 @@ const FENCES: &[(&[&str], &[&str])] = &[
     (&["ratatui", "crossterm", "tui_textarea"], &["tui", "run"]),
     (&["tokio"], &["runtime", "download", "run"]),
     (&["hf_hub", "ureq", "rustls", "rustls_native_certs"], &["download"]),
+    (&["tar"], &["bundle"]),
     (&["std::env"], &["config"]),
     // `index` has one scoped thread, which reads ahead while the embedder works.
     (&["std::thread"], &["runtime", "inference", "index"]),

@@ -144,6 +144,7 @@ fn trace(text: &str, score: u16) -> Trace {
             hits: vec![hit(text, score)],
             legs: Vec::new(),
             absent: Vec::new(),
+            day: None,
             timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
         }),
         answer: Some(Answer {

@@ -131,8 +131,10 @@ pub(super) fn warn_of_ambiguous(ambiguous: usize, questions: usize, output: &mut
 
 /// Says how many questions are left out because they are asked to another domain than the one that is named.
 pub(super) fn tell_of_other_domains(questions: usize, output: &mut Output) {
-    if questions > 0 {
-        output.note(&format!("{questions} questions to other domains are left out"));
+    match questions {
+        0 => {}
+        1 => output.note("one question to another domain is left out"),
+        _ => output.note(&format!("{questions} questions to other domains are left out")),
     }
 }
 

@@ -159,6 +159,9 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
     let reranked = retrieved.hits.iter().any(|hit| hit.rerank_score.is_some());
     let title = if reranked { words.ranks_title_reranked() } else { words.ranks_title() };
     let title = if look.margins == Margins::Drawn { title } else { title.strip_prefix("  ").unwrap_or(title) };
+    if let Some(day) = retrieved.day {
+        parts.extend(Section::Fused, look.dim(&words.day_meant(&day.to_string())));
+    }
     parts.push(Section::Fused, Line::styled(title, look.theme.dim));
     for hit in &retrieved.hits {
         let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());

@@ -51,6 +51,8 @@ texts! { STEPS
     step_dense = "2 Search by meaning (dense)", "2 Semantische Suche (dense)";
     step_lexical = "3 Search by words (lexical)", "3 Lexikalische Suche (lexical)";
     step_fused = "4 Both, fused", "4 Beide, fusioniert";
+    day_meant(day: &str) =
+        "of versions, what held on {day} comes first", "von Fassungen zuerst, was am {day} galt";
     so_many_found(found: usize, time: &str) = "{found} found, {time}", "{found} gefunden, {time}";
     ranks_title = "   #  fused   dense  lexical", "   #  Fusion   sem.     lex.";
     ranks_title_reranked = "   #  fused   dense  lexical  rerank", "   #  Fusion   sem.     lex.  Rerank";

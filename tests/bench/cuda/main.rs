@@ -206,7 +206,7 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
     let sources: Vec<SourceVector> = pairs.map(|(hit, embedding)| SourceVector { rank: hit.rank, embedding }).collect();
     // Texts that are all alike would be one cluster.
     let attribution = AttributionSettings { eps: 0.0, ..AttributionSettings::default() };
-    let present = |text: &str| read_answer(text, &answer.prompt).0.text;
+    let present = |said: &Completion| read_answer(said, &answer.prompt).0.text;
     let max_tokens = settings.prompt.answer_tokens;
     let (question, settings) = (QUESTION, &attribution);
     let asked = ExplainInput {
