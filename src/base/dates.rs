@@ -204,6 +204,17 @@ impl DayOrMonth {
     }
 }
 
+impl DayOrMonth {
+    /// Whether it is this day, or the month of it.
+    #[must_use]
+    pub fn has(self, day: Date) -> bool {
+        match self {
+            Self::Day(of) => of == day,
+            Self::Month { year, month } => (year, month) == (day.year(), day.month()),
+        }
+    }
+}
+
 /// The month that a word names in English or German, whole or shortened, in any case.
 #[must_use]
 pub fn month_named(word: &str) -> Option<Month> {

@@ -18,7 +18,8 @@ pub fn document_date(date: Option<&str>, names: &[&str]) -> Option<DayOrMonth> {
     let named_day = || names.iter().find_map(|name| day_in_name(last_part(name)));
     let day = date.and_then(day_of).or_else(named_day).map(DayOrMonth::Day);
     let texts = || date.into_iter().chain(names.iter().map(|name| stem(last_part(name))));
-    day.or_else(|| texts().find_map(|text| readings(text).next()))
+    let in_name = || names.iter().find_map(|name| month_in_name(last_part(name)));
+    day.or_else(|| texts().find_map(|text| readings(text).next())).or_else(in_name)
 }
 
 /// The day of a source's date, in the forms of files and feeds (`2025-03-01T12:00:00Z`), of mail (`Sat, 1 Mar 2025
@@ -45,8 +46,22 @@ fn day_in_name(name: &str) -> Option<Date> {
     let is_number = |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_day = |parts: &&[&str]| parts.iter().zip([4, 2, 2]).all(|(part, digits)| is_number(part, digits));
     let joined = parts.windows(3).filter(is_day).find_map(|day| first_day(&day.join("-")));
+    let with_points = || {
+        let pieces = [stem(name), name].into_iter().flat_map(|name| name.split(['-', '_', ' ', '+']));
+        pieces.filter(|piece| piece.contains('.')).find_map(first_day)
+    };
     // What follows the last dot is no ending in `Call 01.03.2025`.
-    joined.or_else(|| first_day(stem(name))).or_else(|| first_day(name))
+    joined.or_else(|| first_day(stem(name))).or_else(|| first_day(name)).or_else(with_points)
+}
+
+/// The month in the name of a file, where other words may be joined to it: `shifts-2026-09`.
+fn month_in_name(name: &str) -> Option<DayOrMonth> {
+    let parts: Vec<&str> = stem(name).split(['-', '_', ' ']).collect();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let [others @ .., year, month] = parts.as_slice() else { return None };
+    let fits = year.len() == 4 && month.len() == 2 && is_number(year) && is_number(month);
+    let is_free = fits && others.last().is_none_or(|before| !is_number(before));
+    is_free.then(|| readings(&format!("{year}-{month}")).next())?
 }
 
 fn first_day(text: &str) -> Option<Date> {
@@ -110,13 +125,24 @@ mod tests {
             "a\\2025_03_01_pumps.md",
             "Crew 1 March 2025.txt",
             "Crew 01.03.2025.txt",
+            "crew-01.03.2025.txt",
+            "crew_1.3.2025.txt",
+            "crew-1.3.2025",
             "https://wiki.example/pages/7/Crew+01.03.2025",
         ] {
             for date in [None, Some("lately"), Some("March 2025")] {
                 assert_eq!(document_date(date, &["", name]), MARCH, "{name}");
             }
         }
-        for none in ["release-1-2-3", "build-20261-11-22", "2025-03-01/pumps.md", "backup-2025-13-01.md", ""] {
+        for none in [
+            "release-1-2-3",
+            "release-1.2.3.md",
+            "release-9.0.12.zip",
+            "build-20261-11-22",
+            "2025-03-01/pumps.md",
+            "backup-2025-13-01.md",
+            "",
+        ] {
             assert_eq!(document_date(None, &[none]), None, "{none}");
         }
     }
@@ -126,6 +152,11 @@ mod tests {
         let month = Some(DayOrMonth::Month { year: 2025, month: Month::March });
         assert_eq!(document_date(Some("Mar 2025"), &["pumps.md"]), month);
         assert_eq!(document_date(Some("lately"), &["minutes/2025-03.md"]), month);
+        assert_eq!(document_date(None, &["plans/shifts-2025-03.md"]), month);
+        assert_eq!(document_date(None, &["plans/shifts_2025_03.md"]), month);
+        for none in ["build-7-2025-03.md", "shifts-2025-13.md", "shifts-12345-03.md", "2025-03-plan-b.md"] {
+            assert_eq!(document_date(None, &[none]), None, "{none}");
+        }
         assert_eq!(document_date(Some("3/4/2025"), &[]), Some(DayOrMonth::Day(date!(2025 - 04 - 03))));
     }
 }

@@ -14,11 +14,11 @@ pub enum BundleError {
     #[error(transparent)]
     Canceled(#[from] Canceled),
     /// A domain could not be copied or taken in.
-    #[error(transparent)]
-    Index(#[from] IndexError),
+    #[error("{0}")]
+    Index(#[source] IndexError),
     /// Weights are missing or damaged.
-    #[error(transparent)]
-    Weights(#[from] InferenceError),
+    #[error("{0}")]
+    Weights(#[source] InferenceError),
     /// A file could not be read, written or moved.
     #[error("{doing} `{path}` failed; check that it can be read or written and that the disk has room")]
     File {
@@ -62,6 +62,24 @@ pub enum BundleError {
         /// What is wrong.
         what: String,
     },
+}
+
+impl From<IndexError> for BundleError {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Canceled(canceled) => Self::Canceled(canceled),
+            error => Self::Index(error),
+        }
+    }
+}
+
+impl From<InferenceError> for BundleError {
+    fn from(error: InferenceError) -> Self {
+        match error {
+            InferenceError::Canceled(canceled) => Self::Canceled(canceled),
+            error => Self::Weights(error),
+        }
+    }
 }
 
 /// The error of reading, writing or moving a file.

@@ -221,7 +221,7 @@ pub struct Search {
     #[arg(long, value_name = "NAME")]
     pub domain: DomainName,
     /// How many hits [default: as set for the domain, else as configured: 10]
-    #[arg(short, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: Option<u16>,
     /// dense, lexical or hybrid [default: as set for the domain, else as configured: hybrid]
     #[arg(long)]

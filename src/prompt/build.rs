@@ -13,7 +13,7 @@ use super::chat::{self, ChatPiece};
 use super::shorten::shorten;
 use super::wording::{self, Task};
 use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
-use crate::base::{DayOrMonth, Language, clean_line, document_date};
+use crate::base::Language;
 use crate::inference::{Generate, PromptPart, Special};
 use crate::retrieval::{Hit, Version, Wanted};
 
@@ -261,19 +261,10 @@ fn is_replaced(hit: &Hit, hits: &[Hit]) -> bool {
 fn mark(hit: &Hit, hits: &[Hit]) -> String {
     let is_namesake =
         |other: &Hit| other.document != hit.document && other.title == hit.title && other.space == hit.space;
-    let date = || date(hit).filter(|date| !date.is_empty());
+    let date = || hit.date_shown().map(|date| date.chars().take(LONGEST_DATE).collect::<String>());
     match hit.version {
         Some(version) => version.age.says().to_owned() + &date().map(|date| format!(", {date}")).unwrap_or_default(),
         None if hits.iter().any(is_namesake) => date().unwrap_or_default(),
         None => String::new(),
     }
-}
-
-/// The date of a source as it has it, else the day in its name.
-fn date(hit: &Hit) -> Option<String> {
-    let told = hit.date.as_deref().map(clean_line).filter(|date| !date.is_empty());
-    told.map(|date| date.chars().take(LONGEST_DATE).collect()).or_else(|| match document_date(None, &[&hit.url])? {
-        DayOrMonth::Day(day) => Some(day.to_string()),
-        DayOrMonth::Month { .. } => None,
-    })
 }

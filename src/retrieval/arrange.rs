@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use time::Date;
 
 use super::copies::{Candidate, Group, group};
+use super::days::Meant;
 use super::spread::spread;
 use super::versions::{Held, Ordered, Told, day, order};
 use super::{Copied, Copies, Fused, Relation, RetrievalSettings, Version};
@@ -31,7 +32,7 @@ pub(super) struct Placed {
 pub(super) fn arrange(
     fused: &[Fused],
     stored: &HashMap<EvidenceId, StoredEvidence>,
-    (question, meant): (&str, Option<Date>),
+    (question, meant, today): (&str, Option<Meant>, Option<Date>),
     settings: &RetrievalSettings,
 ) -> Vec<Placed> {
     let present: Vec<(&Fused, &StoredEvidence)> =
@@ -53,7 +54,7 @@ pub(super) fn arrange(
                 Held { candidate: candidate(present[group.shown].1), days }
             };
             let held: Vec<Held<'_>> = groups.iter().map(of_group).collect();
-            order(&held, question, meant)
+            order(&held, question, (meant, today))
         }
     };
     let documents: Vec<_> = places.iter().map(|at| present[groups[*at].shown].1.document).collect();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use time::Date;
 
 use super::{Copied, QueryLeg, Version, Wanted, Why};
-use crate::base::{DocumentId, EvidenceId, Millis};
+use crate::base::{DayOrMonth, DocumentId, EvidenceId, Millis, clean_line, document_date};
 use crate::evidence::{Context, EvidenceLink, Kind};
 
 time::serde::format_description!(iso_day, Date, "[year]-[month]-[day]");
@@ -32,7 +32,7 @@ impl FromStr for Mode {
             "dense" => Ok(Self::Dense),
             "lexical" => Ok(Self::Lexical),
             "hybrid" => Ok(Self::Hybrid),
-            other => Err(UnknownMode(crate::base::clean_line(other))),
+            other => Err(UnknownMode(clean_line(other))),
         }
     }
 }
@@ -127,6 +127,20 @@ pub struct Hit {
     pub why: Why,
 }
 
+impl Hit {
+    /// The date of its document for people: as the source has it, else the day or month in the name of its file; clean.
+    #[must_use]
+    pub fn date_shown(&self) -> Option<String> {
+        let told = self.date.as_deref().map(clean_line).filter(|date| !date.is_empty());
+        told.or_else(|| {
+            Some(match document_date(None, &[&self.url])? {
+                DayOrMonth::Day(day) => day.to_string(),
+                DayOrMonth::Month { year, month } => format!("{year}-{:02}", u8::from(month)),
+            })
+        })
+    }
+}
+
 /// Time per step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct RetrievalTimings {
@@ -179,7 +193,7 @@ pub struct Retrieved {
     /// Identifiers of the question that no text of the domain has, as typed.
     #[serde(default)]
     pub absent: Vec<String>,
-    /// The day that the question means, where it counts from the day on which it was asked: what held then comes first.
+    /// The day that the question means, where there are versions: what held then comes first.
     #[serde(default, with = "iso_day::option", skip_serializing_if = "Option::is_none")]
     pub day: Option<Date>,
     /// Time per step.

@@ -9,6 +9,7 @@ mod about;
 mod arrange;
 mod blend;
 mod copies;
+mod days;
 mod error;
 mod explain;
 mod follow_up;

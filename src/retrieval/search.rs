@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use time::Date;
 
-use super::about::day_meant;
 use super::arrange::{Placed, arrange};
+use super::days::{Meant, day_meant};
 use super::explain::{Place, Worths, votes};
 use super::fuse::{Fused, fuse};
 use super::pick::place;
@@ -54,9 +54,11 @@ pub(super) fn finish(
     }
     let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.0))?;
     retrieved.absent = terms.absent().to_vec();
-    retrieved.day = candidates.today.and_then(|today| day_meant(&with_typed(&retrieved.query, searched.0), today));
     let naming = naming(searched.0).map(|text| engines.index.question_terms(text)).transpose()?.unwrap_or_default();
-    retrieved.hits = candidates.into_hits(retrieved, searched, (&terms, &naming), settings);
+    let meant = day_meant(&with_typed(&retrieved.query, searched.0), candidates.today);
+    retrieved.hits = candidates.into_hits(retrieved, (searched, meant), (&terms, &naming), settings);
+    // Where there are no versions it changed nothing.
+    retrieved.day = meant.map(|meant| meant.day).filter(|_| retrieved.hits.iter().any(|hit| hit.version.is_some()));
     Ok(())
 }
 
@@ -191,14 +193,14 @@ impl Candidates {
     fn into_hits(
         mut self,
         retrieved: &Retrieved,
-        searched: (&[QueryLeg], Worths),
+        (searched, meant): ((&[QueryLeg], Worths), Option<Meant>),
         (terms, naming): (&QuestionTerms, &QuestionTerms),
         settings: &RetrievalSettings,
     ) -> Vec<Hit> {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         let asked = with_typed(&retrieved.query, searched.0);
-        let mut arranged = arrange(&self.fused, &self.stored, (&asked, retrieved.day), settings);
+        let mut arranged = arrange(&self.fused, &self.stored, (&asked, meant, self.today), settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
         let named = |id: EvidenceId| {
             self.stored.get(&id).map_or((0, 0), |stored| naming.named(&stored.evidence, stored.indexed))

@@ -6,9 +6,10 @@
 //! of a version only, and the texts say the same but for their figures. The newest comes first, unless the question
 //! names another by a year, a date or the number of a version, means a day on which another held, has a name with digits
 //! that the newest has not, or is about the past: then the newest of the older ones does. An older one is left out of the prompt only where nothing but time tells it from the newest: the titles are
-//! the same, and the question has no word and no figure that it has and the newest has not.
+//! the same, and the question has no word and no figure that it has and the newest has not; or where the question means a
+//! day on which another held.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
-//! older where nothing says which is newer; the newest is always wanted.
+//! older where nothing says which is newer; the newest is wanted unless the question means a day.
 //! Not here: what says the same word by word (`copies`), of which time a question is (`about`).
 
 use std::cmp::{Ordering, Reverse};
@@ -19,6 +20,7 @@ use time::Date;
 
 use super::about::About;
 use super::copies::{Candidate, MOST_WORDS, has_digit, is_the_same, sample, words};
+use super::days::{Meant, Named};
 use crate::base::{DayOrMonth, EvidenceId, dates_in, document_date, month_named, page_number};
 use crate::evidence::Kind;
 
@@ -95,8 +97,8 @@ pub(super) struct Held<'a> {
 
 /// Tells versions apart and puts those first that the question is about.
 ///
-/// `meant` is the day that the question means, where it counts from today.
-pub(super) fn order(held: &[Held<'_>], question: &str, meant: Option<Date>) -> Ordered {
+/// `meant` is the day that the question means, `today` the one on which it is asked.
+pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<Meant>, Option<Date>)) -> Ordered {
     let hits: Vec<Candidate<'_>> = held.iter().map(|held| held.candidate).collect();
     let hits = hits.as_slice();
     let mut places: Vec<usize> = (0..hits.len()).collect();
@@ -104,14 +106,17 @@ pub(super) fn order(held: &[Held<'_>], question: &str, meant: Option<Date>) -> O
     let asked = Asked::of(question);
     for best_first in pages(hits) {
         let Some(newest) = newest(&best_first, hits) else { continue };
-        // Of what was before, the last that held is the nearest.
-        let is_past = asked.about == About::Past;
-        let mut in_order = if is_past { newest_first(&best_first, hits) } else { best_first.clone() };
-        let in_force = meant.and_then(|meant| in_force(&best_first, held, meant));
+        let mut in_order = asked.about.in_order(&best_first, hits);
+        let day = asked.day(&best_first, hits, (meant, today));
+        let in_force = day.and_then(|day| in_force(&best_first, held, day));
         let age = |at: usize| if at == newest { Age::Newest } else { Age::Older };
-        let wanted = |at: usize| match age(at) {
-            Age::Older if Some(at) != in_force && !asked.may_be_about(&hits[at], &hits[newest]) => Wanted::No,
-            Age::Newest | Age::Older => Wanted::Yes,
+        let wanted = |at: usize| {
+            let is_wanted = match in_force {
+                // A small model given several takes any.
+                Some(held) if asked.about != About::Changes => at == held || asked.names(&hits[at]),
+                _ => age(at) == Age::Newest || asked.may_be_about(&hits[at], &hits[newest]),
+            };
+            if is_wanted { Wanted::Yes } else { Wanted::No }
         };
         let claim = |at: usize| {
             let claim = asked.claim(&hits[at], &hits[newest], age(at));
@@ -184,7 +189,41 @@ const COMPARING: &[&str] = &[
     "und",
 ];
 
+impl About {
+    /// The versions as they are shown where nothing else tells. Of what was before, the last that held is the nearest.
+    fn in_order(self, best_first: &[usize], hits: &[Candidate<'_>]) -> Vec<usize> {
+        match self {
+            Self::Past | Self::Changes => newest_first(best_first, hits),
+            Self::First => newest_first(best_first, hits).into_iter().rev().collect(),
+            Self::Now | Self::Either => best_first.to_vec(),
+        }
+    }
+}
+
 impl Asked {
+    /// The day whose version is wanted: the one that the question means, unless a version speaks of that date itself; today
+    /// where a version is for a day to come.
+    fn day(
+        &self,
+        versions: &[usize],
+        hits: &[Candidate<'_>],
+        (meant, today): (Option<Meant>, Option<Date>),
+    ) -> Option<Date> {
+        let is_to_come = |today: &Date| versions.iter().any(|at| day(&hits[*at]).is_some_and(|day| day > *today));
+        match meant {
+            Some(Meant { day, how: Named::Dated }) => {
+                let is_said = |at: &usize| {
+                    let mentions = dates_in(hits[*at].content);
+                    mentions.iter().flat_map(|mention| &mention.readings).any(|read| read.has(day))
+                };
+                (!versions.iter().any(is_said)).then_some(day)
+            }
+            Some(Meant { day, how: Named::Counted }) => Some(day),
+            None if matches!(self.about, About::Now | About::Either) => today.filter(is_to_come),
+            None => None,
+        }
+    }
+
     fn of(question: &str) -> Self {
         let words: HashSet<String> = words(question).collect();
         let mentions = dates_in(question);
@@ -197,7 +236,7 @@ impl Asked {
             compares: words.iter().any(|word| COMPARING.contains(&word.as_str())),
             words,
             figures: tokens(&rest).into_iter().filter(|token| is_name(token)).collect(),
-            marks: marks(&without_tickets(question)).collect(),
+            marks: marks(&without_tickets(question)).chain(numbered(question)).collect(),
             years: marks(&rest).collect(),
             dates,
             about: About::of(question),
@@ -211,19 +250,17 @@ impl Asked {
         Claim {
             names: is_one && self.names(hit),
             has_figure: may_be_now && age == Age::Older && self.has_figure_of(hit, newest),
-            is_of_the_age: (age == Age::Older) == (self.about == About::Past),
+            is_of_the_age: (age == Age::Older) == matches!(self.about, About::Past | About::First),
         }
     }
 
     /// Whether the question has the year, the date or the number of a version.
     fn names(&self, hit: &Candidate<'_>) -> bool {
-        let by_title = marks(hit.title).any(|mark| self.marks.contains(&mark));
+        // The year in the name of a file is most often that of its day.
+        let of_file = marks(name_of(hit.url)).filter(|mark| mark.len() != 4 || day(hit).is_none());
+        let by_title = marks(hit.title).chain(of_file).any(|mark| self.marks.contains(&mark));
         let by_date = day(hit).is_some_and(|day| {
-            let is_read_as = |read: &DayOrMonth| match read {
-                DayOrMonth::Day(asked) => *asked == day,
-                DayOrMonth::Month { year, month } => (*year, *month) == (day.year(), day.month()),
-            };
-            self.dates.iter().any(is_read_as) || self.years.contains(&day.year().to_string())
+            self.dates.iter().any(|read| read.has(day)) || self.years.contains(&day.year().to_string())
         });
         by_title || by_date
     }
@@ -307,6 +344,24 @@ fn stem(title: &str) -> Vec<String> {
 /// Years and numbers of versions in a text.
 fn marks(text: &str) -> impl Iterator<Item = String> {
     tokens(text).into_iter().filter(|token| is_mark(token))
+}
+
+/// The marks of "version 9" and "release 12": `v9`, `v12`.
+fn numbered(question: &str) -> impl Iterator<Item = String> {
+    let words = tokens(question);
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    let mark = move |at: usize| {
+        let is_named = matches!(words[at].as_str(), "version" | "release" | "v" | "fassung" | "ausgabe" | "revision");
+        let number = words.get(at + 1).filter(|next| is_named && is_number(next))?;
+        Some(format!("v{number}"))
+    };
+    (0..tokens(question).len()).filter_map(mark)
+}
+
+/// The name of a file or page at the end of its path or address, without its ending.
+fn name_of(url: &str) -> &str {
+    let last = url.rsplit(['/', '\\']).next().unwrap_or_default();
+    last.rsplit_once('.').map_or(last, |(name, _)| name)
 }
 
 /// Letters of the shortest name before the number of a ticket: `FY-2024` and `Q4-2024` are times.
@@ -443,7 +498,7 @@ mod tests {
     use super::*;
     use crate::base::DocumentId;
     use crate::evidence::Kind;
-    use crate::retrieval::about::day_meant;
+    use crate::retrieval::days::day_meant;
 
     const OLD: &str = "When the load passes 10 tons, the crane stops and the crew returns to the harbour.";
     const NEW: &str = "When the load passes 12 tons, the crane stops and the crew returns to the harbour.";
@@ -469,7 +524,7 @@ mod tests {
     }
 
     fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Wanted)>>) {
-        let Ordered { places, versions } = order(&held(hits), question, None);
+        let Ordered { places, versions } = order(&held(hits), question, (None, None));
         (places, versions.into_iter().map(|told| told.map(|told| (told.age, told.wanted))).collect())
     }
 
@@ -485,7 +540,7 @@ mod tests {
             of(3, "Cranes", Some("2025-01-05T10:00"), NEW),
         ];
         assert_eq!(told(&hits, LOAD), (vec![2, 1, 0], vec![NEWEST, None, OLDER]));
-        assert_eq!(order(&held(&hits), LOAD, None).versions[2].map(|told| told.newest), Some(2));
+        assert_eq!(order(&held(&hits), LOAD, (None, None)).versions[2].map(|told| told.newest), Some(2));
     }
 
     #[test]
@@ -495,7 +550,9 @@ mod tests {
             of(2, "Cranes", Some("2026-11-23"), NEW),
             of(3, "Cranes", Some("2026-11-20"), NEW),
         ];
-        let first = |question: &str, today| order(&held(&hits), question, day_meant(question, today)).places[0];
+        let first = |question: &str, today| {
+            order(&held(&hits), question, (day_meant(question, Some(today)), Some(today))).places[0]
+        };
         let today = time::macros::date!(2026 - 11 - 24);
         assert_eq!(first("At which load did the crane stop yesterday?", today), 1, "the newest is of yesterday");
         assert_eq!(first("At which load did the crane stop the day before yesterday?", today), 0);
@@ -504,7 +561,7 @@ mod tests {
         let later = time::macros::date!(2026 - 11 - 30);
         assert_eq!(first("At which load did the crane stop yesterday?", later), 1);
         assert_eq!(
-            order(&held(&hits), "At which load did the crane stop yesterday?", None).places[0],
+            order(&held(&hits), "At which load did the crane stop yesterday?", (None, None)).places[0],
             0,
             "just an earlier one"
         );
@@ -685,7 +742,7 @@ mod tests {
             let dates = [None, Some("2024-11-02"), Some("2025-01-05"), Some("soon")];
             let hits: Vec<_> =
                 pages.iter().map(|(page, title, text, date)| of(*page, titles[*title], dates[*date], texts[*text])).collect();
-            let Ordered { places, versions } = order(&held(&hits), &question, None);
+            let Ordered { places, versions } = order(&held(&hits), &question, (None, None));
             let mut sorted = places.clone();
             sorted.sort_unstable();
             prop_assert_eq!(sorted, (0..hits.len()).collect::<Vec<_>>());

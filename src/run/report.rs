@@ -116,7 +116,7 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     let from: Vec<String> = [hit.version.map(|version| version.age.says().to_owned())]
         .into_iter()
         .flatten()
-        .chain(hit.date.as_deref().map(clean_line))
+        .chain(hit.date_shown())
         .chain([clean_line(&hit.url)])
         .filter(|text| !text.is_empty())
         .collect();

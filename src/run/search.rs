@@ -11,7 +11,7 @@ use super::output::{Form, Output};
 use super::pace::Pace;
 use super::report;
 use super::start::Start;
-use crate::answer::{AnswerError, TranslateInput, translate, translation_wanted};
+use crate::answer::{self, AnswerError, TranslateInput, TranslationHow, translate, translation_wanted};
 use crate::app::Problem;
 use crate::base::{CancelSource, CancelToken, Language, clean_text};
 use crate::cli::Search;
@@ -25,6 +25,14 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
         return Err(Failure::usage(Problem {
             what: "there is nothing to search for".to_owned(),
             next: "Give some words in quotes.".to_owned(),
+        }));
+    }
+    if let (Some(since), Some(until)) = (args.since, args.until)
+        && since > until
+    {
+        return Err(Failure::usage(Problem {
+            what: format!("no day is after {since} and before {until}"),
+            next: "Give --since the earlier day and --until the later one.".to_owned(),
         }));
     }
     let cancel = CancelSource::default();
@@ -49,6 +57,12 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
         }
         _ => None,
     };
+    let most = embedder.identity().max_tokens;
+    if embedder.count_tokens(&args.query).is_ok_and(|tokens| tokens > most) {
+        output.note(&format!(
+            "the query is long: by meaning its first {most} tokens are searched, by words its first thousand words"
+        ));
+    }
     let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
     let (text_of, translating) = match translation {
         Some(Translation { text, took }) => (text, Some(took)),
@@ -60,7 +74,7 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let found = retrieve_follow_up(engines, &conversation, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::new(question, translated, &found))?,
-        Form::Text => output.text(&text(&found, holds, (args.context, translating)))?,
+        Form::Text => output.text(&text(&found, (holds, Among::of(args)), (args.context, translating)))?,
     }
     Ok(Exit::Done)
 }
@@ -93,11 +107,17 @@ fn translated(
     let mut generator = start.generator(generator, cancel)?;
     let input = TranslateInput { question: &args.query, from, to, max_tokens };
     let started = Instant::now();
-    let text = translate(&mut generator, &input, cancel)?.text;
+    let answer::Translation { text, how, .. } = translate(&mut generator, &input, cancel)?;
     let took = started.elapsed();
-    match &text {
-        Some(text) => output.note(&format!("also searched for: {text}")),
-        None => output.note("the query has another language than the documents; the model gave no usable translation"),
+    match (&text, how) {
+        (Some(text), _) => output.note(&format!("also searched for: {text}")),
+        (None, TranslationHow::TooLong) => {
+            output.note("the query has another language than the documents and is too long to be translated");
+            return Ok(None);
+        }
+        (None, _) => {
+            output.note("the query has another language than the documents; the model gave no usable translation");
+        }
     }
     Ok(Some(Translation { text, took }))
 }
@@ -108,6 +128,20 @@ impl From<AnswerError> for Failure {
             AnswerError::Canceled(_) => Self::canceled(),
             error => Self::failed(problem(&error)),
         }
+    }
+}
+
+/// Whether all of a domain is searched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Among {
+    All,
+    Some,
+}
+
+impl Among {
+    fn of(args: &Search) -> Self {
+        let is_all = args.document.is_none() && args.since.is_none() && args.until.is_none() && args.kinds.is_empty();
+        if is_all { Self::All } else { Self::Some }
     }
 }
 
@@ -136,7 +170,11 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
 }
 
 /// The hits; with their whole texts where parts of the context were asked for, and the time a translation took.
-fn text(found: &Retrieved, holds: Holds, (context, translating): (Option<ContextParts>, Option<Duration>)) -> String {
+fn text(
+    found: &Retrieved,
+    (holds, among): (Holds, Among),
+    (context, translating): (Option<ContextParts>, Option<Duration>),
+) -> String {
     let mut text = report::absent(found);
     for hit in &found.hits {
         text.push_str(&report::hit_lines(hit, ' '));
@@ -147,7 +185,10 @@ fn text(found: &Retrieved, holds: Holds, (context, translating): (Option<Context
         }
     }
     if found.hits.is_empty() && holds == Holds::Documents {
-        text.push_str("Nothing was found.\n");
+        text.push_str(match among {
+            Among::All => "Nothing was found.\n",
+            Among::Some => "Nothing was found among what --document, --since, --until and --kinds leave.\n",
+        });
     }
     let hits = if found.hits.len() == 1 { "hit" } else { "hits" };
     let translating = translating.map(|time| format!(", after {:.1} s of translating", time.as_secs_f64()));

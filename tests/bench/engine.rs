@@ -5,7 +5,8 @@
 //! linked to, then lets both work in turn with the same weights, threads and batch: MODEL is an id of the catalog or a
 //! GGUF file, TOKENS the length of the prompt, about. The program reads in the engine's small pieces, between which a
 //! cancellation is seen, and in whole batches. `cargo bench --bench engine -- settings [MODEL] [ROUNDS] [TOKENS]`
-//! compares the engine's own settings for state and attention instead.
+//! compares the engine's own settings for state and attention instead, and `turns` the time to the first token of prompts
+//! of which a quarter, half and nine tenths were read before with the same prompts read from nothing.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -44,8 +45,12 @@ struct Speed {
 
 fn main() -> Outcome<()> {
     let mut given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    let settings = given.first().is_some_and(|first| first == "settings");
-    if settings {
+    let what = match given.first().map(String::as_str) {
+        Some("settings") => What::Settings,
+        Some("turns") => What::Turns,
+        _ => What::Bare,
+    };
+    if what != What::Bare {
         given.remove(0);
     }
     let mut numbers = given.iter().filter_map(|argument| argument.parse::<usize>().ok());
@@ -58,7 +63,19 @@ fn main() -> Outcome<()> {
         threads: compute_threads(),
         ..GeneratorSettings::default()
     };
-    if settings { compare_settings(&weights, &base, rounds, tokens) } else { compare(&weights, &base, rounds, tokens) }
+    match what {
+        What::Bare => compare(&weights, &base, rounds, tokens),
+        What::Settings => compare_settings(&weights, &base, rounds, tokens),
+        What::Turns => compare_turns(&weights, &base, rounds, tokens),
+    }
+}
+
+/// What is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Bare,
+    Settings,
+    Turns,
 }
 
 #[expect(clippy::disallowed_methods, reason = "the benchmark says where the weights are")]
@@ -144,6 +161,51 @@ fn compare_settings(weights: &Path, base: &GeneratorSettings, rounds: usize, tok
             median(measured.iter().map(|speed| speed.read).collect()),
             median(measured.iter().map(|speed| speed.generate).collect()),
             engine.said.chars().take(40).collect::<String>(),
+        );
+    }
+    Ok(())
+}
+
+/// What the engine still has of the turn before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Kept,
+    Forgotten,
+}
+
+/// A turn reads what it has in common with the turn before only once.
+fn compare_turns(weights: &Path, settings: &GeneratorSettings, rounds: usize, tokens: usize) -> Outcome<()> {
+    let mut engine = Engine::load(weights, settings)?;
+    engine.measure(0, tokens)?;
+    for share in [0.25, 0.5, 0.9] {
+        let mut measured = Vec::new();
+        for round in 1..=rounds {
+            // Both turns are of one text up to here, and of others from there.
+            let same = text(round, (tokens as f64 * share) as usize);
+            let turn =
+                |name: usize| format!("{same}{}", text(1000 * round + name, (tokens as f64 * (1.0 - share)) as usize));
+            let mut first_token = |before: Before| -> Outcome<(f64, f64)> {
+                engine.generate(&turn(1), 1)?;
+                if before == Before::Forgotten {
+                    // Two other prompts take the places of both sequences.
+                    engine.generate(&format!("{round} times nothing."), 1)?;
+                    engine.generate(&format!("Nothing, {round} times."), 1)?;
+                }
+                let said = engine.generate(&turn(2), 1)?;
+                Ok((said.first_token_ms.0, said.reused_tokens as f64 / said.prompt_tokens as f64))
+            };
+            let ((reused_ms, reused), (fresh_ms, of_nothing)) =
+                (first_token(Before::Kept)?, first_token(Before::Forgotten)?);
+            if of_nothing > 0.05 {
+                return Err(format!("{of_nothing:.2} of a prompt from nothing was reused").into());
+            }
+            measured.push((reused_ms / fresh_ms, reused));
+        }
+        let ratio = median(measured.iter().map(|(ratio, _)| *ratio).collect());
+        let reused = median(measured.iter().map(|(_, reused)| *reused).collect());
+        println!(
+            "{reused:.3} reused: the first token takes {ratio:.3} of the time without; at most {:.3} is wanted",
+            1.0 - reused + 0.1
         );
     }
     Ok(())

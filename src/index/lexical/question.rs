@@ -70,6 +70,9 @@ pub(super) trait Vocabulary {
 
     /// Whether it has texts in a language.
     fn has(&self, language: Language) -> Result<bool, IndexError>;
+
+    /// Whether some text has these words side by side.
+    fn has_run(&self, words: &[&str]) -> Result<bool, IndexError>;
 }
 
 /// Finds out what a question looks for.
@@ -115,27 +118,39 @@ fn is_a_name(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let is_run = word.contains(|c: char| !c.is_alphanumeric() || c.is_uppercase());
     let is_number = digits == word.chars().count();
-    !is_number && digits > 0 && (is_run || digits > 2)
+    let is_address = word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+    is_address || (!is_number && digits > 0 && (is_run || digits > 2))
 }
 
-/// The identifiers of a question that no text of the domain has, as they were typed: a part of theirs is in none.
+/// The identifiers of a question that no text of the domain has, as they were typed: neither as a whole nor with their parts
+/// side by side.
 fn absent(question: &str, words: &[Word], vocabulary: &dyn Vocabulary) -> Result<Vec<String>, IndexError> {
     let mut absent = Vec::new();
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
-        let mut has_all = vocabulary.count(&word.english)? > 0 || vocabulary.count(&word.german)? > 0;
         let mut parts = Vec::new();
         while let Some(part) = words.next_if(|part| part.at < word.at + word.surface.len()) {
-            parts.push(vocabulary.count(&part.english)? > 0 || vocabulary.count(&part.german)? > 0);
+            parts.push(part);
         }
-        has_all |= !parts.is_empty() && parts.iter().all(|known| *known);
         let typed = question.get(word.at..word.at + word.surface.len());
         let typed = typed.filter(|typed| typed.to_lowercase() == word.surface).unwrap_or(&word.surface).to_owned();
-        if !has_all && is_a_name(&typed) && absent.len() < MOST_ABSENT && !absent.contains(&typed) {
+        let is_new = is_a_name(&typed) && absent.len() < MOST_ABSENT && !absent.contains(&typed);
+        if is_new && !is_said(word, &parts, vocabulary)? {
             absent.push(typed);
         }
     }
     Ok(absent)
+}
+
+/// Whether some text has an identifier: `9.0.2` is in `9.0.2-rc1` too.
+fn is_said(word: &Word, parts: &[&Word], vocabulary: &dyn Vocabulary) -> Result<bool, IndexError> {
+    for language in [Language::English, Language::German] {
+        let forms: Vec<&str> = parts.iter().map(|part| part.form(language)).collect();
+        if vocabulary.count(word.form(language))? > 0 || (forms.len() > 1 && vocabulary.has_run(&forms)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a question is made of identifiers alone, such as `OXT-1654`.
@@ -305,11 +320,17 @@ pub(super) mod tests {
     pub(in crate::index::lexical) struct Known {
         words: Vec<String>,
         german: Option<()>,
+        /// Words that stand side by side; those of other texts stand apart.
+        runs: Vec<Vec<String>>,
     }
 
     impl Known {
         pub(in crate::index::lexical) fn new(words: &[&str]) -> Self {
-            Self { words: words.iter().map(|word| (*word).to_owned()).collect(), german: None }
+            Self { words: words.iter().map(|word| (*word).to_owned()).collect(), german: None, runs: Vec::new() }
+        }
+
+        fn with_run(self, run: &[&str]) -> Self {
+            Self { runs: vec![run.iter().map(|word| (*word).to_owned()).collect()], ..self }
         }
 
         fn with_german_texts(words: &[&str]) -> Self {
@@ -331,6 +352,10 @@ pub(super) mod tests {
 
         fn has(&self, language: Language) -> Result<bool, IndexError> {
             Ok(language == Language::English || self.german.is_some())
+        }
+
+        fn has_run(&self, words: &[&str]) -> Result<bool, IndexError> {
+            Ok(self.runs.iter().any(|run| run.windows(words.len()).any(|some| some == words)))
         }
     }
 
@@ -389,14 +414,16 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_identifier_of_which_a_part_is_nowhere_is_absent_as_it_was_typed() {
-        let vocabulary = Known::new(&["oxt", "1654", "oxt-1654", "9", "0", "boot", "2"]);
+    fn an_identifier_that_stands_nowhere_is_absent_as_it_was_typed() {
+        let words = ["oxt", "1654", "oxt-1654", "9", "0", "boot", "2"];
+        let vocabulary = Known::new(&words).with_run(&["9", "0", "2", "rc1"]);
         let absent = |question: &str| terms(question, &vocabulary).unwrap().absent;
         assert_eq!(absent("Why does ABC-9999 not boot, and CVE-2024-123?"), ["ABC-9999", "CVE-2024-123"]);
         assert_eq!(absent("ABC-9999 or ABC-9999"), ["ABC-9999"]);
         assert_eq!(absent("x4711 on Türe-77"), ["x4711", "Türe-77"]);
-        // Its parts may stand together in some text.
-        for known in ["OXT-1654", "Did 9.0.2 boot?", "oxt-2", "well-known", "the 3rd of 12", "on 2019-04-05"] {
+        assert_eq!(absent("OXT-2 or 2.0.9"), ["OXT-2", "2.0.9"], "their parts stand apart");
+        assert_eq!(absent("ask mira@harbour.example"), ["mira@harbour.example"]);
+        for known in ["OXT-1654", "Did 9.0.2 boot?", "well-known", "the 3rd of 12", "on 2019-04-05"] {
             assert_eq!(absent(known), [] as [&str; 0], "{known}");
         }
     }

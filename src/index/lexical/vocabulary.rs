@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use tantivy::query::FuzzyTermQuery;
-use tantivy::{Searcher, Term};
+use tantivy::query::{EnableScoring, FuzzyTermQuery, PhraseQuery, Query as _};
+use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
 
 use super::question::Vocabulary;
 use super::{Fields, failed};
@@ -47,6 +47,18 @@ impl IndexedWords<'_> {
         Ok(found)
     }
 
+    fn has_run_in_any_segment(&self, words: &[&str]) -> tantivy::Result<bool> {
+        let terms = words.iter().map(|word| Term::from_field_text(self.fields.text, word)).collect();
+        let weight = PhraseQuery::new(terms).weight(EnableScoring::disabled_from_searcher(self.searcher))?;
+        for segment in self.searcher.segment_readers() {
+            // The first one is enough.
+            if weight.scorer(segment, 1.0)?.doc() != TERMINATED {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn counted(&self, term: &Term) -> Result<u64, IndexError> {
         self.searcher.doc_freq(term).map_err(|source| failed("searching", self.path, source))
     }
@@ -63,5 +75,9 @@ impl Vocabulary for IndexedWords<'_> {
 
     fn has(&self, language: Language) -> Result<bool, IndexError> {
         Ok(self.counted(&Term::from_field_text(self.fields.language, language.code()))? > 0)
+    }
+
+    fn has_run(&self, words: &[&str]) -> Result<bool, IndexError> {
+        self.has_run_in_any_segment(words).map_err(|source| failed("searching", self.path, source))
     }
 }

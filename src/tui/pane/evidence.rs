@@ -340,7 +340,7 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> (Vec<Line<'
     } else if grid.is_none() && hit.table.is_some() {
         lines.extend(dim("", words.loading_table()));
     }
-    lines.extend(dim(words.date_of_document(), &clean_line(hit.date.as_deref().unwrap_or_default())));
+    lines.extend(dim(words.date_of_document(), &hit.date_shown().unwrap_or_default()));
     lines.extend(dim("", &hit.url));
     lines.push(Line::default());
     (lines, place)
