@@ -14,11 +14,11 @@ pub enum BundleError {
     #[error(transparent)]
     Canceled(#[from] Canceled),
     /// A domain could not be copied or taken in.
-    #[error("{0}")]
-    Index(#[source] IndexError),
+    #[error(transparent)]
+    Index(IndexError),
     /// Weights are missing or damaged.
-    #[error("{0}")]
-    Weights(#[source] InferenceError),
+    #[error(transparent)]
+    Weights(InferenceError),
     /// A file could not be read, written or moved.
     #[error("{doing} `{path}` failed; check that it can be read or written and that the disk has room")]
     File {
