@@ -48,7 +48,9 @@ fn day_in_name(name: &str) -> Option<Date> {
     let joined = parts.windows(3).filter(is_day).find_map(|day| first_day(&day.join("-")));
     let with_points = || {
         let pieces = [stem(name), name].into_iter().flat_map(|name| name.split(['-', '_', ' ', '+']));
-        pieces.filter(|piece| piece.contains('.')).find_map(first_day)
+        // `docker-20.10.21` is a version.
+        let has_year = |piece: &&str| piece.split('.').any(|part| is_number(part, 4));
+        pieces.filter(has_year).find_map(first_day)
     };
     // What follows the last dot is no ending in `Call 01.03.2025`.
     joined.or_else(|| first_day(stem(name))).or_else(|| first_day(name)).or_else(with_points)
@@ -137,7 +139,8 @@ mod tests {
         for none in [
             "release-1-2-3",
             "release-1.2.3.md",
-            "release-9.0.12.zip",
+            "docker-20.10.21.md",
+            "app-24.10.22.zip",
             "build-20261-11-22",
             "2025-03-01/pumps.md",
             "backup-2025-13-01.md",

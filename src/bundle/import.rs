@@ -14,6 +14,9 @@ use super::error::{BundleError, file_error};
 use crate::base::CancelToken;
 use crate::inference::{Catalog, CatalogFile, CatalogModel, ModelFolders};
 
+/// Bytes of the largest file whose size the catalog does not know.
+const LARGEST_UNKNOWN: u64 = 64 << 20;
+
 /// What became of the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Imported {
@@ -23,6 +26,8 @@ pub struct Imported {
     pub weights_here: Vec<String>,
     /// Files that are none of the catalog.
     pub unknown: Vec<PathBuf>,
+    /// What could not be read in a folder.
+    pub unreadable: Vec<PathBuf>,
 }
 
 /// Takes in the weights among `paths` and in the folders among them.
@@ -35,20 +40,11 @@ pub fn import_weights(
     cancel: &CancelToken,
     on_progress: &mut OnBundleProgress<'_>,
 ) -> Result<Imported, BundleError> {
-    let mut files = Vec::new();
-    for path in paths {
-        for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| file_error("reading", path)(error.into()))?;
-            if entry.file_type().is_file() {
-                files.push(entry.into_path());
-            }
-        }
-    }
     let mut imported = Imported::default();
     let mut steps = Steps { doing: Doing::Checking, done: 0, total: 0, cancel, on_progress };
-    for path in files {
+    for path in files(paths, &mut imported, cancel)? {
         let bytes = fs::metadata(&path).map_err(file_error("reading", &path))?.len();
-        let of_size = || all_files(catalog).filter(|(_, file)| file.bytes.is_none_or(|known| known == bytes));
+        let of_size = || all_files(catalog).filter(|(_, file)| may_be(file, bytes));
         if of_size().next().is_none() {
             imported.unknown.push(path);
             continue;
@@ -75,6 +71,29 @@ pub fn import_weights(
         }
     }
     Ok(imported)
+}
+
+/// The files among `paths` and in the folders among them, links followed: hubs keep their files behind links.
+fn files(paths: &[PathBuf], imported: &mut Imported, cancel: &CancelToken) -> Result<Vec<PathBuf>, BundleError> {
+    let mut files = Vec::new();
+    for path in paths {
+        for entry in walkdir::WalkDir::new(path).follow_links(true).sort_by_file_name() {
+            cancel.check()?;
+            match entry {
+                Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
+                Ok(_) => {}
+                // What was named has to be there; of a folder the rest is looked at.
+                Err(error) if error.depth() == 0 => return Err(file_error("reading", path)(error.into())),
+                Err(error) => imported.unreadable.extend(error.path().map(Path::to_owned)),
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a file of so many bytes may be this one. Of unknown size are configurations and tokenizers only.
+fn may_be(file: &CatalogFile, bytes: u64) -> bool {
+    file.bytes.map_or(bytes <= LARGEST_UNKNOWN, |known| known == bytes)
 }
 
 fn all_files(catalog: &Catalog) -> impl Iterator<Item = (&CatalogModel, &CatalogFile)> {

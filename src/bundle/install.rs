@@ -16,7 +16,7 @@ use super::copying::{Doing, OnBundleProgress, Steps};
 use super::error::{BundleError, file_error};
 use super::manifest::{self, Manifest, PackedFile, What};
 use crate::base::{CancelToken, DomainName, clean_line};
-use crate::index::{find_domain, remove_domain, take_in};
+use crate::index::{check_carried, find_domain, take_in, take_over};
 use crate::inference::{Catalog, CatalogFile, CatalogModel, ModelFolders};
 
 /// Where a bundle goes.
@@ -82,7 +82,7 @@ pub fn install(
     let mut entries = archive.entries().map_err(|_| no_bundle("it is no tar archive"))?;
     let first = entries.next().ok_or_else(|| no_bundle("it is empty"))?;
     let manifest = read_manifest(file, first.map_err(|_| no_bundle("it is no tar archive"))?)?;
-    let total = manifest.files.iter().map(|file| file.bytes).sum();
+    let total = manifest.files.iter().fold(0, |total: u64, file| total.saturating_add(file.bytes));
     let steps = Steps { doing: Doing::Unpacking, done: 0, total, cancel, on_progress };
     let mut unpacking = Unpacking { file, to, steps, domains: HashMap::new(), installed: Installed::default() };
     for packed in &manifest.files {
@@ -240,13 +240,17 @@ impl<'a> Unpacking<'a, '_, '_> {
     fn place_domains(mut self) -> Result<Installed, BundleError> {
         let mut domains: Vec<(DomainName, TempDir)> = self.domains.drain().collect();
         domains.sort_by(|a, b| a.0.cmp(&b.0));
+        for (_, folder) in &domains {
+            self.steps.cancel.check()?;
+            check_carried(folder.path())?;
+        }
+        let place = match self.to.replace {
+            Replace::Nothing => take_in,
+            Replace::Domains => take_over,
+        };
         for (name, folder) in domains {
             self.steps.cancel.check()?;
-            let to = self.to.domains.join(name.as_str());
-            if self.to.replace == Replace::Domains && find_domain(&to).is_ok() {
-                remove_domain(&to)?;
-            }
-            take_in(folder.path(), &to)?;
+            place(folder.path(), &self.to.domains.join(name.as_str()))?;
             self.installed.domains.push(name);
         }
         Ok(self.installed)

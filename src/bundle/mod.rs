@@ -5,8 +5,9 @@
 //! Takes paths on this machine, gives a bundle; takes a bundle, gives weights and domains in their folders. Weights that
 //! somebody has in some folder are taken in by their sha256 as well.
 //! Invariants: nothing is where it will be used before all of it was compared with its hash; what is there already is
-//! never overwritten unless that is asked for; names in a bundle cannot lead out of the folders; of what is stopped or
-//! fails on the way nothing is left but weights that are whole.
+//! never overwritten unless that is asked for; names in a bundle cannot lead out of the folders; of what is cancelled or
+//! fails on the way nothing is left but weights that are whole. A kill leaves hidden files besides (`.bundle-…`,
+//! `.import-…`, `.ragonite-bundle-…`), which nothing reads.
 //! Not here: fetching weights (`download`), copying a database (`index`), where the folders are (`config`).
 
 mod copying;

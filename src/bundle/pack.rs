@@ -1,6 +1,7 @@
 //! Makes a bundle.
 //!
-//! Invariant: the file gets its name when it is whole; until then it has another one, which goes with an error.
+//! Invariants: the file gets its name when it is whole and on the disk; until then it has another one, which goes with an
+//! error. With a domain in it only its owner may read it, as the domain itself.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write as _};
@@ -92,7 +93,10 @@ pub fn pack(
     let mut file = tempfile::Builder::new().prefix(".ragonite-bundle-").tempfile_in(folder).map_err(&making)?;
     steps.begin(Doing::Packing, manifest.files.iter().map(|file| file.bytes).sum());
     write(file.as_file_mut(), (&manifest, &sources), (target, &mut steps))?;
-    super::import::readable(file.path()).map_err(file_error("writing", target))?;
+    if contents.domains.is_empty() {
+        super::import::readable(file.path()).map_err(file_error("writing", target))?;
+    }
+    file.as_file().sync_all().map_err(file_error("writing", target))?;
     let file = file.persist_noclobber(target).map_err(|error| file_error("writing", target)(error.error))?;
     let bytes = file.metadata().map_err(file_error("reading", target))?.len();
     Ok(Packed { file: target.to_owned(), bytes, models: manifest.models, domains: manifest.domains })

@@ -153,6 +153,9 @@ fn a_bundle_brings_weights_and_domains_to_another_machine() {
     assert!(again.left_out[0].reason.contains("--replace"));
     let replaced = to.install(&packed.file, Replace::Domains, &CancelToken::never()).unwrap();
     assert_eq!(replaced.domains, [wiki()]);
+    let names =
+        |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+    assert_eq!(names(&to.path("domains")), ["wiki"]);
 }
 
 #[test]
@@ -254,7 +257,10 @@ fn weights_are_imported_by_what_they_are_and_not_by_their_name() {
     let to = Machine::empty();
     let from = tempfile::tempdir().unwrap();
     fs::create_dir(from.path().join("inner")).unwrap();
-    fs::write(from.path().join("renamed.bin"), GENERATOR).unwrap();
+    // As a hub keeps it: the bytes elsewhere, a link with a name.
+    let blobs = tempfile::tempdir().unwrap();
+    fs::write(blobs.path().join("0123abcd"), GENERATOR).unwrap();
+    std::os::unix::fs::symlink(blobs.path().join("0123abcd"), from.path().join("renamed.bin")).unwrap();
     fs::write(from.path().join("inner/model (1).safetensors"), WEIGHTS).unwrap();
     fs::File::create(from.path().join("notes.txt")).unwrap().write_all(b"something else").unwrap();
     let import = || {
@@ -266,6 +272,7 @@ fn weights_are_imported_by_what_they_are_and_not_by_their_name() {
     let imported = import();
     assert_eq!(imported.weights, ["embed/model.safetensors", "speak/speak.gguf"]);
     assert_eq!(imported.unknown, [from.path().join("notes.txt")]);
+    assert!(imported.unreadable.is_empty());
     assert_eq!(fs::read(to.models().join("speak/speak.gguf")).unwrap(), GENERATOR);
     let again = import();
     assert_eq!((again.weights.len(), again.weights_here.len()), (0, 2));

@@ -228,7 +228,9 @@ fn is_of_one_number(text: &str, at: usize) -> bool {
     let run = text[from..to].trim_matches(['.', ',']);
     let groups: Vec<&str> = run.split(',').skip(1).collect();
     let is_list = groups.len() > 1 && !groups.iter().all(|group| group.len() == 3);
-    !is_list && dates_in(run).is_empty()
+    // `20.10.21` may be a version.
+    let has_year = run.split('.').any(|part| part.len() == 4);
+    !is_list && (!has_year || dates_in(run).is_empty())
 }
 
 #[cfg(test)]
@@ -264,6 +266,7 @@ mod tests {
             ("mira's nos", "no"),
             ("117", "17"),
             ("3.4.0", "3.4"),
+            ("20.10.21", "20.10"),
         ] {
             assert!(!contains(answer, fact), "{fact} in {answer}");
         }

@@ -10,8 +10,12 @@ use std::path::Path;
 
 use super::domain::{DomainDb, FILE};
 use super::error::{file_error, store_error};
-use super::remove::SETTINGS_FILE;
+use super::remove::{SETTINGS_FILE, remove_rest};
+use super::repair::WriteLock;
 use super::{IndexError, find_domain, schema};
+
+/// Beginning of the name that a domain has while another takes its place.
+const ASIDE: &str = ".replaced-";
 
 /// The files of a domain that are carried; the second is there where the domain has settings of its own.
 pub const CARRIED: [&str; 2] = [FILE, SETTINGS_FILE];
@@ -34,25 +38,61 @@ pub fn copy_domain(folder: &Path, to: &Path) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Makes the domain that lies in the folder `from`, on the same disk, the one in `folder`.
+/// Whether what lies in the folder `from` is a whole domain that this program reads.
 ///
 /// # Errors
-/// [`IndexError::Exists`] where a domain is already; when what lies in `from` is no whole domain, or one of a newer
-/// format; when it cannot be moved.
-pub fn take_in(from: &Path, folder: &Path) -> Result<(), IndexError> {
-    if find_domain(folder).is_ok() {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        return Err(IndexError::Exists { path: folder.to_path_buf(), name: crate::base::clean_line(&name) });
-    }
+/// Where it is not.
+pub fn check_carried(from: &Path) -> Result<(), IndexError> {
     let db = DomainDb::open(from)?;
     let failed = |source| store_error("checking the database", &db.path, source);
     let found: String = db.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
     if found != "ok" {
         return Err(IndexError::Damaged { path: db.path.clone(), source: crate::base::clean_line(&found).into() });
     }
-    db.connection.close().map_err(|(_, source)| store_error("closing the database", &from.join(FILE), source))?;
-    schema::make_private_file(&from.join(FILE))?;
+    let DomainDb { connection, path } = db;
+    connection.close().map_err(|(_, source)| store_error("closing the database", &path, source))?;
+    schema::make_private_folder(from)?;
+    schema::make_private_file(&path)
+}
+
+/// Makes the domain that lies in the folder `from`, on the same disk, the one in `folder`.
+///
+/// # Errors
+/// [`IndexError::Exists`] where a domain is already; where what lies in `from` is none ([`check_carried`]); when it cannot
+/// be moved.
+pub fn take_in(from: &Path, folder: &Path) -> Result<(), IndexError> {
+    if find_domain(folder).is_ok() {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        return Err(IndexError::Exists { path: folder.to_path_buf(), name: crate::base::clean_line(&name) });
+    }
+    check_carried(from)?;
+    remove_rest(folder)?;
     fs::rename(from, folder).map_err(|source| file_error("moving the domain to", folder, source))
+}
+
+/// The same where a domain may be already, which is deleted then. Until the new one has its place the old one is whole.
+///
+/// # Errors
+/// [`IndexError::Busy`] while another process writes to the old one; as [`take_in`] otherwise.
+pub fn take_over(from: &Path, folder: &Path) -> Result<(), IndexError> {
+    if find_domain(folder).is_err() {
+        return take_in(from, folder);
+    }
+    check_carried(from)?;
+    let _lock = WriteLock::take(folder)?.ok_or_else(|| IndexError::Busy { path: folder.to_path_buf() })?;
+    let moving = |source| file_error("moving the domain to", folder, source);
+    let beside = folder.parent().unwrap_or(folder);
+    let aside = tempfile::Builder::new().prefix(ASIDE).tempdir_in(beside).map_err(moving)?;
+    let old = aside.path().join("old");
+    fs::rename(folder, &old).map_err(moving)?;
+    fs::rename(from, folder).map_err(|source| {
+        // Where even that fails, the old one stays beside, whole.
+        let back = fs::rename(&old, folder);
+        if back.is_err() {
+            let _kept = aside.keep();
+        }
+        moving(source)
+    })
 }
 
 #[cfg(test)]
@@ -83,9 +123,34 @@ mod tests {
         assert_eq!(opened.lexical_search("crane", 3).unwrap().len(), 1);
         assert_eq!(fs::read_to_string(there.join(SETTINGS_FILE)).unwrap(), "sources = 3\n");
 
+        drop(opened);
+
         copy_domain(&there, &copy).unwrap();
         assert!(matches!(take_in(&copy, &there), Err(IndexError::Exists { .. })), "nothing is overwritten");
-        assert!(copy.join(FILE).is_file());
+        fs::remove_file(there.join(SETTINGS_FILE)).unwrap();
+        take_over(&copy, &there).unwrap();
+        assert!(there.join(SETTINGS_FILE).is_file() && !copy.exists(), "the new one has its place");
+        let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with(ASIDE)), "and the old one is gone");
+    }
+
+    #[test]
+    fn what_a_kill_left_of_a_domain_makes_room() {
+        let embedder = WordEmbedder::new("f00d");
+        let (folder, index) = domain(&embedder);
+        drop(index);
+        let (copy, there) = (folder.path().join("copy"), folder.path().join("there"));
+        copy_domain(&folder.path().join("wiki"), &copy).unwrap();
+        fs::create_dir(&there).unwrap();
+        fs::write(there.join("dense.usearch"), "the rest of an index").unwrap();
+        take_in(&copy, &there).unwrap();
+        assert!(there.join(FILE).is_file() && !there.join("dense.usearch").exists());
+        copy_domain(&there, &copy).unwrap();
+        let foreign = folder.path().join("foreign");
+        fs::create_dir(&foreign).unwrap();
+        fs::write(foreign.join("thesis.txt"), "not ours").unwrap();
+        assert!(matches!(take_in(&copy, &foreign), Err(IndexError::Foreign { .. })));
+        assert!(foreign.join("thesis.txt").is_file());
     }
 
     #[test]
@@ -97,6 +162,12 @@ mod tests {
         fs::write(from.join(FILE), "no database at all, but long enough to be looked at").unwrap();
         assert!(take_in(&from, &to).is_err());
         assert!(!to.exists());
+        let embedder = WordEmbedder::new("f00d");
+        let (wiki, index) = domain(&embedder);
+        drop(index);
+        let there = wiki.path().join("wiki");
+        assert!(take_over(&from, &there).is_err());
+        assert!(there.join(FILE).is_file(), "what was there stays");
         assert!(matches!(copy_domain(&to, &from), Err(IndexError::NotFound { .. })));
     }
 }

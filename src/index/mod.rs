@@ -43,7 +43,7 @@ mod windows;
 mod words;
 mod write;
 
-pub use carry::{CARRIED, copy_domain, take_in};
+pub use carry::{CARRIED, check_carried, copy_domain, take_in, take_over};
 pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
 pub use details::{
     DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,

@@ -29,6 +29,10 @@ pub fn remove_domain(folder: &Path) -> Result<(), IndexError> {
     find_domain(folder)?;
     let parts = parts(folder)?;
     let _lock = WriteLock::take(folder)?.ok_or_else(|| IndexError::Busy { path: folder.to_path_buf() })?;
+    remove_parts(folder, parts)
+}
+
+fn remove_parts(folder: &Path, parts: Vec<PathBuf>) -> Result<(), IndexError> {
     for path in parts {
         let is_folder = fs::symlink_metadata(&path).is_ok_and(|there| there.is_dir());
         let deleted = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
@@ -38,6 +42,15 @@ pub fn remove_domain(folder: &Path) -> Result<(), IndexError> {
         }
     }
     fs::remove_dir(folder).map_err(|source| file_error("deleting", folder, source))
+}
+
+/// Removes the folder of what a kill left of a domain; nothing where there is none.
+pub(super) fn remove_rest(folder: &Path) -> Result<(), IndexError> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let _lock = WriteLock::take(folder)?.ok_or_else(|| IndexError::Busy { path: folder.to_path_buf() })?;
+    remove_parts(folder, parts(folder)?)
 }
 
 /// Looks whether there is a domain in `folder`; a damaged one is one.

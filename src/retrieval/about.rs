@@ -64,11 +64,17 @@ const PERHAPS_PAST: &[&str] = &[
 /// Words of [`PERHAPS_PAST`] that stand for a time where they stand before no noun.
 const ONCE: &[&str] = &["earlier", "früher", "vorher", "bisher"];
 
-/// Verbs that tell what was; with one of them [`ONCE`] is about the past.
-const WAS: &[&str] = &[
-    "was", "were", "did", "had", "used", "applied", "war", "waren", "galt", "galten", "hatte", "hatten", "wurde",
-    "wurden", "stand", "standen", "lag", "lagen", "betrug", "hat", "haben",
+/// English verbs that tell what was; with one of them [`ONCE`] is about the past.
+const ENGLISH_WAS: &[&str] = &["was", "were", "did", "had"];
+
+/// German ones.
+const GERMAN_WAS: &[&str] = &[
+    "war", "waren", "galt", "galten", "hatte", "hatten", "wurde", "wurden", "stand", "standen", "lag", "lagen",
+    "betrug", "betrugen", "kostete", "kosteten", "hieß",
 ];
+
+/// German verbs before a participle at the end: "hat früher geöffnet".
+const GERMAN_PERFECT: &[&str] = &["hat", "haben", "ist", "sind"];
 
 /// What has versions, without its endings: before these a word such as "former" is about the past.
 const VERSIONED: &[&str] = &[
@@ -244,18 +250,42 @@ fn is_beside(asked: &[String], list: &[&str]) -> bool {
     })
 }
 
-/// Whether it asks for "the first version" or "the original rules".
+/// Whether it asks for "the first version" or "the original rules". The original documents are no version.
 fn is_of_first_version(asked: &[String]) -> bool {
     let is_version =
-        |word: &str| matches!(word, "version" | "edition" | "release" | "revision" | "fassung" | "ausgabe");
-    let is_first =
-        |pair: &[String]| matches!(pair[0].as_str(), "first" | "erste" | "ersten" | "erster") && is_version(&pair[1]);
-    asked.windows(2).any(is_first) || is_beside(asked, &["original", "originale", "originalen"])
+        |word: &String| matches!(word.as_str(), "version" | "edition" | "release" | "revision" | "fassung" | "ausgabe");
+    let is_rule = |word: &String| {
+        let nouns = [
+            "limit",
+            "price",
+            "preis",
+            "rule",
+            "regel",
+            "regulation",
+            "regelung",
+            "polic",
+            "plan",
+            "wording",
+            "wortlaut",
+        ];
+        nouns.iter().any(|noun| word.strip_prefix(noun).is_some_and(|rest| rest.len() <= 3))
+    };
+    asked.windows(2).any(|pair| match pair[0].as_str() {
+        "first" | "erste" | "ersten" | "erster" => is_version(&pair[1]),
+        "original" | "originale" | "originalen" => is_version(&pair[1]) || is_rule(&pair[1]),
+        _ => false,
+    })
 }
 
-/// Whether it has a verb of what was.
-pub(super) fn tells_what_was(asked: &[String]) -> bool {
-    asked.iter().any(|word| WAS.contains(&word.as_str()))
+/// Whether it has a verb of what was. German "was" is none.
+pub(super) fn tells_what_was(asked: &[String], language: Language) -> bool {
+    let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
+    match language {
+        Language::English => has(ENGLISH_WAS),
+        Language::German => {
+            has(GERMAN_WAS) || (has(GERMAN_PERFECT) && asked.last().is_some_and(|last| last.starts_with("ge")))
+        }
+    }
 }
 
 /// Whether it asks what was once: "was galt früher", "what did it say before", "what used to be the limit". Not "earlier than planned", and not the
@@ -273,7 +303,8 @@ fn is_once(asked: &[String], language: Language) -> bool {
         asked[at] == "used" && asked.get(at + 1).is_some_and(|next| next == "to") && !is_use
     };
     let is_once = |at: usize| (ONCE.contains(&asked[at].as_str()) && is_alone(at)) || is_before(at) || was_so(at);
-    tells_what_was(asked) && (0..asked.len()).any(is_once)
+    let may_be_once = (0..asked.len()).any(is_once);
+    may_be_once && (tells_what_was(asked, language) || (0..asked.len()).any(was_so))
 }
 
 /// A word of a question.
@@ -366,7 +397,7 @@ mod tests {
             "What was the limit a week ago?",
             "Was galt vor zwei Monaten für den Kran?",
             "Wie hoch war das Limit früher?",
-            "Was galt bisher für den Kran?",
+            "Welches Limit galt bisher für den Kran?",
             "What did the page say earlier?",
             "What was the limit before?",
             "What used to be the limit?",
@@ -403,6 +434,7 @@ mod tests {
             "Can I cancel the day before departure?",
             "Is the office open the day before Christmas?",
             "Was tun vor einem Sturm?",
+            "Was gilt am Montag?",
             "What is the crane used to lift?",
             "",
         ] {
@@ -420,6 +452,9 @@ mod tests {
             "Darf ich früher gehen?",
             "Muss ich am Vortag absagen?",
             "Muss ich vorher fragen?",
+            "Was passiert, wenn ich früher kündige?",
+            "Was muss ich vorher tun?",
+            "Do I have to hand in the original documents?",
             "What was decided last week?",
         ] {
             assert_eq!(About::of(question), About::Either, "{question}");

@@ -28,13 +28,13 @@ pub(super) struct Placed {
 }
 
 /// Puts the candidates, which come best first, into the order they are shown in, with what held on the day that is meant
-/// before its other versions.
+/// before its other versions. Gives that day too, where it changed anything.
 pub(super) fn arrange(
     fused: &[Fused],
     stored: &HashMap<EvidenceId, StoredEvidence>,
     (question, meant, today): (&str, Option<Meant>, Option<Date>),
     settings: &RetrievalSettings,
-) -> Vec<Placed> {
+) -> (Vec<Placed>, Option<Date>) {
     let present: Vec<(&Fused, &StoredEvidence)> =
         fused.iter().filter_map(|fused| Some((fused, stored.get(&fused.evidence)?))).collect();
     let groups = match settings.copies {
@@ -44,8 +44,8 @@ pub(super) fn arrange(
             group(&candidates, question)
         }
     };
-    let Ordered { places, versions } = match settings.copies {
-        Copies::Keep => Ordered { places: (0..groups.len()).collect(), versions: vec![None; groups.len()] },
+    let Ordered { day, places, versions } = match settings.copies {
+        Copies::Keep => Ordered { day: None, places: (0..groups.len()).collect(), versions: vec![None; groups.len()] },
         Copies::Fold => {
             let of_group = |group: &Group| {
                 let copies = group.others.iter().filter(|(_, relation)| *relation != Relation::Row).map(|(at, _)| *at);
@@ -82,7 +82,7 @@ pub(super) fn arrange(
         // A version that is wanted takes the place of the best, and what it is worth.
         Placed { evidence: present[group.shown].1.id, score: score(place), copies: copies.collect(), version }
     };
-    spread(&documents, settings.per_document).into_iter().map(placed).collect()
+    (spread(&documents, settings.per_document).into_iter().map(placed).collect(), day)
 }
 
 fn candidate(stored: &StoredEvidence) -> Candidate<'_> {

@@ -9,10 +9,13 @@ use time::{Date, Duration, Month, Weekday};
 
 use super::about::tells_what_was;
 use super::copies::words;
-use crate::base::{DayOrMonth, dates_in, month_named};
+use crate::base::{DateMention, DayOrMonth, Language, dates_in, month_named};
 
 /// Words before a day that make it the end of a span: "since yesterday".
-const SPANS: &[&str] = &["since", "before", "until", "till", "by", "after", "seit", "bis", "vor", "nach", "ab"];
+const SPANS: &[&str] = &[
+    "since", "before", "until", "till", "by", "after", "from", "to", "between", "seit", "bis", "vor", "nach", "ab",
+    "von", "zwischen",
+];
 
 /// One, as a word.
 const ONE: &[&str] = &["one", "a", "an", "ein", "einem", "einer"];
@@ -52,6 +55,7 @@ const MOST_DAYS: i64 = 3660;
 /// A day that a question means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Meant {
+    /// Of a month the last one.
     pub(super) day: Date,
     pub(super) how: Named,
 }
@@ -61,26 +65,53 @@ pub(super) struct Meant {
 pub(super) enum Named {
     /// From today on.
     Counted,
-    /// By its date, which may as well be what is asked about.
-    Dated,
+    /// By this date, which may as well be what is asked about.
+    Dated(DayOrMonth),
 }
 
 /// The day that a question means; without `today` one that has a whole date.
 pub(super) fn day_meant(question: &str, today: Option<Date>) -> Option<Meant> {
     let asked: Vec<String> = words(question).collect();
-    let counted = || Some(Meant { day: counted(&asked, today?)?, how: Named::Counted });
-    let dated = || Some(Meant { day: dated(question)?, how: Named::Dated });
-    let in_part = || {
-        let day = tells_what_was(&asked).then(|| without_year(&asked, today?))??;
-        Some(Meant { day, how: Named::Dated })
+    let language = Language::of(question);
+    let counted = || Some(Meant { day: counted(&asked, language, today?)?, how: Named::Counted });
+    let dated = |date: DayOrMonth| {
+        let day = match date {
+            DayOrMonth::Day(day) => day,
+            DayOrMonth::Month { year, month } => last_of(year, month)?,
+        };
+        Some(Meant { day, how: Named::Dated(date) })
     };
-    counted().or_else(dated).or_else(in_part)
+    let named = || match dates_in(question).as_slice() {
+        [] if tells_what_was(&asked, language) => without_year(&asked, today?),
+        mentions => only_date(question, mentions),
+    };
+    counted().or_else(|| dated(named()?)).map(|meant| match today {
+        // A month that goes on has come as far as today.
+        Some(today) if matches!(meant.how, Named::Dated(date) if date.has(today)) => Meant { day: today, ..meant },
+        _ => meant,
+    })
 }
 
-fn counted(asked: &[String], today: Date) -> Option<Date> {
+/// The only date that a question has, as often as it has it, where it is not the end of a span.
+fn only_date(question: &str, mentions: &[DateMention]) -> Option<DayOrMonth> {
+    let first = mentions.first()?;
+    let is_same = mentions.iter().all(|mention| mention.readings == first.readings);
+    let is_span = mentions.iter().any(|mention| {
+        let before = words(&question[..mention.span.start]).last();
+        before.is_some_and(|word| SPANS.contains(&word.as_str()))
+    });
+    match first.readings.as_slice() {
+        [date] if is_same && !is_span => Some(*date),
+        _ => None,
+    }
+}
+
+fn counted(asked: &[String], language: Language, today: Date) -> Option<Date> {
     let before = |at: usize, count: usize| at.checked_sub(count).map(|at| asked[at].as_str());
     let is_span = |at: usize| before(at, 1).is_some_and(|word| SPANS.contains(&word));
-    let is_last = |at: usize| before(at, 1).is_some_and(|word| LAST.contains(&word));
+    // "The last week of the contract" is no week before today.
+    let is_of = |at: usize| asked.get(at + 1).is_some_and(|next| matches!(next.as_str(), "of" | "des" | "der"));
+    let is_last = |at: usize| before(at, 1).is_some_and(|word| LAST.contains(&word)) && !is_of(at);
     let days_from = |days: i64| today.checked_add(Duration::days(days));
     let day = (0..asked.len()).find_map(|at| match asked[at].as_str() {
         "yesterday" if before(at, 2) == Some("day") && before(at, 1) == Some("before") => days_from(-2),
@@ -94,7 +125,8 @@ fn counted(asked: &[String], today: Date) -> Option<Date> {
         "month" | "monat" if is_last(at) => today.replace_day(1).ok()?.previous_day(),
         word => {
             let weekday = weekday(word)?;
-            let is_meant = is_last(at) || (matches!(before(at, 1), Some("on" | "am")) && tells_what_was(asked));
+            let is_meant =
+                is_last(at) || (matches!(before(at, 1), Some("on" | "am")) && tells_what_was(asked, language));
             is_meant.then(|| today.prev_occurrence(weekday))
         }
     });
@@ -168,23 +200,19 @@ pub(super) fn ago(asked: &[String]) -> Option<Ago> {
     })
 }
 
-/// The only date of a question, where it has one reading.
-fn dated(question: &str) -> Option<Date> {
-    let mentions = dates_in(question);
-    let [mention] = mentions.as_slice() else { return None };
-    match mention.readings.as_slice() {
-        [DayOrMonth::Day(day)] => Some(*day),
-        [DayOrMonth::Month { year, month }] => last_of(*year, *month),
-        _ => None,
-    }
-}
-
 fn last_of(year: i32, month: Month) -> Option<Date> {
     Date::from_calendar_date(year, month, month.length(year)).ok()
 }
 
-/// The last "November 10", "10. November" or "in October" that is not to come.
-fn without_year(asked: &[String], today: Date) -> Option<Date> {
+/// A day or month of a question without its year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Yearless {
+    pub(super) month: Month,
+    day: Option<u8>,
+}
+
+/// The first "November 10", "10. November" or "in October" of a question that is not the end of a span.
+pub(super) fn yearless(asked: &[String]) -> Option<Yearless> {
     let day = |word: Option<&String>| {
         let word = word?.trim_end_matches(|c: char| c.is_alphabetic());
         word.parse::<u8>().ok().filter(|day| (1..=31).contains(day))
@@ -192,19 +220,24 @@ fn without_year(asked: &[String], today: Date) -> Option<Date> {
     (0..asked.len()).find_map(|at| {
         let month = month_named(&asked[at])?;
         let before = |count: usize| at.checked_sub(count).and_then(|at| asked.get(at));
-        let is_of = before(1).is_some_and(|word| word == "of");
-        let of_month = day(before(if is_of { 2 } else { 1 })).or_else(|| day(asked.get(at + 1)));
-        let is_in = before(1).is_some_and(|word| matches!(word.as_str(), "in" | "im"));
-        let last = |year: i32| match of_month {
-            Some(day) => Date::from_calendar_date(year, month, day).ok().filter(|day| *day <= today),
-            None if is_in => {
-                let begins = Date::from_calendar_date(year, month, 1).ok().filter(|first| *first <= today);
-                begins.and(last_of(year, month)).map(|last| last.min(today))
-            }
-            None => None,
-        };
-        last(today.year()).or_else(|| last(today.year() - 1))
+        let is = |word: Option<&String>, list: &[&str]| word.is_some_and(|word| list.contains(&word.as_str()));
+        let lead = if is(before(1), &["of"]) { 2 } else { 1 };
+        let (day_before, day_after) = (day(before(lead)), day(asked.get(at + 1)));
+        let from = if day_before.is_some() { before(lead + 1) } else { before(1) };
+        let day = day_before.or(day_after);
+        let is_named = day.is_some() || is(before(1), &["in", "im", "of", "for", "für"]);
+        (is_named && !is(from, SPANS)).then_some(Yearless { month, day })
     })
+}
+
+/// The last such day or month that is not to come.
+fn without_year(asked: &[String], today: Date) -> Option<DayOrMonth> {
+    let Yearless { month, day } = yearless(asked)?;
+    let of = |year: i32| {
+        let first = Date::from_calendar_date(year, month, day.unwrap_or(1)).ok().filter(|first| *first <= today)?;
+        Some(if day.is_some() { DayOrMonth::Day(first) } else { DayOrMonth::Month { year, month } })
+    };
+    of(today.year()).or_else(|| of(today.year() - 1))
 }
 
 #[cfg(test)]
@@ -213,8 +246,8 @@ mod tests {
 
     use super::*;
 
-    fn meant(question: &str) -> Option<(Date, Named)> {
-        day_meant(question, Some(date!(2026 - 11 - 24))).map(|meant| (meant.day, meant.how))
+    fn meant(question: &str) -> Option<Meant> {
+        day_meant(question, Some(date!(2026 - 11 - 24)))
     }
 
     #[test]
@@ -240,12 +273,13 @@ mod tests {
             ("Was galt letzten Monat?", date!(2026 - 10 - 31)),
             ("Was galt am Sonntag?", date!(2026 - 11 - 22)),
         ] {
-            assert_eq!(meant(question), Some((day, Named::Counted)), "{question}");
+            assert_eq!(meant(question), Some(Meant { day, how: Named::Counted }), "{question}");
         }
         for question in [
             "What is new since yesterday?",
             "Was ist seit gestern neu?",
             "Who is on duty on Monday?",
+            "What happens in the last week of the contract?",
             "What was the limit some days ago?",
             "Was tun vor Tagen mit Sturm?",
             "What was the limit 99999999999 weeks ago?",
@@ -268,13 +302,25 @@ mod tests {
             ("Wer war am 10. November da?", date!(2026 - 11 - 10)),
             ("Who was there on December 3?", date!(2025 - 12 - 03)),
             ("What was the limit in October?", date!(2026 - 10 - 31)),
-            ("Was galt im November?", date!(2026 - 11 - 24)),
+            ("Welches Limit galt im November?", date!(2026 - 11 - 24)),
+            ("And on October 30, 2024? What was the limit on October 30, 2024?", date!(2024 - 10 - 30)),
+            ("And on 2024-10-30? What was the limit on 2024-10-30?", date!(2024 - 10 - 30)),
         ] {
-            assert_eq!(meant(question), Some((day, Named::Dated)), "{question}");
+            let meant = meant(question).unwrap_or_else(|| panic!("{question}"));
+            assert_eq!(meant.day, day, "{question}");
+            assert!(matches!(meant.how, Named::Dated(date) if date.has(day)), "{question}");
         }
         for question in [
             "Who is there in December?",
             "What was the limit from 2026-10-01 to 2026-10-30?",
+            "What was the price from March 1, 2024 to March 5, 2024?",
+            "What is the limit since 2025-03-01?",
+            "Who was ill since November 3?",
+            "Was gilt im Oktober?",
+            "Was gilt am Montag?",
+            "Wer hat am Montag Dienst?",
+            "Which rate is applied on Friday?",
+            "Is the canteen open on the last Friday of the month?",
             "What was on 3/4/2026?",
             "May the crane lift 10 tons?",
             "Who was there in the marching band?",

@@ -193,7 +193,7 @@ pub struct Retrieved {
     /// Identifiers of the question that no text of the domain has, as typed.
     #[serde(default)]
     pub absent: Vec<String>,
-    /// The day that the question means, where there are versions: what held then comes first.
+    /// The day whose version comes first, where the question means one or a version is for a day to come.
     #[serde(default, with = "iso_day::option", skip_serializing_if = "Option::is_none")]
     pub day: Option<Date>,
     /// Time per step.

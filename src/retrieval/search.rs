@@ -56,9 +56,8 @@ pub(super) fn finish(
     retrieved.absent = terms.absent().to_vec();
     let naming = naming(searched.0).map(|text| engines.index.question_terms(text)).transpose()?.unwrap_or_default();
     let meant = day_meant(&with_typed(&retrieved.query, searched.0), candidates.today);
-    retrieved.hits = candidates.into_hits(retrieved, (searched, meant), (&terms, &naming), settings);
-    // Where there are no versions it changed nothing.
-    retrieved.day = meant.map(|meant| meant.day).filter(|_| retrieved.hits.iter().any(|hit| hit.version.is_some()));
+    let (hits, day) = candidates.into_hits(retrieved, (searched, meant), (&terms, &naming), settings);
+    (retrieved.hits, retrieved.day) = (hits, day);
     Ok(())
 }
 
@@ -196,11 +195,11 @@ impl Candidates {
         (searched, meant): ((&[QueryLeg], Worths), Option<Meant>),
         (terms, naming): (&QuestionTerms, &QuestionTerms),
         settings: &RetrievalSettings,
-    ) -> Vec<Hit> {
+    ) -> (Vec<Hit>, Option<Date>) {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         let asked = with_typed(&retrieved.query, searched.0);
-        let mut arranged = arrange(&self.fused, &self.stored, (&asked, meant, self.today), settings);
+        let (mut arranged, day) = arrange(&self.fused, &self.stored, (&asked, meant, self.today), settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
         let named = |id: EvidenceId| {
             self.stored.get(&id).map_or((0, 0), |stored| naming.named(&stored.evidence, stored.indexed))
@@ -248,6 +247,6 @@ impl Candidates {
                 why: Why { place: if kept == Some(id) { Place::Kept } else { Place::Score }, matched, ..why },
             });
         }
-        hits
+        (hits, day)
     }
 }

@@ -7,21 +7,21 @@
 //! names another by a year, a date or the number of a version, means a day on which another held, has a name with digits
 //! that the newest has not, or is about the past: then the newest of the older ones does. An older one is left out of the prompt only where nothing but time tells it from the newest: the titles are
 //! the same, and the question has no word and no figure that it has and the newest has not; or where the question means a
-//! day on which another held.
+//! day on which another held and asks of what was.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
-//! older where nothing says which is newer; the newest is wanted unless the question means a day.
+//! older where nothing says which is newer; the newest is wanted unless the question asks what was on a day.
 //! Not here: what says the same word by word (`copies`), of which time a question is (`about`).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
-use time::Date;
+use time::{Date, Month};
 
-use super::about::About;
+use super::about::{About, tells_what_was};
 use super::copies::{Candidate, MOST_WORDS, has_digit, is_the_same, sample, words};
-use super::days::{Meant, Named};
-use crate::base::{DayOrMonth, EvidenceId, dates_in, document_date, month_named, page_number};
+use super::days::{Meant, Named, yearless};
+use crate::base::{DayOrMonth, EvidenceId, Language, dates_in, document_date, month_named, page_number};
 use crate::evidence::Kind;
 
 /// Words of a title or path that say that a page is not the one in use.
@@ -72,6 +72,8 @@ pub enum Wanted {
 /// The order of the hits, and what each is among the versions of its page, in that order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ordered {
+    /// The day whose version was put first, where there was one.
+    pub(super) day: Option<Date>,
     /// Places in the list that was given.
     pub(super) places: Vec<usize>,
     /// Of each hit in the new order, with places in the list that was given.
@@ -104,17 +106,26 @@ pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<M
     let mut places: Vec<usize> = (0..hits.len()).collect();
     let mut told = vec![None; hits.len()];
     let asked = Asked::of(question);
+    let mut of_day = None;
     for best_first in pages(hits) {
         let Some(newest) = newest(&best_first, hits) else { continue };
         let mut in_order = asked.about.in_order(&best_first, hits);
-        let day = asked.day(&best_first, hits, (meant, today));
-        let in_force = day.and_then(|day| in_force(&best_first, held, day));
+        let in_force = asked.day(&best_first, hits, (meant, today)).and_then(|day| {
+            let held = in_force(&best_first, held, day)?;
+            of_day = Some(day);
+            Some(held)
+        });
         let age = |at: usize| if at == newest { Age::Newest } else { Age::Older };
         let wanted = |at: usize| {
             let is_wanted = match in_force {
-                // A small model given several takes any.
-                Some(held) if asked.about != About::Changes => at == held || asked.names(&hits[at]),
-                _ => age(at) == Age::Newest || asked.may_be_about(&hits[at], &hits[newest]),
+                Some(held) if at == held => true,
+                // A small model given several takes any. What is asked of today may mention another day.
+                Some(_) => {
+                    (age(at) == Age::Newest && !asked.tells_what_was)
+                        || asked.names(&hits[at])
+                        || asked.has_figure_of(&hits[at], &hits[newest])
+                }
+                None => age(at) == Age::Newest || asked.may_be_about(&hits[at], &hits[newest]),
             };
             if is_wanted { Wanted::Yes } else { Wanted::No }
         };
@@ -128,7 +139,7 @@ pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<M
             told[*place] = Some(Told { age: age(hit), wanted: wanted(hit), newest });
         }
     }
-    Ordered { places, versions: told }
+    Ordered { day: of_day, places, versions: told }
 }
 
 /// The version that held on a day: the last one that is of that day or of one before it. Of several of one day it is the
@@ -164,7 +175,11 @@ struct Asked {
     /// Those that stand alone.
     years: HashSet<String>,
     dates: Vec<DayOrMonth>,
+    /// A month without a year.
+    month: Option<Month>,
     about: About,
+    /// Whether it asks of what was.
+    tells_what_was: bool,
     /// Whether it sets something against what it names.
     compares: bool,
 }
@@ -201,8 +216,8 @@ impl About {
 }
 
 impl Asked {
-    /// The day whose version is wanted: the one that the question means, unless a version speaks of that date itself; today
-    /// where a version is for a day to come.
+    /// The day whose version comes first: the one that the question means, unless a version speaks of that date itself;
+    /// today where a version is for a day to come. Changes are of several days.
     fn day(
         &self,
         versions: &[usize],
@@ -210,14 +225,17 @@ impl Asked {
         (meant, today): (Option<Meant>, Option<Date>),
     ) -> Option<Date> {
         let is_to_come = |today: &Date| versions.iter().any(|at| day(&hits[*at]).is_some_and(|day| day > *today));
+        let says = |at: &usize, date: DayOrMonth| {
+            let mentions = dates_in(hits[*at].content);
+            let mut readings = mentions.iter().flat_map(|mention| &mention.readings);
+            readings.any(|read| match read {
+                DayOrMonth::Day(day) => date.has(*day),
+                DayOrMonth::Month { .. } => *read == date,
+            })
+        };
         match meant {
-            Some(Meant { day, how: Named::Dated }) => {
-                let is_said = |at: &usize| {
-                    let mentions = dates_in(hits[*at].content);
-                    mentions.iter().flat_map(|mention| &mention.readings).any(|read| read.has(day))
-                };
-                (!versions.iter().any(is_said)).then_some(day)
-            }
+            _ if self.about == About::Changes => None,
+            Some(Meant { day, how: Named::Dated(date) }) => (!versions.iter().any(|at| says(at, date))).then_some(day),
             Some(Meant { day, how: Named::Counted }) => Some(day),
             None if matches!(self.about, About::Now | About::Either) => today.filter(is_to_come),
             None => None,
@@ -225,8 +243,11 @@ impl Asked {
     }
 
     fn of(question: &str) -> Self {
-        let words: HashSet<String> = words(question).collect();
+        let in_order: Vec<String> = words(question).collect();
         let mentions = dates_in(question);
+        let month = if mentions.is_empty() { yearless(&in_order).map(|yearless| yearless.month) } else { None };
+        let tells_what_was = tells_what_was(&in_order, Language::of(question));
+        let words: HashSet<String> = in_order.into_iter().collect();
         // The year of a whole date does not name all that is of that year.
         let is_in_date = |at: usize| mentions.iter().any(|mention| mention.span.contains(&at));
         let rest: String = question.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
@@ -239,7 +260,9 @@ impl Asked {
             marks: marks(&without_tickets(question)).chain(numbered(question)).collect(),
             years: marks(&rest).collect(),
             dates,
+            month,
             about: About::of(question),
+            tells_what_was,
         }
     }
 
@@ -260,7 +283,9 @@ impl Asked {
         let of_file = marks(name_of(hit.url)).filter(|mark| mark.len() != 4 || day(hit).is_none());
         let by_title = marks(hit.title).chain(of_file).any(|mark| self.marks.contains(&mark));
         let by_date = day(hit).is_some_and(|day| {
-            self.dates.iter().any(|read| read.has(day)) || self.years.contains(&day.year().to_string())
+            self.dates.iter().any(|read| read.has(day))
+                || self.years.contains(&day.year().to_string())
+                || self.month == Some(day.month())
         });
         by_title || by_date
     }
@@ -524,7 +549,7 @@ mod tests {
     }
 
     fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Wanted)>>) {
-        let Ordered { places, versions } = order(&held(hits), question, (None, None));
+        let Ordered { places, versions, .. } = order(&held(hits), question, (None, None));
         (places, versions.into_iter().map(|told| told.map(|told| (told.age, told.wanted))).collect())
     }
 
@@ -735,14 +760,16 @@ mod tests {
         #[test]
         fn every_hit_keeps_one_place_and_ages_go_with_versions(
             pages in proptest::collection::vec((0_i64..6, 0_usize..3, 0_usize..3, 0_usize..4), 0..12),
-            question in "(previous )?(crane|2024|v1|load){0,3}",
+            question in "(what was the )?(previous )?(crane |2024 |v1 |load |10 ){0,3}(yesterday|two months ago|in November)?",
         ) {
             let titles = ["Cranes v1", "Cranes v2", "Ships 2024"];
             let texts = [OLD, NEW, "Something else"];
             let dates = [None, Some("2024-11-02"), Some("2025-01-05"), Some("soon")];
             let hits: Vec<_> =
                 pages.iter().map(|(page, title, text, date)| of(*page, titles[*title], dates[*date], texts[*text])).collect();
-            let Ordered { places, versions } = order(&held(&hits), &question, (None, None));
+            let today = Some(time::macros::date!(2025 - 01 - 20));
+            let meant = day_meant(&question, today);
+            let Ordered { places, versions, day } = order(&held(&hits), &question, (meant, today));
             let mut sorted = places.clone();
             sorted.sort_unstable();
             prop_assert_eq!(sorted, (0..hits.len()).collect::<Vec<_>>());
@@ -750,7 +777,8 @@ mod tests {
             for (told, place) in versions.iter().zip(&places) {
                 let Some(told) = told else { continue };
                 prop_assert_eq!(told.age == Age::Newest, told.newest == *place);
-                prop_assert!(told.age == Age::Older || told.wanted == Wanted::Yes, "the newest is wanted");
+                let is_kept = told.age == Age::Older || told.wanted == Wanted::Yes;
+                prop_assert!(is_kept || day.is_some(), "the newest is wanted unless a day is");
                 let same = versions.iter().flatten().filter(|other| other.newest == told.newest);
                 prop_assert!(same.clone().any(|other| other.wanted == Wanted::Yes), "some version is wanted");
                 prop_assert!(same.is_sorted_by_key(|other| other.wanted == Wanted::No), "what is wanted comes first");

@@ -151,6 +151,9 @@ fn imported_text(imported: &Imported, models: &Path) -> String {
     for path in &imported.unknown {
         let _ = writeln!(text, "not in the catalog: {}", crate::base::clean_line(&path.display().to_string()));
     }
+    for path in &imported.unreadable {
+        let _ = writeln!(text, "cannot be read: {}", crate::base::clean_line(&path.display().to_string()));
+    }
     text
 }
 
@@ -215,7 +218,7 @@ fn read_me(models: &[&CatalogModel], domains: &[DomainName]) -> String {
         "ragonite {}\n\n\
          Weights: {}\nDomains: {}\n\n\
          On the machine without network, with this file's archive called BUNDLE.tar:\n\n\
-         \x20   tar -xf BUNDLE.tar ragonite-bundle/ragonite --strip-components=1\n\
+         \x20   tar --strip-components=1 -xf BUNDLE.tar ragonite-bundle/ragonite\n\
          \x20   ./ragonite bundle install BUNDLE.tar\n\
          \x20   ./ragonite\n\n\
          The first line takes the program out of the archive, the second puts weights and domains into your data folder\n\
