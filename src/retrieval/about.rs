@@ -43,25 +43,15 @@ const PAST: &[&str] = &[
 const FIRST: &[&str] =
     &["originally", "ursprünglich", "ursprüngliche", "ursprünglichen", "oldest", "älteste", "ältesten"];
 
-/// Words that may as well say when something is done or which thing is meant: "the original receipts", "früher gehen",
-/// "am Vortag absagen".
-const PERHAPS_PAST: &[&str] = &[
-    "earlier",
-    "former",
-    "original",
-    "frühere",
-    "früheren",
-    "früherer",
-    "früheres",
-    "früher",
-    "originale",
-    "vorher",
-    "bisher",
-    "vortag",
-    "vortags",
-];
+/// Words of what was before where they stand before what has versions; else they may as well say when something is done:
+/// "the former limit", "früher gehen".
+const FORMER: &[&str] = &["earlier", "former", "frühere", "früheren", "früherer", "früheres"];
 
-/// Words of [`PERHAPS_PAST`] that stand for a time where they stand before no noun.
+/// Words that may be about the past, or say when or which thing is meant: "the original receipts", "am Vortag absagen".
+const PERHAPS_PAST: &[&str] =
+    &["original", "originale", "originalen", "früher", "vorher", "bisher", "vortag", "vortags"];
+
+/// Words that stand for a time where they stand before no noun.
 const ONCE: &[&str] = &["earlier", "früher", "vorher", "bisher"];
 
 /// English verbs that tell what was; with one of them [`ONCE`] is about the past.
@@ -226,11 +216,11 @@ impl About {
         if has(FIRST) || is_of_first_version(&asked) {
             return Self::First;
         }
-        let is_former = is_beside(&asked, PERHAPS_PAST);
+        let is_former = is_beside(&asked, FORMER);
         let is_said = has(PAST) || ago(&asked).is_some() || is_former || is_once(&asked, language);
         if is_said || (0..said.len()).any(|at| is_past(at) || is_last(&said[at..], YEARS)) {
             Self::Past
-        } else if has(PERHAPS_PAST) || (0..said.len()).any(|at| is_last(&said[at..], SHORTER)) {
+        } else if has(FORMER) || has(PERHAPS_PAST) || (0..said.len()).any(|at| is_last(&said[at..], SHORTER)) {
             Self::Either
         } else {
             Self::Now
