@@ -25,7 +25,7 @@ pub use file::{Config, EXAMPLE, Generation};
 pub use paths::variable_text;
 pub use paths::{Desktop, Paths, desktop, is_set, set_variable, typed_path};
 pub use profile::{ChosenProfile, GpuRoom, NoUse, ProfileReason, Weights, choose_profile, choose_profile_for};
-pub use program::{command_line, program_path, program_stamp, typed_arguments};
+pub use program::{built_for, command_line, program_path, program_stamp, typed_arguments};
 pub use screen::{
     Background, Borders, Colours, Letters, Mouse, ScreenLanguage, ScreenSettings, TerminalTraits, ThemeName,
     locale_language, terminal_traits,

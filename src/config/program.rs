@@ -19,6 +19,12 @@ pub fn program_path() -> io::Result<PathBuf> {
     env::current_exe()
 }
 
+/// The system and the processor that the program was built for.
+#[must_use]
+pub fn built_for() -> String {
+    format!("{} {}", env::consts::OS, env::consts::ARCH)
+}
+
 /// What was typed after the program's name.
 #[must_use]
 pub fn typed_arguments() -> Vec<OsString> {

@@ -15,6 +15,9 @@ use super::InferenceError;
 /// Address space that the stack of a thread takes.
 const STACK: u64 = 8 << 20;
 
+/// Address space that the allocator sets aside for a thread (the arenas of glibc, `mallopt(3)`).
+const ARENA: u64 = 64 << 20;
+
 /// Address space that is left for the work itself, and for all that is not counted.
 const SPARE: u64 = 128 << 20;
 
@@ -68,8 +71,8 @@ pub fn address_space_left() -> Option<u64> {
 /// Address space that a model of so many bytes takes with the threads it computes with: its weights are there twice, as
 /// they are in the file and as they are computed with.
 pub(super) fn address_space_of(weights: u64, rest: u64, threads: usize) -> u64 {
-    let stacks = STACK.saturating_mul(threads as u64);
-    [weights, weights, rest, stacks, SPARE].into_iter().fold(0, u64::saturating_add)
+    let of_threads = (STACK + ARENA).saturating_mul(threads as u64);
+    [weights, weights, rest, of_threads, SPARE].into_iter().fold(0, u64::saturating_add)
 }
 
 /// Refuses a model that takes more address space than is left.
@@ -173,7 +176,7 @@ mod tests {
     #[test]
     fn a_model_that_the_address_space_cannot_hold_is_refused_with_the_limit_to_raise() {
         let gigabyte = 1 << 30;
-        assert!(address_space_of(gigabyte, 100, 4) > 2 * gigabyte + 4 * STACK + 100);
+        assert!(address_space_of(gigabyte, 100, 4) > 2 * gigabyte + 4 * (STACK + ARENA) + 100);
         assert_eq!(address_space_of(u64::MAX, 1, 1), u64::MAX);
         let short = InferenceError::OutOfAddressSpace { model: "m".into(), needed: 3 * gigabyte, left: gigabyte / 2 };
         let said = short.to_string();

@@ -15,7 +15,7 @@ use super::pick::with_first;
 use super::rests::Rests;
 use super::search::{Candidates, finish, measured, ranked};
 use super::{
-    Conversation, Engines, Fusion, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
+    Conversation, Course, Engines, Fusion, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
     RetrievalSettings, RetrievalTimings, Retrieved, Says, Standing, course, standing, weigh,
 };
 use crate::base::{CancelToken, EvidenceId, Millis, clean_line};
@@ -134,7 +134,12 @@ fn same_words(one: &str, other: &str) -> bool {
 
 /// Gives every leg its weight.
 fn weigh_all(index: &Index, legs: &mut [QueryLeg]) -> Result<(), RetrievalError> {
-    let heard = legs.iter().map(|leg| Ok(Heard { role: leg.role, says: says(index, leg)?, course: course(&leg.text) }));
+    let now = legs.first().map(|raw| course(&raw.text)).unwrap_or_default();
+    let heard = legs.iter().map(|leg| {
+        let course = course(&leg.text);
+        let of_question = if leg.role == LegRole::History { course } else { now };
+        Ok(Heard { role: leg.role, says: says(index, leg, of_question)?, course })
+    });
     let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
     for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
         (leg.weight, leg.why) = (weight, why);
@@ -158,9 +163,11 @@ fn question_of(legs: &[QueryLeg]) -> String {
     }
 }
 
-/// What the text of a leg says by itself. It is sure of a document that is the best by meaning and by words.
-fn says(index: &Index, leg: &QueryLeg) -> Result<Says, RetrievalError> {
-    if leg.standing != Standing::Complete {
+/// What the text of a leg says by itself. It is sure of a document that is the best by meaning and by words. A short question
+/// that leaves what was spoken of ("By the way, what is a buoy?") has nothing before it that would say more.
+fn says(index: &Index, leg: &QueryLeg, course: Course) -> Result<Says, RetrievalError> {
+    let is_alone = matches!((&leg.standing, course), (Standing::Thin { words: 1.. }, Course::Leaves));
+    if leg.standing != Standing::Complete && !is_alone {
         return Ok(Says::Little);
     }
     let (Some(dense), Some(lexical)) = (leg.dense.first(), leg.lexical.first()) else { return Ok(Says::Enough) };

@@ -17,7 +17,7 @@ pub(super) const DECAY: f64 = 0.8;
 const OTHER_TOPIC: f64 = 0.7;
 
 /// What is left beyond a change of topic that a question announces. Not nothing: "by the way" is also said in passing.
-const LEFT_TOPIC: f64 = 0.3;
+const LEFT_TOPIC: f64 = 0.1;
 
 /// What a question asked now counts: one that needs no other, and is sure of its document, leaves the past behind.
 const NOW: Counts = Counts { document: 3.5, enough: 2.0, little: 1.0 };

@@ -17,7 +17,7 @@ use crate::bundle::{
     Replace, import_weights, install, pack,
 };
 use crate::cli::{Bundle, CreateBundle, InstallBundle};
-use crate::config::program_path;
+use crate::config::{built_for, program_path};
 use crate::index::{find_domain, show_domain};
 use crate::inference::CatalogModel;
 use crate::launch;
@@ -62,7 +62,7 @@ fn create(start: &Start, args: &CreateBundle, cancel: &CancelSource, output: &mu
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("ragonite-{profile}.tar")));
     let domains = domains(start, &args.domains)?;
     let program = program()?;
-    let built_for = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    let built_for = built_for();
     let contents = Contents {
         version: env!("CARGO_PKG_VERSION"),
         target: &built_for,
