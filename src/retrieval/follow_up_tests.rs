@@ -121,6 +121,16 @@ fn coming_back_to_another_page_does_not_drag_the_last_one_along() {
 }
 
 #[test]
+fn a_short_question_that_leaves_the_topic_is_not_drowned_by_a_long_past() {
+    let past = ["Who ran the TPM regression tests?", "Who wrote the TPM report?", "Which TPM tests did Alice run?"];
+    let found = asked("By the way, what about trains?", &past);
+    assert_eq!(found.legs[0].standing, Standing::Thin { words: 2 });
+    assert_eq!(found.hits[0].title, "Travel", "{:?}", found.legs);
+    let stays = asked("What of trains?", &past);
+    assert!(stays.legs[0].weight < found.legs[0].weight, "what is short and goes on says little by itself");
+}
+
+#[test]
 fn the_completed_question_is_a_leg_where_it_says_anything_else() {
     let before = earlier(&["Who ran the TPM tests?"]);
     let legs = |completed| {
