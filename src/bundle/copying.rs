@@ -9,7 +9,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::error::{BundleError, file_error};
-use crate::base::CancelToken;
+use crate::base::{CancelToken, hex};
 
 /// Bytes after which progress is told.
 const BLOCK: u64 = 1 << 22;
@@ -148,8 +148,4 @@ impl Read for Watched<'_, '_, '_, '_> {
             }
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -78,13 +78,7 @@ pub(super) fn sha256_of(path: &Path, cancel: &CancelToken) -> Result<String, Dow
         }
         hasher.update(&buffer[..read]);
     }
-    Ok(hexadecimal(&hasher.finalize()))
-}
-
-/// Bytes as lower-case hexadecimal digits, the form of a sha256 everywhere.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    Ok(crate::base::hex(&hasher.finalize()))
 }
 
 /// Writes a small file so that it is either the old one or the new one, never half.

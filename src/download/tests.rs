@@ -120,7 +120,7 @@ fn answer(file: &mut Served, range: Option<usize>) -> Vec<u8> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    disk::hexadecimal(&Sha256::digest(bytes))
+    crate::base::hex(&Sha256::digest(bytes))
 }
 
 /// Bytes that deflate cannot shrink much and whose order matters.

@@ -14,6 +14,7 @@ use super::files::MEMBER_PATH;
 use super::manifest::{Manifest, NewDomain, json};
 use super::stored::{KindCounts, StoredEvidence, Summary, kind_of};
 use super::{IndexError, list, schema};
+pub(super) use crate::base::hex;
 use crate::base::{CancelToken, DocumentId, EvidenceId};
 use crate::evidence::{Context, ContextParts, Evidence, TableGrid, UnknownPart};
 use crate::inference::{Embedding, EncoderIdentity};
@@ -69,16 +70,6 @@ impl TextHash {
         hash.update(&evidence.content);
         Self(hex(&hash.finalize()))
     }
-}
-
-/// Lower-case hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// The open database.

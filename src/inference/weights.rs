@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use super::InferenceError;
 use super::catalog::{CatalogFile, CatalogModel};
 use crate::base::CancelToken;
+pub(super) use crate::base::hex;
 
 /// Read at once while hashing; the token is checked in between.
 const HASH_BLOCK: usize = 1 << 20;
@@ -281,13 +282,6 @@ fn hash(path: &Path, cancel: &CancelToken) -> Result<String, InferenceError> {
         }
         hasher.update(&block[..read]);
     }
-}
-
-/// Lower-case hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

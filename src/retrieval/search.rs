@@ -12,7 +12,7 @@ use std::time::Instant;
 use time::Date;
 
 use super::arrange::{Placed, arrange};
-use super::days::{Meant, day_meant};
+use super::days::day_meant;
 use super::explain::{Place, Worths, votes};
 use super::fuse::{Fused, fuse};
 use super::pick::place;
@@ -55,8 +55,7 @@ pub(super) fn finish(
     let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.0))?;
     retrieved.absent = terms.absent().to_vec();
     let naming = naming(searched.0).map(|text| engines.index.question_terms(text)).transpose()?.unwrap_or_default();
-    let meant = day_meant(&with_typed(&retrieved.query, searched.0), candidates.today);
-    let (hits, day) = candidates.into_hits(retrieved, (searched, meant), (&terms, &naming), settings);
+    let (hits, day) = candidates.into_hits(retrieved, searched, (&terms, &naming), settings);
     (retrieved.hits, retrieved.day) = (hits, day);
     Ok(())
 }
@@ -192,13 +191,14 @@ impl Candidates {
     fn into_hits(
         mut self,
         retrieved: &Retrieved,
-        (searched, meant): ((&[QueryLeg], Worths), Option<Meant>),
+        searched: (&[QueryLeg], Worths),
         (terms, naming): (&QuestionTerms, &QuestionTerms),
         settings: &RetrievalSettings,
     ) -> (Vec<Hit>, Option<Date>) {
         let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
         let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
         let asked = with_typed(&retrieved.query, searched.0);
+        let meant = day_meant(&asked, self.today);
         let (mut arranged, day) = arrange(&self.fused, &self.stored, (&asked, meant, self.today), settings);
         // What has the identifier that is asked for comes before what an embedding takes for alike.
         let named = |id: EvidenceId| {

@@ -5,9 +5,9 @@
 //! heading and in the same table and row, the pages have the same title, or titles that differ in a year or the number
 //! of a version only, and the texts say the same but for their figures. The newest comes first, unless the question
 //! names another by a year, a date or the number of a version, means a day on which another held, has a name with digits
-//! that the newest has not, or is about the past: then the newest of the older ones does. An older one is left out of the prompt only where nothing but time tells it from the newest: the titles are
-//! the same, and the question has no word and no figure that it has and the newest has not; or where the question means a
-//! day on which another held and asks of what was.
+//! that the newest has not, or is about the past: then the newest of the older ones does. An older one is left out of the
+//! prompt only where nothing but time tells it from the newest: the titles are the same, and the question has no word and
+//! no figure that it has and the newest has not; or where the question means a day on which another held.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
 //! older where nothing says which is newer; the newest is wanted unless the question asks what was on a day.
 //! Not here: what says the same word by word (`copies`), of which time a question is (`about`).
@@ -111,7 +111,7 @@ pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<M
         let Some(newest) = newest(&best_first, hits) else { continue };
         let mut in_order = asked.about.in_order(&best_first, hits);
         let in_force = asked.day(&best_first, hits, (meant, today)).and_then(|day| {
-            let held = in_force(&best_first, held, day)?;
+            let held = in_force(&best_first, (held, hits), day)?;
             of_day = Some(day);
             Some(held)
         });
@@ -144,15 +144,14 @@ pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<M
 
 /// The version that held on a day: the last one that is of that day or of one before it. Of several of one day it is the
 /// newest, or where nothing tells the best. Nothing where a date is missing.
-fn in_force(best_first: &[usize], held: &[Held<'_>], of: Date) -> Option<usize> {
+fn in_force(best_first: &[usize], (held, hits): (&[Held<'_>], &[Candidate<'_>]), of: Date) -> Option<usize> {
     let last_day = |at: usize| held[at].days.iter().copied().filter(|day| *day <= of).max();
     if best_first.iter().any(|at| held[*at].days.is_empty()) {
         return None;
     }
     let last = best_first.iter().filter_map(|at| last_day(*at)).max()?;
     let of_last: Vec<usize> = best_first.iter().copied().filter(|at| last_day(*at) == Some(last)).collect();
-    let hits: Vec<Candidate<'_>> = held.iter().map(|held| held.candidate).collect();
-    newest(&of_last, &hits).or_else(|| of_last.first().copied())
+    newest(&of_last, hits).or_else(|| of_last.first().copied())
 }
 
 /// What speaks for a version.
