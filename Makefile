@@ -14,12 +14,14 @@ CARGO ?= cargo
 PROFILE = starter
 # What else the program is built with: vulkan or metal. CUDA has a target of its own.
 FEATURES =
+# More arguments of `bundle create`.
+BUNDLE =
 
 target := $(or $(CARGO_TARGET_DIR),target)
 ragonite := $(target)/release/ragonite
 features := $(if $(FEATURES),--features "$(FEATURES)")
 
-.PHONY: help demo test soak build models cuda check-cuda pictures lint clean tools
+.PHONY: help demo test soak build models portable bundle cuda check-cuda pictures lint clean tools
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -44,6 +46,13 @@ build: tools ## build the program, which has no network code; FEATURES=vulkan or
 	$(CARGO) build --release $(features)
 
 models: build fetch-$(PROFILE) ## fetch the models of PROFILE (starter) that are missing
+
+portable: tools ## build the program for other machines too: processors since 2013 or 2015, in target/portable
+	@sh assets/build/portable.sh
+
+# What is carried to a machine without network; BUNDLE="--domain notes -o notes.tar" is more for `bundle create`.
+bundle: portable fetch-$(PROFILE) ## pack the portable program and the models of PROFILE into one file
+	"$(target)/portable/release/ragonite" bundle create --profile $(PROFILE) $(BUNDLE)
 
 # CUDA_ARCHITECTURES names the GPUs it is for, 86;89;90 for example; CUDA_PATH a toolkit that is here already.
 cuda: build ## build ragonite-cuda beside the program, for NVIDIA GPUs; the compiler comes from PyPI

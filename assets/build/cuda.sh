@@ -57,15 +57,10 @@ fi
 
 echo "ragonite: building for the CUDA architectures $architectures; CUDA_ARCHITECTURES chooses others" >&2
 # shellcheck disable=SC2016 # the dynamic linker reads it
-"$cargo" rustc --release --features cuda --bin ragonite -- -C 'link-arg=-Wl,-rpath,$ORIGIN/ragonite-cuda-lib' || exit 2
-
-llama=
-for lib in "$CARGO_TARGET_DIR"/release/build/llama-cpp-sys-2-*/out/lib*/libggml-cuda.so; do
-    [ -e "$lib" ] || continue
-    if [ -z "$llama" ] || [ "$lib" -nt "$llama" ]; then llama=$lib; fi
-done
-[ -n "$llama" ] || fail "llama.cpp was built without CUDA"
-llama=$(dirname "$llama")
+llama=$(sh "$here/cargo-llama.sh" rustc --release --features cuda --bin ragonite -- \
+    -C 'link-arg=-Wl,-rpath,$ORIGIN/ragonite-cuda-lib,--disable-new-dtags') || fail "ragonite-cuda was not built"
+llama=$(dirname "$(find "$llama" -name libggml-cuda.so -path '*/lib*' | head -n 1)")
+[ -e "$llama/libggml-cuda.so" ] || fail "llama.cpp was built without CUDA"
 
 libraries=$target/release/ragonite-cuda-lib
 rm -rf "$libraries.new" && mkdir -p "$libraries.new" && cp "$llama"/lib*.so "$libraries.new/" || exit 2

@@ -183,12 +183,14 @@ pub enum Effect {
         /// What is changed.
         edit: Edit,
     },
-    /// Store what the user thinks of a turn; none takes it back.
+    /// Store what the user thinks of a turn; none takes it back. Answered by `RateFailed` where that fails.
     RateTurn {
         /// The turn.
         id: TurnId,
         /// The rating.
         feedback: Option<Feedback>,
+        /// What is stored until then.
+        before: Option<Feedback>,
     },
     /// Change a conversation. Answered by `ConversationsListed`.
     ChangeConversation {

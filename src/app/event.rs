@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, Copied, DocumentPart, MissingModels, Notice, Other, Problem, TurnKey};
+use super::{ConversationChange, Copied, DocumentPart, MissingModels, Notice, Other, Problem, Refusal, TurnKey};
 use crate::answer::{Answer, Rewrite, Translation};
 use crate::attribution::{Attribution, Cluster, Method};
 use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
@@ -372,8 +372,21 @@ pub enum Event {
         /// Why and what to do.
         problem: Problem,
     },
+    /// The screen cannot do what was wanted.
+    Refused(Refusal),
+    /// Answer to `RateTurn`: the rating could not be stored.
+    RateFailed {
+        /// The turn.
+        id: TurnId,
+        /// The rating that is still stored.
+        before: Option<Feedback>,
+        /// Why and what to do.
+        problem: Problem,
+    },
     /// Answer to `LoadTable`.
     TableLoaded {
+        /// The domain, since evidences of two may have the same number.
+        domain: DomainName,
         /// The evidence.
         evidence: EvidenceId,
         /// Its table; none where it has none.

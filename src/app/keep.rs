@@ -5,7 +5,7 @@
 //! Not here: doing it (`history`, on the historian's thread).
 
 use super::state::App;
-use super::{ConversationChange, Effect, Notice, Refusal, Turn};
+use super::{ConversationChange, Effect, Notice, Problem, Refusal, Turn};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 
@@ -34,10 +34,20 @@ impl App {
         let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.answer().is_some()) else {
             return self.refuse(Refusal::NothingToRate);
         };
-        turn.record.feedback.clone_from(&feedback);
+        let before = std::mem::replace(&mut turn.record.feedback, feedback.clone());
         let id = turn.record.id;
         self.notice = Some(Notice::Rated(feedback.clone()));
-        if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback }] }
+        if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback, before }] }
+    }
+
+    /// A rating could not be stored: the turn has the one that is, wherever it is now.
+    pub(super) fn rate_failed(&mut self, id: TurnId, before: Option<Feedback>, problem: Problem) -> Vec<Effect> {
+        let left = self.aside.iter_mut().flat_map(|sheet| &mut sheet.turns);
+        if let Some(turn) = self.turns.iter_mut().chain(left).find(|turn| turn.record.id == id) {
+            turn.record.feedback = before;
+        }
+        self.notice = None;
+        self.noting(Some(problem))
     }
 
     /// What was looked for in the conversations, and where it is; none while nothing is looked for.
@@ -62,9 +72,9 @@ impl App {
     }
 
     pub(super) fn change_conversation(&mut self, change: ConversationChange) -> Vec<Effect> {
-        // What was found may no longer be so.
-        self.found = None;
-        let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
+        // The lists are those of the domain that is being opened already.
+        let listed = self.opening_domain.clone().or(self.domain.as_ref().map(|domain| domain.name.clone()));
+        let Some(domain) = listed else { return self.refuse(Refusal::NoDomain) };
         let mut effects = Vec::new();
         if let ConversationChange::Delete(id) = change {
             if self.is_kept_by_a_turn(id) {
@@ -82,22 +92,36 @@ impl App {
             ConversationChange::Rename(..) | ConversationChange::Pin(..) => None,
         };
         self.problem = None;
-        effects.push(Effect::ChangeConversation { domain, change });
+        // What was found may no longer be so.
+        let looked_for = self.found.as_ref().map(|found| found.text.clone());
+        effects.push(Effect::ChangeConversation { domain: domain.clone(), change });
+        effects.extend(looked_for.map(|text| Effect::FindConversations { domain, text }));
         effects
     }
 
     /// Writes the open conversation, or one turn of it, to a file.
     pub(super) fn export(&mut self, index: Option<usize>, format: Format) -> Vec<Effect> {
+        let Some((conversation, turns)) = self.finished(index) else {
+            return self.refuse(Refusal::NothingToExport);
+        };
+        self.problem = None;
+        vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
+    }
+
+    /// What can be taken out of the open conversation, or of one turn of it; none where nothing is over. A conversation that
+    /// could not be stored is called by its first question.
+    pub fn finished(&self, index: Option<usize>) -> Option<(ConversationRecord, Vec<TurnRecord>)> {
         let chosen = index.map_or(0..self.turns.len(), |index| index..index + 1);
         // A turn that is still being answered has no ending yet; one that is being explained has its answer.
         let is_over = |turn: &&Turn| self.phase.turn() != Some(turn.key) || turn.answer().is_some();
         let chosen = self.turns.get(chosen).unwrap_or_default().iter().filter(is_over);
         let turns: Vec<TurnRecord> = chosen.map(|turn| turn.record.clone()).collect();
-        let Some(conversation) = self.conversation.clone().filter(|_| !turns.is_empty()) else {
-            return self.refuse(Refusal::NothingToExport);
-        };
-        self.problem = None;
-        vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
+        let asked_at = turns.first()?.asked_at;
+        let conversation = self.conversation.clone().or_else(|| {
+            let (domain, title) = (self.domain.as_ref()?.name.clone(), self.turns.first()?.record.question.clone());
+            Some(ConversationRecord::not_stored(domain, &title, asked_at))
+        })?;
+        Some((conversation, turns))
     }
 
     /// Makes a conversation of the stored turns up to one, which is then opened.
@@ -162,7 +186,7 @@ impl App {
     pub(super) fn late_rating(&self, id: TurnId) -> Vec<Effect> {
         let turn = self.turns.iter().find(|turn| turn.record.id == id);
         let feedback = turn.and_then(|turn| turn.record.feedback.clone());
-        feedback.into_iter().map(|feedback| Effect::RateTurn { id, feedback: Some(feedback) }).collect()
+        feedback.into_iter().map(|feedback| Effect::RateTurn { id, feedback: Some(feedback), before: None }).collect()
     }
 
     /// The title of a conversation of the open domain.

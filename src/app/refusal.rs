@@ -31,8 +31,20 @@ pub enum Refusal {
     NothingToRate,
     /// A conversation to delete that is being answered.
     BeingAnswered,
-    /// There is nothing stored to write to a file.
+    /// There is nothing to take out of the program.
     NothingToExport,
+    /// There is nothing to copy where the focus is.
+    NothingToCopy,
+    /// Nothing was asked yet.
+    NothingAsked,
+    /// There is no question to go on with.
+    NothingSuggested,
+    /// There is no evidence to look at.
+    NoEvidence,
+    /// No conversation is chosen to do it with.
+    NoConversation,
+    /// A text that is no question any more.
+    PasteTooLong,
     /// There is no stored turn to go on from.
     NothingToBranch,
     /// There is no stored answer to make a question of.
@@ -69,7 +81,17 @@ impl Refusal {
             Self::NothingToRate => ("there is no answer to rate", CHOOSE_ANSWERED),
             Self::BeingAnswered => ("this conversation is still being answered", "Wait for it, or stop it first"),
             Self::NothingToExport => {
-                ("there is no stored conversation to write to a file", "Ask a question first, or choose a conversation")
+                ("there is no conversation to take out", "Ask a question first, or choose a conversation")
+            }
+            Self::NothingToCopy => ("there is nothing to copy here", CHOOSE_ANSWERED),
+            Self::NothingAsked => ("nothing was asked yet", "Ask a question first, or choose a conversation"),
+            Self::NothingSuggested => {
+                ("no question to go on with is suggested", "They come after an answered question")
+            }
+            Self::NoEvidence => ("there is no evidence to look at", CHOOSE_ANSWERED),
+            Self::NoConversation => ("no conversation is chosen", "Choose one in the list of conversations"),
+            Self::PasteTooLong => {
+                ("the text is too long for a question", "Read it as a document, or paste a part of it")
             }
             Self::NothingToBranch => ("there is no stored turn to go on from", CHOOSE_ANSWERED),
             Self::NothingToCheck => ("there is no stored answer to make a question of", CHOOSE_ANSWERED),

@@ -26,6 +26,9 @@ use crate::history::{ConversationRecord, TurnRecord, TurnSettings};
 use crate::prompt::{PAST_TURNS, PastTurn};
 use crate::retrieval::Earlier;
 
+/// Tables that are kept, each of them whole; those that are looked at are loaded again.
+const MOST_TABLES: usize = 32;
+
 /// How a conversation is led.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppSettings {
@@ -332,16 +335,14 @@ impl App {
             Event::SaveAgainWanted => self.want_saved(),
             Event::QuitRequested => self.quit(),
             Event::LeaveRequested => self.quit_now(),
-            Event::TableLoaded { evidence, table } => {
-                self.tables_wanted.remove(&evidence);
-                self.tables.insert(evidence, table);
-                Vec::new()
-            }
+            Event::TableLoaded { domain, evidence, table } => self.table_loaded(&domain, evidence, table),
             Event::EngineChanged(engine) => {
                 self.engine = engine;
                 Vec::new()
             }
             Event::Failed(problem) => self.noting(Some(problem)),
+            Event::Refused(refusal) => self.refuse(refusal),
+            Event::RateFailed { id, before, problem } => self.rate_failed(id, before, problem),
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
@@ -496,5 +497,21 @@ impl App {
             return Vec::new();
         }
         vec![Effect::LoadTable { domain: domain.name.clone(), evidence }]
+    }
+
+    fn table_loaded(
+        &mut self,
+        domain: &DomainName,
+        evidence: EvidenceId,
+        table: Option<Arc<TableGrid>>,
+    ) -> Vec<Effect> {
+        if self.domain.as_ref().is_some_and(|open| open.name == *domain) {
+            self.tables_wanted.remove(&evidence);
+            if self.tables.len() >= MOST_TABLES {
+                self.tables.clear();
+            }
+            self.tables.insert(evidence, table);
+        }
+        Vec::new()
     }
 }

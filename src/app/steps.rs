@@ -67,6 +67,11 @@ impl App {
         self.domain_name().ok_or(Refusal::NoDomain)
     }
 
+    /// Whether a question can be asked now.
+    pub fn may_ask(&self) -> bool {
+        self.ready_to_ask().is_ok()
+    }
+
     /// Puts a turn at the end of the conversation and runs it.
     pub(super) fn begin(&mut self, asked: Asked) -> TurnKey {
         self.problem = None;

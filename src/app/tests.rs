@@ -608,7 +608,9 @@ fn a_table_is_loaded_once() {
     let wanted = Event::TableWanted(EvidenceId(4));
     assert_eq!(app.handle(wanted.clone()).len(), 1);
     assert!(app.handle(wanted.clone()).is_empty());
-    app.handle(Event::TableLoaded { evidence: EvidenceId(4), table: None });
+    app.handle(Event::TableLoaded { domain: name("other"), evidence: EvidenceId(4), table: None });
+    assert!(app.table(EvidenceId(4)).is_none(), "of another domain");
+    app.handle(Event::TableLoaded { domain: name("wiki"), evidence: EvidenceId(4), table: None });
     assert_eq!(app.table(EvidenceId(4)), Some(None));
     assert!(app.handle(wanted).is_empty());
 }
@@ -770,20 +772,31 @@ fn up() -> Feedback {
 fn a_rating_goes_to_the_history_or_waits_until_its_turn_is_there() {
     let rated = Event::TurnRated { turn: 0, feedback: Some(up()) };
     let mut app = with_one_turn();
-    assert_eq!(app.handle(rated.clone()), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()) }]);
+    assert_eq!(app.handle(rated.clone()), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()), before: None }]);
     assert_eq!(app.notice(), Some(&Notice::Rated(Some(up()))));
     let back = app.handle(Event::TurnRated { turn: 0, feedback: None });
-    assert_eq!(back, [Effect::RateTurn { id: TurnId(70), feedback: None }]);
+    assert_eq!(back, [Effect::RateTurn { id: TurnId(70), feedback: None, before: Some(up()) }]);
     let mut early = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
     assert_eq!(early.handle(rated.clone()), []);
-    assert_eq!(early.handle(saved(1)), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()) }]);
+    assert_eq!(early.handle(saved(1)), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()), before: None }]);
     assert_eq!(early.turns()[0].record.feedback, Some(up()));
     let mut left = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), rated.clone()]);
     left.handle(Event::ConversationStarted);
-    assert_eq!(left.handle(saved(1)), [Effect::RateTurn { id: TurnId(70), feedback: Some(up()) }], "left behind");
+    let late = [Effect::RateTurn { id: TurnId(70), feedback: Some(up()), before: None }];
+    assert_eq!(left.handle(saved(1)), late, "left behind");
     let mut none = opened();
     assert_eq!(none.handle(rated), []);
     assert!(none.problem().is_some());
+}
+
+#[test]
+fn a_rating_that_could_not_be_stored_is_taken_back() {
+    let mut app = with_one_turn();
+    app.handle(Event::TurnRated { turn: 0, feedback: Some(up()) });
+    let problem = Problem { what: "the disk is full".into(), next: "Make room".into() };
+    app.handle(Event::RateFailed { id: TurnId(70), before: None, problem: problem.clone() });
+    assert_eq!(app.turns()[0].record.feedback, None);
+    assert_eq!((app.problem(), app.notice()), (Some(&problem), None));
 }
 
 #[test]

@@ -11,8 +11,8 @@ use super::{AttributionSettings, Engines, ExplainInput, Origin, SourceVector, ex
 use crate::answer::Answer;
 use crate::base::{CancelToken, Language, clean_text};
 use crate::inference::{
-    Completion, Embed as _, Generate as _, GenerateRequest, GeneratorSettings, HashEmbedder, InferenceError,
-    LlamaGenerator, PromptPart, Reread, Sampling, ScoreRequest, Special, TextRole,
+    CompareRequest, Completion, Embed as _, Generate as _, GenerateRequest, GeneratorSettings, HashEmbedder,
+    InferenceError, LlamaGenerator, Measure, PromptPart, Reread, Sampling, ScoreRequest, Special, TextRole,
 };
 use crate::prompt::{Part, Prompt, Segment};
 
@@ -64,10 +64,13 @@ enum Phase {
     Read,
     Generate,
     Score,
+    Compare,
+    Held,
     Explain,
 }
 
-const PHASES: [Phase; 5] = [Phase::Load, Phase::Read, Phase::Generate, Phase::Score, Phase::Explain];
+const PHASES: [Phase; 7] =
+    [Phase::Load, Phase::Read, Phase::Generate, Phase::Score, Phase::Compare, Phase::Held, Phase::Explain];
 
 struct Soak {
     path: PathBuf,
@@ -133,6 +136,8 @@ impl Soak {
             Phase::Read => 10,
             Phase::Generate => 22,
             Phase::Score => 5,
+            Phase::Compare => 12,
+            Phase::Held => 16,
             Phase::Explain => 40,
         };
         let moment = self.below(checks);
@@ -150,6 +155,17 @@ impl Soak {
                     reread: if moment.is_multiple_of(2) { Reread::Rest } else { Reread::Answer },
                 };
                 self.generator.score(&score, &cancel, &mut |_, _| {}).map(drop)
+            }
+            Phase::Compare => {
+                let said = self.generator.generate(&request, &CancelToken::never(), &mut |_| {}).unwrap();
+                let without = vec![vec![1], vec![2]];
+                let measure = if moment.is_multiple_of(2) { Measure::Token } else { Measure::Distribution };
+                let compare = CompareRequest { parts: request.parts, answer: said.tokens, without, measure };
+                self.generator.compare(&compare, &cancel, &mut |_, _| {}).map(drop)
+            }
+            Phase::Held => {
+                let grammar = "root ::= \"none\" | [0-9] (\", \" [0-9])*";
+                self.generator.generate_within(grammar, &request, &cancel, &mut |_| {}).map(drop)
             }
             Phase::Explain => return self.cancel_explaining(&request, &cancel),
         };

@@ -251,3 +251,20 @@ pub struct ConversationRecord {
     #[serde(default, with = "time::serde::rfc3339::option", skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<OffsetDateTime>,
 }
+
+impl ConversationRecord {
+    /// One that could not be stored: it has no id, and is called by its first question.
+    #[must_use]
+    pub fn not_stored(domain: DomainName, first_question: &str, started_at: OffsetDateTime) -> Self {
+        Self {
+            id: ConversationId(0),
+            domain,
+            title: super::store::title(first_question),
+            started_at,
+            changed_at: started_at,
+            turns: 0,
+            pinned: false,
+            deleted_at: None,
+        }
+    }
+}

@@ -70,6 +70,12 @@ pub enum InferenceError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The program's own libraries are not where they belong, or not whole.
+    #[error("no library with llama.cpp's kernels could be loaded from `{folder}`")]
+    NoKernels {
+        /// Where they were looked for.
+        folder: PathBuf,
+    },
     /// There is less memory than the model takes.
     #[error("the model `{model}` needs {needed}, and {}", free(*.available, .needed))]
     OutOfMemory {

@@ -228,22 +228,6 @@ pub trait Generate: Send {
         one_by_one(self, requests, cancel, on_done)
     }
 
-    /// As [`Generate::generate_each`] for one request with each of these sets of places in its parts hidden: what comes after
-    /// the last place of all sets is read with the set hidden, what comes before it was read with nothing hidden, and
-    /// keeps traces of it. An estimate of what the request says without them.
-    ///
-    /// # Errors
-    /// As [`Generate::generate`]; also for a generator that cannot hide what it has read.
-    fn generate_hiding(
-        &mut self,
-        _request: &GenerateRequest,
-        _hidden: &[Vec<usize>],
-        _cancel: &CancelToken,
-        _on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
-    ) -> Result<(), InferenceError> {
-        Err(InferenceError::cannot_hide(&self.identity().model))
-    }
-
     /// How probable an answer is with and without parts of its prompt, without reading the rest of the prompt again
     /// (attention ablation: the hidden parts are taken out of the state). An estimate of what leaving them out does.
     /// `on_scored` hears each set's tokens as they come; the whole prompt's come first, as no set.

@@ -4,9 +4,11 @@
 //! GPU and the program starts, this process becomes that program, with the same arguments. Otherwise it says why not.
 //! Invariants: a build for a GPU never hands over, and no process does twice; the driver is looked for, never linked; what
 //! is missing is a reason to stay, never an error; without that program nothing but its name is looked at.
+//! A build for another kind of processor says so before the system ends it, as does any fault in a library.
 //! Not here: what a build computes with (`inference`).
 
 mod driver;
+mod fault;
 mod stay;
 
 use std::ffi::{CStr, OsString};
@@ -14,6 +16,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
+pub use fault::explain_faults;
 pub use stay::Stay;
 
 use crate::cli::{Cli, Command};
@@ -25,6 +28,9 @@ pub const PROGRAM: &str = "ragonite-cuda";
 
 /// The folder with its libraries, beside it.
 pub const LIBRARIES: &str = "ragonite-cuda-lib";
+
+/// The folder with the libraries of a program that `make portable` built, beside that program.
+pub const PORTABLE_LIBRARIES: &str = "ragonite-lib";
 
 /// Set for the program that takes over.
 const HANDED_OVER: &str = "RAGONITE_HANDED_OVER";

@@ -26,6 +26,16 @@ use crate::runtime::{cancel_on_interrupt, problem};
 /// The licence of the program.
 const LICENCE: &str = include_str!("../../LICENSE");
 
+/// Where this build of the program runs.
+const RUNS_ON: &str = if !cfg!(feature = "portable") {
+    "The program in it runs on processors such as the one it was built on; one that `make portable` built runs on others too."
+} else if cfg!(target_arch = "x86_64") {
+    "The program in it runs on every x86-64 processor with AVX2: those of Intel since 2013 and of AMD since 2015, without some \
+     of the cheapest."
+} else {
+    "The program in it runs on every processor of this architecture."
+};
+
 /// Bytes of a megabyte as it is shown.
 const MEGABYTE: f64 = 1e6;
 
@@ -67,7 +77,7 @@ fn create(start: &Start, args: &CreateBundle, cancel: &CancelSource, output: &mu
         version: env!("CARGO_PKG_VERSION"),
         target: &built_for,
         program: &program,
-        texts: &[("README.txt", read_me(&models, &args.domains)), ("LICENSES.txt", licences(&models))],
+        texts: &[("README.txt", read_me(&models, &args.domains, &program)), ("LICENSES.txt", licences(&models))],
         models: &models,
         folders: &start.folders(),
         domains: &domains,
@@ -78,8 +88,7 @@ fn create(start: &Start, args: &CreateBundle, cancel: &CancelSource, output: &mu
             output.json(&CreatedJson { packed: &packed, profile, seconds: started.elapsed().as_secs_f64() })?;
         }
         Form::Text => output.text(&format!(
-            "{}: {:.0} MB with the program, {}, {}.\nThe program in it runs on processors such as this one; the file README.txt in it \
-             says how to install it.\n",
+            "{}: {:.0} MB with the program, {}, {}.\n{RUNS_ON}\nThe file README.txt in it says how to install it.\n",
             packed.file.display(),
             packed.bytes as f64 / MEGABYTE,
             several(packed.models.len(), "model"),
@@ -183,28 +192,37 @@ fn domains(start: &Start, wanted: &[DomainName]) -> Result<Vec<(DomainName, Path
     Ok(domains)
 }
 
-/// This program, and the one for NVIDIA GPUs with its libraries where they lie beside it.
+/// This program and the one for NVIDIA GPUs where it lies beside it, with their libraries.
 fn program() -> Result<Vec<ProgramFile>, Failure> {
     let own = program_path().map_err(|error| unreadable(&error))?;
     let beside = own.parent().unwrap_or(Path::new("."));
     let mut program = vec![ProgramFile { path: own.clone(), name: "ragonite".to_owned() }];
-    let cuda = beside.join(launch::PROGRAM);
-    if !cuda.is_file() {
-        return Ok(program);
+    if cfg!(feature = "portable") {
+        add_libraries(&mut program, beside, launch::PORTABLE_LIBRARIES)?;
     }
-    program.push(ProgramFile { path: cuda, name: launch::PROGRAM.to_owned() });
-    let libraries = beside.join(launch::LIBRARIES);
-    if libraries.is_dir() {
-        for entry in std::fs::read_dir(&libraries).map_err(|error| unreadable(&error))? {
-            let path = entry.map_err(|error| unreadable(&error))?.path();
-            if let (true, Some(name)) = (path.is_file(), path.file_name()) {
-                let name = format!("{}/{}", launch::LIBRARIES, name.to_string_lossy());
-                program.push(ProgramFile { path, name });
-            }
-        }
+    let cuda = beside.join(launch::PROGRAM);
+    if cuda.is_file() {
+        program.push(ProgramFile { path: cuda, name: launch::PROGRAM.to_owned() });
+        add_libraries(&mut program, beside, launch::LIBRARIES)?;
     }
     program.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(program)
+}
+
+/// The files of a folder beside the program, where there is one.
+fn add_libraries(program: &mut Vec<ProgramFile>, beside: &Path, folder: &str) -> Result<(), Failure> {
+    let libraries = beside.join(folder);
+    if !libraries.is_dir() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(&libraries).map_err(|error| unreadable(&error))? {
+        let path = entry.map_err(|error| unreadable(&error))?.path();
+        if let (true, Some(name)) = (path.is_file(), path.file_name()) {
+            let name = format!("{folder}/{}", name.to_string_lossy());
+            program.push(ProgramFile { path, name });
+        }
+    }
+    Ok(())
 }
 
 fn unreadable(error: &io::Error) -> Failure {
@@ -212,22 +230,26 @@ fn unreadable(error: &io::Error) -> Failure {
 }
 
 /// What the bundle says of itself.
-fn read_me(models: &[&CatalogModel], domains: &[DomainName]) -> String {
+fn read_me(models: &[&CatalogModel], domains: &[DomainName], program: &[ProgramFile]) -> String {
     let names = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let beside = |file: &ProgramFile| file.name.split('/').next().unwrap_or(&file.name).to_owned();
+    let mut taken_out: Vec<String> = program.iter().map(|file| format!("ragonite-bundle/{}", beside(file))).collect();
+    taken_out.dedup();
     format!(
         "ragonite {}\n\n\
          Weights: {}\nDomains: {}\n\n\
          On the machine without network, with this file's archive called BUNDLE.tar:\n\n\
-         \x20   tar --strip-components=1 -xf BUNDLE.tar ragonite-bundle/ragonite\n\
+         \x20   tar --strip-components=1 -xf BUNDLE.tar {}\n\
          \x20   ./ragonite bundle install BUNDLE.tar\n\
          \x20   ./ragonite\n\n\
          The first line takes the program out of the archive, the second puts weights and domains into your data folder\n\
-         and compares each file with its sha256. Where there are ragonite-cuda and ragonite-cuda-lib in the archive, take\n\
-         them out likewise and leave them beside the program.\n\n\
-         The program runs on processors such as the one it was built on.\n",
+         and compares each file with its sha256. What is taken out stays together: where the program is moved, its folders\n\
+         go with it.\n\n\
+         {RUNS_ON}\nIt needs a system as recent as the one it was built on (glibc).\n",
         env!("CARGO_PKG_VERSION"),
         names(models.iter().map(|model| model.id.clone()).collect()),
         names(domains.iter().map(DomainName::to_string).collect()),
+        taken_out.join(" "),
     )
 }
 
@@ -235,6 +257,14 @@ fn licences(models: &[&CatalogModel]) -> String {
     let mut text = String::new();
     for model in models {
         let _ = writeln!(text, "The weights of {}: {}", model.id, model.licence);
+    }
+    let _ = writeln!(text, "llama.cpp in the program, and its libraries libllama and libggml: MIT, the ggml authors.");
+    if cfg!(feature = "portable") {
+        let _ = writeln!(
+            text,
+            "libgomp, libstdc++ and libgcc_s in {}: GPL-3.0 with the GCC Runtime Library Exception.",
+            launch::PORTABLE_LIBRARIES
+        );
     }
     let _ = writeln!(text, "The program: Apache-2.0, as follows.\n\n{LICENCE}");
     text

@@ -11,7 +11,7 @@ use super::start::Start;
 use crate::history::History;
 use crate::inference::{
     DeviceChoice, Gpu, InferenceError, LlamaGenerator, MemoryNeeds, Placement, available_memory, device_summary,
-    machine_memory,
+    kernel_features, machine_memory,
 };
 use crate::launch::Stay;
 use crate::runtime::problem;
@@ -21,6 +21,8 @@ struct DoctorJson {
     version: &'static str,
     network_code: bool,
     device: String,
+    /// What llama.cpp's kernels use of the processor; none where they are missing.
+    kernels: Option<Vec<String>>,
     gpu: String,
     gpus: Vec<GpuJson>,
     memory_gb: Option<f64>,
@@ -80,6 +82,7 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
         problems.push(format!("`{}` cannot be written. Use --data-dir.", start.paths.data.display()));
     }
     let history = history(start, &mut problems);
+    let kernels = kernel_features().map_err(|error| problems.push(problem(&error).to_string())).ok();
     let gpus = start.device.gpus()?;
     let placement = || needed.as_ref().and_then(|(_, placement)| placement.as_ref());
     let domains = crate::index::list_domains(&start.paths.domains())?.len();
@@ -87,6 +90,7 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
         version: env!("CARGO_PKG_VERSION"),
         network_code: cfg!(feature = "hub"),
         device: device_summary(start.device),
+        kernels,
         gpu: gpu_line(start, &gpus),
         gpus: gpus.iter().map(gpu_json).collect(),
         memory_gb: machine_memory().map(billions),
@@ -193,6 +197,9 @@ fn text(found: &DoctorJson) -> String {
     };
     line("network", network);
     line("device", &found.device);
+    if let Some(kernels) = &found.kernels {
+        line("kernels", &kernels.join(", "));
+    }
     line("GPU", &found.gpu);
     line("memory", &memory);
     line("profile", &format!("{} ({})", found.profile, found.profile_reason));

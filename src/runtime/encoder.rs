@@ -157,7 +157,8 @@ impl Encoder {
                 if let Err(Stop::Failed(problem)) = &table {
                     self.events.send(Event::Failed(problem.clone()));
                 }
-                self.events.send(Event::TableLoaded { evidence, table: table.ok().flatten().map(Arc::new) });
+                let table = table.ok().flatten().map(Arc::new);
+                self.events.send(Event::TableLoaded { domain, evidence, table });
             }
             EncoderJob::TryContext { work, domain, query, evidences, parts } => {
                 let turn = work.turn;

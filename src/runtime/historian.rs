@@ -26,8 +26,8 @@ pub(super) enum HistorianJob {
     Open(ConversationId),
     /// Store a turn.
     Save { turn: TurnKey, domain: DomainName, conversation: Option<ConversationId>, record: Box<TurnRecord> },
-    /// Store a rating.
-    Rate { id: TurnId, feedback: Option<Feedback> },
+    /// Store a rating in place of the one that is stored.
+    Rate { id: TurnId, feedback: Option<Feedback>, before: Option<Feedback> },
     /// Change a conversation, and give the lists of this domain.
     Change { domain: DomainName, change: ConversationChange },
     /// Look for words.
@@ -70,6 +70,10 @@ impl Historian {
                     let conversation = *id;
                     Box::new(move |problem| Event::ConversationFailed { conversation, problem })
                 }
+                HistorianJob::Rate { id, before, .. } => {
+                    let (id, before) = (*id, before.clone());
+                    Box::new(move |problem| Event::RateFailed { id, before, problem })
+                }
                 _ => Box::new(Event::Failed),
             };
             let event = self.answer(job).unwrap_or_else(|error| Some(failed(problem(&error))));
@@ -106,7 +110,7 @@ impl Historian {
                 let found = history.find(&text, Some(&domain), MOST_FOUND)?;
                 Event::ConversationsFound { domain, text, found }
             }
-            HistorianJob::Rate { id, feedback } => {
+            HistorianJob::Rate { id, feedback, .. } => {
                 history.rate(id, feedback.as_ref())?;
                 return Ok(None);
             }

@@ -165,7 +165,9 @@ impl Runtime {
             Effect::SaveTurn { turn, domain, conversation, record } => {
                 self.historian.send(HistorianJob::Save { turn, domain, conversation, record });
             }
-            Effect::RateTurn { id, feedback } => self.historian.send(HistorianJob::Rate { id, feedback }),
+            Effect::RateTurn { id, feedback, before } => {
+                self.historian.send(HistorianJob::Rate { id, feedback, before });
+            }
             Effect::ChangeConversation { domain, change } => {
                 self.historian.send(HistorianJob::Change { domain, change });
             }

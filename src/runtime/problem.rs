@@ -105,6 +105,13 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
             "Check the weights with `ragonite models verify`; where they are damaged, delete the file and run `make \
              models`.".to_owned()
         }
+        InferenceError::NoKernels { .. } => {
+            "Take the program out of its bundle again, with its folder `ragonite-lib`, and leave the two together.".to_owned()
+        }
+        InferenceError::Run { .. } => {
+            "Try again; where it fails again, make the context smaller (`generation.context_tokens`), on a GPU put fewer \
+             layers onto it (`generation.gpu_layers`), or set `device` to \"cpu\" in the configuration.".to_owned()
+        }
         InferenceError::NoGpu { .. } => {
             "Set `device` to \"auto\" or \"cpu\" in the configuration or in $RAGONITE_DEVICE; `make cuda`, or `make build \
              FEATURES=vulkan` or `metal`, makes a build for a GPU, and `ragonite doctor` says what keeps it from running."

@@ -10,12 +10,12 @@ use ratatui::text::Line;
 use time::OffsetDateTime;
 
 use super::action::Action;
-use super::input::{Intent, step_of};
+use super::input::{Intent, refused, step_of};
 use super::outline::{Scroll, Step};
 use super::popup::Popup;
 use super::screen::ScreenState;
 use super::settings::SettingsView;
-use crate::app::{App, Copied, Event, Other, Turn, TurnKey};
+use crate::app::{App, Copied, Event, Other, Refusal, Turn, TurnKey};
 use crate::base::clean_line;
 use crate::retrieval::{Hit, Pick, Picked};
 
@@ -115,10 +115,11 @@ impl Comparison {
 }
 
 /// Opens what can be compared with the selected turn.
-pub(super) fn open(screen: &mut ScreenState, app: &App) {
-    let Some(turn) = screen.turn(app).map(|turn| turn.key) else { return };
+pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let Some(turn) = screen.turn(app).map(|turn| turn.key) else { return refused(Refusal::NothingAsked) };
     let (evidence, scroll) = (screen.evidence.selected, Scroll::default());
     screen.popup = Some(Popup::Compare(CompareMenu { turn, evidence, selected: 0, scroll }));
+    vec![Intent::Redraw]
 }
 
 /// A key in the menu.
@@ -187,7 +188,7 @@ pub(super) fn ask_again(
 ) -> Vec<Intent> {
     screen.popup = None;
     let Some(turn) = app.turns().iter().position(|turn| turn.key == key) else { return vec![Intent::Redraw] };
-    if !app.is_busy() && app.domain().is_some() && !app.is_opening() {
+    if app.may_ask() {
         screen.popup = Some(Popup::Comparison(Comparison::of(key, None)));
         (screen.chosen, screen.conversation.follow) = (None, true);
     }

@@ -7,11 +7,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action::Action;
 use super::document;
-use super::input::{Intent, step_of};
+use super::input::{Intent, refused, step_of};
 use super::outline::{Scroll, Step};
 use super::popup::Popup;
 use super::screen::ScreenState;
-use crate::app::{App, ContextTrial, Event, Fetched, TurnKey};
+use crate::app::{App, ContextTrial, Event, Fetched, Refusal, TurnKey};
 use crate::base::EvidenceId;
 use crate::evidence::ContextParts;
 use crate::retrieval::Hit;
@@ -68,12 +68,12 @@ impl ContextView {
 }
 
 /// Opens the selected evidence in its context.
-pub(super) fn open(screen: &mut ScreenState, app: &App) {
-    let Some(turn) = screen.turn(app) else { return };
-    let Some(hit) = turn.hits().get(screen.evidence.selected) else { return };
-    let (turn, evidence) = (turn.key, hit.evidence);
+pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let hit = screen.turn(app).and_then(|turn| Some((turn.key, turn.hits().get(screen.evidence.selected)?.evidence)));
+    let Some((turn, evidence)) = hit else { return refused(Refusal::NoEvidence) };
     let view = ContextView { turn, evidence, parts: ContextParts::ALL, scroll: Scroll::default() };
     screen.popup = Some(Popup::Context(view));
+    vec![Intent::Redraw]
 }
 
 /// A key while an evidence is looked at.

@@ -11,11 +11,11 @@ use tui_textarea::TextArea;
 use super::action::Action;
 use super::context::ContextView;
 use super::find::{Find, Way};
-use super::input::{Intent, step_of};
+use super::input::{Intent, refused, step_of};
 use super::outline::Step;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
-use crate::app::{App, Event, Fetched};
+use crate::app::{App, Event, Fetched, Refusal};
 use crate::base::{DocumentId, EvidenceId, clean_line};
 
 /// A line of a document: the part, and the line in it.
@@ -127,7 +127,7 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         Some(view) => view.hit(app),
         None => screen.turn(app).and_then(|turn| turn.hits().get(screen.evidence.selected)),
     };
-    let Some(hit) = hit else { return vec![Intent::Redraw] };
+    let Some(hit) = hit else { return refused(Refusal::NoEvidence) };
     let (document, evidence) = (hit.document, hit.evidence);
     screen.popup = Some(Popup::Document(DocumentView {
         document,

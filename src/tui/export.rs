@@ -4,12 +4,12 @@
 //! Not here: writing (`history`), copying (`run`), drawing (`pane::export`).
 
 use super::action::Action;
-use super::input::{Intent, step_of};
+use super::input::{Intent, refused, step_of};
 use super::outline::Step;
 use super::popup::Popup;
 use super::screen::ScreenState;
-use crate::app::{App, Copied, Event};
-use crate::history::{self, Format, TurnRecord};
+use crate::app::{App, Copied, Event, Refusal, TurnKey};
+use crate::history::{self, Format};
 
 /// How much is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Row {
 #[derive(Debug, Clone)]
 pub(super) struct ExportMenu {
     /// Which turn.
-    turn: usize,
+    turn: TurnKey,
     pub(super) row: Row,
     pub(super) format: Format,
     pub(super) what: What,
@@ -60,11 +60,11 @@ pub(super) struct ExportMenu {
 }
 
 /// Opens the choice for the selected turn.
-pub(super) fn open(screen: &mut ScreenState, app: &App) {
-    if let Some(turn) = screen.turn_index(app) {
-        let menu = ExportMenu { turn, row: Row::Format, format: Format::Markdown, what: What::Turn, to: To::File };
-        screen.popup = Some(Popup::Export(menu));
-    }
+pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let Some(turn) = screen.turn(app).map(|turn| turn.key) else { return refused(Refusal::NothingToExport) };
+    let menu = ExportMenu { turn, row: Row::Format, format: Format::Markdown, what: What::Turn, to: To::File };
+    screen.popup = Some(Popup::Export(menu));
+    vec![Intent::Redraw]
 }
 
 /// A key while it is open.
@@ -74,7 +74,7 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, action: Option<Action>
         Some(Action::Toggle) => {
             let wish = wish(menu, app);
             screen.popup = None;
-            return wish.into_iter().chain([Intent::Redraw]).collect();
+            return wish.map_or_else(|| refused(Refusal::NothingToExport), |wish| vec![wish, Intent::Redraw]);
         }
         Some(Action::Left) => menu.turn_to(Step::Up),
         Some(Action::Right) => menu.turn_to(Step::Down),
@@ -104,18 +104,15 @@ fn moved<T: Copy + PartialEq>(all: &[T], now: T, step: Step) -> T {
     all.get(step.from(at, all.len(), all.len())).copied().unwrap_or(now)
 }
 
-/// What was chosen; none of a conversation that is not stored yet, for the clipboard.
+/// What was chosen; none where there is nothing of it any more, or nothing that is over.
 fn wish(menu: &ExportMenu, app: &App) -> Option<Intent> {
-    let turn = (menu.what == What::Turn).then_some(menu.turn);
+    let turn = app.turns().iter().position(|turn| turn.key == menu.turn)?;
+    let turn = (menu.what == What::Turn).then_some(turn);
     if menu.to == To::File {
         return Some(Intent::App(Event::ExportWanted { turn, format: menu.format }));
     }
-    let chosen = turn.map_or(0..app.turns().len(), |turn| turn..turn + 1);
-    let is_over = |key| app.phase().turn() != Some(key);
-    let turns = app.turns().get(chosen).unwrap_or_default().iter();
-    let turns: Vec<TurnRecord> =
-        turns.filter(|turn| is_over(turn.key) || turn.answer().is_some()).map(|turn| turn.record.clone()).collect();
-    let text = history::export(app.conversation()?, &turns, menu.format).ok().filter(|_| !turns.is_empty())?;
+    let (conversation, turns) = app.finished(turn)?;
+    let text = history::export(&conversation, &turns, menu.format).ok()?;
     let what = if turn.is_some() { Copied::Turn } else { Copied::Conversation };
     Some(Intent::Copy { what, text })
 }

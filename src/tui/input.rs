@@ -26,7 +26,7 @@ use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
 use super::screen::{Composer, Pane, ScreenState};
 use super::settings::SettingsView;
-use crate::app::{App, ConversationChange, Copied, Event, Notice, Turn};
+use crate::app::{App, ConversationChange, Copied, Event, Notice, Refusal, Turn};
 use crate::attribution::Method;
 use crate::base::{ConversationId, clean_line, clean_text};
 use crate::history::{self, Feedback, Format, Rating};
@@ -63,7 +63,11 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
             } else {
                 screen.set_focus(Pane::Composer);
                 let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
-                screen.composer.area.insert_str(text);
+                if screen.composer.takes(&text) {
+                    screen.composer.insert(&text);
+                } else {
+                    return vec![Intent::App(Event::Refused(Refusal::PasteTooLong)), Intent::Redraw];
+                }
             }
             vec![Intent::Redraw]
         }
@@ -119,7 +123,7 @@ fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, now: OffsetDateTim
 pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: OffsetDateTime) -> Vec<Intent> {
     match action {
         Action::Send => return send(screen, app, now),
-        Action::Newline => screen.composer.area.insert_newline(),
+        Action::Newline => screen.composer.insert("\n"),
         Action::Back => return back(screen, app),
         Action::Cancel => return cancel(screen, app),
         Action::Quit => return vec![Intent::App(Event::QuitRequested)],
@@ -142,19 +146,19 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::NextSentence => return choose_sentence(screen, app, Step::Down),
         Action::PreviousCitation => citation::choose(screen, app, Step::Up),
         Action::NextCitation => citation::choose(screen, app, Step::Down),
-        Action::Edit => edit(screen, app),
+        Action::Edit => return edit(screen, app),
         Action::AskFirst => return ask_suggested(screen, app, 0, now),
         Action::AskSecond => return ask_suggested(screen, app, 1, now),
         Action::AskThird => return ask_suggested(screen, app, 2, now),
         Action::RateUp => return rate_up(screen, app, now),
-        Action::RateDown => rate_down(screen, app),
+        Action::RateDown => return rate_down(screen, app),
         Action::Copy => return copy(screen, app),
         Action::Export => return take_out(screen, app),
         Action::Branch => return branch(screen, app),
         Action::SaveAgain => return vec![Intent::App(Event::SaveAgainWanted)],
         Action::Check => return check(screen, app),
-        Action::Compare => compare::open(screen, app),
-        Action::Context => context::open(screen, app),
+        Action::Compare => return compare::open(screen, app),
+        Action::Context => return context::open(screen, app),
         Action::OpenDocument => return document::open(screen, app),
         Action::Palette => screen.popup = Some(Popup::Palette(Palette::default())),
         Action::Settings => return open_settings(screen, app),
@@ -162,10 +166,10 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::RefreshDomain => return refresh_domain(screen, app),
         Action::StopIngest => return vec![Intent::App(Event::IngestCancelRequested)],
         Action::NextTheme => return next_theme(screen),
-        Action::Search => popup::look_for(screen),
-        Action::NextMatch => next_match(screen, app, Way::On),
-        Action::PreviousMatch => next_match(screen, app, Way::Back),
-        Action::Rename => rename(screen, app),
+        Action::Search => return popup::look_for(screen, app),
+        Action::NextMatch => return next_match(screen, app, Way::On),
+        Action::PreviousMatch => return next_match(screen, app, Way::Back),
+        Action::Rename => return rename(screen, app),
         Action::Pin => return pin(screen, app),
         Action::Delete => return delete(screen, app),
         Action::NextPane => turn_focus(screen, 1),
@@ -213,8 +217,7 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
         return Vec::new();
     }
     let edited = screen.composer.edited().is_some_and(|key| app.turns().iter().any(|turn| turn.key == key));
-    let taken = !app.is_busy() && app.domain().is_some() && !app.is_opening();
-    if taken {
+    if app.may_ask() {
         screen.composer.clear();
         screen.chosen = None;
         screen.conversation.follow = true;
@@ -226,18 +229,26 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
 /// Asks a question that was suggested after the last answer; what is being written stays.
 fn ask_suggested(screen: &mut ScreenState, app: &App, at: usize, now: OffsetDateTime) -> Vec<Intent> {
     let suggested = app.turns().last().and_then(|turn| turn.record.trace.suggestions.get(at));
-    let Some(text) = suggested.map(|text| clean_line(text)) else { return Vec::new() };
-    screen.chosen = None;
-    screen.conversation.follow = true;
+    let Some(text) = suggested.map(|text| clean_line(text)) else { return refused(Refusal::NothingSuggested) };
+    if app.may_ask() {
+        screen.chosen = None;
+        screen.conversation.follow = true;
+    }
     vec![Intent::App(Event::QuestionAsked { text, at: now })]
 }
 
 /// Opens the completed question of the selected turn in the composer.
-fn edit(screen: &mut ScreenState, app: &App) {
-    let Some(turn) = screen.turn(app) else { return };
+fn edit(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let Some(turn) = screen.turn(app) else { return refused(Refusal::NothingAsked) };
     let lines = lines_of(&turn.record.completed_question);
     screen.composer.edit(turn.key, &lines);
     screen.set_focus(Pane::Composer);
+    vec![Intent::Redraw]
+}
+
+/// Says why nothing is done.
+pub(super) fn refused(refusal: Refusal) -> Vec<Intent> {
+    vec![Intent::App(Event::Refused(refusal))]
 }
 
 pub(super) fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
@@ -343,6 +354,10 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         Pane::Lists => match pane::entry(app, screen.lists) {
             Some(Entry::Domain(name)) => {
                 screen.set_focus(Pane::Composer);
+                // The one that is open is only looked at.
+                if app.domain().is_some_and(|open| open.name == name) && app.opening_domain().is_none() {
+                    return vec![Intent::Redraw];
+                }
                 return vec![Intent::App(Event::DomainChosen(name))];
             }
             Some(Entry::Conversation(id)) => {
@@ -388,28 +403,23 @@ fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
         _ => app.domain().map(|open| open.name.clone()),
     };
     let wanted = chosen.map(|domain| Event::IngestWanted { domain, path: String::new() });
-    wanted.map(Intent::App).into_iter().collect()
+    wanted.map_or_else(|| refused(Refusal::NoDomain), |wanted| vec![Intent::App(wanted)])
 }
 
 /// Wants the next place of what is looked for, or asks what to look for. In the lists, where the words of all
 /// conversations are looked for, the places are the conversations that were found.
-fn next_match(screen: &mut ScreenState, app: &App, way: Way) {
-    if screen.focus == Pane::Lists {
-        match app.found() {
-            Some(found) => screen.lists = pane::next_found(app, found, (screen.lists, way)),
-            None => popup::look_for(screen),
-        }
-        return;
+fn next_match(screen: &mut ScreenState, app: &App, way: Way) -> Vec<Intent> {
+    match (app.found().filter(|_| screen.focus == Pane::Lists), &mut screen.find) {
+        (Some(found), _) => screen.lists = pane::next_found(app, found, (screen.lists, way)),
+        (None, Some(find)) if screen.focus != Pane::Lists => find.want(way),
+        _ => return popup::look_for(screen, app),
     }
-    match &mut screen.find {
-        Some(find) => find.want(way),
-        None => popup::look_for(screen),
-    }
+    vec![Intent::Redraw]
 }
 
 /// Rates the selected turn up, or takes that back.
 fn rate_up(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent> {
-    let Some(turn) = screen.turn_index(app) else { return Vec::new() };
+    let Some(turn) = screen.turn_index(app) else { return refused(Refusal::NothingToRate) };
     let known = app.turns().get(turn).and_then(|turn| turn.record.feedback.as_ref());
     let is_up = known.is_some_and(|feedback| feedback.rating == Rating::Up);
     let up = Feedback { rating: Rating::Up, reason: None, note: String::new(), rated_at: now };
@@ -417,15 +427,17 @@ fn rate_up(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Inte
 }
 
 /// Asks why the selected turn is of no use.
-fn rate_down(screen: &mut ScreenState, app: &App) {
-    if let Some(turn) = screen.turn_index(app) {
-        popup::ask_reason(screen, turn);
+fn rate_down(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    match screen.turn(app).map(|turn| turn.key) {
+        Some(turn) => popup::ask_reason(screen, turn),
+        None => return refused(Refusal::NothingToRate),
     }
+    vec![Intent::Redraw]
 }
 
 /// The evidence or the step under the cursor, the answer, or the turn with all that is known of it.
 fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
-    let Some(turn) = screen.turn(app) else { return Vec::new() };
+    let Some(turn) = screen.turn(app) else { return refused(Refusal::NothingAsked) };
     let copied = match screen.focus {
         Pane::Evidence => turn.hits().get(screen.evidence.selected).map(|hit| {
             let lines =
@@ -441,12 +453,14 @@ fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
         Pane::Composer | Pane::Conversation | Pane::Lists => Some((Copied::Answer, clean_text(turn.text()))),
     };
     let copied = copied.filter(|(_, text)| !text.trim().is_empty());
-    copied.map(|(what, text)| Intent::Copy { what, text }).into_iter().collect()
+    let copied = copied.map(|(what, text)| vec![Intent::Copy { what, text }]);
+    copied.unwrap_or_else(|| refused(Refusal::NothingToCopy))
 }
 
-/// The turn as it is written to a file; none before its conversation is stored.
+/// The turn as it is written to a file; none while it is being answered.
 fn whole(turn: &Turn, app: &App) -> Option<String> {
-    history::export(app.conversation()?, std::slice::from_ref(&turn.record), Format::Markdown).ok()
+    let (conversation, turns) = app.finished(app.turns().iter().position(|known| known.key == turn.key))?;
+    history::export(&conversation, &turns, Format::Markdown).ok()
 }
 
 /// Asks what is to be taken out of the program; in the lists it is the conversation under the cursor, to a file.
@@ -454,18 +468,19 @@ fn take_out(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if screen.focus == Pane::Lists {
         let format = Format::Markdown;
         let wanted = conversation(screen, app).map(|conversation| Event::StoredExportWanted { conversation, format });
-        return wanted.map(Intent::App).into_iter().collect();
+        return wanted.map_or_else(|| refused(Refusal::NoConversation), |wanted| vec![Intent::App(wanted)]);
     }
-    export::open(screen, app);
-    vec![Intent::Redraw]
+    export::open(screen, app)
 }
 
 fn branch(screen: &ScreenState, app: &App) -> Vec<Intent> {
-    screen.turn_index(app).map(|turn| Intent::App(Event::BranchWanted { turn })).into_iter().collect()
+    let turn = screen.turn_index(app).map(|turn| vec![Intent::App(Event::BranchWanted { turn })]);
+    turn.unwrap_or_else(|| refused(Refusal::NothingToBranch))
 }
 
 fn check(screen: &ScreenState, app: &App) -> Vec<Intent> {
-    screen.turn_index(app).map(|turn| Intent::App(Event::CheckWanted { turn })).into_iter().collect()
+    let turn = screen.turn_index(app).map(|turn| vec![Intent::App(Event::CheckWanted { turn })]);
+    turn.unwrap_or_else(|| refused(Refusal::NothingToCheck))
 }
 
 /// The conversation under the cursor of the lists, else the open one.
@@ -479,11 +494,11 @@ fn conversation(screen: &ScreenState, app: &App) -> Option<ConversationId> {
     }
 }
 
-fn rename(screen: &mut ScreenState, app: &App) {
-    if let Some(id) = conversation(screen, app) {
-        let title = app.title_of(id).unwrap_or_default().to_owned();
-        popup::rename(screen, id, &title);
-    }
+fn rename(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    let Some(id) = conversation(screen, app) else { return refused(Refusal::NoConversation) };
+    let title = app.title_of(id).unwrap_or_default().to_owned();
+    popup::rename(screen, id, &title);
+    vec![Intent::Redraw]
 }
 
 fn next_theme(screen: &mut ScreenState) -> Vec<Intent> {
@@ -493,7 +508,9 @@ fn next_theme(screen: &mut ScreenState) -> Vec<Intent> {
 
 fn pin(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let id = conversation(screen, app);
-    let Some(known) = app.conversations().iter().find(|known| Some(known.id) == id) else { return Vec::new() };
+    let Some(known) = app.conversations().iter().find(|known| Some(known.id) == id) else {
+        return refused(Refusal::NoConversation);
+    };
     let place = if known.pinned { history::Place::Listed } else { history::Place::Pinned };
     changed(ConversationChange::Pin(known.id, place))
 }
@@ -501,7 +518,7 @@ fn pin(screen: &ScreenState, app: &App) -> Vec<Intent> {
 fn delete(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     // Only what the user sees the cursor on is thrown away.
     if screen.focus != Pane::Lists {
-        return Vec::new();
+        return refused(Refusal::NoConversation);
     }
     match pane::entry(app, screen.lists) {
         Some(Entry::Conversation(id)) => changed(ConversationChange::Delete(id)),
@@ -510,7 +527,7 @@ fn delete(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
             popup::confirm_purge(screen, id, &title);
             vec![Intent::Redraw]
         }
-        _ => Vec::new(),
+        _ => refused(Refusal::NoConversation),
     }
 }
 
@@ -552,7 +569,7 @@ fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {
         KeyCode::Up if recalls => recall(screen, app, Step::Up),
         KeyCode::Down if recalls => recall(screen, app, Step::Down),
         // Enter with a modifier that is no chord must neither send nor be lost.
-        KeyCode::Enter => screen.composer.area.insert_newline(),
+        KeyCode::Enter => screen.composer.insert("\n"),
         KeyCode::Home if key.modifiers == KeyModifiers::CONTROL => screen.composer.area.move_cursor(CursorMove::Top),
         KeyCode::End if key.modifiers == KeyModifiers::CONTROL => screen.composer.area.move_cursor(CursorMove::Bottom),
         _ => {

@@ -17,13 +17,13 @@ use super::document::{self, DocumentView};
 use super::export::{self, ExportMenu};
 use super::find::Find;
 use super::help::{self, HelpView};
-use super::input::{Intent, act, cancel, step_of};
+use super::input::{Intent, act, cancel, refused, step_of};
 use super::new_domain::{self, NewDomain};
 use super::outline::Step;
 use super::screen::{Pane, ScreenState};
 use super::settings::{self, SettingsView};
 use super::words::Words;
-use crate::app::{App, ConversationChange, Event};
+use crate::app::{App, ConversationChange, Event, Refusal, TurnKey};
 use crate::base::{ConversationId, clean_line};
 use crate::history::{Feedback, Rating, Reason};
 
@@ -95,7 +95,7 @@ pub(super) enum Asked {
     /// The title of a conversation.
     Title(ConversationId),
     /// What is wrong with the answer of this turn, in the user's words; it may stay empty.
-    Note(usize, Reason),
+    Note(TurnKey, Reason),
 }
 
 /// A line of text is asked for.
@@ -116,7 +116,7 @@ impl Prompt {
 /// What is wrong with an answer.
 #[derive(Debug, Clone)]
 pub(super) struct Reasons {
-    turn: usize,
+    turn: TurnKey,
     pub(super) selected: usize,
 }
 
@@ -134,14 +134,24 @@ pub(super) fn rename(screen: &mut ScreenState, id: ConversationId, title: &str) 
 }
 
 /// Opens the line for what is looked for.
-pub(super) fn look_for(screen: &mut ScreenState) {
-    let asked = if screen.focus == Pane::Lists { Asked::Words } else { Asked::Text };
-    let before = screen.find.as_ref().map_or("", |find| find.text.as_str()).to_owned();
-    screen.popup = Some(Popup::Prompt(Prompt::new(asked, &before)));
+pub(super) fn look_for(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
+    if screen.focus == Pane::Composer {
+        screen.set_focus(Pane::Conversation);
+    }
+    let (asked, before) = if screen.focus == Pane::Lists {
+        if app.domain().is_none() {
+            return refused(Refusal::NoDomain);
+        }
+        (Asked::Words, app.found().map(|found| found.text.clone()))
+    } else {
+        (Asked::Text, screen.find.as_ref().map(|find| find.text.clone()))
+    };
+    screen.popup = Some(Popup::Prompt(Prompt::new(asked, &before.unwrap_or_default())));
+    vec![Intent::Redraw]
 }
 
 /// Asks what is wrong with the answer of a turn.
-pub(super) fn ask_reason(screen: &mut ScreenState, turn: usize) {
+pub(super) fn ask_reason(screen: &mut ScreenState, turn: TurnKey) {
     screen.popup = Some(Popup::Reasons(Reasons { turn, selected: 0 }));
 }
 
@@ -280,7 +290,7 @@ fn into(
         }
         Popup::Prompt(prompt) => {
             if finishes(key, action) {
-                let wish = answer(prompt, now);
+                let wish = answer(prompt, app, now);
                 if matches!(prompt.asked, Asked::Text) {
                     screen.find = Find::new(&text_of(&prompt.line));
                 }
@@ -373,7 +383,7 @@ fn in_reasons(reasons: &mut Reasons, key: KeyEvent, action: Option<Action>) -> O
 }
 
 /// What a finished line of text leads to.
-fn answer(prompt: &Prompt, now: OffsetDateTime) -> Option<Event> {
+fn answer(prompt: &Prompt, app: &App, now: OffsetDateTime) -> Option<Event> {
     let text = text_of(&prompt.line);
     match prompt.asked {
         // Without a letter the title stays as it was.
@@ -385,7 +395,10 @@ fn answer(prompt: &Prompt, now: OffsetDateTime) -> Option<Event> {
         Asked::Note(turn, reason) => {
             let note = clean_line(&text);
             let feedback = Feedback { rating: Rating::Down, reason: Some(reason), note, rated_at: now };
-            Some(Event::TurnRated { turn, feedback: Some(feedback) })
+            // Another conversation may have come into its place meanwhile.
+            let turn = app.turns().iter().position(|known| known.key == turn);
+            let rated = turn.map(|turn| Event::TurnRated { turn, feedback: Some(feedback) });
+            Some(rated.unwrap_or(Event::Refused(Refusal::NothingToRate)))
         }
     }
 }

@@ -114,6 +114,9 @@ pub(super) struct Composer {
     pub(super) editing: Option<Editing>,
 }
 
+/// Bytes of the longest question that may be pasted. More is a document, and would be wrapped anew for every frame.
+const MOST_BYTES: usize = 64 * 1024;
+
 /// A completed question that is edited.
 #[derive(Debug, Clone)]
 pub(super) struct Editing {
@@ -158,6 +161,17 @@ impl Composer {
     /// What stands here once this is sent or given up.
     pub(super) fn clear(&mut self) {
         *self = Self::with(&self.editing.take().map(|editing| editing.before).unwrap_or_default());
+    }
+
+    /// Writes at the cursor. What is written into a question that was brought back is a question of its own.
+    pub(super) fn insert(&mut self, text: &str) {
+        self.area.insert_str(text);
+        self.recalled = None;
+    }
+
+    /// Whether a text is short enough to be a part of a question.
+    pub(super) fn takes(&self, text: &str) -> bool {
+        self.area.lines().iter().map(String::len).sum::<usize>() + text.len() <= MOST_BYTES
     }
 
     pub(super) fn text(&self) -> String {

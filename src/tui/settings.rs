@@ -75,6 +75,11 @@ impl SettingsView {
         known.unwrap_or_else(|| app.turn_settings())
     }
 
+    /// Whether it is not yet known what the domain changes.
+    pub(super) fn is_loading(&self, app: &App) -> bool {
+        self.of.as_ref().is_some_and(|domain| app.changes_of(domain).is_none())
+    }
+
     /// What is other than before.
     pub(super) fn changes(&self, app: &App) -> Changes {
         match (&self.again, &self.of) {
@@ -128,6 +133,9 @@ pub(super) fn on_key(
         return typing(view, app, key, action);
     }
     let setting = view.setting();
+    if view.is_loading(app) && !matches!(action, Some(Action::Back | Action::Settings)) {
+        return vec![Intent::Redraw];
+    }
     match (action, key.code) {
         (Some(Action::Back | Action::Settings), _) => screen.popup = None,
         (_, KeyCode::Char(digit @ '0'..='9')) if takes_digits(setting) => view.type_value(&digit.to_string()),

@@ -1,16 +1,17 @@
 //! What explaining an answer costs beside answering, and how far the preview agrees with the exact explanation.
 //!
-//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios]` asks the first questions of the benchmark beside the
+//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N]` asks the first questions of the benchmark beside the
 //! repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain
-//! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources; then a made prompt of ten sources of about
+//! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources, or with N only; then a made prompt of ten sources of about
 //! 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a group, and by estimates: the
-//! preview, the same with the end of the prompt read again, answers written with sources hidden, and, of five sources, the
+//! preview, the same with the end of the prompt read again, and, of five sources, the
 //! log-probability without each of them (of ten it takes about as long as one by one); with `ratios` the preview is the only
 //! estimate, which takes half the time. Before each explanation the state of the model is that after the answer. All ratios are to the time of the
-//! answer, prompt reading included; what is read and written beside the answer's own is counted in tokens.
+//! answer, prompt reading included, by the wall and by what the processors did, which halting the benchmark does not change; what
+//! is read and written beside the answer's own is counted in tokens.
 //!
 //! Each question is written to RESULTS, else to `FOLDER.explain.jsonl`, as soon as it is measured. What stands there of the
-//! same model, settings and question is taken from there, so that a run that was stopped goes on where it was.
+//! same model, engine, machine, settings and question is taken from there, so that a run that was stopped goes on where it was.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -33,8 +34,8 @@ use ragonite::base::{CancelToken, Language};
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Completion, DeviceChoice, Embed, Generate, GenerateRequest, GeneratorSettings, LlamaGenerator,
-    ModelFolders, Reread, ScoreRequest, TextRole, load_embedder,
+    Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, LlamaGenerator,
+    ModelFolders, Reread, SAME_KERNELS, ScoreRequest, device_summary, load_embedder,
 };
 use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
@@ -50,6 +51,8 @@ const QUESTIONS: usize = 20;
 const MADE_QUESTION: &str = "On which day is the water of the tank changed?";
 /// The word that leaves all estimates but the preview out.
 const RATIOS: &str = "ratios";
+/// What the number of sources stands behind.
+const SOURCES: &str = "k=";
 /// Sources of which the log-probability without each of them is measured too, at most.
 const FEW: usize = 5;
 /// Two tokens whose logits are nearer may change places with the size of a batch.
@@ -59,20 +62,30 @@ const MADE_TOKENS: usize = 250;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-#[expect(clippy::disallowed_methods, reason = "the benchmark says where the weights are")]
+#[expect(
+    unsafe_code,
+    clippy::disallowed_methods,
+    reason = "the benchmark does what the program does before threads start"
+)]
 fn main() -> Outcome<()> {
+    // SAFETY: nothing has run yet, so there is no other thread.
+    unsafe { ragonite::config::set_variable(SAME_KERNELS) };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let models = std::env::var_os("RAGONITE_MODELS").map_or_else(|| root.join("models"), PathBuf::from);
     let (catalog, folders, never) = (Catalog::builtin()?, ModelFolders::new(vec![models]), CancelToken::never());
     let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let count = given.iter().find_map(|argument| argument.parse::<usize>().ok()).unwrap_or(QUESTIONS);
-    let is_name =
-        |argument: &&String| argument.parse::<usize>().is_err() && !is_results(argument) && *argument != RATIOS;
+    let is_name = |argument: &&String| {
+        argument.parse::<usize>().is_err()
+            && !is_results(argument)
+            && *argument != RATIOS
+            && !argument.starts_with(SOURCES)
+    };
     let estimates = if given.iter().any(|argument| argument == RATIOS) { Estimates::Preview } else { Estimates::All };
     let mut names = given.iter().filter(is_name);
     let Some(folder) = names.next() else {
         println!(
-            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios]"
+            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N]"
         );
         return Ok(());
     };
@@ -84,6 +97,7 @@ fn main() -> Outcome<()> {
     let settings = GeneratorSettings::default();
     let mut generator = LlamaGenerator::load(&model.id, &path, &settings, Box::new(|_| ControlFlow::Continue(())))?;
     let embedder = load_embedder(catalog.model(EMBEDDER)?, &folders, DeviceChoice::Auto, &never)?;
+    let engine = format!("{ENGINE_REVISION}; {}", device_summary(DeviceChoice::Auto));
     let index = Index::open(Path::new(folder), embedder.identity(), &never, &mut |_| {})?;
     let wanted =
         Wanted { domain: None, languages: vec![Language::English], limit: Limit::First(count), unit: Unit::Question };
@@ -95,14 +109,20 @@ fn main() -> Outcome<()> {
         let engines = retrieval::Engines { index: &index, embedder: &*embedder, reranker: None };
         Ok(retrieve(engines, question, retrieval, &never)?.hits)
     };
-    for sources in [5, 10] {
+    let only = given.iter().find_map(|argument| argument.strip_prefix(SOURCES)).map(str::parse::<usize>).transpose()?;
+    for sources in only.map_or_else(|| vec![5, 10], |only| vec![only]) {
         let mut measured = Vec::new();
         let retrieval = RetrievalSettings { top_k: sources, ..RetrievalSettings::default() };
         let settings = AnswerSettings::default();
         let told = format!("{retrieval:?} {settings:?} {:?} {estimates:?}", AttributionSettings::default());
         let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings, estimates };
         for question in &asked {
-            let key = Key { model: model.id.clone(), settings: told.clone(), question: question.clone() };
+            let key = Key {
+                model: model.id.clone(),
+                engine: engine.clone(),
+                settings: told.clone(),
+                question: question.clone(),
+            };
             let one = results.get(key, || work.measure(question, &find(question, &retrieval)?))?;
             println!("  {}", one.line());
             measured.push(one);
@@ -116,7 +136,8 @@ fn main() -> Outcome<()> {
     let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..PromptSettings::default() };
     let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
     let told = format!("made sources {settings:?} {:?} {estimates:?}", AttributionSettings::default());
-    let key = Key { model: model.id.clone(), settings: told, question: MADE_QUESTION.to_owned() };
+    let key =
+        Key { model: model.id.clone(), engine: engine.clone(), settings: told, question: MADE_QUESTION.to_owned() };
     let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings, estimates };
     let made = results.get(key, || {
         let mut hits = find(MADE_QUESTION, &RetrievalSettings::default())?;
@@ -138,6 +159,8 @@ fn is_results(argument: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Key {
     model: String,
+    /// The engine and the machine.
+    engine: String,
     settings: String,
     question: String,
 }
@@ -215,6 +238,8 @@ struct Work<'a> {
 struct Estimate {
     name: String,
     whole: f64,
+    /// The same by what the processors did.
+    work: f64,
     first: f64,
     /// With the exact contributions; none where those are all the same.
     spearman: Option<f64>,
@@ -238,6 +263,9 @@ struct Measured {
     first: f64,
     exact: f64,
     grouped: f64,
+    /// The same two by what the processors did.
+    exact_work: f64,
+    grouped_work: f64,
     /// Answers without a cluster in which two tokens were all but alike somewhere.
     near_ties: f64,
     estimates: Vec<Estimate>,
@@ -246,7 +274,7 @@ struct Measured {
 impl Measured {
     fn line(&self) -> String {
         format!(
-            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} sources in a group, {:.2} with one value) | exact {:.2}, first {:.2}, {:.0} read {:.0} written, {:.1} near-ties | grouped {:.2}",
+            "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} sources in a group, {:.2} with one value) | exact {:.2} ({:.2}), first {:.2}, {:.0} read {:.0} written, {:.1} near-ties | grouped {:.2} ({:.2})",
             self.answer_ms / 1e3,
             self.tokens,
             self.said,
@@ -255,11 +283,13 @@ impl Measured {
             self.grouped_sources,
             self.left_together,
             self.exact,
+            self.exact_work,
             self.first,
             self.read,
             self.written,
             self.near_ties,
             self.grouped,
+            self.grouped_work,
         )
     }
 
@@ -280,6 +310,8 @@ impl Measured {
             first: median(|one| one.first),
             exact: median(|one| one.exact),
             grouped: median(|one| one.grouped),
+            exact_work: median(|one| one.exact_work),
+            grouped_work: median(|one| one.grouped_work),
             near_ties: mean(|one| one.near_ties),
             estimates: Vec::new(),
         }
@@ -300,8 +332,9 @@ fn print_estimates(measured: &[Measured]) {
         };
         let ((spearman, of), (same_first, _)) = (mean(|one| one.spearman), mean(|one| one.same_first));
         println!(
-            "  {name}: {:.2}, first {:.2} | against exact, {of} of {} questions: Spearman {spearman:.2}, same first {same_first:.2}",
+            "  {name}: {:.2} ({:.2}), first {:.2} | against exact, {of} of {} questions: Spearman {spearman:.2}, same first {same_first:.2}",
             median(|one| one.whole),
+            median(|one| one.work),
             median(|one| one.first),
             all.len(),
         );
@@ -349,6 +382,7 @@ impl Work<'_> {
             Estimate {
                 name: name.to_owned(),
                 whole: whole.wall / answer_ms,
+                work: whole.processor / answered.processor,
                 first: first.wall / answer_ms,
                 spearman: mattered.then(|| spearman(values, &contributions)),
                 same_first: mattered.then(|| f64::from(u8::from(same_first(values, &contributions)))),
@@ -364,8 +398,6 @@ impl Work<'_> {
         if wanted == Estimates::All {
             let (values, whole, first) = self.rereading(&answer, clusters)?;
             estimates.push(estimate("end of the prompt read again", &values, (whole, first)));
-            let (values, whole, first) = self.hiding(question, &answer, clusters)?;
-            estimates.push(estimate("written with sources hidden", &values, (whole, first)));
         }
         let count =
             |clusters: &[Cluster], is: fn(&Cluster) -> bool| clusters.iter().filter(|one| is(one)).count() as f64;
@@ -385,6 +417,8 @@ impl Work<'_> {
             first: exact.first.wall / answer_ms,
             exact: exact.spent.wall / answer_ms,
             grouped: grouped.spent.wall / answer_ms,
+            exact_work: exact.spent.processor / answered.processor,
+            grouped_work: grouped.spent.processor / answered.processor,
             near_ties: completions().filter(|one| one.narrowest.is_some_and(|narrowest| narrowest < NEAR)).count()
                 as f64,
             estimates,
@@ -416,37 +450,6 @@ impl Work<'_> {
             scores.whole.iter().zip(hidden).map(|(whole, hidden)| f64::from(whole - hidden)).sum::<f64>()
         };
         Ok((scores.hidden.iter().map(drop).collect(), spent, first.unwrap_or_default()))
-    }
-
-    /// What the answers written with each cluster hidden differ from the original by, and the time of all and of the first.
-    fn hiding(&mut self, question: &str, answer: &Answer, clusters: &[Cluster]) -> Outcome<(Vec<f64>, Spent, Spent)> {
-        self.restore(answer)?;
-        let hidden = places(answer, clusters);
-        let request = GenerateRequest {
-            parts: answer.prompt.parts(),
-            sampling: answer.sampling,
-            stop: answer.prompt.stop.clone(),
-            max_tokens: self.settings.prompt.answer_tokens,
-            draft: answer.completion.tokens.clone(),
-        };
-        let (clock, mut first, never) = (Clock::start(), None, CancelToken::never());
-        let mut texts = vec![None; hidden.len()];
-        let mut hear = |at: usize, completion: Completion| {
-            first.get_or_insert_with(|| clock.spent());
-            texts[at] = (completion.tokens != answer.completion.tokens).then_some(completion);
-            ControlFlow::Continue(())
-        };
-        self.generator.generate_hiding(&request, &hidden, &never, &mut hear)?;
-        let embed = |said: &Completion| -> Outcome<_> {
-            let text = format!("{question}\n{}", read_answer(said, &answer.prompt).0.without_marks().trim());
-            Ok(self.embedder.embed(&[&text], TextRole::Evidence, &never)?.remove(0))
-        };
-        let original = embed(&answer.completion)?;
-        let distance = |said: &Option<Completion>| -> Outcome<f64> {
-            said.as_ref().map_or(Ok(0.0), |said| Ok(1.0 - original.cosine(&embed(said)?)))
-        };
-        let distances = texts.iter().map(distance).collect::<Outcome<Vec<f64>>>()?;
-        Ok((distances, clock.spent(), first.unwrap_or_default()))
     }
 
     /// Brings back the state after the answer.

@@ -102,7 +102,11 @@ fn long_table() -> Stage {
         header: ["Number", "Task", "Remarks", "Last"].map(String::from).into(),
         rows: rows.collect(),
     };
-    stage.play([Event::TableLoaded { evidence: EvidenceId(104), table: Some(Arc::new(table)) }]);
+    stage.play([Event::TableLoaded {
+        domain: crate::screen::domain().name,
+        evidence: EvidenceId(104),
+        table: Some(Arc::new(table)),
+    }]);
     stage
 }
 
@@ -166,7 +170,11 @@ fn a_first_column_of_more_than_half_of_the_room_scrolls_with_the_others() {
     let rows = vec![vec![long.to_owned(), "b".repeat(30), "c".repeat(30)]; 5];
     let header = ["Name", "First", "Second"].map(String::from).into();
     let table = TableGrid { number: 1, caption: String::new(), header, rows };
-    stage.play([Event::TableLoaded { evidence: EvidenceId(101), table: Some(Arc::new(table)) }]);
+    stage.play([Event::TableLoaded {
+        domain: crate::screen::domain().name,
+        evidence: EvidenceId(101),
+        table: Some(Arc::new(table)),
+    }]);
     for _ in 0..20 {
         pane(&mut stage, (60, 20));
         stage.press(KeyCode::Right, KeyModifiers::NONE);

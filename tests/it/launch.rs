@@ -2,8 +2,10 @@
 //!
 //! The driver and that program are made here, so that no GPU is needed; the machine's own driver is never loaded.
 
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -130,4 +132,29 @@ fn a_gpu_that_is_asked_for_and_not_there_is_an_error_that_says_what_is_missing()
     assert_eq!(refused.status.code(), Some(2), "{problem}");
     assert!(problem.contains("CUDA") && problem.contains("knows no GPU"), "{problem}");
     assert!(!Path::new(&place.path("data")).join("domains").exists());
+}
+
+#[test]
+fn a_fault_is_explained_and_ends_the_program_as_it_would_have_ended() {
+    for (signal, number, says) in [("ILL", 4, "another kind of processor"), ("ABRT", 6, "What was stored is safe")] {
+        let place = Place::new(0);
+        place.sh("mkfifo c.toml", "");
+        let mut command = Command::new(place.path("ragonite"));
+        command.arg("--config").arg(place.path("c.toml")).arg("doctor").stderr(Stdio::piped()).stdout(Stdio::null());
+        let mut program = command.spawn().unwrap();
+        // It can be opened for writing as soon as the program reads its configuration.
+        let _configuration = loop {
+            assert_eq!(program.try_wait().unwrap(), None, "it ended before it read its configuration");
+            let mut open = std::fs::File::options();
+            match open.write(true).custom_flags(libc::O_NONBLOCK).open(place.path("c.toml")) {
+                Ok(file) => break file,
+                Err(_) => std::thread::yield_now(),
+            }
+        };
+        place.sh(&format!("kill -{signal} \"$1\""), &program.id().to_string());
+        let ended = program.wait_with_output().unwrap();
+        assert_eq!(ended.status.signal(), Some(number), "{ended:?}");
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(said.contains(says), "{said}");
+    }
 }

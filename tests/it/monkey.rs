@@ -347,7 +347,7 @@ impl Monkey {
             }
             Effect::Export { .. } | Effect::ExportStored { .. } => vec![Event::Done(Notice::Wrote("a file".into()))],
             Effect::LoadTable { evidence, .. } => {
-                vec![Event::TableLoaded { evidence, table: (way > 0).then(|| Arc::new(grid())) }]
+                vec![Event::TableLoaded { domain: domain().name, evidence, table: (way > 0).then(|| Arc::new(grid())) }]
             }
             Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
             beside => self.events_beside(beside, way),

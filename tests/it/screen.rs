@@ -459,7 +459,7 @@ impl Stage {
     pub(crate) fn serve(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             if let Effect::LoadTable { evidence, .. } = effect {
-                self.app.handle(Event::TableLoaded { evidence, table: Some(Arc::new(grid())) });
+                self.app.handle(Event::TableLoaded { domain: domain().name, evidence, table: Some(Arc::new(grid())) });
             } else if let Effect::LoadDocument { document, .. } = effect {
                 self.app.handle(Event::DocumentLoaded { document, parts: Ok(document_parts()) });
             }

@@ -97,7 +97,7 @@ impl Draft {
         self.piece = if self.matched > at && at < end {
             self.tokens[at..end].to_vec()
         } else {
-            let guessed = if engine.can_forget_a_part() { self.guess(token, before) } else { &[] };
+            let guessed = self.guess(token, before);
             let guessed = &guessed[..guessed.len().min(room.saturating_sub(1))];
             [&[token], &guessed[..readable(guessed, engine)]].concat()
         };

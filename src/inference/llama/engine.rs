@@ -9,7 +9,7 @@
 //! Not here: which tokens are in which sequence (`Slots`), when to stop.
 
 use std::ops::{ControlFlow, Range};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ use super::cells::Cells;
 use super::gguf::{GgufError, Shape};
 use super::loading::{LoadError, context_params, load_weights, threads};
 use super::log::{self, Errors};
-use super::pace::Pace;
+use super::pace::{self, Pace};
 use super::rows::{ROWS, Row, fill_up};
 use super::slots::SLOTS;
 use super::together::TOGETHER;
@@ -40,6 +40,9 @@ pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Most tokens llama.cpp takes in one call; more would end the process.
 pub(super) const BATCH_TOKENS: usize = 512;
+
+/// Tokens of the first calls with a GPU, as long as it is not known what share of the work it does.
+const FIRST_GPU_STEP: usize = 64;
 
 /// Most tokens of a prompt that are read in one call without a GPU, and with those of answers beside them: from 64 on
 /// llama.cpp computes attention in tiles, which rounds otherwise, for a fifth more speed.
@@ -64,7 +67,9 @@ pub(super) enum EngineError {
     TextTooLong(usize),
     #[error("{tokens} tokens at position {position} do not fit a batch of {batch} and a context of {context}")]
     BatchTooLong { tokens: usize, position: usize, batch: usize, context: usize },
-    #[error("the architecture of the model cannot forget a part of what it has read")]
+    #[error(
+        "the architecture of the model (recurrent, in part at least) cannot forget a part of what it has read; choose another model"
+    )]
     Unforgetting,
     #[error("llama.cpp gave another state than it said")]
     State,
@@ -155,21 +160,22 @@ pub(super) struct Engine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Processor,
-    /// An architecture that cannot forget a part of what it has read: what fills up a call would stay.
-    ProcessorUnforgetting,
     Gpu,
 }
 
-/// The process's llama.cpp back end; llama.cpp allows one, and it stays until the process ends.
-pub(super) fn backend() -> Result<&'static LlamaBackend, EngineError> {
-    static BACKEND: OnceLock<Option<LlamaBackend>> = OnceLock::new();
-    BACKEND
-        .get_or_init(|| {
-            log::divert();
-            LlamaBackend::init().ok()
-        })
-        .as_ref()
-        .ok_or(EngineError::Backend)
+/// The process's llama.cpp back end for `model`; llama.cpp allows one, and it stays until the process ends.
+pub(super) fn backend(model: &str) -> Result<&'static LlamaBackend, InferenceError> {
+    static BACKEND: OnceLock<Result<LlamaBackend, Option<PathBuf>>> = OnceLock::new();
+    let start = || {
+        log::divert();
+        #[cfg(feature = "portable")]
+        super::kernels::load().map_err(Some)?;
+        LlamaBackend::init().map_err(|_| None)
+    };
+    BACKEND.get_or_init(start).as_ref().map_err(|folder| match folder {
+        Some(folder) => InferenceError::NoKernels { folder: folder.clone() },
+        None => InferenceError::Load { model: model.to_owned(), source: EngineError::Backend.into() },
+    })
 }
 
 /// The environment variable and the value with which llama.cpp uses the same kernels for 4-bit and 6-bit weights however
@@ -194,7 +200,7 @@ impl Engine {
             }
             _ => InferenceError::OutOfMemory { model: model.to_owned(), needed, available },
         };
-        let backend = backend().map_err(|error| refused(error.into()))?;
+        let backend = backend(model)?;
         // A GPU's own memory is mapped into the address space, however little of it is used.
         if placement.is_none() {
             check_address_space(model, space)?;
@@ -214,6 +220,9 @@ impl Engine {
             LoadError::Refused(source) => failed(&errors, source),
         })?;
         let model = Box::new(weights);
+        if !can_forget_a_part(&model) {
+            return Err(refused(EngineError::Unforgetting.into()));
+        }
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
         let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
         let params = context_params(settings, context_tokens, placement.as_ref());
@@ -226,11 +235,7 @@ impl Engine {
         let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
         let context = context.map_err(|error| failed(&errors, error.into()))?;
         let held = usize::try_from(context.n_ctx()).unwrap_or(0);
-        let kind = match (placement.is_some(), can_forget_a_part(&model)) {
-            (true, _) => Kind::Gpu,
-            (false, true) => Kind::Processor,
-            (false, false) => Kind::ProcessorUnforgetting,
-        };
+        let kind = if placement.is_some() { Kind::Gpu } else { Kind::Processor };
         Ok(Self {
             context,
             batch: LlamaBatch::new(BATCH_TOKENS, 1),
@@ -240,7 +245,10 @@ impl Engine {
             usable: held.saturating_sub(ROWS - 1),
             kind,
             placement,
-            pace: Pace::new(if kind == Kind::Gpu { BATCH_TOKENS } else { CPU_STEP }),
+            pace: match kind {
+                Kind::Gpu => Pace::new(FIRST_GPU_STEP, BATCH_TOKENS, pace::ON_GPU),
+                Kind::Processor => Pace::new(CPU_STEP, CPU_STEP, pace::ON_PROCESSOR),
+            },
             read: 0,
         })
     }
@@ -323,11 +331,6 @@ impl Engine {
     /// Whether the model ends its turn with `token`.
     pub(super) fn ends_generation(&self, token: LlamaToken) -> bool {
         self.model.vocab().is_eog(token)
-    }
-
-    /// Whether the architecture can forget the end of what it has read and keep the rest.
-    pub(super) fn can_forget_a_part(&self) -> bool {
-        can_forget_a_part(&self.model)
     }
 
     /// Tokens that all sequences may have together.
@@ -434,15 +437,15 @@ impl Engine {
 
     /// Closes the gaps that forgetting left.
     pub(super) fn close_gaps(&mut self) -> Result<(), Cause> {
-        if self.kind == Kind::Processor && self.cells.have_gaps() { self.move_together(&[]) } else { Ok(()) }
+        if self.kind == Kind::Processor && self.cells.have_gaps() { self.move_together(&[], 0) } else { Ok(()) }
     }
 
     /// Moves the states of all sequences to the front, those of `last` behind the others. What they share is there for
-    /// each of them afterwards; where that is too much, everything stays where it is.
-    fn move_together(&mut self, last: &[Sequence]) -> Result<(), Cause> {
+    /// each of them afterwards; where that leaves no room for the `coming` tokens, everything stays where it is.
+    fn move_together(&mut self, last: &[Sequence], coming: usize) -> Result<(), Cause> {
         let all = (0..SEQUENCES - 2).map(Sequence).map(|sequence| (sequence, self.cells.positions(sequence)));
         let mut all: Vec<(Sequence, Vec<usize>)> = all.filter(|(_, positions)| !positions.is_empty()).collect();
-        if all.iter().map(|(_, positions)| positions.len()).sum::<usize>() > self.cells.all() {
+        if all.iter().map(|(_, positions)| positions.len()).sum::<usize>() + coming > self.cells.all() {
             return Ok(());
         }
         all.sort_by_key(|(sequence, _)| last.contains(sequence));
@@ -512,7 +515,7 @@ impl Engine {
         }
         let lengths = pieces.iter().map(|piece| (piece.sequence, piece.tokens.len()));
         if self.kind == Kind::Processor && !self.cells.stay_in_order(lengths) {
-            self.move_together(&pieces.iter().map(|piece| piece.sequence).collect::<Vec<_>>())?;
+            self.move_together(&pieces.iter().map(|piece| piece.sequence).collect::<Vec<_>>(), all + filled)?;
         }
         self.context.decode(&mut self.batch)?;
         for Piece { sequence, tokens, position, .. } in pieces {
@@ -566,6 +569,7 @@ impl Engine {
     }
 }
 
+/// Whether the architecture can forget the end of what it has read and keep the rest; all reuse is built on it.
 fn can_forget_a_part(model: &LlamaModel) -> bool {
     !model.is_recurrent() && !model.is_hybrid()
 }

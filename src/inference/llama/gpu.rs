@@ -12,7 +12,7 @@ use crate::inference::Gpu;
 /// All GPUs, the best kind first and no other kind.
 pub(in crate::inference) fn all_gpus() -> Vec<Gpu> {
     // The log is diverted before anything is asked.
-    if backend().is_err() {
+    if backend("").is_err() {
         return Vec::new();
     }
     let devices = list_llama_ggml_backend_devices();

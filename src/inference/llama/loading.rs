@@ -16,9 +16,9 @@ use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
 
-use super::engine::{BATCH_TOKENS, Cause, SEQUENCES, SPARE_CELLS};
+use super::engine::{BATCH_TOKENS, Cause, SEQUENCES, SPARE_CELLS, backend};
 use super::{FlashAttention, GeneratorSettings, KvCache};
-use crate::inference::{DeviceChoice, Placement};
+use crate::inference::{DeviceChoice, InferenceError, Placement};
 
 /// Physical cores this process may use: more threads slow llama.cpp down.
 fn physical_cores() -> usize {
@@ -35,6 +35,16 @@ pub(super) fn kernels() -> &'static str {
         let text = unsafe { CStr::from_ptr(llama_cpp_sys_2::llama_print_system_info()) };
         text.to_string_lossy().into_owned()
     })
+}
+
+/// What the kernels that compute use of this processor, as llama.cpp calls it: `AVX2`, `AVX512_VNNI`.
+///
+/// # Errors
+/// [`InferenceError::NoKernels`] where there are none.
+pub fn kernel_features() -> Result<Vec<String>, InferenceError> {
+    backend("")?;
+    let features = kernels().split(['|', ':']).filter_map(|feature| feature.trim().strip_suffix(" = 1"));
+    Ok(features.map(str::to_owned).collect())
 }
 
 /// Why weights were not loaded.

@@ -14,6 +14,8 @@ mod draft;
 mod engine;
 mod gguf;
 mod gpu;
+#[cfg(feature = "portable")]
+mod kernels;
 mod loading;
 mod log;
 mod needs;
@@ -38,6 +40,7 @@ use self::draft::Draft;
 pub use self::engine::SAME_KERNELS;
 use self::engine::{Engine, Logits, Sequence};
 pub(super) use self::gpu::all_gpus;
+pub use self::loading::kernel_features;
 use self::slots::{SHARED, Slots};
 use self::stream::TextStream;
 use super::{
@@ -45,7 +48,6 @@ use super::{
     GeneratorIdentity, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, Special,
 };
 use crate::base::{CancelToken, Millis};
-use crate::inference::generate::one_by_one;
 use crate::inference::memory::check_address_space;
 
 /// How a generator is loaded.
@@ -501,21 +503,7 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
     ) -> Result<(), InferenceError> {
-        if self.engine.can_forget_a_part() {
-            self.write_together(requests, cancel, on_done)
-        } else {
-            one_by_one(self, requests, cancel, on_done)
-        }
-    }
-
-    fn generate_hiding(
-        &mut self,
-        request: &GenerateRequest,
-        hidden: &[Vec<usize>],
-        cancel: &CancelToken,
-        on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
-    ) -> Result<(), InferenceError> {
-        self.write_hiding(request, hidden, cancel, on_done)
+        self.write_together(requests, cancel, on_done)
     }
 
     fn score(

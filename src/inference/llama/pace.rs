@@ -10,20 +10,24 @@ use std::time::Duration;
 /// Tokens of the shortest step; fewer would make reading slow, since every call goes through all weights.
 const FEWEST: usize = 16;
 
-/// What a call may take: with a little for what else there is to do, work ends within a second.
-const CALL: Duration = Duration::from_millis(700);
+/// What a call may take on a processor: with a little for what else there is to do, work ends within a second.
+pub(super) const ON_PROCESSOR: Duration = Duration::from_millis(700);
+
+/// What a call may take on a GPU: work ends within 200 ms.
+pub(super) const ON_GPU: Duration = Duration::from_millis(150);
 
 /// Tokens of a step, as the machine has proved to manage them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pace {
     step: usize,
     most: usize,
+    call: Duration,
 }
 
 impl Pace {
-    /// `most` tokens until calls have been heard of.
-    pub(super) fn new(most: usize) -> Self {
-        Self { step: most, most }
+    /// `first` tokens until calls have been heard of, and never more than `most`; a call may take as long as `call`.
+    pub(super) fn new(first: usize, most: usize, call: Duration) -> Self {
+        Self { step: first, most, call }
     }
 
     /// Tokens to read in one call.
@@ -37,7 +41,7 @@ impl Pace {
         if tokens < FEWEST {
             return;
         }
-        let steps = CALL.as_micros() * tokens as u128 / took.as_micros().max(1) / FEWEST as u128;
+        let steps = self.call.as_micros() * tokens as u128 / took.as_micros().max(1) / FEWEST as u128;
         self.step = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(FEWEST).max(FEWEST).min(self.most);
     }
 }
@@ -46,9 +50,11 @@ impl Pace {
 mod tests {
     use super::*;
 
+    const CALL: Duration = ON_PROCESSOR;
+
     #[test]
     fn a_step_is_as_long_as_the_machine_manages_in_time() {
-        let mut pace = Pace::new(48);
+        let mut pace = Pace::new(48, 48, CALL);
         assert_eq!(pace.step(), 48);
         pace.hear(48, CALL);
         assert_eq!(pace.step(), 48);
@@ -63,8 +69,18 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_that_is_not_known_begins_with_few_tokens() {
+        let mut pace = Pace::new(64, 512, ON_GPU);
+        assert_eq!(pace.step(), 64);
+        pace.hear(64, ON_GPU / 100);
+        assert_eq!(pace.step(), 512, "a quick one");
+        pace.hear(512, ON_GPU * 8);
+        assert_eq!(pace.step(), 64, "most layers are elsewhere");
+    }
+
+    #[test]
     fn calls_of_a_few_tokens_say_nothing() {
-        let mut pace = Pace::new(48);
+        let mut pace = Pace::new(48, 48, CALL);
         pace.hear(4, CALL * 9);
         assert_eq!(pace.step(), 48);
     }

@@ -9,7 +9,7 @@
 //! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
 
 use std::collections::VecDeque;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use llama_cpp_2::token::LlamaToken;
@@ -38,11 +38,6 @@ struct Group {
     prompt: Vec<LlamaToken>,
     /// Tokens at its beginning that are in the slot.
     shared: usize,
-    /// Of these, tokens that are taken out of the state before the rest is read.
-    hidden: Vec<Range<usize>>,
-    /// How much nearer to the beginning than in the prompt the rest is read: where the last of what is shared is hidden,
-    /// it has its place.
-    moved: usize,
 }
 
 /// A prompt that is being read, or whose requests wait for room.
@@ -130,8 +125,8 @@ impl Work<'_> {
         let reader = self.reader.as_ref().and_then(|reader| {
             let prompt = &self.groups[reader.group].prompt;
             let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + budget)];
-            let (position, logits) = (reader.read - self.groups[reader.group].moved, Logits::From(tokens.len()));
-            let piece = Piece { sequence: reader.sequence, tokens, position, logits };
+            let logits = Logits::From(tokens.len());
+            let piece = Piece { sequence: reader.sequence, tokens, position: reader.read, logits };
             Some(piece).filter(|piece| !piece.tokens.is_empty())
         });
         let writer = |one| {
@@ -153,33 +148,6 @@ impl LlamaGenerator {
         let mut groups = self.groups(requests)?;
         self.read_shared(&mut groups, cancel)?;
         self.write_groups(requests, groups, cancel, on_done)
-    }
-
-    /// The same request with each of these sets of parts hidden from what comes after them all.
-    pub(super) fn write_hiding(
-        &mut self,
-        request: &GenerateRequest,
-        hidden: &[Vec<usize>],
-        cancel: &CancelToken,
-        on_done: &mut OnDone<'_>,
-    ) -> Result<(), InferenceError> {
-        cancel.check()?;
-        let prompt = self.prompt(&request.parts)?;
-        let hidden = self.ranges(&request.parts, hidden)?;
-        let end = hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0);
-        let shared = end.min(prompt.len() - 1);
-        if self.slots.place(&prompt).shared < shared {
-            self.reuse(&prompt[..shared], 0)?;
-            self.read_prompt(&prompt[..shared], cancel, &mut |_| {})?;
-        } else {
-            self.slots.go_on_in(self.slots.place(&prompt).from);
-        }
-        let group = |(at, ranges): (usize, Vec<Range<usize>>)| {
-            let hidden = ranges.into_iter().map(|range| range.start..range.end.min(shared)).collect();
-            Group { waiting: VecDeque::from([at]), prompt: prompt.clone(), shared, hidden, moved: 0 }
-        };
-        let requests = vec![request.clone(); hidden.len()];
-        self.write_groups(&requests, hidden.into_iter().enumerate().map(group).collect(), cancel, on_done)
     }
 
     fn write_groups(
@@ -211,7 +179,7 @@ impl LlamaGenerator {
                 Some(group) if group.prompt == prompt => group.waiting.push_back(at),
                 _ => {
                     let waiting = VecDeque::from([at]);
-                    groups.push(Group { waiting, prompt, shared: 0, hidden: Vec::new(), moved: 0 });
+                    groups.push(Group { waiting, prompt, shared: 0 });
                 }
             }
         }
@@ -264,11 +232,6 @@ impl LlamaGenerator {
         let (group, shared) = (work.next, work.groups[work.next].shared);
         let copied = self.engine.copy(self.slots.sequence(), sequence, shared);
         copied.map_err(|source| self.lost(DOING, source))?;
-        let mut position = shared;
-        for range in work.groups[group].hidden.iter().filter(|range| !range.is_empty()) {
-            position = self.engine.hide(sequence, range).map_err(|source| self.lost(DOING, source))?;
-        }
-        work.groups[group].moved = shared - position;
         work.reader = Some(Reader { group, sequence, read: shared, started: Instant::now() });
         work.next += 1;
         Ok(())
@@ -337,8 +300,7 @@ impl LlamaGenerator {
                 self.engine.copy(sequence, own, read).map_err(|source| self.lost(DOING, source))?;
             }
             work.groups[group].waiting.pop_front();
-            let Group { prompt, moved, .. } = &work.groups[group];
-            let start = Start { at, group, sequence: own, prompt, moved: *moved, started };
+            let start = Start { at, group, sequence: own, prompt: &work.groups[group].prompt, started };
             work.writers.push(Writer::new(start, &work.requests[at], &self.engine, work.context));
         }
         Ok(())

@@ -255,33 +255,3 @@ fn ending_answers_that_are_written_together_leaves_no_trace() {
     assert_all_same(&again, &expected, "after all that");
     assert_same(&answer(&mut generator, &whole), &said, "the whole prompt");
 }
-
-#[test]
-fn an_answer_with_the_last_fact_hidden_is_the_one_without_it() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(mut generator) = load(512) else { return };
-    for number in [0, 3, 7] {
-        let mut whole = prompt(number);
-        let said = answer(&mut generator, &whole);
-        whole.draft.clone_from(&said.tokens);
-        let mut hiding = |hidden: &[Vec<usize>]| {
-            let mut done = vec![None; hidden.len()];
-            let mut hear = |at: usize, completion| {
-                done[at] = Some(completion);
-                ControlFlow::Continue(())
-            };
-            generator.generate_hiding(&whole, hidden, &CancelToken::never(), &mut hear).unwrap();
-            done.into_iter().map(Option::unwrap).collect::<Vec<Completion>>()
-        };
-        let hidden = hiding(&[vec![5], vec![4], vec![]]);
-        assert_same(&hidden[2], &said, "nothing hidden");
-        let only = hiding(&[vec![5]]);
-        assert_same(&hidden[0], &only[0], "beside others and alone");
-        let left_out = answer(&mut generator, &without_each(&whole, &[])[0]);
-        assert_same(&only[0], &left_out, "the last fact");
-        assert_same(&answer(&mut generator, &whole), &said, "what was hidden is there again");
-    }
-    let nowhere = generator
-        .generate_hiding(&prompt(0), &[vec![99]], &CancelToken::never(), &mut |_, _| ControlFlow::Continue(()));
-    assert!(matches!(nowhere, Err(InferenceError::Run { .. })), "{nowhere:?}");
-}

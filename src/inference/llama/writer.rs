@@ -59,8 +59,6 @@ pub(super) struct Start<'p> {
     pub(super) sequence: Sequence,
     /// The prompt.
     pub(super) prompt: &'p [LlamaToken],
-    /// How much nearer to the beginning than in the prompt it is read.
-    pub(super) moved: usize,
     /// Since when it is being read.
     pub(super) started: Instant,
 }
@@ -68,7 +66,7 @@ pub(super) struct Start<'p> {
 impl<'a> Writer<'a> {
     /// `room` is how many tokens the context has in all.
     pub(super) fn new(start: Start<'_>, request: &'a GenerateRequest, engine: &Engine, room: usize) -> Self {
-        let Start { at, group, sequence, prompt, moved, started } = start;
+        let Start { at, group, sequence, prompt, started } = start;
         let last = prompt.len() - 1;
         let draft: Vec<LlamaToken> = request.draft.iter().copied().map(LlamaToken::new).collect();
         let mut writer = Self {
@@ -76,7 +74,7 @@ impl<'a> Writer<'a> {
             group,
             sequence,
             piece: Vec::new(),
-            position: last - moved,
+            position: last,
             finish: (request.max_tokens == 0).then_some(Finish::Length),
             prompt: prompt.len(),
             max_tokens: request.max_tokens,

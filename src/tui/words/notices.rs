@@ -134,6 +134,16 @@ impl Words {
             Refusal::NothingToExport => {
                 ("Kein gespeichertes Gespräch für eine Datei", "Zuerst fragen oder ein Gespräch wählen")
             }
+            Refusal::NothingToCopy => ("Hier ist nichts zu kopieren", ASK_FIRST),
+            Refusal::NothingAsked => ("Noch nichts gefragt", "Zuerst eine Frage stellen oder ein Gespräch wählen"),
+            Refusal::NothingSuggested => {
+                ("Keine Frage zum Weiterfragen vorgeschlagen", "Vorschläge kommen nach einer beantworteten Frage")
+            }
+            Refusal::NoEvidence => ("Keine Belegstelle zum Ansehen", ASK_FIRST),
+            Refusal::NoConversation => ("Kein Gespräch gewählt", "Eines in der Liste der Gespräche wählen"),
+            Refusal::PasteTooLong => {
+                ("Der Text ist zu lang für eine Frage", "Als Dokument einlesen oder einen Teil einfügen")
+            }
             Refusal::NothingToBranch => ("Keine gespeicherte Frage zum Abzweigen", ASK_FIRST),
             Refusal::NothingToCheck => ("Keine gespeicherte Antwort für eine Prüffrage", ASK_FIRST),
             Refusal::SettingsOfNoDomain => (

@@ -1,0 +1,98 @@
+//! What is said and put back when the system ends the program for a fault: an instruction that this processor lacks, or a
+//! failure in a library.
+//!
+//! Invariants: what is done then may be done in a signal handler; the process ends as it would have ended, with the same
+//! signal.
+//! Not here: signals that ask the program to end (`runtime`), panics (`tui`).
+
+use std::ffi::c_int;
+use std::sync::OnceLock;
+
+/// What somebody can do whose processor is another one than the program was built for.
+const OTHER_PROCESSOR: &str = "ragonite: this program was built for another kind of processor and does not run on this one. \
+    Build it here with `make build`, or where you have it from with `make portable`, for processors with AVX2.\n";
+
+const FAULT: &str = "ragonite failed in a library and was ended. What was stored is safe. If it happens again, choose a \
+                     smaller profile; with a GPU, set `device` to \"cpu\" in the configuration.\n";
+
+/// Leaves what the screen may have set: mouse, pasting, keys, the other screen; and shows the cursor.
+const LEAVE_SCREEN: &str = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[<1u\x1b[?1049l\x1b[?25h";
+
+/// Signals that the system sends for other faults.
+const FAULTS: [c_int; 4] = [libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV];
+
+/// How the terminal was when the program started.
+static TERMINAL: OnceLock<libc::termios> = OnceLock::new();
+
+/// Has a fault explained on the standard error output and the terminal put back as it is now. The system ends the process
+/// afterwards, as it would have done. Where a signal cannot be caught nothing changes.
+///
+/// Every line of Rust may be compiled to instructions that the processor lacks, this one too: so the first thing is one
+/// plain call for that signal.
+#[inline(never)]
+#[expect(unsafe_code, reason = "signals are caught through C")]
+pub fn explain_faults() {
+    // SAFETY: `explain_illegal_instruction` does nothing but what a signal handler may.
+    unsafe { libc::signal(libc::SIGILL, explain_illegal_instruction as *const () as libc::sighandler_t) };
+    watch_libraries();
+}
+
+#[inline(never)]
+#[expect(unsafe_code, reason = "signals are caught through C")]
+fn watch_libraries() {
+    // SAFETY: all zeros is a valid `termios` and a valid `sigaction`; `explain` does nothing but what a signal handler may.
+    // With `SA_RESETHAND` the instruction that is tried again afterwards ends the process.
+    unsafe {
+        let mut terminal: libc::termios = std::mem::zeroed();
+        if libc::tcgetattr(libc::STDIN_FILENO, &raw mut terminal) == 0 {
+            let _ = TERMINAL.set(terminal);
+        }
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = explain as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESETHAND | libc::SA_ONSTACK;
+        for signal in FAULTS {
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+#[expect(unsafe_code, reason = "a signal handler may only use what the system allows")]
+extern "C" fn explain_illegal_instruction(signal: c_int) {
+    write(libc::STDERR_FILENO, OTHER_PROCESSOR);
+    // SAFETY: both may be called in a signal handler. From here on another such instruction ends the process.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+    put_terminal_back();
+    // SAFETY: as above. Somebody else may have sent the signal: then no instruction is tried again.
+    unsafe { libc::raise(signal) };
+}
+
+#[expect(unsafe_code, reason = "a signal handler may only use what the system allows")]
+extern "C" fn explain(signal: c_int) {
+    put_terminal_back();
+    write(libc::STDERR_FILENO, FAULT);
+    // SAFETY: `raise` may be called in a signal handler.
+    unsafe { libc::raise(signal) };
+}
+
+/// Leaves the screen where it has the terminal.
+#[inline(never)]
+#[expect(unsafe_code, reason = "a signal handler may only use what the system allows")]
+fn put_terminal_back() {
+    let Some(terminal) = TERMINAL.get() else { return };
+    // SAFETY: all zeros is a valid `termios`, and `terminal` is what the system gave; both calls may be made in a signal
+    // handler.
+    unsafe {
+        let mut now: libc::termios = std::mem::zeroed();
+        if libc::tcgetattr(libc::STDIN_FILENO, &raw mut now) == 0 && now.c_lflag != terminal.c_lflag {
+            write(libc::STDOUT_FILENO, LEAVE_SCREEN);
+            libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, terminal);
+        }
+    }
+}
+
+#[inline(never)]
+#[expect(unsafe_code, reason = "nothing but the system's own way to write may be used in a signal handler")]
+fn write(file: c_int, text: &str) {
+    // SAFETY: the text lives through the call; `write` may be called in a signal handler.
+    unsafe { libc::write(file, text.as_ptr().cast(), text.len()) };
+}
