@@ -64,7 +64,23 @@ pub struct EngineStatus {
     /// Bytes of memory the program took when models last came or went; none where the system does not say.
     pub memory: Option<u64>,
     /// What is being loaded right now, for the stage line.
-    pub loading: Option<String>,
+    pub loading: Option<Loading>,
+}
+
+/// A model that is being loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loading {
+    /// Its id.
+    pub model: String,
+    /// How much of it is read; none where that is not known.
+    pub percent: Option<u8>,
+}
+
+impl Loading {
+    /// Its id, and how much of it is read: `tiny-model 40 %`.
+    pub fn says(&self) -> String {
+        self.percent.map_or_else(|| self.model.clone(), |percent| format!("{} {percent} %", self.model))
+    }
 }
 
 /// Something that happened.

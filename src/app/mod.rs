@@ -26,7 +26,7 @@ pub use aside::{Answering, Unlisted};
 pub use compare::Other;
 pub use context::{ContextTrial, DocumentPart, Fetched, OpenDocument, Piece};
 pub use effect::{ConversationChange, Demand, Effect, TurnKey, Wording};
-pub use event::{DomainHealth, DomainSummary, EngineStatus, Event};
+pub use event::{DomainHealth, DomainSummary, EngineStatus, Event, Loading};
 pub use ingest::Ingesting;
 pub use keep::FoundConversations;
 pub use notice::{Copied, CopyWay, Notice};

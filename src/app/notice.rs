@@ -35,6 +35,13 @@ pub enum Notice {
     WroteCheck(Box<WrittenCheck>),
 }
 
+impl Notice {
+    /// Whether it tells that something was not done.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Copied(_, CopyWay::TooLong))
+    }
+}
+
 /// What was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copied {

@@ -854,8 +854,10 @@ fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
         assert_eq!(app.found(), None, "the conversation that begins would not be among them");
     }
     app.handle(found());
-    app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7))));
-    assert_eq!(app.found(), None);
+    let changed = app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7))));
+    let again = Effect::FindConversations { domain: name("wiki"), text: "q".into() };
+    assert_eq!(changed.last(), Some(&again), "what was found may no longer be so");
+    app.handle(Event::ConversationsWanted(String::new()));
     let other = Event::ConversationsFound { domain: name("league"), text: "q".into(), found: vec![] };
     app.handle(other);
     assert_eq!(app.found(), None, "of another domain");
@@ -1257,4 +1259,25 @@ fn a_domain_that_was_made_is_opened_where_none_is_and_a_failure_is_told() {
     let effects = app.handle(report("notes"));
     let open = [Effect::OpenDomain(name("notes")), Effect::ListConversations(name("notes"))];
     assert_eq!(effects, [vec![Effect::ListDomains], open.to_vec()].concat());
+}
+
+#[test]
+fn an_answer_that_could_not_be_stored_can_be_taken_out() {
+    let mut app = after([asked("Who?"), completed(1, "Who?"), retrieved(1), answered(1, "Somebody.")]);
+    let problem = Problem { what: "the disk is full".into(), next: "Make room".into() };
+    app.handle(Event::SaveFailed { turn: TurnKey(1), problem });
+    let wished = app.handle(Event::ExportWanted { turn: None, format: Format::Markdown });
+    let [Effect::Export { conversation, turns, .. }] = &wished[..] else { panic!("{wished:?}") };
+    assert_eq!((conversation.title.as_str(), turns.len()), ("Who?", 1));
+}
+
+#[test]
+fn what_becomes_of_a_listed_conversation_is_told_to_the_domain_that_is_being_opened() {
+    let mut app = with_one_turn();
+    app.handle(Event::DomainChosen(name("other")));
+    let wished = app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(9))));
+    assert!(
+        matches!(&wished[..], [Effect::ChangeConversation { domain, .. }] if *domain == name("other")),
+        "{wished:?}"
+    );
 }

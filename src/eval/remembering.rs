@@ -15,6 +15,7 @@ use crate::base::CancelToken;
 use crate::inference::{
     CompareRequest, Compared, Completion, ENGINE_REVISION, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
     GeneratorSettings, InferenceError, Measure, PromptPart, ScoreRequest, Scores, Special, device_summary,
+    kernel_features,
 };
 
 /// How often a model and its memory were asked.
@@ -58,7 +59,9 @@ enum Manner<'a> {
 pub fn fingerprint(weights: &str, context_tokens: usize, settings: &GeneratorSettings) -> String {
     let device = settings.device();
     let settings = serde_json::to_string(&(context_tokens, settings)).unwrap_or_else(|_| format!("{settings:?}"));
-    key([weights, settings.as_str(), device_summary(device).as_str(), ENGINE_REVISION])
+    // Builds for one machine and for many use other kernels of it.
+    let kernels = kernel_features().unwrap_or_default().join(" ");
+    key([weights, settings.as_str(), device_summary(device).as_str(), &kernels, ENGINE_REVISION])
 }
 
 /// A generator with a memory.

@@ -116,8 +116,8 @@ pub(super) fn settled(app: &App) -> bool {
 pub(super) fn progress(app: &App, output: &mut Output) {
     let running = app.phase().turn().and_then(|key| app.turn(key));
     let Some(turn) = running.or(app.turns().last()) else { return };
-    if let Some(model) = &app.engine().loading {
-        return output.progress(&format!("loading {model}"));
+    if let Some(loading) = &app.engine().loading {
+        return output.progress(&format!("loading {}", loading.says()));
     }
     let line = match app.phase() {
         Phase::Idle => return,

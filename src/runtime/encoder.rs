@@ -99,6 +99,9 @@ pub(super) fn start(
     Worker::start("encoder", move |mailbox| Encoder { engine, open: HashMap::new(), events }.work(&mailbox))
 }
 
+/// Domains that are kept open; opening one again takes a moment, and each takes memory.
+const MOST_OPEN: usize = 3;
+
 struct Encoder {
     engine: Arc<Engine>,
     open: HashMap<DomainName, Index>,
@@ -286,7 +289,11 @@ impl Encoder {
         } else {
             let embedder = self.engine.embedder()?;
             let folder = self.engine.setup.paths.domain(name);
-            Index::open(&folder, embedder.identity(), cancel, &mut |_| {})?
+            let index = Index::open(&folder, embedder.identity(), cancel, &mut |_| {})?;
+            if self.open.len() >= MOST_OPEN {
+                self.open.clear();
+            }
+            index
         };
         Ok(self.open.entry(name.clone()).or_insert(index))
     }

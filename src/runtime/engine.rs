@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Events;
-use crate::app::{EngineStatus, Event, Fetching, MissingModels};
+use crate::app::{EngineStatus, Event, Fetching, Loading, MissingModels};
 use crate::base::CancelToken;
 use crate::config::{ChosenProfile, Paths};
 use crate::evidence::EvidenceSettings;
@@ -15,6 +15,9 @@ use crate::inference::{
     address_space_left, available_memory, device_summary, load_embedder, load_reranker, processor_summary,
     resident_memory,
 };
+
+/// Percent between two steps that are told of a model that is being loaded.
+const LOADING_STEP: u8 = 5;
 
 /// What one run of the program works with.
 #[derive(Debug, Clone)]
@@ -143,12 +146,25 @@ impl Engine {
 
     /// Does `work` while the status line says that `model` is being loaded.
     pub(super) fn loading<T>(&self, model: &str, work: impl FnOnce() -> T) -> T {
-        self.change(|status| status.loading = Some(model.to_owned()));
+        self.change(|status| status.loading = Some(Loading { model: model.to_owned(), percent: None }));
         let alone = address_space_left().map(|_| locked(&self.space));
         let result = work();
         drop(alone);
         self.change(|status| status.loading = None);
         result
+    }
+
+    /// Says on the status line how much of what is being loaded is read, in steps that can be seen.
+    pub(super) fn loaded_so_far(&self, part: f32) {
+        let now = ((part.clamp(0.0, 1.0) * 100.0) as u8) / LOADING_STEP * LOADING_STEP;
+        let said = locked(&self.status).loading.as_ref().and_then(|loading| loading.percent);
+        if said.is_none_or(|said| now > said) {
+            self.change(|status| {
+                if let Some(loading) = &mut status.loading {
+                    loading.percent = Some(now);
+                }
+            });
+        }
     }
 
     /// Says on the status line what is left in memory after a model has left it.

@@ -263,12 +263,13 @@ impl Generator {
     fn read_weights(&self, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
         let setup = &self.engine.setup;
         let profile = &setup.profile.profile;
-        let (cancel, leaving) = (cancel.clone(), self.leaving.clone());
+        let (cancel, leaving, engine) = (cancel.clone(), self.leaving.clone(), Arc::clone(&self.engine));
         self.engine
             .loading(&profile.generator, || {
                 let model = setup.catalog.model(&profile.generator)?;
                 let path = setup.folders.find(model, model.weights()?, &cancel)?;
-                let go_on = move |_| {
+                let go_on = move |part| {
+                    engine.loaded_so_far(part);
                     if cancel.is_canceled() || leaving.is_canceled() {
                         ControlFlow::Break(())
                     } else {
@@ -421,6 +422,7 @@ mod tests {
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
     use super::*;
+    use crate::app::EngineStatus;
     use crate::config::{Paths, choose_profile};
     use crate::inference::{Catalog, DeviceChoice, GeneratorSettings, ModelFolders};
     use crate::runtime::Setup;
@@ -479,7 +481,9 @@ mod tests {
     fn loaded(told: &mut UnboundedReceiver<Event>) -> usize {
         let mut loading = 0;
         while let Ok(event) = told.try_recv() {
-            loading += usize::from(matches!(event, Event::EngineChanged(status) if status.loading.is_some()));
+            let begun =
+                |status: &EngineStatus| status.loading.as_ref().is_some_and(|loading| loading.percent.is_none());
+            loading += usize::from(matches!(event, Event::EngineChanged(status) if begun(&status)));
         }
         loading
     }

@@ -82,7 +82,7 @@ pub enum Action {
     StopIngest,
     /// Switch to the next theme.
     NextTheme,
-    /// Look for a text in the pane; in the lists, for words in all conversations.
+    /// Look for a text in the pane; in the lists, for words in the conversations of the domain.
     Search,
     /// Go to the next place that has it.
     NextMatch,
@@ -184,7 +184,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Back "back" Anywhere ["Esc"] "back" "close; then stop what runs; go back";
     Cancel "cancel" Anywhere ["Ctrl+C"] "stop" "stop what runs; twice leaves";
     Quit "quit" Anywhere ["Ctrl+Q"] "quit" "leave";
-    Help "help" Anywhere ["F1", "?"] "help" "this list";
+    Help "help" Anywhere ["F1", "?"] "help" "all keys";
     NewConversation "new-conversation" Anywhere ["Ctrl+N"] "new" "new conversation";
     WriteQuestion "write-question" Panes ["i"] "question" "write a question, also while something runs";
     Explain "explain" Anywhere ["Ctrl+E", "x"] "explain" "explain the selected answer";
@@ -216,7 +216,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     RefreshDomain "refresh-domain" Panes ["R"] "read again" "read the files of the domain again";
     StopIngest "stop-ingest" Panes ["K"] "stop reading" "stop reading documents; what is stored stays";
     NextTheme "next-theme" Panes ["T"] "next theme" "switch to the next theme until the program ends";
-    Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
+    Search "search" Panes ["/"] "look for" "look for a text; in the lists, in the conversations";
     NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
     PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";
     NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";

@@ -6,7 +6,6 @@
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use time::OffsetDateTime;
-use tui_textarea::CursorMove;
 
 use super::action::{Action, Place};
 use super::arrange;
@@ -16,7 +15,7 @@ use super::compare;
 use super::context;
 use super::document;
 use super::export;
-use super::find::Way;
+use super::find::{Find, Way};
 use super::help::HelpView;
 use super::layout::Aside;
 use super::mouse::on_mouse;
@@ -24,8 +23,9 @@ use super::new_domain;
 use super::outline::Step;
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
-use super::screen::{Composer, Pane, ScreenState};
+use super::screen::{Pane, ScreenState};
 use super::settings::SettingsView;
+use super::typing::{lines_of, remember, type_key};
 use crate::app::{App, ConversationChange, Copied, Event, Notice, Refusal, Turn};
 use crate::attribution::Method;
 use crate::base::{ConversationId, clean_line, clean_text};
@@ -218,6 +218,7 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
     }
     let edited = screen.composer.edited().is_some_and(|key| app.turns().iter().any(|turn| turn.key == key));
     if app.may_ask() {
+        remember(screen, &text);
         screen.composer.clear();
         screen.chosen = None;
         screen.conversation.follow = true;
@@ -362,6 +363,12 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
             }
             Some(Entry::Conversation(id)) => {
                 screen.set_focus(Pane::Composer);
+                if let Some(found) = app.found() {
+                    // What was looked for is marked there; its words need not stand side by side.
+                    let longest = found.text.split_whitespace().max_by_key(|word| word.len()).unwrap_or_default();
+                    screen.find = Find::new(longest);
+                    screen.set_focus(Pane::Conversation);
+                }
                 // The one that is open is only looked at.
                 if app.conversation().is_some_and(|open| open.id == id) {
                     return vec![Intent::Redraw];
@@ -559,39 +566,4 @@ fn move_by(screen: &mut ScreenState, app: &App, step: Step) {
             page => screen.evidence.scroll.step(page),
         },
     }
-}
-
-/// A key that means no action, in the composer.
-fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {
-    let composer = &screen.composer;
-    let recalls = !composer.edits() && (composer.is_empty() || composer.recalled.is_some());
-    match key.code {
-        KeyCode::Up if recalls => recall(screen, app, Step::Up),
-        KeyCode::Down if recalls => recall(screen, app, Step::Down),
-        // Enter with a modifier that is no chord must neither send nor be lost.
-        KeyCode::Enter => screen.composer.insert("\n"),
-        KeyCode::Home if key.modifiers == KeyModifiers::CONTROL => screen.composer.area.move_cursor(CursorMove::Top),
-        KeyCode::End if key.modifiers == KeyModifiers::CONTROL => screen.composer.area.move_cursor(CursorMove::Bottom),
-        _ => {
-            if popup::edit(&mut screen.composer.area, key) {
-                screen.composer.recalled = None;
-            }
-        }
-    }
-}
-
-/// Brings back an earlier question of the conversation; past the last one the composer is empty again.
-fn recall(screen: &mut ScreenState, app: &App, step: Step) {
-    let turns = app.turns();
-    let at = screen.composer.recalled.unwrap_or(turns.len());
-    let to = if step == Step::Up { at.saturating_sub(1) } else { at + 1 };
-    screen.composer = match turns.get(to) {
-        Some(turn) => Composer { recalled: Some(to), ..Composer::with(&lines_of(&turn.record.question)) },
-        None => Composer::default(),
-    };
-}
-
-/// A stored text as lines that can be drawn.
-fn lines_of(text: &str) -> Vec<String> {
-    clean_text(text).lines().map(str::to_owned).collect()
 }

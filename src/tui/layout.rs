@@ -1,6 +1,6 @@
 //! Where the panes are, for every size of the terminal and as the user has arranged them.
 //!
-//! Below 100 columns or 30 rows, and while a pane is enlarged, one pane at a time under a tab bar; below 150 columns two
+//! Below 100 columns or 20 rows, and while a pane is enlarged, one pane at a time under a tab bar; below 150 columns two
 //! columns; else three.
 //! Invariants: the composer is there whenever the conversation is; the pane with the focus is always there.
 
@@ -11,7 +11,7 @@ use super::screen::Pane;
 /// Smallest size anything can be read in.
 const SMALLEST: (u16, u16) = (40, 12);
 /// From here on two columns.
-const TWO: (u16, u16) = (100, 30);
+const TWO: (u16, u16) = (100, 20);
 /// From here on three columns.
 const THREE: u16 = 150;
 /// Fewest cells of a column.

@@ -24,6 +24,9 @@ pub(super) struct Look<'a> {
     pub(super) holds: &'a dyn Fn(usize) -> bool,
 }
 
+/// Between two columns of a table.
+const BORDER: &str = " | ";
+
 /// Stands for `[` while the parser reads, which would take `[Source 1]: …` for a link definition and drop it.
 const BRACKET: char = '\u{e000}';
 
@@ -89,6 +92,8 @@ struct Writer<'a> {
     lists: Vec<Option<u64>>,
     marker: Option<String>,
     quotes: usize,
+    /// Rows of the table that is read, each of cells.
+    table: Vec<Vec<Vec<Span<'static>>>>,
 }
 
 impl<'a> Writer<'a> {
@@ -101,6 +106,7 @@ impl<'a> Writer<'a> {
             lists: Vec::new(),
             marker: None,
             quotes: 0,
+            table: Vec::new(),
         }
     }
 
@@ -163,7 +169,11 @@ impl<'a> Writer<'a> {
                     _ => "• ".to_owned(),
                 });
             }
-            Tag::TableHead => self.styles.push(self.look.theme.strong),
+            Tag::TableHead => {
+                self.table = vec![Vec::new()];
+                self.styles.push(self.look.theme.strong);
+            }
+            Tag::TableRow => self.table.push(Vec::new()),
             Tag::Emphasis => self.push_style(Modifier::ITALIC),
             Tag::Strong => self.push_style(Modifier::BOLD),
             Tag::Strikethrough => self.push_style(Modifier::CROSSED_OUT),
@@ -173,14 +183,20 @@ impl<'a> Writer<'a> {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::TableHead => {
+            TagEnd::Heading(_) | TagEnd::CodeBlock => {
                 self.flush();
                 self.styles.pop();
             }
-            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
+            TagEnd::TableHead | TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
                 self.styles.pop();
             }
-            TagEnd::TableCell => self.push("  "),
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.inline);
+                if let Some(row) = self.table.last_mut() {
+                    row.push(cell.iter().flat_map(|span| mark_citations(span, self.look)).collect());
+                }
+            }
+            TagEnd::Table => self.put_table(),
             TagEnd::List(_) => {
                 self.flush();
                 self.lists.pop();
@@ -193,8 +209,43 @@ impl<'a> Writer<'a> {
                 self.flush();
                 self.marker = None;
             }
-            TagEnd::Paragraph | TagEnd::TableRow | TagEnd::HtmlBlock => self.flush(),
+            TagEnd::Paragraph | TagEnd::HtmlBlock => self.flush(),
             _ => {}
+        }
+    }
+
+    /// The table in columns, where it is as narrow as the pane; else each row in a paragraph of its own.
+    fn put_table(&mut self) {
+        let rows = std::mem::take(&mut self.table);
+        let of = |cell: &Vec<Span<'static>>| cell.iter().map(Span::width).sum::<usize>();
+        let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widest = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(of).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(widest).collect();
+        let total = widths.iter().sum::<usize>() + BORDER.len() * columns.saturating_sub(1);
+        let (border, outer) = (Span::styled(BORDER, self.look.theme.dim), "│ ".repeat(self.quotes));
+        let fits = total + width(&outer) <= self.look.width && self.lists.is_empty();
+        for (at, row) in rows.into_iter().enumerate() {
+            let mut spans = vec![Span::styled(if fits { outer.as_str() } else { "" }.to_owned(), self.look.theme.dim)];
+            let last = row.len().saturating_sub(1);
+            for (column, cell) in row.into_iter().enumerate() {
+                if column > 0 {
+                    spans.push(border.clone());
+                }
+                let is_padded = fits && column < last;
+                let missing = if is_padded { widths[column].saturating_sub(of(&cell)) } else { 0 };
+                spans.extend(cell);
+                spans.push(Span::raw(" ".repeat(missing)));
+            }
+            spans.retain(|span| !span.content.is_empty());
+            if fits {
+                self.lines.push(Line::from(spans));
+            } else {
+                self.inline = spans;
+                self.flush();
+            }
+            if fits && at == 0 {
+                self.lines.push(Line::styled(outer.clone() + &"─".repeat(total), self.look.theme.dim));
+            }
         }
     }
 

@@ -36,6 +36,7 @@ mod terminal;
 mod tests;
 mod text;
 mod theme;
+mod typing;
 mod words;
 
 pub use action::{Action, Place};

@@ -63,6 +63,17 @@ impl Scroll {
         self.top..(self.top + height).min(total)
     }
 
+    /// Which lines are seen when one of them must be.
+    pub(super) fn view_around(&mut self, total: usize, height: usize, line: usize) -> Range<usize> {
+        self.view(total, height);
+        self.reveal(line..line + 1);
+        // With the first line that can be chosen its heading is seen too.
+        if line <= 1 {
+            self.top = 0;
+        }
+        self.view(total, height)
+    }
+
     pub(super) fn step(&mut self, step: Step) {
         let tops = (self.total + 1).saturating_sub(self.height);
         self.top = step.from(self.top, self.height.saturating_sub(self.covered), tops);

@@ -90,7 +90,7 @@ fn has_letters(text: &str, word: &str) -> bool {
 pub(super) enum Asked {
     /// A text to look for in the pane.
     Text,
-    /// Words to look for in all conversations.
+    /// Words to look for in the conversations of the domain.
     Words,
     /// The title of a conversation.
     Title(ConversationId),

@@ -215,9 +215,12 @@ pub struct ScreenState {
     /// The sentence of the selected answer that is looked at; none for the whole answer.
     pub(super) sentence: Option<usize>,
     pub(super) lists: usize,
+    pub(super) lists_scroll: Scroll,
     /// Where that was last, and what it was on.
     listed: Option<(usize, Entry)>,
     pub(super) composer: Composer,
+    /// What was asked since the program started, in any conversation, the latest last.
+    pub(super) asked: Vec<String>,
     /// How many columns the last frame had.
     pub(super) columns: u16,
     /// How the panes are arranged.
@@ -265,8 +268,10 @@ impl ScreenState {
             why_kept: Kept::default(),
             sentence: None,
             lists: 0,
+            lists_scroll: Scroll::default(),
             listed: None,
             composer: Composer::default(),
+            asked: Vec::new(),
             columns: 1,
             arrangement: Arrangement::default(),
             targets: Targets::default(),

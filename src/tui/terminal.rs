@@ -11,7 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::cursor::Show;
-use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::event::{
+    DisableBracketedPaste, EnableBracketedPaste, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags,
+    PushKeyboardEnhancementFlags,
+};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{Command, execute};
 use ratatui::Terminal;
@@ -65,7 +68,9 @@ impl TerminalMode {
         self.taken.store(true, Ordering::SeqCst);
         // From here on the guard gives everything back, on the error paths too.
         let guard = |screen| TerminalGuard { mode: self.clone(), screen };
-        let entered = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+        // A terminal that knows how then tells Shift+Enter from Enter; others pass it over.
+        let keys = PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES);
+        let entered = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, keys)
             .and_then(|()| if self.mouse == Mouse::On { execute!(io::stdout(), TakeMouse) } else { Ok(()) })
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
         match entered {
@@ -83,7 +88,8 @@ impl TerminalMode {
             if self.mouse == Mouse::On {
                 let _ = execute!(io::stdout(), GiveMouseBack);
             }
-            let _ = execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
+            let _ =
+                execute!(io::stdout(), PopKeyboardEnhancementFlags, DisableBracketedPaste, LeaveAlternateScreen, Show);
             let _ = disable_raw_mode();
         }
     }

@@ -12,7 +12,9 @@ use super::markdown::{Look, render};
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
-use crate::app::{App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, Notice, TurnKey};
+use crate::app::{
+    App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, Notice, Refusal, TurnKey,
+};
 use crate::base::{ConversationId, Millis, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, Place, Rating, Reason, TurnRecord};
 
@@ -263,7 +265,8 @@ fn a_completed_question_is_edited_in_the_composer_and_asked_again() {
     let sent = desk.keys(&["Enter"]);
     assert_eq!(sent, [Intent::App(Event::QuestionAsked { text: "dr".into(), at: NOW })]);
     let mut empty = Desk::open();
-    assert!(empty.keys(&["Tab", "e"]).is_empty());
+    empty.keys(&["Tab", "e"]);
+    assert_eq!(empty.app.refusal(), Some(&Refusal::NothingAsked));
     assert!(empty.screen.composer.is_empty() && empty.screen.focus() != Pane::Composer);
 }
 
@@ -331,7 +334,7 @@ fn conversations_are_named_pinned_thrown_away_and_taken_back() {
     assert_eq!(desk.keys(&["y"]), [changed(ConversationChange::Purge(ConversationId(2)))]);
     assert!(desk.screen.popup.is_none());
     assert!(desk.keys(&["D", "n"]).is_empty() && desk.screen.popup.is_none());
-    assert!(desk.keys(&["F3", "D"]).is_empty(), "only where the cursor is on a conversation");
+    assert_eq!(desk.keys(&["F3", "D"]), [Intent::App(Event::Refused(Refusal::NoConversation))]);
 }
 
 #[test]
@@ -437,7 +440,7 @@ fn what_the_focus_is_on_is_copied_clean() {
     assert_eq!(copied, [Intent::Copy { what: Copied::Answer, text: "An answer".into() }]);
     let turn = desk.keys(&["F4", "y"]);
     assert!(matches!(&turn[..], [Intent::Copy { what: Copied::Turn, text }] if text.contains("## 1. hi")), "{turn:?}");
-    assert!(desk.keys(&["F3", "y"]).is_empty(), "there is no evidence");
+    assert_eq!(desk.keys(&["F3", "y"]), [Intent::App(Event::Refused(Refusal::NothingToCopy))]);
     let wanted = |turn| Intent::App(Event::ExportWanted { turn, format: Format::Markdown });
     assert_eq!(desk.keys(&["w", "Enter"]), [wanted(Some(0))]);
 }
@@ -540,7 +543,8 @@ fn what_is_behind_a_turn_is_drawn_once_and_again_when_it_changes() {
 #[test]
 fn a_suggested_question_is_asked_with_its_key_and_what_is_written_stays() {
     let mut desk = kept();
-    assert!(desk.keys(&["d", "Alt+2"]).is_empty(), "nothing is suggested");
+    desk.keys(&["d", "Alt+2"]);
+    assert_eq!(desk.app.refusal(), Some(&Refusal::NothingSuggested));
     let (record, turns) = (desk.app.conversation().unwrap().clone(), desk.app.turns());
     let mut turn = turns[0].record.clone();
     turn.trace.suggestions = vec!["Why?".into(), "Since \u{1b}[31mwhen?".into()];
@@ -664,6 +668,23 @@ fn markdown_keeps_every_word_and_marks_what_does_not_hold() {
 }
 
 #[test]
+fn a_table_in_an_answer_stands_in_columns_where_it_has_room() {
+    let text = "| Test | Result |\n|---|---|\n| boot | 12 s [Source 2] |\n| network | fails |";
+    insta::assert_snapshot!(plain(&markdown(text, 40)).replace('\u{a0}', "~"), @r"
+    Test    | Result
+    ─────────────────────────
+    boot    | 12 s [Source~2]
+    network | fails
+    ");
+    insta::assert_snapshot!(plain(&markdown(text, 20)).replace('\u{a0}', "~"), @r"
+    Test | Result
+    boot | 12 s
+    [Source~2]
+    network | fails
+    ");
+}
+
+#[test]
 fn wide_characters_are_cut_between_not_within() {
     assert_eq!(fit("日本語", 5), "日本…");
     assert_eq!(pad("日本", 5), "日本 ");
@@ -780,4 +801,73 @@ fn the_meter_says_what_the_next_prompt_holds_and_fits_sixty_columns() {
     let narrow = line(58).unwrap();
     assert!(width(&narrow) <= 58 && narrow.contains("2,000 evid+"), "{narrow}");
     assert_eq!(line(20), None);
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let mut desk = Desk::open();
+    desk.keys(&["F2"]);
+    for key in ["e", "y", "w", "+", "-", "B", "c", "=", "a", "o", "r", "P", "D", "Alt+2"] {
+        desk.app.handle(Event::ProblemDismissed);
+        let wished = desk.keys(&[key]);
+        assert!(desk.app.problem().is_some(), "{key}: {wished:?}");
+        assert!(desk.screen.popup.is_none(), "{key}");
+    }
+}
+
+#[test]
+fn an_earlier_question_that_was_added_to_is_not_replaced() {
+    let mut desk = kept();
+    desk.press(&key("Up"));
+    assert_eq!(desk.screen.composer.text(), "hi");
+    desk.press(&Input::Paste(" there".into()));
+    desk.press(&key("Up"));
+    assert_eq!(desk.screen.composer.text(), "hi there");
+    desk.screen.composer.clear();
+    desk.keys(&["Up", "Alt+Enter", "Up"]);
+    assert_eq!(desk.screen.composer.text(), "hi\n");
+}
+
+#[test]
+fn what_was_asked_elsewhere_comes_back_in_a_new_conversation() {
+    let mut desk = kept();
+    desk.keys(&["Ctrl+N", "Up"]);
+    assert_eq!(desk.screen.composer.text(), "hi");
+}
+
+#[test]
+fn a_paste_that_is_a_document_is_refused() {
+    let mut desk = Desk::open();
+    desk.press(&Input::Paste("many words ".repeat(100_000)));
+    assert!(desk.screen.composer.is_empty() && desk.app.problem().is_some());
+}
+
+#[test]
+fn a_reason_belongs_to_the_turn_it_was_begun_for() {
+    let mut desk = kept();
+    desk.keys(&["F2", "-"]);
+    desk.app.handle(Event::ConversationChosen(ConversationId(4)));
+    let record = desk.app.conversations()[1].clone();
+    let turns = vec![desk.app.turns()[0].record.clone()];
+    desk.app.handle(Event::ConversationOpened { record, turns });
+    let wished = desk.keys(&["1", "Enter"]);
+    assert!(!wished.iter().any(|one| matches!(one, Intent::App(Event::TurnRated { .. }))), "{wished:?}");
+    assert_eq!(desk.app.turns()[0].record.feedback, None);
+}
+
+#[test]
+fn the_open_domain_is_not_opened_again() {
+    let mut desk = kept();
+    let listed = desk.app.domain().unwrap().clone();
+    desk.app.handle(Event::DomainsListed(vec![listed]));
+    assert_eq!(desk.keys(&["F6", "g", "Enter"]), []);
+    assert!(desk.app.conversation().is_some(), "what was open stays open");
+}
+
+#[test]
+fn looking_for_a_text_from_the_composer_looks_in_the_conversation() {
+    let mut desk = kept();
+    desk.keys(&["i", "Ctrl+P", "l", "o", "o", "k", " ", "f", "o", "r", "Enter", "h", "i", "Enter"]);
+    assert_eq!(desk.screen.focus(), Pane::Conversation);
+    assert!(desk.screen.find.is_some());
 }

@@ -80,6 +80,22 @@ fn a_citation_stands_in_brackets_and_the_selected_row_has_a_pointer_in_every_the
 }
 
 #[test]
+fn text_from_right_to_left_leaves_the_frame_whole_and_turns_nothing_else_round() {
+    for size in [(60, 20), (80, 24), (120, 40), (200, 60)] {
+        let whole = lines(&Stage::asked("Who replaces the modem now?").frame(size));
+        let mut stage = Stage::asked("מי מחליף \u{202e}את\u{2067} המודם \u{200f}של התחנה?");
+        let drawn = lines(&stage.frame(size));
+        for ((text, _), (without, _)) in drawn.iter().zip(&whole) {
+            assert!(!text.contains(['\u{202e}', '\u{2067}', '\u{200f}']), "{text}");
+            let borders =
+                |line: &str| line.chars().enumerate().filter(|(_, c)| "┃│┏┗┓┛".contains(*c)).collect::<Vec<_>>();
+            assert_eq!(borders(text), borders(without), "{text}");
+        }
+        assert!(drawn.iter().any(|(text, _)| text.contains("המודם")), "{size:?}");
+    }
+}
+
+#[test]
 fn high_contrast_leaves_no_cell_to_the_terminal_and_nothing_dim() {
     for (state, make) in states() {
         let terminal = make(theme(ThemeName::HighContrast)).frame((120, 40));

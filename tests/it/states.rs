@@ -63,6 +63,11 @@ pub(crate) fn states() -> Vec<State> {
         ("help full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('?')),
         ("help looked through", |theme| looked_through(Stage::answered().in_theme(theme).at(Pane::Conversation))),
         ("palette full", |theme| palette(theme)),
+        ("settings full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('S')),
+        ("reasons full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('-')),
+        ("title full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('r')),
+        ("export full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('w')),
+        ("purge full", |theme| with_trash().in_theme(theme).at(Pane::Lists).key('G').key('D')),
     ]
 }
 

@@ -34,7 +34,7 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
         let _ = writeln!(text, "*Asks again:* {}\n", plain(&again));
     }
     if let Some(answer) = &turn.trace.answer {
-        let _ = writeln!(text, "{}\n", without_html(clean_text(&answer.text).trim()));
+        let _ = writeln!(text, "{}\n", without_acts(clean_text(&answer.text).trim()));
     }
     if let Some(ending) = ending(turn) {
         let _ = writeln!(text, "**{}**\n", plain(&ending));
@@ -102,9 +102,9 @@ fn plain(line: &str) -> String {
     text
 }
 
-/// An answer keeps its Markdown, but no tag in it is one.
-fn without_html(answer: &str) -> String {
-    answer.replace('<', "&lt;")
+/// An answer keeps its Markdown, but nothing in it is a tag, a link or a picture, which a reader would load.
+fn without_acts(answer: &str) -> String {
+    answer.replace('<', "&lt;").replace("](", "]\\(").replace("][", "]\\[").replace("]:", "]\\:").replace("![", "!\\[")
 }
 
 /// A fence longer than any in the text.
@@ -126,6 +126,19 @@ mod tests {
     fn a_text_cannot_close_its_fence() {
         assert_eq!(fence("plain"), "```");
         assert_eq!(fence("a ````` b ``"), "``````");
+    }
+
+    #[test]
+    fn nothing_in_an_answer_is_a_link_or_a_picture() {
+        let written = "see [x](javascript:1), ![](http://h/?q) ![a][b] and [Source 1]\n[b]: http://h <img src=x>";
+        let answer = without_acts(written);
+        let events = pulldown_cmark::Parser::new(&answer);
+        let acts = events.filter(|event| {
+            use pulldown_cmark::{Event, Tag};
+            matches!(event, Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::Link { .. } | Tag::Image { .. }))
+        });
+        assert_eq!(acts.count(), 0, "{answer}");
+        assert!(answer.contains("[Source 1]"), "{answer}");
     }
 
     #[test]

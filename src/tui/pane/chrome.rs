@@ -122,8 +122,14 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     let words = screen.words;
     let room = usize::from(area.width);
     let engine = app.engine();
-    let loading = engine.loading.as_ref().map(|loading| words.loading(&clean_line(loading)));
-    let rest = if app.missing_models().is_some() { words.models_missing() } else { words.ready() };
+    let loading = engine.loading.as_ref().map(|loading| words.loading(&clean_line(&loading.says())));
+    let rest = if app.is_opening() {
+        words.opening_short()
+    } else if app.missing_models().is_some() {
+        words.models_missing()
+    } else {
+        words.ready()
+    };
     let mut phase = stage(app, screen, now).or(loading);
     if let Some(reading) = app.ingesting().map(|running| reading(running, words)) {
         phase = Some(phase.map_or_else(|| reading.clone(), |phase| format!("{phase} · {reading}")));
@@ -143,7 +149,7 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     let about = |profile: String| {
         // What stands last is left out first.
         let memory = engine.memory.map(|bytes| words.in_memory(&words.number(&gigabytes(bytes))));
-        let mut about = vec![profile, clean_line(&engine.generator), clean_line(&engine.device)];
+        let mut about = vec![profile, clean_line(&engine.generator), words.device(&clean_line(&engine.device))];
         about.extend([memory.unwrap_or_default(), clean_line(&engine.embedder)]);
         about.retain(|text| !text.is_empty());
         about
@@ -197,10 +203,8 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
         return Line::styled(screen.words.leaves(&key), theme.warn);
     }
     if let Some(notice) = app.notice() {
-        return Line::styled(
-            fit_middle(&format!(" ✓ {}", clean_line(&screen.words.notice(notice))), room),
-            theme.accent,
-        );
+        let (sign, style) = if notice.is_failure() { ('!', theme.warn) } else { ('✓', theme.accent) };
+        return Line::styled(fit_middle(&format!(" {sign} {}", clean_line(&screen.words.notice(notice))), room), style);
     }
     let mut spans = vec![Span::raw(" ")];
     let find = match &screen.popup {
@@ -280,7 +284,7 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
             again.into_iter().chain(keys).chain(more).collect()
         }
         Popup::Compare(_) => {
-            vec![(Action::Back, words.close()), (Action::Toggle, words.choose()), short(Action::Down)]
+            vec![(Action::Back, words.close()), (Action::Toggle, words.choose()), (Action::Down, words.next())]
         }
         Popup::Comparison(view) => {
             let running = view.is_running(app);

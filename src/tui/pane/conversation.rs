@@ -199,7 +199,7 @@ pub(in crate::tui) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime
     let doing = if app.is_canceling() {
         words.stopping().to_owned()
     } else if let Some(loading) = app.engine().loading.as_ref().filter(|_| turn.streamed.is_empty()) {
-        words.loading_first(&clean_line(loading))
+        words.loading_first(&clean_line(&loading.says()))
     } else {
         match app.phase() {
             Phase::Idle => return None,

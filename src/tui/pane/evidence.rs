@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::table::{self, TableLook};
-use super::{Focus, say, side_block, side_block_of};
+use super::{say, say_below, side_block, side_block_of};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
 use crate::prompt::CutHow;
@@ -45,12 +45,14 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         let text = if running { words.searching() } else { words.nothing_found() };
         return say(text, frame, inner, &theme);
     }
+    let mut stepped = false;
     if let Some(find) = screen.find.as_mut().filter(|_| screen.focus == Pane::Evidence) {
         let has = |hit: &Hit| [&hit.title, &hit.location, &hit.content].iter().any(|text| find.is_in(text));
         let matches: Vec<usize> =
             turn.hits().iter().enumerate().filter(|(_, hit)| has(hit)).map(|(at, _)| at).collect();
         if let Some(to) = find.step(&matches, screen.evidence.selected) {
             (screen.evidence.selected, screen.evidence.closed, screen.evidence.reveal) = (to, false, true);
+            stepped = true;
         }
     }
     let width = usize::from(inner.width).saturating_sub(1);
@@ -60,14 +62,17 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     let farthest = screen.evidence.table.as_ref().map_or(0, |table| table.farthest(width.saturating_sub(4)));
     screen.evidence.left = screen.evidence.left.min(farthest);
     let Laid { mut lines, owners, selected, table } = lay_out(app, screen, turn, width);
-    if let Some(find) = screen.find.as_ref().filter(|_| screen.focus == Pane::Evidence) {
-        find.mark(&mut lines);
-    }
+    let find = screen.find.as_ref().filter(|_| screen.focus == Pane::Evidence);
+    let marked = find.map(|find| find.mark(&mut lines)).unwrap_or_default();
     let height = usize::from(inner.height);
     screen.evidence.scroll.covered = table.as_ref().map_or(0, |table| table.header.len());
     let mut view = screen.evidence.scroll.view(lines.len(), height);
     if std::mem::take(&mut screen.evidence.reveal) {
-        screen.evidence.scroll.reveal(selected);
+        screen.evidence.scroll.reveal(selected.clone());
+        // The place that was looked for may be far below the first line of a long hit.
+        if let Some(place) = marked.iter().find(|line| stepped && selected.contains(line)) {
+            screen.evidence.scroll.reveal(*place..*place + 1);
+        }
         view = screen.evidence.scroll.view(lines.len(), height);
     }
     screen.targets.rows(Pane::Evidence, inner, owners.into_iter().skip(view.start));
@@ -78,15 +83,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         }
     }
     frame.render_widget(Paragraph::new(seen), inner);
-    let below = screen.evidence.scroll.below();
-    if below > 0 {
-        let focus = Focus::of(screen, Pane::Evidence);
-        let style = if focus == Focus::Here { theme.accent } else { theme.dim };
-        let text = Line::styled(words.lines_below(below), style).right_aligned();
-        let bottom =
-            Rect { y: area.bottom().saturating_sub(1), height: 1, x: area.x + 1, width: area.width.saturating_sub(3) };
-        frame.render_widget(text, bottom);
-    }
+    say_below(screen.evidence.scroll.below(), (screen, Pane::Evidence, area), frame);
 }
 
 /// The hits as lines, each with the hit it is of.

@@ -1,17 +1,20 @@
 //! Domains, the conversations of the open one, and those of them in the trash.
 
+use std::ops::Range;
+
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::chrome::reading;
-use super::{Focus, block, say};
+use super::{Focus, block, say, say_below};
 use crate::app::{Answering, App, DomainHealth, DomainSummary, FoundConversations, TurnKey};
 use crate::base::{ConversationId, DomainName, clean_line};
 use crate::history::{ConversationRecord, Found, MOST_FOUND};
 use crate::tui::action::{Action, Place};
 use crate::tui::find::Way;
+use crate::tui::outline::Scroll;
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
 use crate::tui::words::{Noun, Words};
@@ -97,10 +100,10 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     let mut cursor_line = domain_lines(app, domains, (&look, screen.lists), (&mut lines, &mut owners));
     lines.push(Line::default());
     if let Some(found) = app.found() {
-        let here = (screen.lists, &mut owners);
-        let height = usize::from(inner.height);
-        cursor_line = found_lines(app, (found, cursor_line), (&look, height), (here, &mut lines));
-        return draw_from((lines, owners), cursor_line, (screen, inner), frame);
+        let scroll = &mut screen.lists_scroll;
+        let at = (screen.lists, scroll, usize::from(inner.height));
+        let seen = found_lines(app, (found, cursor_line), (&look, at), (&mut owners, &mut lines));
+        return draw_seen((lines, owners), seen, (screen, area, inner), frame);
     }
     lines.push(Line::styled(words.conversations(), theme.dim));
     let unlisted = app.unlisted().count();
@@ -113,8 +116,9 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
         let between = if at < unlisted + app.conversations().len() { 0 } else { 2 };
         cursor_line = lines.len() + at + between;
     }
-    let top = (cursor_line + 1).saturating_sub(usize::from(inner.height));
-    let seen = top..top + usize::from(inner.height);
+    let trash = if app.trash().is_empty() { 0 } else { 2 + app.trash().len() };
+    let total = lines.len() + unlisted + app.conversations().len() + trash;
+    let seen = screen.lists_scroll.view_around(total, usize::from(inner.height), cursor_line);
     for (at, left) in (domains.len()..).zip(app.unlisted()) {
         owners.resize(lines.len(), None);
         owners.push(Some(at));
@@ -147,7 +151,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
             Line::default()
         });
     }
-    draw_from((lines, owners), cursor_line, (screen, inner), frame);
+    draw_seen((lines, owners), seen, (screen, area, inner), frame);
 }
 
 /// What stands beside the title of a conversation.
@@ -198,31 +202,31 @@ fn domain_lines(
 /// Lines, and the entry each belongs to.
 type Owned = (Vec<Line<'static>>, Vec<Option<usize>>);
 
-/// Draws lines so that the cursor's is seen.
-fn draw_from(owned: Owned, cursor_line: usize, at: (&mut ScreenState, Rect), frame: &mut Frame<'_>) {
-    let ((lines, owners), (screen, inner)) = (owned, at);
-    let top = (cursor_line + 1).saturating_sub(usize::from(inner.height));
-    screen.targets.rows(Pane::Lists, inner, owners.into_iter().skip(top));
-    let seen: Vec<Line<'static>> = lines.into_iter().skip(top).collect();
+/// Draws the lines that are seen, and says how many are below.
+fn draw_seen(owned: Owned, seen: Range<usize>, at: (&mut ScreenState, Rect, Rect), frame: &mut Frame<'_>) {
+    let ((lines, owners), (screen, area, inner)) = (owned, at);
+    screen.targets.rows(Pane::Lists, inner, owners.into_iter().skip(seen.start));
+    let below = lines.len().saturating_sub(seen.end);
+    let seen: Vec<Line<'static>> = lines.into_iter().skip(seen.start).take(seen.len()).collect();
     frame.render_widget(Paragraph::new(seen), inner);
+    say_below(below, (screen, Pane::Lists, area), frame);
 }
 
 /// Turns of a found conversation that are shown.
 const MOST_TURNS: usize = 8;
 
-/// Lines, the selected entry, and the entry each line belongs to.
-type Rows<'a> = ((usize, &'a mut Vec<Option<usize>>), &'a mut Vec<Line<'static>>);
+/// The entry each line belongs to, and the lines.
+type Rows<'a> = (&'a mut Vec<Option<usize>>, &'a mut Vec<Line<'static>>);
 
-/// The conversations that were found, the selected one with its places. Gives the cursor's line, which is the one given
-/// where it is not here.
+/// The conversations that were found, the selected one with its places. Gives the lines that are seen; `above` is the
+/// cursor's where it is not here.
 fn found_lines(
     app: &App,
     (found, above): (&FoundConversations, usize),
-    (look, height): (&Row, usize),
-    rows: Rows<'_>,
-) -> usize {
+    (look, (selected, scroll, height)): (&Row, (usize, &mut Scroll, usize)),
+    (owners, lines): Rows<'_>,
+) -> Range<usize> {
     let (theme, words) = (look.theme, look.words);
-    let ((selected, owners), lines) = rows;
     let before = app.domains().map_or(0, <[_]>::len);
     let title = words.conversations_with(&clean_line(&found.text));
     lines.push(Line::styled(fit(&title, look.width), theme.dim));
@@ -233,8 +237,9 @@ fn found_lines(
     let places = here.map(|(_, one)| places(one, look)).unwrap_or_default();
     // Each but the selected one has a line, so that the cursor's is known before they are drawn.
     let cursor_line = here.map_or(above, |(at, _)| lines.len() + at + places.len());
-    let top = (cursor_line + 1).saturating_sub(height);
-    let seen = top..top + height;
+    let is_cut = found.found.len() >= MOST_FOUND;
+    let total = lines.len() + found.found.len() + places.len() + usize::from(is_cut);
+    let seen = scroll.view_around(total, height, cursor_line);
     for (at, one) in (before..).zip(&found.found) {
         owners.resize(lines.len(), None);
         owners.push(Some(at));
@@ -254,10 +259,10 @@ fn found_lines(
             lines.extend(places.iter().cloned());
         }
     }
-    if found.found.len() >= MOST_FOUND {
+    if is_cut {
         lines.push(Line::styled(fit(&words.only_the_latest(MOST_FOUND), look.width), theme.dim));
     }
-    cursor_line
+    seen
 }
 
 /// The turns in which it was found.
@@ -371,10 +376,11 @@ mod tests {
         let all = FoundConversations { text: "ox".into(), found: all };
         let look = Row { width: 40, cursor: Some(150), theme: Theme::plain(), words: Words::default() };
         let (mut owners, mut lines) = (Vec::new(), Vec::new());
-        let cursor = found_lines(&App::default(), (&all, 0), (&look, 20), ((150, &mut owners), &mut lines));
+        let at = (150, &mut Scroll::default(), 20);
+        let seen = found_lines(&App::default(), (&all, 0), (&look, at), (&mut owners, &mut lines));
         let text = |at: usize| lines[at].to_string();
         assert!(text(151).contains("Conversation 150"), "{}", text(151));
-        assert!(text(cursor).contains("12 more turns"), "{}", text(cursor));
+        assert!(text(seen.end - 1).contains("12 more turns"), "{}", text(seen.end - 1));
         assert!(lines.iter().filter(|line| line.width() > 0).count() < 30);
         assert!(lines.last().unwrap().to_string().contains("the latest 200"));
     }

@@ -221,3 +221,15 @@ fn say(text: &str, frame: &mut Frame<'_>, inner: Rect, theme: &Theme) {
     let lines = super::text::paragraphs(text, theme.dim, usize::from(inner.width).saturating_sub(1), &indent);
     frame.render_widget(Paragraph::new(lines), inner);
 }
+
+/// Says in the frame of a pane how many lines are below it, where there are some.
+fn say_below(below: usize, (screen, pane, area): (&ScreenState, Pane, Rect), frame: &mut Frame<'_>) {
+    if below == 0 {
+        return;
+    }
+    let style = if Focus::of(screen, pane) == Focus::Here { screen.theme.accent } else { screen.theme.dim };
+    let text = Line::styled(screen.words.lines_below(below), style).right_aligned();
+    let bottom =
+        Rect { y: area.bottom().saturating_sub(1), height: 1, x: area.x + 1, width: area.width.saturating_sub(3) };
+    frame.render_widget(text, bottom);
+}

@@ -327,6 +327,15 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
         let (prompt, reused) = (words.thousands(completion.prompt_tokens), words.thousands(completion.reused_tokens));
         words.in_and_out(&prompt, &reused, &words.thousands(completion.tokens.len()))
     };
+    let explained = trace.attribution.as_ref().and_then(|attribution| {
+        let all = attribution.clusters.iter().flat_map(|cluster| &cluster.counterfactuals).map(|one| &one.completion);
+        let (mut prompt, mut reused, mut said) = (0, 0, 0);
+        for one in all {
+            (prompt, reused, said) = (prompt + one.prompt_tokens, reused + one.reused_tokens, said + one.tokens.len());
+        }
+        let (prompt, reused) = ((prompt, words.thousands(prompt)), words.thousands(reused));
+        (prompt.0 > 0).then(|| words.in_and_out(&prompt.1, &reused, &words.thousands(said)))
+    });
     let rewrite = trace.rewrite.as_ref().and_then(|rewrite| rewrite.completion.as_ref());
     let translation = trace.translation.as_ref();
     let translated = translation.and_then(|translation| translation.completion.as_ref());
@@ -338,7 +347,7 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
         (words.cost_retrieve(), times.retrieve, String::new()),
         (words.cost_first_token(), times.first_token, words.part_of_answer().to_owned()),
         (words.cost_answer(), times.answer, completion.map(generated).unwrap_or_default()),
-        (words.cost_explain(), times.explain, String::new()),
+        (words.cost_explain(), times.explain, explained.unwrap_or_default()),
         (words.cost_total(), times.total, String::new()),
     ]);
     for (name, time, tokens) in rows {

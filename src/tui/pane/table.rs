@@ -8,11 +8,11 @@ use ratatui::text::{Line, Span};
 
 use crate::base::{EvidenceId, clean_line};
 use crate::evidence::TableGrid;
-use crate::tui::text::{fit, one_line, pad, width, window};
+use crate::tui::text::{Indent, fit, one_line, pad, width, window, wrap};
 use crate::tui::theme::Theme;
 use crate::tui::words::{Noun, Words};
 
-/// Widest a column gets; longer cells are cut.
+/// Widest a column gets; longer cells are cut, and those of the hit's row stand whole below it.
 const WIDEST: usize = 32;
 /// Rows shown around the hit's row.
 const AROUND: usize = 4;
@@ -129,6 +129,16 @@ pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>)
     if last < grid.rows.len() {
         let more = words.counted(grid.rows.len() - last, Noun::Row);
         lines.push(Line::styled(words.rows_below(&more), theme.dim));
+    }
+    // A cell that is cut in the hit's row is what the hit may be about.
+    for (at, cell) in hit.and_then(|hit| cells.get(hit + 1)).into_iter().flatten().enumerate() {
+        if width(cell) > WIDEST {
+            let name = cells.first().and_then(|header| header.get(at)).map_or("", String::as_str);
+            let indent = Indent { first: Span::styled("▶ ", theme.accent), rest: Span::raw("  ") };
+            let name = if name.is_empty() { Vec::new() } else { vec![Span::styled(format!("{name}: "), theme.dim)] };
+            let text = name.into_iter().chain([Span::styled(cell.clone(), theme.text)]).collect::<Vec<_>>();
+            lines.extend(wrap(&text, look.width, &indent));
+        }
     }
     if total > room {
         let from = if left == 0 { 0 } else { measured.fixed(room) + left };

@@ -1,6 +1,6 @@
 //! The bars around the panes, the composer, what the running turn is doing, and the tokens of a prompt.
 
-use super::{Words, texts};
+use super::{Noun, Words, texts};
 use crate::config::{GpuRoom, NoUse, ProfileReason};
 
 texts! { BARS
@@ -105,6 +105,7 @@ texts! { BARS
     ask_again = "ask again", "erneut fragen";
     scroll_table = "scroll table", "Tabelle verschieben";
     in_memory(size: &str) = "{size} in memory", "{size} im Speicher";
+    layers_on(some: &str, all: &str, gpu: &str) = "{some} of {all} layers on {gpu}", "{some} von {all} Schichten auf {gpu}";
     to_its_source = "to its source", "zur Quelle";
     to_its_citation = "to the answer", "zur Antwort";
     all_conversations = "all conversations", "alle Gespräche";
@@ -113,6 +114,20 @@ texts! { BARS
 }
 
 impl Words {
+    /// What computes, as the engine says it: `CPU, 2 threads`, `20 of 29 layers on NVIDIA H100`.
+    pub(in crate::tui) fn device(self, summary: &str) -> String {
+        let part = |part: &str| {
+            let threads = part.strip_suffix(" threads").or_else(|| part.strip_suffix(" thread"));
+            if let Some(number) = threads.and_then(|number| number.parse().ok()) {
+                return self.counted(number, Noun::Thread);
+            }
+            let layers =
+                part.split_once(" layers on ").and_then(|(layers, gpu)| Some((layers.split_once(" of ")?, gpu)));
+            layers.map_or_else(|| part.to_owned(), |((some, all), gpu)| self.layers_on(some, all, gpu))
+        };
+        summary.split(", ").map(part).collect::<Vec<_>>().join(", ")
+    }
+
     /// Why this profile runs.
     pub(in crate::tui) fn profile_reason(self, reason: ProfileReason) -> &'static str {
         match reason {

@@ -72,12 +72,13 @@ pub(in crate::tui) enum Noun {
     Row,
     Sentence,
     Source,
+    Thread,
     Token,
 }
 
 impl Noun {
     #[cfg(test)]
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Cluster,
         Self::Document,
         Self::Evidence,
@@ -86,6 +87,7 @@ impl Noun {
         Self::Row,
         Self::Sentence,
         Self::Source,
+        Self::Thread,
         Self::Token,
     ];
 
@@ -108,6 +110,8 @@ impl Noun {
             (Self::Sentence, Language::German) => ("Satz", "Sätze"),
             (Self::Source, Language::English) => ("source", "sources"),
             (Self::Source, Language::German) => ("Quelle", "Quellen"),
+            (Self::Thread, Language::English) => ("thread", "threads"),
+            (Self::Thread, Language::German) => ("Thread", "Threads"),
             (Self::Token, Language::English) => ("token", "tokens"),
             (Self::Token, Language::German) => ("Token", "Token"),
         }

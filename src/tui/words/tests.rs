@@ -334,3 +334,17 @@ fn the_parts_of_a_context_have_names_of_their_own() {
     }
     assert_eq!(GERMAN.how(How::Regenerated), "neu erzeugt");
 }
+
+#[test]
+fn what_computes_is_said_in_the_language_of_the_screen() {
+    let german = Words::of(Language::German);
+    assert_eq!(german.device("CPU, 2 threads, AVX-512"), "CPU, 2 Threads, AVX-512");
+    assert_eq!(
+        german.device("20 of 29 layers on NVIDIA H100, CPU, 1 thread"),
+        "20 von 29 Schichten auf NVIDIA H100, CPU, 1 Thread"
+    );
+    assert_eq!(
+        Words::default().device("20 of 29 layers on NVIDIA H100, CPU, 1 thread"),
+        "20 of 29 layers on NVIDIA H100, CPU, 1 thread"
+    );
+}
