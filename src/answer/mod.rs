@@ -9,6 +9,7 @@
 mod check;
 pub mod citation;
 mod error;
+mod figures;
 mod generate;
 mod named;
 mod names;

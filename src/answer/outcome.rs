@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Named, citation};
+use super::{Named, citation, figures};
 use crate::base::{Language, Millis};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
@@ -120,6 +120,12 @@ impl Answer {
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.completion.finish == Finish::Length
+    }
+
+    /// Its figures that stand in none of its sources, nor in the question: made up or worked out, they cannot be looked up.
+    #[must_use]
+    pub fn figures_in_no_source(&self) -> Vec<String> {
+        if self.answered { figures::in_no_source(&self.text, &self.prompt) } else { Vec::new() }
     }
 
     /// Writing it and asking for its sources.

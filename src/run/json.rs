@@ -52,6 +52,8 @@ pub(super) struct AskJson<'a> {
     answered: bool,
     citations: &'a [usize],
     invalid_citations: &'a [usize],
+    /// Figures of the answer that stand in none of the sources it was given, nor in the question.
+    figures_in_no_source: Vec<String>,
     /// The citations are those the model gave when it was asked for them behind its answer.
     citations_asked_for: bool,
     /// The answer ends where it had to end at the latest.
@@ -247,6 +249,7 @@ impl<'a> AskJson<'a> {
             answered: answer.is_some_and(|answer| answer.answered),
             citations: answer.map_or(&[], |answer| &answer.citations),
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
+            figures_in_no_source: answer.map(Answer::figures_in_no_source).unwrap_or_default(),
             citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
             answer_cut: answer.is_some_and(Answer::is_cut),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),

@@ -50,6 +50,10 @@ pub(super) fn answer(record: &TurnRecord) -> String {
     let mut text = String::new();
     if let Some(answer) = &record.trace.answer {
         let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
+        let figures = answer.figures_in_no_source();
+        if !figures.is_empty() {
+            let _ = writeln!(text, "In no source: {}", figures.join("  "));
+        }
         if !answer.invalid_citations.is_empty() {
             let numbers: Vec<String> = answer.invalid_citations.iter().map(usize::to_string).collect();
             let _ = writeln!(text, "Not a source: the answer names {}, which it was not given", numbers.join(", "));

@@ -35,6 +35,8 @@ pub(super) struct Find {
     pub(super) line: Option<usize>,
     /// Which match the pane is at, from 1, and how many there are.
     pub(super) at: (usize, usize),
+    /// The pane it was looked for in has not been left since.
+    is_here: bool,
 }
 
 impl Find {
@@ -42,7 +44,14 @@ impl Find {
     pub(super) fn new(text: &str) -> Option<Self> {
         let letters = folded(text.trim());
         let text = text.trim().to_owned();
-        (!letters.is_empty()).then_some(Self { text, letters, wanted: Some(Way::Here), line: None, at: (0, 0) })
+        (!letters.is_empty()).then_some(Self {
+            text,
+            letters,
+            wanted: Some(Way::Here),
+            line: None,
+            at: (0, 0),
+            is_here: true,
+        })
     }
 
     /// Wants a step.
@@ -50,9 +59,14 @@ impl Find {
         self.wanted = Some(way);
     }
 
-    /// A step that no pane took is wanted no more.
-    pub(super) fn want_none(&mut self) {
-        self.wanted = None;
+    /// Another pane is looked at: a step that no pane took is wanted no more.
+    pub(super) fn leave(&mut self) {
+        (self.wanted, self.at, self.is_here) = (None, (0, 0), false);
+    }
+
+    /// Whether there is something to say of it where the focus is.
+    pub(super) fn says_something(&self) -> bool {
+        self.is_here || self.at.1 > 0
     }
 
     /// Whether a text has it.

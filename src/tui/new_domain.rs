@@ -21,6 +21,8 @@ pub(super) struct NewDomain {
     pub(super) folder: TextArea<'static>,
     pub(super) name: TextArea<'static>,
     pub(super) at: Field,
+    /// The name was proposed, and the first letter that is typed takes its place.
+    is_proposed: bool,
     /// Why it was not taken.
     pub(super) refused: Option<NotTaken>,
 }
@@ -59,8 +61,16 @@ impl NewDomain {
     /// Takes in a paste, on one line.
     pub(super) fn paste(&mut self, text: &str) {
         let text = clean_line(text);
+        self.replace_proposed();
         self.line().insert_str(text);
         self.refused = None;
+    }
+
+    /// Empties a name that was only proposed, where another one begins to be typed.
+    fn replace_proposed(&mut self) {
+        if self.at == Field::Name && std::mem::take(&mut self.is_proposed) {
+            self.name = TextArea::default();
+        }
     }
 
     fn turn(&mut self) {
@@ -71,6 +81,7 @@ impl NewDomain {
         if self.at == Field::Name && text_of(&self.name).is_empty() {
             self.name = TextArea::new(vec![proposed(&text_of(&self.folder))]);
             self.name.move_cursor(CursorMove::End);
+            self.is_proposed = true;
         }
     }
 
@@ -114,6 +125,11 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action:
             Err((at, why)) => (form.at, form.refused) = (at, Some(why)),
         },
         _ => {
+            if matches!(key.code, KeyCode::Char(_)) && key.modifiers.is_empty() {
+                form.replace_proposed();
+            }
+            // A name that is edited is one's own.
+            form.is_proposed &= form.at == Field::Folder;
             if type_into(form.line(), key, action) {
                 form.refused = None;
             }

@@ -142,7 +142,7 @@ pub(super) fn look_for(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         if app.domain().is_none() {
             return refused(Refusal::NoDomain);
         }
-        (Asked::Words, app.found().map(|found| found.text.clone()))
+        (Asked::Words, None)
     } else {
         (Asked::Text, screen.find.as_ref().map(|find| find.text.clone()))
     };

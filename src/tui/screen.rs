@@ -335,7 +335,7 @@ impl ScreenState {
     pub fn set_focus(&mut self, pane: Pane) {
         if let Some(find) = self.find.as_mut().filter(|_| self.focus != pane) {
             // It was wanted of the pane that is left.
-            find.want_none();
+            find.leave();
         }
         self.focus = pane;
         let own_column = pane == Pane::Lists && self.columns > 2;
@@ -412,6 +412,16 @@ impl ScreenState {
             self.lists = now;
         }
         self.lists = self.lists.min(entries.saturating_sub(1));
+        // What was thrown away is not gone along with: the same key again would remove it for good.
+        let was_listed =
+            self.listed.as_ref().is_some_and(|(at, on)| *at == self.lists && matches!(on, Entry::Conversation(_)));
+        if was_listed
+            && matches!(pane::entry(app, self.lists), Some(Entry::Trashed(_)))
+            && let Some(before) = self.lists.checked_sub(1)
+            && !matches!(pane::entry(app, before), Some(Entry::Trashed(_)))
+        {
+            self.lists = before;
+        }
         self.listed = pane::entry(app, self.lists).map(|on| (self.lists, on));
     }
 }

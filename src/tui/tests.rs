@@ -871,3 +871,34 @@ fn looking_for_a_text_from_the_composer_looks_in_the_conversation() {
     assert_eq!(desk.screen.focus(), Pane::Conversation);
     assert!(desk.screen.find.is_some());
 }
+
+#[test]
+fn the_cursor_does_not_go_along_into_the_trash() {
+    let mut desk = kept();
+    desk.keys(&["F6", "j", "D"]);
+    let (all, mut trash) = (desk.app.conversations().to_vec(), desk.app.trash().to_vec());
+    trash.insert(0, ConversationRecord { deleted_at: Some(NOW), ..all[1].clone() });
+    let (domain, conversations) = ("wiki".parse().unwrap(), vec![all[0].clone()]);
+    desk.app.handle(Event::ConversationsListed { domain, conversations, trash });
+    let wished = desk.keys(&["D"]);
+    let other = Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7)));
+    assert_eq!(wished, [Intent::App(other)], "not the one that is in the trash");
+}
+
+#[test]
+fn a_name_that_is_typed_takes_the_place_of_the_proposed_one() {
+    let mut desk = Desk::open();
+    desk.keys(&["F8", "d", "o", "c", "s", "Tab", "w", "i"]);
+    let Some(popup::Popup::NewDomain(form)) = &desk.screen.popup else { panic!("it is not open") };
+    assert_eq!(form.name.lines(), ["wi"]);
+}
+
+#[test]
+fn what_was_looked_for_elsewhere_takes_no_room_from_the_keys() {
+    let mut desk = kept();
+    desk.keys(&["F2", "/", "h", "i", "Enter"]);
+    let find = |desk: &Desk| desk.screen.find.as_ref().is_some_and(find::Find::says_something);
+    assert!(find(&desk));
+    desk.keys(&["F4"]);
+    assert!(!find(&desk));
+}

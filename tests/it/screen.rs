@@ -225,7 +225,7 @@ fn prompt() -> Prompt {
             segment(Part::Evidence { rank: 4 }, "Source 4: Board | Revision | Power\n", 310),
             segment(Part::Evidence { rank: 3 }, "Source 3: - order spare antennas\n", 84),
             segment(Part::Evidence { rank: 2 }, "Source 2: The modem of station Kestrel …\n", 121),
-            segment(Part::Evidence { rank: 1 }, "Source 1: Row 3 in Table 1: Member is Alice …\n", 77),
+            segment(Part::Evidence { rank: 1 }, "Source 1: Row 3 in Table 1: Member is Alice, due 2025-03-14 …\n", 77),
             segment(Part::Question, "Who replaces the modem?", 9),
         ],
         stop: vec!["User:".into()],
@@ -990,4 +990,12 @@ fn no_size_is_too_small_to_draw() {
     }
     let tiny = Stage::answered().frame((20, 5));
     assert!(tiny.backend().to_string().contains("window too small"));
+}
+
+#[test]
+fn a_figure_that_stands_in_no_source_is_named() {
+    let mut stage = Stage::searched("Who replaces the modem?");
+    stage.finish(TurnKey(1), answer("It costs 75,000 and is due on 2025-03-14. [Source 1]", vec![]));
+    let drawn = stage.frame((80, 24)).backend().to_string();
+    assert!(drawn.contains("! in no source: 75,000 "), "{drawn}");
 }

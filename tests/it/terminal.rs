@@ -90,7 +90,7 @@ fn a_follow_up_is_completed_from_the_turn_before_and_answered() {
 }
 
 #[test]
-fn a_text_is_looked_for_in_a_pane_and_in_all_conversations() {
+fn a_text_is_looked_for_in_a_pane_and_in_the_conversations() {
     let Some(program) = with_domain() else { return };
     let mut session = answered(&program, 120, 40);
     session.type_keys(F3);
@@ -105,11 +105,11 @@ fn a_text_is_looked_for_in_a_pane_and_in_all_conversations() {
     session.wait_for("the end of the search", |screen| !screen.contains("“harbour”"));
     session.type_keys(F6);
     session.type_keys("/");
-    session.wait_for_text("Look for words in all conversations");
+    session.wait_for_text("Look for words in the conversations of the domain");
     session.type_keys("nothing-of-the-kind\r");
     session.wait_for_text("none has all of these words");
     session.type_keys("/");
-    session.wait_for_text("Look for words in all conversations");
+    session.wait_for_text("Look for words in the conversations of the domain");
     session.type_keys("club season\r");
     session.wait_for("the conversation", |screen| {
         screen.contains("Conversations with “club season”") && !screen.contains("none has all of these words")

@@ -210,7 +210,10 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     let find = match &screen.popup {
         Some(Popup::Help(view)) => view.find.as_ref().filter(|_| view.typed.is_none()),
         Some(_) => None,
-        None => screen.find.as_ref().filter(|_| screen.focus != Pane::Composer),
+        None => {
+            let is_used = !matches!(screen.focus, Pane::Composer | Pane::Lists);
+            screen.find.as_ref().filter(|find| is_used && find.says_something())
+        }
     };
     if let Some(find) = find {
         let (at, of) = find.at;

@@ -169,6 +169,11 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
     if !absent.is_empty() {
         lines.extend(wrap(&[Span::styled(words.absent(absent), theme.warn)], width, &Indent::default()));
     }
+    let figures = answer.map(Answer::figures_in_no_source).unwrap_or_default();
+    if !figures.is_empty() {
+        let text = words.in_no_source(&figures.join("  "));
+        lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
+    }
     let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
     if !invalid.is_empty() {
         lines.push(Line::default());

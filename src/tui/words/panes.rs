@@ -27,6 +27,7 @@ texts! { PANES
     go_on_with = "Go on with:", "Weiter mit:";
     understood_as = "  understood as: ", "  verstanden als: ";
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
+    in_no_source(figures: &str) = "! in no source: {figures}", "! in keiner Quelle: {figures}";
     only_cites =
         "! it names sources and says nothing: ask again, or in other words",
         "! sie nennt Quellen und sagt nichts: noch einmal fragen, oder mit anderen Worten";

@@ -1,0 +1,126 @@
+//! Figures of an answer that stand in none of its sources: an amount, a year or a version that a model made up, or worked
+//! out, cannot be looked up.
+//!
+//! Takes an answer and its prompt, gives the figures as the answer has them. Invariant: what is said of a figure is true of
+//! its digits: separators between them and zeros before them make no difference.
+//! Not here: whether a figure that stands in a source is used rightly.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::citation;
+use crate::prompt::{Part, Prompt};
+
+/// Figures that are named; more say no more.
+const MOST: usize = 5;
+
+/// The figures of `answer` that neither an evidence of the prompt nor the question has, each once, in their order. Those of
+/// one digit say too little, and are often written as words.
+pub(super) fn in_no_source(answer: &str, prompt: &Prompt) -> Vec<String> {
+    let answer = citation::without_marks(answer);
+    let mut known = HashSet::new();
+    let is_given = |part: Part| matches!(part, Part::Evidence { .. } | Part::Question);
+    for segment in prompt.segments.iter().filter(|segment| is_given(segment.part)) {
+        for at in figures(&segment.text) {
+            let figure = &segment.text[at];
+            known.insert(joined(figure));
+            known.extend(groups(figure).map(str::to_owned));
+        }
+    }
+    let mut missing: Vec<String> = Vec::new();
+    for at in figures(&answer) {
+        let figure = &answer[at.clone()];
+        let is_given = |group: &str| known.contains(group) || may_be_month(figure, group);
+        let is_known = known.contains(&joined(figure)) || groups(figure).all(is_given);
+        if joined(figure).len() > 1 && !is_known && missing.iter().all(|one| one != figure) {
+            missing.push(figure.to_owned());
+        }
+    }
+    missing.truncate(MOST);
+    missing
+}
+
+/// What may stand between the digits of one figure: `1,000`, `9.0.2`, `2025-03-14`, `10:30`.
+const BETWEEN: [char; 5] = ['.', ',', '-', '/', ':'];
+
+/// Where digits stand, with what is between them.
+fn figures(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for at in (0..bytes.len()).filter(|at| bytes[*at].is_ascii_digit()) {
+        match found.last_mut() {
+            Some(last) if last.end == at => last.end = at + 1,
+            Some(last) if last.end + 1 == at && BETWEEN.contains(&char::from(bytes[at - 1])) => last.end = at + 1,
+            _ => found.push(at..at + 1),
+        }
+    }
+    found
+}
+
+/// Its runs of digits, without zeros before them.
+fn groups(figure: &str) -> impl Iterator<Item = &str> {
+    figure.split(BETWEEN).map(|group| group.trim_start_matches('0'))
+}
+
+fn joined(figure: &str) -> String {
+    let digits: String = figure.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_start_matches('0').to_owned()
+}
+
+/// Whether it may be the month of a date in figures, which a source may write as a word.
+fn may_be_month(figure: &str, group: &str) -> bool {
+    figure.contains(['-', '/']) && group.parse::<u8>().is_ok_and(|month| month <= 12)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::inference::Special;
+    use crate::prompt::Segment;
+
+    fn missing(answer: &str, source: &str) -> Vec<String> {
+        let segment = |part, text: &str| Segment { part, text: text.to_owned(), special: Special::Plain, tokens: 1 };
+        let segments = vec![
+            segment(Part::System, "Answer in at most 256 words."),
+            segment(Part::Evidence { rank: 1 }, source),
+            segment(Part::Question, "What was paid in 2025?"),
+        ];
+        in_no_source(answer, &Prompt { segments, stop: Vec::new(), cut: Vec::new() })
+    }
+
+    #[test]
+    fn what_a_source_or_the_question_has_is_not_named() {
+        let source = "Paid: 50.000 EUR on 14 March 2025, version 9.0.2, room 07.";
+        for answer in [
+            "In 2025 50,000 were paid. [Source 1]",
+            "It was paid on 2025-03-14. [Source 12]",
+            "Version 9.0.2 is in room 7.",
+            "There are 3 reasons.",
+            "It was 14 in 2025.",
+        ] {
+            assert_eq!(missing(answer, source), Vec::<String>::new(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_stands_nowhere_is_named_once() {
+        let source = "The release manager is Ross. See page 12 of 2024.";
+        assert_eq!(missing("Ross earns $75,000, that is 75,000 for 256 days in 2024.", source), ["75,000", "256"]);
+        assert_eq!(missing("Version 9.0.3 of 2024, paid on 2024-03-18", source), ["9.0.3", "2024-03-18"]);
+    }
+
+    proptest! {
+        #![proptest_config(crate::base::cases(64))]
+        #[test]
+        fn an_answer_that_quotes_its_source_has_no_such_figures(source in "[a-z0-9., /-]{0,60}") {
+            prop_assert_eq!(missing(&source, &source), Vec::<String>::new());
+        }
+
+        #[test]
+        fn any_text_can_be_looked_through(answer in "\\PC{0,60}", source in "\\PC{0,60}") {
+            prop_assert!(missing(&answer, &source).len() <= MOST);
+        }
+    }
+}
