@@ -21,7 +21,7 @@ const LEAVE_SCREEN: &str = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?20
 /// Signals that the system sends for other faults.
 const FAULTS: [c_int; 4] = [libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV];
 
-/// How the terminal was when the program started.
+/// How the terminal was when the program started; a signal handler is given nothing else to know it by.
 static TERMINAL: OnceLock<libc::termios> = OnceLock::new();
 
 /// Has a fault explained on the standard error output and the terminal put back as it is now. The system ends the process
