@@ -394,8 +394,10 @@ pub enum Event {
     RateFailed {
         /// The turn.
         id: TurnId,
+        /// The rating that could not be stored.
+        feedback: Option<Feedback>,
         /// The rating that is still stored.
-        before: Option<Feedback>,
+        stored: Option<Feedback>,
         /// Why and what to do.
         problem: Problem,
     },

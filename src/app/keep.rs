@@ -40,11 +40,19 @@ impl App {
         if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback, before }] }
     }
 
-    /// A rating could not be stored: the turn has the one that is, wherever it is now.
-    pub(super) fn rate_failed(&mut self, id: TurnId, before: Option<Feedback>, problem: Problem) -> Vec<Effect> {
+    /// A rating could not be stored: the turn has the one that is, wherever it is now. What it was rated since is on its
+    /// way.
+    pub(super) fn rate_failed(
+        &mut self,
+        id: TurnId,
+        (failed, stored): (&Option<Feedback>, Option<Feedback>),
+        problem: Problem,
+    ) -> Vec<Effect> {
         let left = self.aside.iter_mut().flat_map(|sheet| &mut sheet.turns);
-        if let Some(turn) = self.turns.iter_mut().chain(left).find(|turn| turn.record.id == id) {
-            turn.record.feedback = before;
+        if let Some(turn) = self.turns.iter_mut().chain(left).find(|turn| turn.record.id == id)
+            && turn.record.feedback == *failed
+        {
+            turn.record.feedback = stored;
         }
         self.notice = None;
         self.noting(Some(problem))

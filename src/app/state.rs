@@ -342,7 +342,7 @@ impl App {
             }
             Event::Failed(problem) => self.noting(Some(problem)),
             Event::Refused(refusal) => self.refuse(refusal),
-            Event::RateFailed { id, before, problem } => self.rate_failed(id, before, problem),
+            Event::RateFailed { id, feedback, stored, problem } => self.rate_failed(id, (&feedback, stored), problem),
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
             Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),

@@ -794,7 +794,10 @@ fn a_rating_that_could_not_be_stored_is_taken_back() {
     let mut app = with_one_turn();
     app.handle(Event::TurnRated { turn: 0, feedback: Some(up()) });
     let problem = Problem { what: "the disk is full".into(), next: "Make room".into() };
-    app.handle(Event::RateFailed { id: TurnId(70), before: None, problem: problem.clone() });
+    let failed = |feedback| Event::RateFailed { id: TurnId(70), feedback, stored: None, problem: problem.clone() };
+    app.handle(failed(None));
+    assert_eq!(app.turns()[0].record.feedback, Some(up()), "what it was rated since is on its way");
+    app.handle(failed(Some(up())));
     assert_eq!(app.turns()[0].record.feedback, None);
     assert_eq!((app.problem(), app.notice()), (Some(&problem), None));
 }

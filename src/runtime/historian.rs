@@ -2,6 +2,7 @@
 //!
 //! Invariant: an export never goes over a file that is there.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
@@ -47,8 +48,9 @@ pub(super) enum HistorianJob {
 /// Starts the thread. The file is opened at the first job, so that a damaged history never keeps the program from
 /// starting.
 pub(super) fn start(path: PathBuf, events: Events) -> Result<Worker<HistorianJob>, RuntimeError> {
-    let (worker, _) =
-        Worker::start("historian", move |mailbox| Historian { path, history: None, events }.work(&mailbox))?;
+    let (worker, _) = Worker::start("historian", move |mailbox| {
+        Historian { path, history: None, events, stored_ratings: HashMap::new() }.work(&mailbox);
+    })?;
     Ok(worker)
 }
 
@@ -56,11 +58,14 @@ struct Historian {
     path: PathBuf,
     history: Option<History>,
     events: Events,
+    /// What is stored of turns whose last rating could not be.
+    stored_ratings: HashMap<TurnId, Option<Feedback>>,
 }
 
 impl Historian {
     fn work(mut self, mailbox: &Receiver<HistorianJob>) {
         for job in mailbox {
+            let mut ratings = None;
             let failed: Box<dyn FnOnce(Problem) -> Event> = match &job {
                 HistorianJob::Save { turn, .. } => {
                     let turn = *turn;
@@ -70,13 +75,20 @@ impl Historian {
                     let conversation = *id;
                     Box::new(move |problem| Event::ConversationFailed { conversation, problem })
                 }
-                HistorianJob::Rate { id, before, .. } => {
-                    let (id, before) = (*id, before.clone());
-                    Box::new(move |problem| Event::RateFailed { id, before, problem })
+                HistorianJob::Rate { id, feedback, before } => {
+                    // After one that failed, what was rated before is not what is stored.
+                    let stored = self.stored_ratings.remove(id).unwrap_or_else(|| before.clone());
+                    let (id, feedback) = (*id, feedback.clone());
+                    ratings = Some((id, stored.clone()));
+                    Box::new(move |problem| Event::RateFailed { id, feedback, stored, problem })
                 }
                 _ => Box::new(Event::Failed),
             };
-            let event = self.answer(job).unwrap_or_else(|error| Some(failed(problem(&error))));
+            let answered = self.answer(job);
+            if answered.is_err() {
+                self.stored_ratings.extend(ratings);
+            }
+            let event = answered.unwrap_or_else(|error| Some(failed(problem(&error))));
             if let Some(event) = event {
                 self.events.send(event);
             }
