@@ -131,7 +131,7 @@ pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<M
         };
         let claim = |at: usize| {
             let claim = asked.claim(&hits[at], &hits[newest], age(at));
-            (claim.names, Some(at) == in_force, claim.has_figure, claim.is_of_the_age, wanted(at) == Wanted::Yes)
+            (claim.names, Some(at) == in_force, claim.has_figure, wanted(at) == Wanted::Yes, claim.is_of_the_age)
         };
         in_order.sort_by_cached_key(|at| Reverse(claim(*at)));
         for (place, hit) in best_first.iter().zip(in_order) {
@@ -589,6 +589,17 @@ mod tests {
             0,
             "just an earlier one"
         );
+    }
+
+    #[test]
+    fn what_is_left_out_of_the_prompt_is_shown_below_the_newest_too() {
+        let old = |document| of(document, "Cranes", Some("2024-11-02"), OLD);
+        let hits = [old(0), of(1, "Cranes", Some("2025-01-05"), NEW), old(2)];
+        let today = Some(time::macros::date!(2025 - 01 - 20));
+        let asked = "two months ago";
+        let ordered = order(&held(&hits), asked, (day_meant(asked, today), today));
+        let wanted: Vec<_> = ordered.versions.iter().flatten().map(|told| told.wanted).collect();
+        assert_eq!((ordered.places, wanted), (vec![0, 1, 2], vec![Wanted::Yes, Wanted::Yes, Wanted::No]));
     }
 
     const ALSO: Option<(Age, Wanted)> = Some((Age::Older, Wanted::Yes));
