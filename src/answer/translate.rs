@@ -13,7 +13,7 @@ use super::check::{is_identifier, numbers, one_question, translates_names};
 use super::{AnswerError, Translation, TranslationHow};
 use crate::base::{CancelToken, Language, Millis, clean_line};
 use crate::inference::{Generate, GenerateRequest, Sampling};
-use crate::prompt::TranslatePrompt;
+use crate::prompt::{AnswerLanguage, TranslatePrompt};
 use crate::retrieval::Translate;
 
 /// Longest question in characters that is translated. Beyond it small models lose the thread, and on a processor alone
@@ -41,11 +41,12 @@ pub fn translation_wanted(question: &str, documents: Language, setting: Translat
     (setting == Translate::Auto && from != documents).then_some((from, documents))
 }
 
-/// The language of an answer: that of the question as typed, else that of the completed one, where a word tells it, else
+/// The language of an answer: the one that is asked for, else that of the question as typed, else that of the completed one, where a word tells it, else
 /// that of the documents.
 #[must_use]
-pub fn answer_language(typed: &str, completed: &str, documents: Language) -> Language {
-    told_language(typed).or_else(|| told_language(completed)).unwrap_or(documents)
+pub fn answer_language((typed, completed): (&str, &str), documents: Language, wanted: AnswerLanguage) -> Language {
+    let told = || told_language(typed).or_else(|| told_language(completed));
+    wanted.wanted().or_else(told).unwrap_or(documents)
 }
 
 /// The language of a question; nothing where no word tells it, as where it is made of identifiers.
@@ -138,7 +139,9 @@ mod tests {
             ("Dienstreise Kosten", "Dienstreise Kosten", GERMAN, GERMAN),
             ("XY-1654", "XY-1654", ENGLISH, ENGLISH),
         ] {
-            assert_eq!(answer_language(typed, completed, documents), expected, "{typed} {completed}");
+            let language = |wanted| answer_language((typed, completed), documents, wanted);
+            assert_eq!(language(AnswerLanguage::Auto), expected, "{typed} {completed}");
+            assert_eq!(language(AnswerLanguage::De), Language::German, "it is asked for");
         }
     }
 }

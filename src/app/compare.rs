@@ -12,7 +12,7 @@ use super::steps::Asked;
 use super::turn::Stored;
 use super::{Effect, Refusal, TurnKey, Wording};
 use crate::config::{Changes, Setting};
-use crate::history::{OtherSetting, Trace, TurnSettings, Variant};
+use crate::history::{OtherSetting, Trace, Variant};
 use crate::retrieval::Pick;
 
 /// What is to be other when a turn is asked again.
@@ -43,7 +43,9 @@ impl App {
             Other::SettingsNow => self.turn_settings(),
             Other::Pick(_) => before.clone(),
         };
-        let others = differing(&before, &settings);
+        let differing = Setting::differing(&before, &settings);
+        let others: Vec<OtherSetting> =
+            differing.map(|(setting, from, to)| OtherSetting { key: setting.key().to_owned(), from, to }).collect();
         let mut domain_settings = match other {
             Other::SettingsNow => self.changes.keys(),
             Other::Settings(_) | Other::Pick(_) => record.trace.domain_settings.clone(),
@@ -101,13 +103,4 @@ impl App {
             }
         }
     }
-}
-
-/// The settings that two turns have not alike.
-fn differing(before: &TurnSettings, now: &TurnSettings) -> Vec<OtherSetting> {
-    let other = |setting: &Setting| {
-        let (from, to) = (setting.text(before), setting.text(now));
-        (from != to).then(|| OtherSetting { key: setting.key().to_owned(), from, to })
-    };
-    Setting::ALL.iter().filter_map(other).collect()
 }

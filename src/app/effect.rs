@@ -7,6 +7,7 @@ use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
 use crate::config::Edit;
 use crate::evidence::ContextParts;
 use crate::history::{ConversationRecord, Feedback, Format, Place, TurnRecord, TurnSettings};
+use crate::inference::GeneratorChoice;
 use crate::prompt::PastTurn;
 use crate::retrieval::{Earlier, Hit};
 
@@ -139,6 +140,8 @@ pub enum Effect {
         hits: Vec<Hit>,
         /// All questions of the conversation, as typed and completed.
         asked: Vec<String>,
+        /// The model that answered.
+        model: GeneratorChoice,
     },
     /// Attribute the answer. Answered by `AttributionAdvanced` and `AttributionFinished`.
     Explain {

@@ -23,7 +23,7 @@ pub enum Refusal {
     NoDomain,
     /// There is no answer to explain.
     NothingToExplain,
-    /// The answer to explain is another model's.
+    /// The model of the answer to explain is not on this machine.
     OtherModel,
     /// There is no answer to compare with.
     NothingToCompare,
@@ -75,7 +75,7 @@ impl Refusal {
             Self::NoDomain => ("no domain is open", "Open one from the list of domains, or make one: ragonite ingest"),
             Self::NothingToExplain => ("there is no answer to explain", CHOOSE_ANSWERED),
             Self::OtherModel => {
-                ("the answer is another model's", "Ask the question again, or explain it by similarity")
+                ("the model that gave this answer is not here", "Ask the question again, or explain it by similarity")
             }
             Self::NothingToCompare => ("there is no answer to compare with", CHOOSE_ANSWERED),
             Self::NothingToRate => ("there is no answer to rate", CHOOSE_ANSWERED),

@@ -74,6 +74,21 @@ impl App {
         self.settings.reranker.as_deref()
     }
 
+    /// Ids of the generators that can answer.
+    pub fn generators(&self) -> &[String] {
+        &self.settings.generators
+    }
+
+    /// Id of the generator that answers with these settings.
+    pub fn generator_of<'a>(&'a self, settings: &'a TurnSettings) -> &'a str {
+        settings.model.id(&self.engine.generator)
+    }
+
+    /// Whether the generator with this id can answer.
+    pub(super) fn has_generator(&self, id: &str) -> bool {
+        id == self.engine.generator || self.settings.generators.iter().any(|here| here == id)
+    }
+
     /// Tokens that prompt and answer may have together.
     pub fn context_tokens(&self) -> usize {
         self.settings.context_tokens
@@ -82,8 +97,8 @@ impl App {
     /// About what the next prompt will hold with this question. What the domain says of itself is not known here, and
     /// counts as the default.
     pub fn next_prompt(&self, question: &str) -> Option<PromptShares> {
-        let language = Language::of(question);
         let (past, settings) = (self.all_past(), self.turn_settings().prompt);
+        let language = settings.language.wanted().unwrap_or_else(|| Language::of(question));
         let prompt = AnswerPrompt { prefix: "", language, past: &past, question, hits: &[], settings: &settings };
         let before = self.turns.iter().rev().filter_map(Turn::answer).find(|answer| answer.language == language);
         PromptShares::about(&prompt, self.settings.context_tokens, before.map(|answer| &answer.prompt)).ok()

@@ -42,6 +42,8 @@ pub struct AppSettings {
     pub explain_ahead: ExplainAhead,
     /// Id of the reranker; none where the profile has none.
     pub reranker: Option<String>,
+    /// Ids of the generators whose weights are here.
+    pub generators: Vec<String>,
     /// Tokens that prompt and answer may have together.
     pub context_tokens: usize,
 }
@@ -54,6 +56,7 @@ impl Default for AppSettings {
             suggestions: Suggestions::default(),
             explain_ahead: ExplainAhead::default(),
             reranker: None,
+            generators: Vec::new(),
             context_tokens: 4096,
         }
     }

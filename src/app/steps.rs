@@ -14,6 +14,7 @@ use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use crate::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method};
 use crate::base::{DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
+use crate::inference::GeneratorChoice;
 use crate::retrieval::Retrieved;
 
 /// A turn before it begins.
@@ -83,7 +84,12 @@ impl App {
         let trace = Trace {
             profile: self.engine.profile.clone(),
             embedder: self.engine.embedder.clone(),
-            generator: self.engine.generator.clone(),
+            generator: asked
+                .trace
+                .settings
+                .as_ref()
+                .map_or(&*self.engine.generator, |with| self.generator_of(with))
+                .to_owned(),
             ..asked.trace
         };
         let record = TurnRecord {
@@ -111,8 +117,8 @@ impl App {
         let Some(turn) = self.turns.get(index).filter(|turn| turn.is_answered()) else {
             return self.refuse(Refusal::NothingToExplain);
         };
-        let (said, here) = (&turn.record.trace.generator, &self.engine.generator);
-        if method.asks_the_model() && !said.is_empty() && said != here {
+        let said = &turn.record.trace.generator;
+        if method.asks_the_model() && !said.is_empty() && !self.has_generator(said) {
             // Its tokens mean nothing to another model, whose answers would differ anyway.
             return self.refuse(Refusal::OtherModel);
         }
@@ -142,6 +148,9 @@ impl App {
         let turn = self.turns.get_mut(index)?;
         let hits = turn.hits_in_prompt();
         let answer = Box::new(turn.record.trace.answer.clone()?);
+        if !turn.record.trace.generator.is_empty() {
+            settings.model = GeneratorChoice::Named(turn.record.trace.generator.clone());
+        }
         turn.problem = None;
         if let Some(answered_with) = &turn.record.trace.settings {
             // What is said without a source is as long, and reads as much, as the answer it is compared with.
@@ -199,11 +208,12 @@ impl App {
         let Some(turn) = self.turn(key).filter(|turn| turn.variant().is_none()) else { return Vec::new() };
         let Some(answer) = turn.answer().filter(|answer| answer.answered).cloned() else { return Vec::new() };
         let (question, hits) = (turn.record.completed_question.clone(), turn.hits_in_prompt());
+        let model = turn.record.trace.settings.as_ref().map(|with| with.model.clone()).unwrap_or_default();
         let wordings = |turn: &Turn| [turn.record.question.clone(), turn.record.completed_question.clone()];
         let asked = self.turns.iter().flat_map(wordings).collect();
         let job = self.next_key();
         self.suggesting = Some((job, key));
-        vec![Effect::Suggest { turn: job, question, answer: Box::new(answer), hits, asked }]
+        vec![Effect::Suggest { turn: job, question, answer: Box::new(answer), hits, asked, model }]
     }
 
     pub(super) fn suggested(&mut self, job: TurnKey, questions: Vec<String>) -> Vec<Effect> {

@@ -13,7 +13,7 @@ use crate::config::{Changes, Edit, Setting};
 use crate::evidence::ContextParts;
 use crate::history::{ConversationRecord, Feedback, Format, Found, OtherSetting, Outcome, Rating, TurnSettings};
 use crate::index::{IngestProgress, IngestReport, IngestStage};
-use crate::inference::{Completion, Finish, Sampling};
+use crate::inference::{Completion, Finish, GeneratorChoice, Sampling};
 use crate::prompt::Prompt;
 use crate::retrieval::{Earlier, Mode, Pick, Picked, Retrieved};
 
@@ -272,6 +272,25 @@ fn an_answer_of_another_model_is_explained_by_similarity_only() {
     assert!(refused.is_empty() && app.problem().is_some());
     let explained = app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
     assert!(matches!(&explained[..], [Effect::Explain { .. }]), "{explained:?}");
+}
+
+#[test]
+fn a_turn_is_answered_and_explained_by_the_model_it_was_asked_of() {
+    let named = |id: &str| GeneratorChoice::Named(id.to_owned());
+    let mut app = opened();
+    app.settings.generators = vec!["small".into()];
+    app.settings.turn.model = named("small");
+    for event in [asked("q"), completed(1, "q"), retrieved(1)] {
+        app.handle(event);
+    }
+    let before = app.handle(answered(1, "a"));
+    assert!(matches!(&before[..], [Effect::SaveTurn { .. }]), "{before:?}");
+    assert_eq!(app.turns[0].record.trace.generator, "small");
+    // What the domain says since is for what is asked next.
+    app.settings.turn.model = GeneratorChoice::Profile;
+    let explained = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    let [Effect::Explain { settings, .. }] = &explained[..] else { panic!("{explained:?}") };
+    assert_eq!(settings.model, named("small"));
 }
 
 #[test]

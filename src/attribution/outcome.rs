@@ -156,7 +156,7 @@ pub struct Cluster {
     /// mean Jensen-Shannon divergence of the predictions in bits.
     pub contribution: f64,
     /// Masked softmax of the contributions, a fraction; none where the contribution is exactly 0 or
-    /// [`SMALLEST_CHANGE`](super::SMALLEST_CHANGE).
+    /// [`SMALLEST_CHANGE`](super::SMALLEST_CHANGE), and where the answer hardly moves without any cluster.
     pub share: Option<f64>,
     /// The answer without it (without its group where it was settled in one), clean; none where nothing was generated.
     /// Of several iterations the first.

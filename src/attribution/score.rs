@@ -11,6 +11,9 @@ use super::{Cluster, SMALLEST_CHANGE};
 /// temperature 1.1 is a difference of 0.005 in cosine, as little as makes two evidences the same for clustering.
 pub const FLAT_RATIO: f64 = 1.1;
 
+/// An answer that moved by less says the same, as two evidences this near are one for clustering.
+const LEAST_MOVE: f64 = 0.005;
+
 /// Masked softmax: contributions that are exactly 0, or [`SMALLEST_CHANGE`], or no number, get no share.
 #[must_use]
 pub fn shares(contributions: &[f64], temperature: f64) -> Vec<Option<f64>> {
@@ -24,8 +27,7 @@ pub fn shares(contributions: &[f64], temperature: f64) -> Vec<Option<f64>> {
 }
 
 /// Whether the contributions of all clusters say which one matters: the largest stands out from the smallest, and from
-/// nothing at all, by more than [`FLAT_RATIO`] lets pass. So an answer that hardly moved decides nothing, although the softmax
-/// gives it a share.
+/// nothing at all, by more than [`FLAT_RATIO`] lets pass. So an answer that hardly moved decides nothing.
 #[must_use]
 pub fn is_decisive(contributions: &[f64], temperature: f64) -> bool {
     let all = || contributions.iter().copied().filter(|contribution| contribution.is_finite());
@@ -35,13 +37,29 @@ pub fn is_decisive(contributions: &[f64], temperature: f64) -> bool {
     largest > least && largest - smallest > least
 }
 
+/// Whether the answer moved without one of the clusters. At high temperatures a contribution may be more than nothing and
+/// stand out from none.
+fn is_moved(contributions: &[f64], temperature: f64) -> bool {
+    let least = LEAST_MOVE.min(temperature * FLAT_RATIO.ln());
+    contributions.iter().any(|contribution| contribution.is_finite() && *contribution > least)
+}
+
+/// The shares among these contributions, none where the answer hardly moves, and whether they are decisive.
+pub(super) fn weighed(contributions: &[f64], temperature: f64) -> (Vec<Option<f64>>, bool) {
+    let shares = if is_moved(contributions, temperature) {
+        shares(contributions, temperature)
+    } else {
+        vec![None; contributions.len()]
+    };
+    (shares, is_decisive(contributions, temperature))
+}
+
 /// Gives the clusters their shares among themselves, puts the highest contribution first (the better rank where two
 /// are equal), and tells whether they are decisive.
 pub(super) fn settle(clusters: &mut [Cluster], temperature: f64) -> bool {
     clusters.sort_by(|a, b| b.contribution.total_cmp(&a.contribution).then_with(|| a.hits.cmp(&b.hits)));
     let contributions: Vec<f64> = clusters.iter().map(|cluster| cluster.contribution).collect();
-    let shares = shares(&contributions, temperature);
-    let decisive = is_decisive(&contributions, temperature);
+    let (shares, decisive) = weighed(&contributions, temperature);
     for (cluster, share) in clusters.iter_mut().zip(shares) {
         cluster.share = share;
     }
@@ -53,6 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::attribution::How;
 
     /// Temperature of the paper.
     const T: f64 = 0.05;
@@ -88,6 +107,30 @@ mod tests {
     #[test]
     fn a_contribution_that_is_no_number_has_no_share() {
         assert_eq!(shares(&[f64::NAN, 0.5], T), [None, Some(1.0)]);
+    }
+
+    #[test]
+    fn an_answer_that_hardly_moves_gives_no_cluster_all_of_the_shares() {
+        let one = |contribution: f64| Cluster {
+            hits: vec![1],
+            how: How::Preview,
+            contribution,
+            share: None,
+            counterfactual_answer: None,
+            counterfactuals: Vec::new(),
+            drops: Vec::new(),
+            divergences: Vec::new(),
+        };
+        let settled = |contributions: &[f64], temperature| {
+            let mut clusters: Vec<Cluster> = contributions.iter().map(|contribution| one(*contribution)).collect();
+            let decisive = settle(&mut clusters, temperature);
+            (decisive, clusters.iter().filter(|cluster| cluster.share.is_some()).count())
+        };
+        assert_eq!(settled(&[0.003, 0.0], T), (false, 0));
+        assert_eq!(settled(&[-0.2, -0.3], T), (false, 0), "without each the answer is likelier");
+        assert_eq!(settled(&[0.3, 0.3], T), (false, 2), "flat, but it moved");
+        assert_eq!(settled(&[0.3, 0.1], 10.0), (false, 2), "a high temperature makes them alike");
+        assert_eq!(settled(&[0.003, 0.0], 0.001), (true, 1));
     }
 
     proptest! {

@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use super::preview::loss;
-use super::score::{is_decisive, shares};
+use super::score::weighed;
 use super::{
     Attribution, AttributionError, AttributionSettings, Change, Cluster, How, Sentence, SentenceCluster, difference,
 };
@@ -66,8 +66,7 @@ fn sentence(text: String, tokens: Range<usize>, clusters: &[Cluster], (how, temp
         b.contribution.total_cmp(&a.contribution).then(b.drop.total_cmp(&a.drop)).then_with(|| a.hits.cmp(&b.hits))
     });
     let contributions: Vec<f64> = found.iter().map(|cluster| cluster.contribution).collect();
-    let shares = shares(&contributions, temperature);
-    let decisive = is_decisive(&contributions, temperature);
+    let (shares, decisive) = weighed(&contributions, temperature);
     for (cluster, share) in found.iter_mut().zip(shares) {
         cluster.share = share;
     }

@@ -15,7 +15,7 @@ use crate::attribution::{AttributionSettings, ExplainAhead};
 use crate::evidence::EvidenceSettings;
 use crate::history::TurnSettings;
 use crate::index::IndexSettings;
-use crate::inference::{DeviceChoice, FlashAttention, GeneratorSettings, KvCache, Profile, Sampling};
+use crate::inference::{DeviceChoice, FlashAttention, GeneratorChoice, GeneratorSettings, KvCache, Profile, Sampling};
 use crate::prompt::PromptSettings;
 use crate::retrieval::{Reranking, RetrievalSettings};
 
@@ -66,6 +66,8 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Generation {
+    /// Which model writes.
+    pub model: GeneratorChoice,
     /// 0 takes the likeliest token always; above 0 tokens are drawn.
     pub temperature: f32,
     /// Makes drawn tokens the same again.
@@ -89,6 +91,7 @@ pub struct Generation {
 impl Default for Generation {
     fn default() -> Self {
         Self {
+            model: GeneratorChoice::default(),
             temperature: 0.0,
             seed: 1,
             threads: 0,
@@ -174,6 +177,7 @@ impl Config {
             sources: self.sources.unwrap_or(profile.top_k),
             retrieval: self.retrieval.clone(),
             rerank: self.rerank,
+            model: self.generation.model.clone(),
             prompt: self.prompt.clone(),
             temperature: self.generation.temperature,
             seed: self.generation.seed,

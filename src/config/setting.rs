@@ -5,8 +5,11 @@
 //! is refused changes nothing; the order of the settings is the order on the screen.
 //! Not here: keeping them (`kept`), the configuration's own values (`file`).
 
+use std::iter;
+
 use super::setting_value::Value;
 use crate::history::TurnSettings;
+use crate::inference::GeneratorChoice;
 
 /// What a setting is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,8 @@ pub enum Takes {
     Count(u32, u32, u32),
     /// A number within these, in steps of the third.
     Number(f64, f64, f64),
+    /// The word for the profile's generator, or the id of another.
+    Generator,
 }
 
 /// Which way a value is stepped.
@@ -131,6 +136,10 @@ settings! {
         "evidences that say the same: one hit that names the others, or each a hit";
     Translate Retriever "retrieval.translate" "translate" retrieval.translate AUTO,
         "a question in another language is searched for in that of the documents";
+    Model Generator "generation.model" "model" model Takes::Generator,
+        "which model writes: that of the profile, or another one";
+    Language Generator "prompt.language" "language" prompt.language Takes::OneOf(&["auto", "en", "de"]),
+        "language of the answers: auto takes that of the question";
     Temperature Generator "generation.temperature" "temperature" temperature Takes::Number(0.0, 2.0, 0.1),
         "0 takes the likeliest token always; above 0 tokens are drawn";
     Seed Generator "generation.seed" "seed" seed Takes::Count(0, u32::MAX, 1),
@@ -163,6 +172,12 @@ impl Setting {
         Self::ALL.iter().copied().find(|setting| setting.key() == key)
     }
 
+    /// The settings that are not alike, each with its value in `one` and in `other`.
+    pub fn differing(one: &TurnSettings, other: &TurnSettings) -> impl Iterator<Item = (Self, String, String)> {
+        let both = |setting: Self| (setting, setting.text(one), setting.text(other));
+        Self::ALL.iter().copied().map(both).filter(|(_, one, other)| one != other)
+    }
+
     /// Gives it the value of a text.
     ///
     /// # Errors
@@ -182,22 +197,21 @@ impl Setting {
             Takes::OneOf(words) => format!("use {}", listed(words)),
             Takes::SomeOf(words, _) => format!("use {}, several with commas between", listed(words)),
             Takes::Count(least, most, _) => format!("use a whole number from {least} to {most}"),
+            Takes::Generator => "use profile, or the id of a generator (`ragonite models list`)".to_owned(),
             Takes::Number(least, most, _) => format!("use a number from {least} to {most}, such as {}", least.max(0.5)),
         }
     }
 
     /// The value before or behind that of `of`: choices begin again at their end, numbers stay within their bounds.
-    pub fn stepped(self, of: &TurnSettings, way: Way) -> String {
+    /// `generators` are the ids of those that can be chosen.
+    pub fn stepped(self, of: &TurnSettings, way: Way, generators: &[String]) -> String {
         let now = self.text(of);
         match self.takes() {
-            Takes::OneOf(words) | Takes::SomeOf(_, words) => {
-                let at = words.iter().position(|word| *word == now);
-                let to = match (at, way) {
-                    (None, _) => 0,
-                    (Some(at), Way::On) => (at + 1) % words.len(),
-                    (Some(at), Way::Back) => (at + words.len() - 1) % words.len(),
-                };
-                words[to].to_owned()
+            Takes::OneOf(words) | Takes::SomeOf(_, words) => beside(words, &now, way).to_owned(),
+            Takes::Generator => {
+                let of_profile = GeneratorChoice::Profile.to_string();
+                let all: Vec<&str> = iter::once(&of_profile).chain(generators).map(String::as_str).collect();
+                beside(&all, &now, way).to_owned()
             }
             Takes::Count(least, most, step) => {
                 let now = now.parse::<u64>().unwrap_or_default();
@@ -220,10 +234,21 @@ impl Takes {
         match self {
             Self::OneOf(words) => words.contains(&text),
             Self::SomeOf(words, _) => text.split(',').all(|word| words.contains(&word.trim())),
+            Self::Generator => text.parse::<GeneratorChoice>().is_ok(),
             Self::Count(least, most, _) => text.parse().is_ok_and(|count: u32| (least..=most).contains(&count)),
             Self::Number(least, most, _) => text.parse().is_ok_and(|number: f64| (least..=most).contains(&number)),
         }
     }
+}
+
+/// The choice before or behind this one; the first where it is none of them.
+fn beside<'a>(all: &[&'a str], now: &str, way: Way) -> &'a str {
+    let to = match (all.iter().position(|one| *one == now), way) {
+        (None, _) => 0,
+        (Some(at), Way::On) => (at + 1) % all.len(),
+        (Some(at), Way::Back) => (at + all.len() - 1) % all.len(),
+    };
+    all.get(to).copied().unwrap_or_default()
 }
 
 /// `a, b or c`.
@@ -289,6 +314,7 @@ mod tests {
             (Setting::Temperature, "NaN", "use a number from 0 to 2, such as 0.5"),
             (Setting::Mode, "sparse", "use hybrid, dense or lexical"),
             (Setting::Kinds, "row,chunk", "use all, passage, list, table or row, several with commas between"),
+            (Setting::Model, "../x", "use profile, or the id of a generator (`ragonite models list`)"),
             (Setting::Seed, "-1", "use a whole number from 0 to 4294967295"),
         ];
         for (setting, text, needed) in bad {
@@ -308,8 +334,9 @@ mod tests {
         ) {
             let setting = Setting::ALL[at];
             let mut settings = TurnSettings::default();
+            let generators = ["small".to_owned(), "large".to_owned()];
             for on in ways {
-                let text = setting.stepped(&settings, if on { Way::On } else { Way::Back });
+                let text = setting.stepped(&settings, if on { Way::On } else { Way::Back }, &generators);
                 prop_assert!(setting.write(&mut settings, &text).is_ok(), "{} {text}", setting.key());
                 prop_assert!(text.len() < 20, "{text}");
             }

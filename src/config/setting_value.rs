@@ -8,6 +8,8 @@ use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
 use crate::attribution::{EstimateFirst, GroupTest, Method};
 use crate::evidence::{ContextParts, Kind};
+use crate::inference::GeneratorChoice;
+use crate::prompt::AnswerLanguage;
 use crate::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
 
 /// A value that is shown, typed and stored as text.
@@ -46,8 +48,8 @@ macro_rules! by_word {
     )*};
 }
 
-by_display!(usize, u32, f32, f64, ContextParts);
-by_word!(Mode, Fusion, Reranking, Copies, Translate, Method, GroupTest, EstimateFirst);
+by_display!(usize, u32, f32, f64, ContextParts, GeneratorChoice);
+by_word!(Mode, Fusion, Reranking, Copies, Translate, Method, GroupTest, EstimateFirst, AnswerLanguage);
 
 impl Value for Vec<Kind> {
     fn text(&self) -> String {

@@ -108,7 +108,7 @@ impl<'a> Speaker<'a> {
         let hits = posed.retrieved.for_prompt(self.how.sources);
         let input = AnswerInput {
             prefix: self.how.prefix,
-            language: answer_language(&question.raw, &posed.query, documents),
+            language: answer_language((&question.raw, &posed.query), documents, self.how.settings.prompt.language),
             past: &posed.past,
             question: &posed.query,
             hits: &hits,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::AnswerSettings;
 use crate::attribution::AttributionSettings;
-use crate::inference::Sampling;
+use crate::inference::{GeneratorChoice, Sampling};
 use crate::prompt::PromptSettings;
 use crate::retrieval::{Reranking, RetrievalSettings};
 
@@ -20,6 +20,8 @@ pub struct TurnSettings {
     pub retrieval: RetrievalSettings,
     /// Whether hits are reranked, where there is a reranker.
     pub rerank: Reranking,
+    /// Which model writes.
+    pub model: GeneratorChoice,
     /// Limits of the prompts.
     pub prompt: PromptSettings,
     /// 0 takes the likeliest token always; above 0 tokens are drawn.
@@ -36,6 +38,7 @@ impl Default for TurnSettings {
             sources: 10,
             retrieval: RetrievalSettings::default(),
             rerank: Reranking::default(),
+            model: GeneratorChoice::default(),
             prompt: PromptSettings::default(),
             temperature: 0.0,
             seed: 1,

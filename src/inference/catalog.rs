@@ -270,6 +270,11 @@ impl Catalog {
         })
     }
 
+    /// The generators, in the order of the file.
+    pub fn generators(&self) -> impl Iterator<Item = &CatalogModel> {
+        self.models.iter().filter(|model| model.role == ModelRole::Generator)
+    }
+
     fn check(&self) -> Result<(), Inconsistent> {
         for model in &self.models {
             model.check()?;
@@ -325,7 +330,7 @@ impl CatalogModel {
     }
 }
 
-fn is_plain_name(name: &str) -> bool {
+pub(super) fn is_plain_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('.')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))

@@ -5,6 +5,7 @@
 //! Not here: what is asked of a model (`prompt`, `answer`), fetching weights (`download`).
 
 mod catalog;
+mod choice;
 mod compare;
 mod device;
 mod embedding;
@@ -21,6 +22,7 @@ pub use catalog::{
     Architecture, Catalog, CatalogFile, CatalogModel, EncoderSettings, HubSource, ModelRole, Pooling, Profile,
     PypiPart, PypiSource, Source,
 };
+pub use choice::{GeneratorChoice, NoModelId};
 pub use compare::{COMPARED_TOKENS, CompareRequest, Compared, Measure, drops};
 pub use device::{DeviceChoice, Gpu, Placement, compute_threads, device_summary, processor_summary};
 pub use embedding::{Embed, Embedding, EncoderIdentity, Rerank, TextRole};

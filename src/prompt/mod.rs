@@ -24,7 +24,7 @@ pub use error::PromptError;
 pub use judge::JudgePrompt;
 pub use past::{PAST_TURNS, PastTurn};
 pub use segment::{Cut, CutHow, Part, Prompt, Segment};
-pub use settings::{PromptSettings, SourceOrder};
+pub use settings::{AnswerLanguage, PromptSettings, SourceOrder};
 pub use shares::PromptShares;
 pub use suggest::SuggestPrompt;
 pub use translate::TranslatePrompt;

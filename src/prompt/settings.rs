@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::base::Language;
+
 /// In which order sources stand in a prompt. Their numbers are their ranks in each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -15,6 +17,31 @@ pub enum SourceOrder {
     BestLast,
     /// The best one first.
     BestFirst,
+}
+
+/// The language that answers have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerLanguage {
+    /// That of the question.
+    #[default]
+    Auto,
+    /// English.
+    En,
+    /// German.
+    De,
+}
+
+impl AnswerLanguage {
+    /// The language that is asked for; nothing where the question decides.
+    #[must_use]
+    pub fn wanted(self) -> Option<Language> {
+        match self {
+            Self::Auto => None,
+            Self::En => Some(Language::English),
+            Self::De => Some(Language::German),
+        }
+    }
 }
 
 /// Limits of a prompt, in tokens of the generator unless said otherwise.
@@ -31,6 +58,8 @@ pub struct PromptSettings {
     pub share_cap: f64,
     /// In which order the evidences stand.
     pub order: SourceOrder,
+    /// In which language the answer is written.
+    pub language: AnswerLanguage,
     /// Most earlier turns.
     pub history_turns: usize,
     /// Most for the earlier turns together.
@@ -45,6 +74,7 @@ impl Default for PromptSettings {
             evidence_tokens: 2000,
             share_cap: 0.4,
             order: SourceOrder::LongestFirst,
+            language: AnswerLanguage::Auto,
             history_turns: 3,
             history_tokens: 400,
         }

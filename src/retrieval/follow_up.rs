@@ -15,8 +15,8 @@ use super::pick::with_first;
 use super::rests::Rests;
 use super::search::{Candidates, finish, measured, ranked};
 use super::{
-    Conversation, Course, Engines, Fusion, Heard, LegReason, LegRole, Mode, QueryLeg, RankedEvidence, RetrievalError,
-    RetrievalSettings, RetrievalTimings, Retrieved, Says, Standing, course, standing, weigh,
+    Conversation, Course, Engines, Fusion, Heard, Hit, LegReason, LegRole, Mode, Passed, QueryLeg, RankedEvidence,
+    RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Says, Standing, course, standing, weigh,
 };
 use crate::base::{CancelToken, EvidenceId, Millis, clean_line};
 use crate::index::Index;
@@ -87,9 +87,26 @@ pub fn retrieve_follow_up(
     let shown = settings.per_leg.max(settings.top_k);
     let lists = retrieved.legs.iter_mut().flat_map(|leg| [&mut leg.dense, &mut leg.lexical]);
     lists.chain([&mut retrieved.dense, &mut retrieved.lexical]).for_each(|list| list.truncate(shown));
+    retrieved.passed = passed(engines.index, &retrieved)?;
     timings.total = Millis::from(started.elapsed());
     retrieved.timings_ms = timings;
     Ok(retrieved)
+}
+
+/// Where the evidences of both lists stand that are no hits, and no copies of one.
+fn passed(index: &Index, retrieved: &Retrieved) -> Result<Vec<Passed>, RetrievalError> {
+    let copies = |hit: &Hit| hit.copies.iter().map(|copied| copied.evidence).collect::<Vec<_>>();
+    let shown: HashSet<EvidenceId> =
+        retrieved.hits.iter().flat_map(|hit| copies(hit).into_iter().chain([hit.evidence])).collect();
+    let listed = retrieved.dense.iter().chain(&retrieved.lexical).map(|ranked| ranked.evidence);
+    let others: HashSet<EvidenceId> = listed.filter(|evidence| !shown.contains(evidence)).collect();
+    let stored = index.evidences(&others.into_iter().collect::<Vec<_>>())?.into_iter();
+    let passed = stored.map(|stored| Passed {
+        evidence: stored.id,
+        title: stored.title,
+        heading: stored.evidence.context.heading().to_owned(),
+    });
+    Ok(passed.collect())
 }
 
 /// The question as typed, its completed form and its translation where they say anything else, and the questions before

@@ -63,6 +63,17 @@ pub struct RankedEvidence {
     pub score: f64,
 }
 
+/// Where an evidence stands that a search found and that became no hit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passed {
+    /// The evidence.
+    pub evidence: EvidenceId,
+    /// Title of its document.
+    pub title: String,
+    /// Headings above it.
+    pub heading: String,
+}
+
 /// An evidence with its ranks and scores. The fields are those of HIT in the JSON contract, and a few for the screen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
@@ -187,6 +198,9 @@ pub struct Retrieved {
     pub lexical: Vec<RankedEvidence>,
     /// The fused list, best first.
     pub hits: Vec<Hit>,
+    /// What stands in the two lists and became no hit, in no order.
+    #[serde(default)]
+    pub passed: Vec<Passed>,
     /// What was searched for, leg by leg; none for a question that was searched alone.
     #[serde(default)]
     pub legs: Vec<QueryLeg>,

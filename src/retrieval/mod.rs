@@ -37,7 +37,7 @@ pub use error::RetrievalError;
 pub use explain::{Place, Vote, Why};
 pub use follow_up::{retrieve, retrieve_follow_up};
 pub use fuse::{Fused, fuse, fuse_weighted};
-pub use hit::{Hit, Leg, Mode, RankedEvidence, RetrievalTimings, Retrieved};
+pub use hit::{Hit, Leg, Mode, Passed, RankedEvidence, RetrievalTimings, Retrieved};
 pub use pick::{Pick, Picked};
 pub use plan::{Course, Heard, Says, course, standing, weigh};
 pub use query::{Conversation, Earlier, LegReason, LegRole, QueryLeg, Standing};

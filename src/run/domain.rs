@@ -9,7 +9,7 @@ use super::agree::{Asking, Question, agreed};
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::pace::Pace;
-use super::start::Start;
+use super::start::{Start, check_is_generator};
 use crate::base::{CancelSource, DomainName, clean_line};
 use crate::cli::{self, Assignment, SetDomain};
 use crate::config::{Changes, Setting, read_changes, write_changes};
@@ -18,6 +18,7 @@ use crate::index::{
     CheckReport, DomainChange, DomainDetails, Fault, Finding, Index, IndexState, ListedDomain, Remedy, Summary,
     check_domain, embedder_of, find_domain, list_domains, remove_domain, set_domain, show_domain,
 };
+use crate::inference::GeneratorChoice;
 use crate::runtime::{cancel_on_escape, cancel_on_interrupt, damage_of, problem};
 
 #[derive(Serialize)]
@@ -149,6 +150,9 @@ fn set(start: &Start, args: &SetDomain, output: &mut Output) -> Result<Exit, Fai
     let mut changes = read_changes(&folder).changes;
     for assignment in &args.settings {
         let Assignment { setting, text } = assignment;
+        if let (Setting::Model, Ok(GeneratorChoice::Named(id))) = (*setting, text.parse()) {
+            check_is_generator(&start.catalog, &id)?;
+        }
         changes.choose(*setting, text, &start.turn_settings()).map_err(|error| Failure::usage(problem(&error)))?;
     }
     if args.restore_settings {

@@ -16,8 +16,8 @@ use crate::config::{
 use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorSettings, InferenceError, LlamaGenerator,
-    ModelFolders, ModelRole, Rerank, load_embedder, load_reranker,
+    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorChoice, GeneratorSettings, InferenceError,
+    LlamaGenerator, ModelFolders, ModelRole, Rerank, load_embedder, load_reranker,
 };
 use crate::launch::Stay;
 use crate::retrieval::RetrievalError;
@@ -51,7 +51,11 @@ impl Start {
         } else {
             gpu_room(&catalog, &ModelFolders::new(paths.models.clone()), device, stay)?
         };
-        let profile = choose_profile_for(&catalog, asked, configured, room)?;
+        let mut profile = choose_profile_for(&catalog, asked, configured, room)?;
+        if let GeneratorChoice::Named(id) = &config.generation.model {
+            check_is_generator(&catalog, id)?;
+            profile.profile.generator.clone_from(id);
+        }
         if let Some(id) = config.attribution.embedder() {
             check_is_embedder(catalog.model(id)?)?;
         }
@@ -166,9 +170,17 @@ impl Start {
             suggestions: self.config.generation.suggestions,
             explain_ahead: self.config.generation.explain_ahead,
             reranker: self.profile.profile.reranker.clone(),
+            generators: self.generators(),
             context_tokens: self.generator_settings().context_tokens,
             ..AppSettings::default()
         }
+    }
+
+    /// Ids of the generators whose weights are here.
+    fn generators(&self) -> Vec<String> {
+        let folders = self.folders();
+        let here = self.catalog.generators().filter(|model| folders.has(model));
+        here.map(|model| model.id.clone()).collect()
     }
 
     /// As [`Start::app_settings`], for a command: nobody is there to go on.
@@ -240,6 +252,17 @@ fn check_is_embedder(model: &CatalogModel) -> Result<(), Failure> {
         what: format!("`attribution.embedder` is `{}`, which is no embedder", model.id),
         next: "Name an embedder of the catalog, as `ragonite models list --json` shows them, or leave it empty."
             .to_owned(),
+    }))
+}
+
+/// Fails where the model is none that writes.
+pub(super) fn check_is_generator(catalog: &Catalog, id: &str) -> Result<(), Failure> {
+    if catalog.model(id)?.role == ModelRole::Generator {
+        return Ok(());
+    }
+    Err(Failure::usage(Problem {
+        what: format!("`generation.model` is `{id}`, which is no generator"),
+        next: "Name a generator of the catalog, as `ragonite models list --json` shows them, or `profile`.".to_owned(),
     }))
 }
 

@@ -24,7 +24,7 @@ use crate::attribution::{
 };
 use crate::base::{CancelToken, DomainName, Language};
 use crate::history::TurnSettings;
-use crate::inference::{Completion, InferenceError, LlamaGenerator};
+use crate::inference::{Completion, Generate as _, GeneratorChoice, InferenceError, LlamaGenerator};
 use crate::prompt::PastTurn;
 use crate::retrieval::{Hit, Reranking};
 
@@ -62,6 +62,8 @@ pub(super) struct Answered {
     pub(super) hits: Vec<Hit>,
     /// All questions of the conversation.
     pub(super) asked: Vec<String>,
+    /// The model that answered.
+    pub(super) model: GeneratorChoice,
 }
 
 /// An answer to attribute.
@@ -172,7 +174,7 @@ impl Generator {
 
     fn warm_up(&mut self) {
         let leaving = self.leaving.clone();
-        if let Err(Stop::Failed(problem)) = self.load(&leaving) {
+        if let Err(Stop::Failed(problem)) = self.load(&GeneratorChoice::Profile, &leaving) {
             self.events.send(Event::Failed(problem));
         }
     }
@@ -204,7 +206,7 @@ impl Generator {
                     question: &question.text,
                     settings: &question.settings.prompt,
                 };
-                answer::rewrite(self.load(&work.cancel)?, &input, &work.cancel)?
+                answer::rewrite(self.load(&question.settings.model, &work.cancel)?, &input, &work.cancel)?
             }
         };
         if let Some(translation) = self.translate(work, (&rewrite.completed, &question.settings), facts.language)? {
@@ -239,20 +241,28 @@ impl Generator {
             return Ok(Some(Translation { text: Some(text), from, to, how, prompt: None, completion: None, total_ms }));
         }
         let input = TranslateInput { question, from, to, max_tokens: settings.prompt.rewrite_tokens };
-        let translation = answer::translate(self.load(&work.cancel)?, &input, &work.cancel)?;
+        let translation = answer::translate(self.load(&settings.model, &work.cancel)?, &input, &work.cancel)?;
         if let Some(text) = &translation.text {
             self.translations.insert(key, text.clone());
         }
         Ok(Some(translation))
     }
 
-    /// The model; the first call reads its weights, and stops when `cancel` says so or the program is being left.
-    fn load(&mut self, cancel: &CancelToken) -> Result<&mut LlamaGenerator, Stop> {
-        let model = match self.model.take() {
+    /// The model, in place of another one; the first call reads its weights, and stops when `cancel` says so or the program
+    /// is being left.
+    fn load(&mut self, choice: &GeneratorChoice, cancel: &CancelToken) -> Result<&mut LlamaGenerator, Stop> {
+        let id = choice.id(&self.engine.setup.profile.profile.generator).to_owned();
+        let loaded = self.model.take_if(|model| model.identity().model == id);
+        if self.model.take().is_some() {
+            self.engine.left();
+            self.translations.clear();
+            tracing::info!(id, "the generator left the memory to another one");
+        }
+        let model = match loaded {
             Some(model) => model,
-            None => match self.read_weights(cancel) {
+            None => match self.read_weights(&id, cancel) {
                 Err(error) if error.is_for_want_of_memory() && self.engine.release_reranker() => {
-                    self.read_weights(cancel)
+                    self.read_weights(&id, cancel)
                 }
                 read => read,
             }?,
@@ -260,13 +270,12 @@ impl Generator {
         Ok(self.model.insert(model))
     }
 
-    fn read_weights(&self, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
+    fn read_weights(&self, id: &str, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
         let setup = &self.engine.setup;
-        let profile = &setup.profile.profile;
         let (cancel, leaving, engine) = (cancel.clone(), self.leaving.clone(), Arc::clone(&self.engine));
         self.engine
-            .loading(&profile.generator, || {
-                let model = setup.catalog.model(&profile.generator)?;
+            .loading(id, || {
+                let model = setup.catalog.model(id)?;
                 let path = setup.folders.find(model, model.weights()?, &cancel)?;
                 let go_on = move |part| {
                     engine.loaded_so_far(part);
@@ -368,7 +377,7 @@ impl Generator {
             events.send(Event::AttributionAdvanced { turn, done, total, clusters: clusters.to_vec() });
         };
         let cancel = &work.cancel;
-        let generator = self.load(cancel)?;
+        let generator = self.load(&asked.settings.model, cancel)?;
         Ok(match asked.method {
             Method::Preview => attribution::preview(input, generator, cancel, &mut tell)?,
             Method::Logprob => attribution::probability(input, Reading::Logprob, generator, cancel, &mut tell)?,
@@ -382,9 +391,9 @@ impl Generator {
 
     fn suggest(&mut self, work: &WorkGuard, answered: &Answered) -> Result<Event, Stop> {
         work.cancel.check()?;
-        let Answered { question, answer, hits, asked } = answered;
+        let Answered { question, answer, hits, asked, model } = answered;
         let input = SuggestInput { question, answer, hits, asked };
-        let questions = answer::suggest(self.load(&work.cancel)?, &input, &work.cancel)?;
+        let questions = answer::suggest(self.load(model, &work.cancel)?, &input, &work.cancel)?;
         Ok(Event::QuestionsSuggested { turn: work.turn, questions })
     }
 
@@ -394,7 +403,7 @@ impl Generator {
         let settings = question.settings.answering();
         let input = AnswerInput {
             prefix: &facts.prefix,
-            language: answer::answer_language(typed, &question.text, facts.language),
+            language: answer::answer_language((typed, &question.text), facts.language, settings.prompt.language),
             past: &question.past,
             question: &question.text,
             hits,
@@ -408,7 +417,12 @@ impl Generator {
                 AnswerEvent::Text(text) => Event::AnswerGrew { turn, text },
             });
         };
-        let answer = answer::generate_answer(self.load(&work.cancel)?, &input, &work.cancel, &mut tell)?;
+        let answer = answer::generate_answer(
+            self.load(&question.settings.model, &work.cancel)?,
+            &input,
+            &work.cancel,
+            &mut tell,
+        )?;
         self.answered.insert(turn);
         Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })
     }
@@ -499,10 +513,26 @@ mod tests {
         // Without a model there is nothing to unload, and the next job is waited for.
         jobs.send(GeneratorJob::WarmUp).unwrap();
         assert!(matches!(generator.wait(&mailbox), Waited::Job(GeneratorJob::WarmUp)));
-        generator.load(&CancelToken::never()).unwrap();
+        generator.load(&GeneratorChoice::Profile, &CancelToken::never()).unwrap();
         assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
         drop(jobs);
         assert!(matches!(generator.wait(&mailbox), Waited::Closed));
+    }
+
+    #[test]
+    fn another_model_takes_the_place_of_the_one_that_is_loaded() {
+        let Some((mut generator, mut told)) = tiny(None) else { return };
+        let own = generator.engine.setup.profile.profile.generator.clone();
+        generator.warm_up();
+        // By its name it is the same.
+        generator.load(&GeneratorChoice::Named(own), &CancelToken::never()).unwrap();
+        assert_eq!(loaded(&mut told), 1);
+        let unknown = GeneratorChoice::Named("unheard-of".to_owned());
+        assert!(matches!(generator.load(&unknown, &CancelToken::never()), Err(Stop::Failed(_))));
+        assert!(generator.model.is_none(), "two are never in memory");
+        assert_eq!(loaded(&mut told), 1);
+        generator.load(&GeneratorChoice::Profile, &CancelToken::never()).unwrap();
+        assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
     }
 
     #[test]

@@ -141,9 +141,9 @@ impl Runtime {
                 let question = Question { domain, text: question, past, settings };
                 self.generator.send(GeneratorJob::Answer { work, question, typed, hits });
             }
-            Effect::Suggest { turn, question, answer, hits, asked } => {
+            Effect::Suggest { turn, question, answer, hits, asked, model } => {
                 let work = self.works.begin(turn);
-                let answered = Box::new(Answered { question, answer, hits, asked });
+                let answered = Box::new(Answered { question, answer, hits, asked, model });
                 self.generator.send(GeneratorJob::Suggest { work, answered });
             }
             Effect::Explain { turn, of, demand, domain, method, question, answer, hits, known, settings } => {

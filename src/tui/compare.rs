@@ -17,6 +17,7 @@ use super::screen::ScreenState;
 use super::settings::SettingsView;
 use crate::app::{App, Copied, Event, Other, Refusal, Turn, TurnKey};
 use crate::base::clean_line;
+use crate::config::Setting;
 use crate::retrieval::{Hit, Pick, Picked};
 
 /// What can be compared with a turn.
@@ -53,7 +54,8 @@ impl CompareMenu {
             choices.extend(picks.map(|how| Choice::Pick(hit.rank, pick(hit, how))));
         }
         choices.push(Choice::OtherSettings);
-        if turn.record.trace.settings.as_ref().is_some_and(|settings| differ(settings, &app.turn_settings())) {
+        let is_other = |with| Setting::differing(with, &app.turn_settings()).next().is_some();
+        if turn.record.trace.settings.as_ref().is_some_and(is_other) {
             choices.push(Choice::SettingsNow);
         }
         let of = turn.variant().map(|variant| variant.of);
@@ -64,11 +66,6 @@ impl CompareMenu {
         choices.extend(others.into_iter().map(|other| Choice::With(other.key)));
         choices
     }
-}
-
-/// Whether two turns would be answered with other settings.
-fn differ(one: &crate::history::TurnSettings, other: &crate::history::TurnSettings) -> bool {
-    crate::config::Setting::ALL.iter().any(|setting| setting.text(one) != setting.text(other))
 }
 
 fn pick(hit: &Hit, how: Picked) -> Pick {

@@ -20,6 +20,7 @@ use crate::app::{App, Event, Other, Turn, TurnKey};
 use crate::base::DomainName;
 use crate::config::{Changes, Refused, Setting, Takes, Way};
 use crate::history::TurnSettings;
+use crate::inference::GeneratorChoice;
 
 /// Settings that a page moves over.
 const PAGE: usize = 8;
@@ -190,13 +191,20 @@ fn typing(view: &mut SettingsView, app: &App, key: KeyEvent, action: Option<Acti
 }
 
 fn step(view: &mut SettingsView, app: &App, way: Way) -> Vec<Intent> {
-    let text = view.setting().stepped(&view.now(app), way);
+    let text = view.setting().stepped(&view.now(app), way, app.generators());
     choose(view, app, &text)
 }
 
 /// Gives the setting under the cursor a value, or says why it cannot have it.
 fn choose(view: &mut SettingsView, app: &App, text: &str) -> Vec<Intent> {
     let (setting, before) = (view.setting(), view.before(app));
+    let is_known = |id: &str| app.generators().iter().any(|here| here == id);
+    if let (Setting::Model, Ok(GeneratorChoice::Named(id))) = (setting, text.trim().parse())
+        && !is_known(&id)
+    {
+        view.refused = Some(Refused { key: setting.key(), found: id, needed: setting.needed() });
+        return vec![Intent::Redraw];
+    }
     match changed(view, app, |changes| changes.choose(setting, text, &before)) {
         Ok(intents) => {
             (view.typed, view.refused) = (None, None);

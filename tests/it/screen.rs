@@ -18,7 +18,7 @@ use ragonite::evidence::{Context, Kind, TableGrid};
 use ragonite::history::{ConversationRecord, Found, FoundTurn};
 use ragonite::inference::{Completion, Finish, Sampling, Special};
 use ragonite::prompt::{Cut, CutHow, Part, Prompt, Segment};
-use ragonite::retrieval::{Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Why};
+use ragonite::retrieval::{Hit, Mode, Passed, RankedEvidence, RetrievalTimings, Retrieved, Why};
 use ragonite::tui::{Intent, Keymap, Pane, ScreenState, Theme, Words, draw, on_input};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -199,6 +199,11 @@ pub(crate) fn retrieved(query: &str) -> Retrieved {
         dense: vec![ranked(1, 101, 0.8123), ranked(2, 102, 0.77), ranked(3, 190, 0.61)],
         lexical: vec![ranked(1, 103, 9.25), ranked(2, 101, 7.5)],
         hits: hits(),
+        passed: vec![Passed {
+            evidence: EvidenceId(190),
+            title: "Winter work".into(),
+            heading: "Fuel and heating".into(),
+        }],
         legs: Vec::new(),
         absent: Vec::new(),
         day: None,
@@ -707,6 +712,25 @@ fn every_step_can_be_looked_at() {
         stage.press(KeyCode::Enter, KeyModifiers::NONE);
         stage
     });
+}
+
+#[test]
+fn the_lists_of_both_searches_say_what_became_of_each_evidence() {
+    let mut stage = Stage::answered().at(Pane::Behind);
+    stage.frame((120, 40));
+    for heading in ["2 Search by meaning", "3 Search by words"] {
+        let is_there = |line: &str| line.contains('›') && line.contains(heading);
+        for _ in 0..40 {
+            if stage.frame((120, 40)).backend().to_string().lines().any(is_there) {
+                break;
+            }
+            stage.press(KeyCode::Down, KeyModifiers::NONE);
+        }
+        stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    }
+    let frame = stage.frame((120, 40)).backend().to_string();
+    assert!(frame.contains("no hit: Winter work › Fuel and heating"), "{frame}");
+    assert!(frame.contains("hit 1: "), "{frame}");
 }
 
 #[test]

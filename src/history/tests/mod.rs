@@ -112,6 +112,21 @@ fn by_similarity() -> EarlierAttribution {
     EarlierAttribution { attribution: Attribution::new(Method::Similarity), settings }
 }
 
+fn found(text: &str, score: f64) -> Retrieved {
+    Retrieved {
+        query: text.to_owned(),
+        mode: Mode::Hybrid,
+        dense: vec![RankedEvidence { evidence: EvidenceId(7), rank: 1, score }],
+        lexical: Vec::new(),
+        hits: vec![hit(text, score)],
+        passed: Vec::new(),
+        legs: Vec::new(),
+        absent: Vec::new(),
+        day: None,
+        timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
+    }
+}
+
 /// A trace with something in every field. Scores are a number of 1024ths, which JSON keeps to the last bit.
 fn trace(text: &str, score: u16) -> Trace {
     let score = f64::from(score) / 1024.0;
@@ -136,17 +151,7 @@ fn trace(text: &str, score: u16) -> Trace {
             completion: Some(completion(text)),
             total_ms: Millis(20.0),
         }),
-        retrieved: Some(Retrieved {
-            query: text.to_owned(),
-            mode: Mode::Hybrid,
-            dense: vec![RankedEvidence { evidence: EvidenceId(7), rank: 1, score }],
-            lexical: Vec::new(),
-            hits: vec![hit(text, score)],
-            legs: Vec::new(),
-            absent: Vec::new(),
-            day: None,
-            timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
-        }),
+        retrieved: Some(found(text, score)),
         answer: Some(Answer {
             named: None,
             text: text.to_owned(),

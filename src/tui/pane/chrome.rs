@@ -146,10 +146,12 @@ pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, Of
     let profile = clean_line(&engine.profile);
     let with_reason = engine.profile_reason.map(|reason| format!("{profile} ({})", words.profile_reason(reason)));
     let with_reason = with_reason.unwrap_or_else(|| profile.clone());
+    let settings = app.turn_settings();
+    let generator = app.generator_of(&settings);
     let about = |profile: String| {
         // What stands last is left out first.
         let memory = engine.memory.map(|bytes| words.in_memory(&words.number(&gigabytes(bytes))));
-        let mut about = vec![profile, clean_line(&engine.generator), words.device(&clean_line(&engine.device))];
+        let mut about = vec![profile, clean_line(generator), words.device(&clean_line(&engine.device))];
         about.extend([memory.unwrap_or_default(), clean_line(&engine.embedder)]);
         about.retain(|text| !text.is_empty());
         about

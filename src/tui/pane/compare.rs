@@ -129,11 +129,8 @@ fn choice_says(app: &App, menu: &CompareMenu, choice: &Choice, words: Words) -> 
 }
 
 fn other_settings(before: &TurnSettings, now: &TurnSettings, words: Words) -> Vec<String> {
-    let other = |setting: &Setting| {
-        let (from, to) = (setting.text(before), setting.text(now));
-        (from != to).then(|| clean_line(&format!("{} {from} → {to}", words.label(*setting))))
-    };
-    Setting::ALL.iter().filter_map(other).collect()
+    let differing = Setting::differing(before, now);
+    differing.map(|(setting, from, to)| clean_line(&format!("{} {from} → {to}", words.label(setting)))).collect()
 }
 
 /// What is said of an evidence.

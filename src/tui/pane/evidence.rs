@@ -254,7 +254,12 @@ impl Location {
 
 /// Title › heading.
 pub(super) fn origin(hit: &Hit) -> String {
-    let (title, heading) = (clean_line(&hit.title), clean_line(&hit.heading));
+    origin_of(&hit.title, &hit.heading)
+}
+
+/// Title › heading of what is no hit.
+pub(super) fn origin_of(title: &str, heading: &str) -> String {
+    let (title, heading) = (clean_line(title), clean_line(heading));
     if heading.is_empty() || heading == title { title } else { format!("{title} › {heading}") }
 }
 

@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::base::clean_line;
 use crate::config::{Group, Setting};
 use crate::history::TurnSettings;
+use crate::inference::GeneratorChoice;
 use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
 use crate::tui::settings::SettingsView;
@@ -96,10 +97,6 @@ fn rows(app: &App, view: &SettingsView, room: usize, look: (&Theme, Words)) -> R
             rows.push((None, Line::default()));
         }
         rows.push((None, Line::styled(format!(" {}", words.group(group)), theme.strong)));
-        if group == Group::Generator {
-            let model = format!("    {}{}", pad(words.model(), NAMES), clean_line(&app.engine().generator));
-            rows.push((None, Line::styled(fit(&model, room), theme.dim)));
-        }
         let settings = Setting::ALL.iter().copied().enumerate().filter(|(_, setting)| setting.group() == group);
         rows.extend(
             settings.map(|(at, setting)| (Some(at), row(app, (view, setting, at), (&before, &now), (room, look)))),
@@ -119,18 +116,21 @@ fn row(
     let value = if here { format!("‹ {text} ›") } else { format!("  {text}") };
     let style = if here { theme.selected } else { theme.text };
     let beside = match setting {
+        Setting::Model if now.model == GeneratorChoice::Profile => clean_line(&app.engine().generator),
         Setting::Rerank if app.reranker().is_none() => words.no_reranker().to_owned(),
         _ if own && view.is_again() => words.was(&setting.text(before)),
         _ if own => words.configured(&setting.text(before)),
         _ => String::new(),
     };
-    let used = 4 + NAMES.saturating_sub(2) + VALUES;
+    // The id of a model may be longer than the column.
+    let values = VALUES.max(width(&value) + 1);
+    let used = 4 + NAMES.saturating_sub(2) + values;
     Line::from(vec![
         Span::styled(if here { " ›" } else { "  " }, theme.accent),
         Span::styled(if own { "* " } else { "  " }, theme.accent),
         Span::styled(pad(words.label(setting), NAMES - 2), if own { theme.strong } else { theme.text }),
         Span::styled(value.clone(), style),
-        Span::raw(" ".repeat(VALUES.saturating_sub(width(&value)))),
+        Span::raw(" ".repeat(values.saturating_sub(width(&value)))),
         Span::styled(fit(&beside, room.saturating_sub(used)), theme.dim),
     ])
 }

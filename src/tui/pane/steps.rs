@@ -3,11 +3,11 @@
 use ratatui::text::{Line, Span};
 
 use super::behind::Section;
-use super::evidence::origin;
+use super::evidence::{origin, origin_of};
 use super::{Fold, Parts, header};
 use crate::answer::Translation;
 use crate::app::Turn;
-use crate::base::{Millis, clean_line};
+use crate::base::{EvidenceId, Millis, clean_line};
 use crate::inference::Completion;
 use crate::prompt::Prompt;
 use crate::retrieval::{Hit, LegRole, Place, QueryLeg, RankedEvidence, Retrieved, Vote};
@@ -224,15 +224,32 @@ fn found_by(vote: &Vote, legs: &[QueryLeg], words: Words) -> String {
 /// Lists of texts that are named for a hit, the strongest first.
 const MOST_VOTES: usize = 4;
 
-/// The list of one search, with the names of those evidences that became hits.
+/// The list of one search, with what became of each evidence.
 fn leg(list: &[RankedEvidence], retrieved: &Retrieved, look: (Section, &StepLook<'_>), parts: &mut Parts<Section>) {
     let (section, look) = look;
     let words = look.words;
     for found in list {
-        let hit = retrieved.hits.iter().find(|hit| hit.evidence == found.evidence);
-        let name = hit.map_or_else(|| words.no_hit(found.evidence.0), |hit| words.hit_of(hit.rank, &origin(hit)));
+        let name = became(found.evidence, retrieved, words);
         parts.push(section, look.cells(&format!("{:>2}  {:>8}  {name}", found.rank, words.decimal(found.score, 4))));
     }
+}
+
+/// What became of an evidence that a search found, and where it stands.
+fn became(evidence: EvidenceId, retrieved: &Retrieved, words: Words) -> String {
+    for hit in &retrieved.hits {
+        if hit.evidence == evidence {
+            return words.hit_of(hit.rank, &origin(hit));
+        }
+        if let Some(copied) = hit.copies.iter().find(|copied| copied.evidence == evidence) {
+            return words.copy_of_hit(hit.rank, &clean_line(&copied.title));
+        }
+    }
+    let passed = retrieved.passed.iter().find(|passed| passed.evidence == evidence);
+    // Turns of before have no name for it.
+    passed.map_or_else(
+        || words.no_hit_by_number(evidence.0),
+        |passed| words.no_hit(&origin_of(&passed.title, &passed.heading)),
+    )
 }
 
 pub(super) fn prompt(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {

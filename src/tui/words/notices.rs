@@ -126,7 +126,7 @@ impl Words {
             }
             Refusal::NothingToExplain => ("Keine Antwort, die sich erklären ließe", ASK_FIRST),
             Refusal::OtherModel => {
-                ("Die Antwort stammt von einem anderen Modell", "Erneut fragen oder nach Ähnlichkeit erklären")
+                ("Das Modell dieser Antwort ist nicht hier", "Erneut fragen oder nach Ähnlichkeit erklären")
             }
             Refusal::NothingToCompare => ("Keine Antwort zum Vergleichen", ASK_FIRST),
             Refusal::NothingToRate => ("Keine Antwort, die sich bewerten ließe", ASK_FIRST),

@@ -71,7 +71,6 @@ texts! { POPUPS
     retriever = "Retriever", "Suche";
     generator = "Generator", "Antwort";
     attribution = "Attribution", "Erklärung";
-    model = "model", "Modell";
     no_reranker = "the profile has no reranker", "kein Modell";
     was(value: &str) = "was: {value}", "vorher {value}";
     configured(value: &str) = "configured: {value}", "statt {value}";
@@ -156,6 +155,7 @@ impl Words {
         match setting.takes() {
             Takes::OneOf(words) => listed(words),
             Takes::SomeOf(words, _) => format!("{}, auch mehrere mit Komma", listed(words)),
+            Takes::Generator => "profile oder die id eines Generators (`ragonite models list`)".to_owned(),
             Takes::Count(least, most, _) => format!("ganze Zahl von {least} bis {most}"),
             Takes::Number(least, most, _) => format!("Zahl von {least} bis {most}, mit Punkt, etwa {}", least.max(0.5)),
         }

@@ -38,6 +38,8 @@ fn german(setting: Setting) -> (&'static str, &'static str) {
         Setting::Kinds => ("Belegarten", "Arten von Belegen, die gesucht werden"),
         Setting::Copies => ("Kopien", "gleichlautende Belege: ein Treffer, oder jeder einer"),
         Setting::Translate => ("Übersetzung", "Frage auch in der Sprache der Dokumente suchen"),
+        Setting::Model => ("Modell", "welches Modell schreibt; profile: das des Profils"),
+        Setting::Language => ("Sprache", "Sprache der Antworten; auto: die der Frage"),
         Setting::Temperature => ("Temperatur", "0: immer das wahrscheinlichste Token; darüber Zufall"),
         Setting::Seed => ("Startwert", "macht gezogene Token wiederholbar"),
         Setting::AnswerTokens => ("Antwortlänge", "Token höchstens je Antwort; im Prompt bleiben sie frei"),

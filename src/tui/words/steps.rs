@@ -68,7 +68,9 @@ texts! { STEPS
         "{relation} in {title} ({location})", "{relation} in {title} ({location})";
     by_meaning = "by meaning", "semantisch";
     by_words = "by words", "lexikalisch";
-    no_hit(evidence: i64) = "evidence {evidence}, no hit", "Beleg {evidence}, kein Treffer";
+    no_hit(origin: &str) = "no hit: {origin}", "kein Treffer: {origin}";
+    no_hit_by_number(evidence: i64) = "evidence {evidence}, no hit", "Beleg {evidence}, kein Treffer";
+    copy_of_hit(rank: usize, title: &str) = "with hit {rank}: {title}", "bei Treffer {rank}: {title}";
     hit_of(rank: usize, origin: &str) = "hit {rank}: {origin}", "Treffer {rank}: {origin}";
 
     step_prompt = "5 Prompt", "5 Prompt";
