@@ -41,8 +41,8 @@ pub fn translation_wanted(question: &str, documents: Language, setting: Translat
     (setting == Translate::Auto && from != documents).then_some((from, documents))
 }
 
-/// The language of an answer: the one that is asked for, else that of the question as typed, else that of the completed one, where a word tells it, else
-/// that of the documents.
+/// The language of an answer: the one that is asked for, else that of the question as typed, else that of the completed
+/// one, where a word tells it, else that of the documents.
 #[must_use]
 pub fn answer_language((typed, completed): (&str, &str), documents: Language, wanted: AnswerLanguage) -> Language {
     let told = || told_language(typed).or_else(|| told_language(completed));

@@ -37,12 +37,16 @@ impl App {
             return self.refuse(Refusal::NothingToCompare);
         };
         let record = &turn.record;
-        let before = record.trace.settings.clone().unwrap_or_else(|| self.turn_settings());
+        let before = self.settings_of(turn).unwrap_or_else(|| self.turn_settings());
         let mut settings = match other {
             Other::Settings(changes) => changes.applied_to(&before),
             Other::SettingsNow => self.turn_settings(),
             Other::Pick(_) => before.clone(),
         };
+        if !self.has_generator(self.generator_of(&settings)) {
+            // What cannot answer any more is named among what differs.
+            settings.model = self.turn_settings().model;
+        }
         let differing = Setting::differing(&before, &settings);
         let others: Vec<OtherSetting> =
             differing.map(|(setting, from, to)| OtherSetting { key: setting.key().to_owned(), from, to }).collect();

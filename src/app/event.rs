@@ -225,8 +225,15 @@ pub enum Event {
     /// The program has to leave: nobody is there who could be warned.
     LeaveRequested,
 
-    /// Answer to `LookForModels`: those that are not there; none where all are.
-    ModelsLooked(Option<MissingModels>),
+    /// Answer to `LookForModels`.
+    ModelsLooked {
+        /// Those that are needed and not there; none where all are.
+        missing: Option<MissingModels>,
+        /// Ids of the generators that are there beside that of the profile.
+        generators: Vec<String>,
+    },
+    /// The models that are there are wanted, to choose from.
+    ModelsWanted,
     /// Answer to `ListDomains`.
     DomainsListed(Vec<DomainSummary>),
     /// On the way to the answer to `OpenDomain`: what the domain changes of the configured settings.

@@ -10,6 +10,7 @@ use super::{Effect, Problem, Refusal, Turn};
 use crate::base::{DomainName, Language};
 use crate::config::Changes;
 use crate::history::TurnSettings;
+use crate::inference::GeneratorChoice;
 use crate::prompt::{AnswerPrompt, PromptShares};
 
 /// What a domain that is being opened changes, until it is open.
@@ -82,6 +83,18 @@ impl App {
     /// Id of the generator that answers with these settings.
     pub fn generator_of<'a>(&'a self, settings: &'a TurnSettings) -> &'a str {
         settings.model.id(&self.engine.generator)
+    }
+
+    /// What a turn was answered with, where that is known. Its model is named where the profile has another one now.
+    pub fn settings_of(&self, turn: &Turn) -> Option<TurnSettings> {
+        let trace = &turn.record.trace;
+        let mut settings = trace.settings.clone()?;
+        if trace.generator == self.engine.generator {
+            settings.model = GeneratorChoice::Profile;
+        } else if !trace.generator.is_empty() {
+            settings.model = trace.generator.parse().unwrap_or_default();
+        }
+        Some(settings)
     }
 
     /// Whether the generator with this id can answer.

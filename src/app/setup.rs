@@ -54,13 +54,16 @@ impl App {
     pub fn is_known(&self, event: &Event) -> bool {
         match event {
             Event::DomainsListed(domains) => self.domains.as_ref() == Some(domains),
-            Event::ModelsLooked(missing) => self.missing_models == *missing,
+            Event::ModelsLooked { missing, generators } => {
+                self.missing_models == *missing && self.settings.generators == *generators
+            }
             _ => false,
         }
     }
 
     /// Models were looked for. Those that have come are loaded, and a domain can be opened.
-    pub(super) fn models_looked(&mut self, missing: Option<MissingModels>) -> Vec<Effect> {
+    pub(super) fn models_looked(&mut self, missing: Option<MissingModels>, generators: Vec<String>) -> Vec<Effect> {
+        self.settings.generators = generators;
         let were_missing = self.missing_models.is_some();
         self.missing_models = missing;
         if were_missing && self.missing_models.is_none() {

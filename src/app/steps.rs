@@ -14,7 +14,6 @@ use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use crate::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method};
 use crate::base::{DomainName, TurnId};
 use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
-use crate::inference::GeneratorChoice;
 use crate::retrieval::Retrieved;
 
 /// A turn before it begins.
@@ -149,7 +148,7 @@ impl App {
         let hits = turn.hits_in_prompt();
         let answer = Box::new(turn.record.trace.answer.clone()?);
         if !turn.record.trace.generator.is_empty() {
-            settings.model = GeneratorChoice::Named(turn.record.trace.generator.clone());
+            settings.model = turn.record.trace.generator.parse().unwrap_or_default();
         }
         turn.problem = None;
         if let Some(answered_with) = &turn.record.trace.settings {

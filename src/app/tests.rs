@@ -110,6 +110,11 @@ pub(super) fn problem() -> Problem {
 }
 
 /// An app with the domain `wiki` open.
+/// Models were looked for.
+fn looked(missing: Option<MissingModels>) -> Event {
+    Event::ModelsLooked { missing, generators: Vec::new() }
+}
+
 pub(super) fn opened() -> App {
     let mut app = App::new(AppSettings { suggestions: Suggestions::Off, ..AppSettings::default() });
     app.handle(Event::DomainChosen(name("wiki")));
@@ -291,6 +296,36 @@ fn a_turn_is_answered_and_explained_by_the_model_it_was_asked_of() {
     let explained = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
     let [Effect::Explain { settings, .. }] = &explained[..] else { panic!("{explained:?}") };
     assert_eq!(settings.model, named("small"));
+}
+
+#[test]
+fn a_turn_is_asked_again_of_the_model_that_answered_it() {
+    let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a"), saved(1)]);
+    app.settings.generators = vec!["small".into()];
+    app.turns[0].record.trace.generator = "small".into();
+    let with = |app: &App| app.settings_of(&app.turns[0]).map(|settings| settings.model);
+    assert_eq!(with(&app), Some(GeneratorChoice::Named("small".into())));
+    let pick = Pick {
+        how: Picked::First,
+        evidence: EvidenceId(1),
+        document: DocumentId(1),
+        name: "t".into(),
+        copies: Vec::new(),
+    };
+    let again = |app: &mut App, other: &Other| {
+        let effects = app.handle(Event::AgainWanted { turn: 0, other: other.clone(), at: OffsetDateTime::UNIX_EPOCH });
+        let settings = effects.into_iter().find_map(|effect| match effect {
+            Effect::RewriteQuestion { settings, .. } => Some(settings.model),
+            _ => None,
+        });
+        let differs = app.turns.last().and_then(|turn| turn.variant().map(|variant| variant.settings.len()));
+        (settings, differs)
+    };
+    let mut other = app.clone();
+    assert_eq!(again(&mut other, &Other::Pick(pick.clone())), (Some(GeneratorChoice::Named("small".into())), Some(0)));
+    // It is not on this machine any more.
+    app.settings.generators.clear();
+    assert_eq!(again(&mut app, &Other::Pick(pick)), (Some(GeneratorChoice::Profile), Some(1)));
 }
 
 #[test]
@@ -1009,11 +1044,11 @@ fn what_is_looked_for_again_and_unchanged_is_no_news() {
     assert!(!app.is_known(&listed(&[])), "the first list says that there is nothing");
     app.handle(listed(&[]));
     assert!(app.is_known(&listed(&[])) && !app.is_known(&listed(&["wiki"])));
-    assert!(app.is_known(&Event::ModelsLooked(None)));
+    assert!(app.is_known(&looked(None)));
     let missing = Some(MissingModels::default());
-    assert!(!app.is_known(&Event::ModelsLooked(missing.clone())));
-    app.handle(Event::ModelsLooked(missing.clone()));
-    assert!(app.is_known(&Event::ModelsLooked(missing)));
+    assert!(!app.is_known(&looked(missing.clone())));
+    app.handle(looked(missing.clone()));
+    assert!(app.is_known(&looked(missing)));
 }
 
 fn any_event() -> impl Strategy<Value = Event> {
@@ -1204,13 +1239,13 @@ fn a_stored_turn_can_be_made_a_check_and_one_that_is_not_is_refused() {
 #[test]
 fn without_models_they_are_looked_for_until_they_are_there_and_then_loaded() {
     let mut app = App::new(AppSettings::default());
-    assert_eq!(app.handle(Event::ModelsLooked(None)), [], "nothing was missing");
+    assert_eq!(app.handle(looked(None)), [], "nothing was missing");
     let missing = Some(MissingModels { models: vec!["m".into()], ..MissingModels::default() });
-    assert_eq!(app.handle(Event::ModelsLooked(missing.clone())), []);
+    assert_eq!(app.handle(looked(missing.clone())), []);
     app.handle(Event::DomainsListed(vec![domain("wiki")]));
     assert_eq!(app.look_again(), Some(Effect::LookForModels));
-    assert_eq!(app.handle(Event::ModelsLooked(missing)), []);
-    assert_eq!(app.handle(Event::ModelsLooked(None)), [Effect::LoadModels, Effect::ListDomains]);
+    assert_eq!(app.handle(looked(missing)), []);
+    assert_eq!(app.handle(looked(None)), [Effect::LoadModels, Effect::ListDomains]);
     assert_eq!((app.missing_models(), app.look_again()), (None, None));
 }
 

@@ -33,7 +33,7 @@ pub use outcome::{
 };
 pub use preview::preview;
 pub use probability::{Reading, probability};
-pub use score::{FLAT_RATIO, is_decisive, shares};
+pub use score::{FLAT_RATIO, LEAST_MOVE, is_decisive, shares};
 pub use sentence::by_sentence;
 pub use settings::{AttributionSettings, EstimateFirst, ExplainAhead, GroupTest, SettingError};
 pub use similarity::{SimilarityInput, similarity};

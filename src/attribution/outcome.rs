@@ -222,7 +222,7 @@ pub struct SentenceCluster {
     pub drop: f64,
     /// 1 minus the factor by which a token of the sentence becomes less probable.
     pub contribution: f64,
-    /// Masked softmax of the contributions, a fraction; none where the contribution is exactly 0.
+    /// Masked softmax of the contributions, a fraction; none as for a [`Cluster`].
     pub share: Option<f64>,
 }
 

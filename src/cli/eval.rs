@@ -144,7 +144,7 @@ pub struct EvalSettings {
     #[arg(long, value_name = "MODEL", conflicts_with = "domain")]
     pub embedder: Option<String>,
     /// Generator that answers and translates questions, and completes them with --completion model, by its id in the
-    /// catalog [default: that of the profile]
+    /// catalog [default: `generation.model` of the configuration]
     #[arg(long, value_name = "MODEL")]
     pub generator: Option<String>,
     /// Hits per question [default: `retrieval.top_k` of the configuration: 10]. A prompt has as many of them as `sources`

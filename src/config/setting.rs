@@ -197,7 +197,9 @@ impl Setting {
             Takes::OneOf(words) => format!("use {}", listed(words)),
             Takes::SomeOf(words, _) => format!("use {}, several with commas between", listed(words)),
             Takes::Count(least, most, _) => format!("use a whole number from {least} to {most}"),
-            Takes::Generator => "use profile, or the id of a generator (`ragonite models list`)".to_owned(),
+            Takes::Generator => {
+                "use profile, or the id of a generator whose weights are here (`ragonite models list`)".to_owned()
+            }
             Takes::Number(least, most, _) => format!("use a number from {least} to {most}, such as {}", least.max(0.5)),
         }
     }
@@ -314,7 +316,11 @@ mod tests {
             (Setting::Temperature, "NaN", "use a number from 0 to 2, such as 0.5"),
             (Setting::Mode, "sparse", "use hybrid, dense or lexical"),
             (Setting::Kinds, "row,chunk", "use all, passage, list, table or row, several with commas between"),
-            (Setting::Model, "../x", "use profile, or the id of a generator (`ragonite models list`)"),
+            (
+                Setting::Model,
+                "../x",
+                "use profile, or the id of a generator whose weights are here (`ragonite models list`)",
+            ),
             (Setting::Seed, "-1", "use a whole number from 0 to 4294967295"),
         ];
         for (setting, text, needed) in bad {

@@ -50,7 +50,14 @@ pub struct Profile {
 impl Profile {
     /// The ids of the profile's models: embedder, reranker, generator.
     pub fn model_ids(&self) -> impl Iterator<Item = &str> {
-        [Some(&self.embedder), self.reranker.as_ref(), Some(&self.generator)].into_iter().flatten().map(String::as_str)
+        self.model_ids_with(&self.generator)
+    }
+}
+
+impl Profile {
+    /// The ids of the profile's models with another generator.
+    pub fn model_ids_with<'a>(&'a self, generator: &'a str) -> impl Iterator<Item = &'a str> {
+        [Some(self.embedder.as_str()), self.reranker.as_deref(), Some(generator)].into_iter().flatten()
     }
 }
 
@@ -64,6 +71,18 @@ pub enum ModelRole {
     Reranker,
     /// Prompt to text.
     Generator,
+}
+
+impl ModelRole {
+    /// The word for it.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Embedder => "embedder",
+            Self::Reranker => "reranker",
+            Self::Generator => "generator",
+        }
+    }
 }
 
 /// Which network an encoder's weights belong to.

@@ -7,7 +7,7 @@
 //! leg, its weight and the reason are kept.
 //! Not here: completing the question (`answer`), which turns belong to a conversation (`app`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use super::found::{Found, Sums, by_rank, by_score, lexical_sum};
@@ -99,7 +99,7 @@ fn passed(index: &Index, retrieved: &Retrieved) -> Result<Vec<Passed>, Retrieval
     let shown: HashSet<EvidenceId> =
         retrieved.hits.iter().flat_map(|hit| copies(hit).into_iter().chain([hit.evidence])).collect();
     let listed = retrieved.dense.iter().chain(&retrieved.lexical).map(|ranked| ranked.evidence);
-    let others: HashSet<EvidenceId> = listed.filter(|evidence| !shown.contains(evidence)).collect();
+    let others: BTreeSet<EvidenceId> = listed.filter(|evidence| !shown.contains(evidence)).collect();
     let stored = index.evidences(&others.into_iter().collect::<Vec<_>>())?.into_iter();
     let passed = stored.map(|stored| Passed {
         evidence: stored.id,

@@ -198,7 +198,7 @@ pub struct Retrieved {
     pub lexical: Vec<RankedEvidence>,
     /// The fused list, best first.
     pub hits: Vec<Hit>,
-    /// What stands in the two lists and became no hit, in no order.
+    /// What stands in the two lists and became no hit, by id.
     #[serde(default)]
     pub passed: Vec<Passed>,
     /// What was searched for, leg by leg; none for a question that was searched alone.

@@ -72,6 +72,18 @@ fn a_hit_carries_its_ranks_and_scores_of_both_legs() {
 }
 
 #[test]
+fn what_is_in_the_lists_and_no_hit_is_named() {
+    let found = search("Who ran the TPM tests?", &RetrievalSettings { top_k: 1, ..by(Fusion::Rrf) });
+    let listed = found.dense.iter().chain(&found.lexical).map(|ranked| ranked.evidence);
+    let others: std::collections::BTreeSet<_> = listed.filter(|evidence| *evidence != found.hits[0].evidence).collect();
+    assert_eq!((found.hits.len(), others.len()), (1, 2));
+    assert!(found.passed.iter().map(|passed| passed.evidence).eq(others), "each once, by id");
+    let titles: Vec<(&str, &str)> = found.passed.iter().map(|one| (&*one.title, &*one.heading)).collect();
+    assert_eq!(titles, [("Tests", "Notes"), ("Travel", "Notes")]);
+    assert!(search("Who ran the TPM tests?", &by(Fusion::Rrf)).passed.is_empty(), "all are hits");
+}
+
+#[test]
 fn a_hit_says_why_it_is_there() {
     for fusion in [Fusion::Rrf, Fusion::Blend] {
         let retrieved = search("Who ran the TPM tests?", &by(fusion));

@@ -7,7 +7,8 @@
 //! names another by a year, a date or the number of a version, means a day on which another held, has a name with digits
 //! that the newest has not, or is about the past: then the newest of the older ones does. An older one is left out of the
 //! prompt only where nothing but time tells it from the newest: the titles are the same, and the question has no word and
-//! no figure that it has and the newest has not; or where the question means a day on which another held.
+//! no figure that it has and the newest has not; or where the question means a day on which another held; it is shown below
+//! those that are in the prompt.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
 //! older where nothing says which is newer; the newest is wanted unless the question asks what was on a day.
 //! Not here: what says the same word by word (`copies`), of which time a question is (`about`).

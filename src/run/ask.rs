@@ -36,10 +36,11 @@ fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
     }
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
+    let generator = start.generator_of(&args.domain);
     if args.explain {
-        start.check_weights_to_explain(&cancel.token())?;
+        start.check_weights_to_explain(&generator, &cancel.token())?;
     } else {
-        start.check_weights(&cancel.token())?;
+        start.check_weights(&generator, &cancel.token())?;
     }
     let embedder = start.embedder(&cancel.token())?;
     start.open_domain(&args.domain, embedder.identity(), &cancel.token(), &mut |_| {})?;

@@ -68,7 +68,7 @@ pub(super) fn run(start: &Start, command: &Bundle, output: &mut Output) -> Resul
 fn create(start: &Start, args: &CreateBundle, cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
     let started = Instant::now();
     let profile = &start.profile.profile.name;
-    let models: Vec<&CatalogModel> = if args.without_models { Vec::new() } else { start.models()? };
+    let models = if args.without_models { Vec::new() } else { models(start, &args.domains)? };
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("ragonite-{profile}.tar")));
     let domains = domains(start, &args.domains)?;
     let program = program()?;
@@ -175,6 +175,18 @@ fn weights_text(new: &[String], here: &[String], models: &Path) -> String {
         let _ = writeln!(text, "weights {weights} were here already");
     }
     text
+}
+
+/// The configured models, and those that the domains answer with.
+fn models<'s>(start: &'s Start, domains: &[DomainName]) -> Result<Vec<&'s CatalogModel>, Failure> {
+    let mut models = start.models()?;
+    for domain in domains {
+        let own = start.generator_model(&start.generator_of(domain))?;
+        if models.iter().all(|known| known.id != own.id) {
+            models.push(own);
+        }
+    }
+    Ok(models)
 }
 
 /// The domains that are wanted, each once.

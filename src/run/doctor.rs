@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::start::Start;
+use crate::config::Setting;
 use crate::history::History;
 use crate::inference::{
     DeviceChoice, Gpu, InferenceError, LlamaGenerator, MemoryNeeds, Placement, available_memory, device_summary,
@@ -69,7 +70,7 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
     let mut problems = Vec::new();
     let folders = start.folders();
     let mut models = Vec::new();
-    for id in start.profile.profile.model_ids() {
+    for id in start.profile.profile.model_ids_with(start.generator_id()) {
         let present = folders.has(start.catalog.model(id)?);
         if !present {
             problems.push(format!("The model `{id}` is missing or not whole. `ragonite models list` says more."));
@@ -86,6 +87,7 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
     let gpus = start.device.gpus()?;
     let placement = || needed.as_ref().and_then(|(_, placement)| placement.as_ref());
     let domains = crate::index::list_domains(&start.paths.domains())?.len();
+    problems.extend(models_of_domains(start)?);
     Ok(DoctorJson {
         version: env!("CARGO_PKG_VERSION"),
         network_code: cfg!(feature = "hub"),
@@ -142,6 +144,24 @@ fn history(start: &Start, problems: &mut Vec<String>) -> String {
 }
 
 /// Whether a file can be made in the folder, or in the nearest folder above it that exists.
+/// What is missing of the generators that domains answer with.
+fn models_of_domains(start: &Start) -> Result<Vec<String>, Failure> {
+    let mut problems = Vec::new();
+    for domain in crate::index::list_domains(&start.paths.domains())? {
+        let domain = domain.name;
+        let id = start.generator_of(&domain);
+        let is_here = start.catalog.model(&id).is_ok_and(|model| start.folders().has(model));
+        if id != start.generator_id() && !is_here {
+            problems.push(format!(
+                "The domain `{domain}` answers with `{id}`, which is missing or not whole. `ragonite domain set {domain} \
+                 --setting {}=profile` takes that of the profile.",
+                Setting::Model.key()
+            ));
+        }
+    }
+    Ok(problems)
+}
+
 fn writable(folder: &std::path::Path) -> bool {
     let Ok(folder) = std::path::absolute(folder) else { return false };
     folder.ancestors().find(|folder| folder.is_dir()).is_some_and(|folder| tempfile::tempfile_in(folder).is_ok())
@@ -152,7 +172,7 @@ fn generator_needs(
     start: &Start,
     problems: &mut Vec<String>,
 ) -> Result<Option<(MemoryNeeds, Option<Placement>)>, Failure> {
-    let model = start.catalog.model(&start.profile.profile.generator)?;
+    let model = start.catalog.model(start.generator_id())?;
     let Some(path) = model.weights().ok().and_then(|file| start.folders().seen(model, file)) else { return Ok(None) };
     let settings = start.generator_settings();
     let placed = LlamaGenerator::needs(&model.id, &path, &settings)

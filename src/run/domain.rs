@@ -9,7 +9,7 @@ use super::agree::{Asking, Question, agreed};
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::pace::Pace;
-use super::start::{Start, check_is_generator};
+use super::start::Start;
 use crate::base::{CancelSource, DomainName, clean_line};
 use crate::cli::{self, Assignment, SetDomain};
 use crate::config::{Changes, Setting, read_changes, write_changes};
@@ -150,8 +150,11 @@ fn set(start: &Start, args: &SetDomain, output: &mut Output) -> Result<Exit, Fai
     let mut changes = read_changes(&folder).changes;
     for assignment in &args.settings {
         let Assignment { setting, text } = assignment;
-        if let (Setting::Model, Ok(GeneratorChoice::Named(id))) = (*setting, text.parse()) {
-            check_is_generator(&start.catalog, &id)?;
+        if let (Setting::Model, Ok(GeneratorChoice::Named(id))) = (*setting, text.trim().parse()) {
+            let model = start.generator_model(&id)?;
+            if !start.folders().has(model) {
+                output.note(&format!("the weights of {id} are not here yet; until they are, nothing is answered"));
+            }
         }
         changes.choose(*setting, text, &start.turn_settings()).map_err(|error| Failure::usage(problem(&error)))?;
     }

@@ -45,7 +45,7 @@ pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<
     let explained = match (method, stored) {
         (None, Some(stored)) if args.sentence.is_none() || !stored.sentences.is_empty() => None,
         (method, stored) => {
-            check_weights(start)?;
+            check_weights(start, &found)?;
             let wish = |turn| match (method, stored) {
                 (Some(method), _) => Event::ExplainRequested { turn, method },
                 (None, Some(_)) => Event::SentencesWanted { turn },
@@ -100,10 +100,13 @@ fn configured(start: &Start, domain: &DomainName, args: &Explain) -> Method {
     if needs_drops && !tells { Method::Logprob } else { settings.method }
 }
 
-fn check_weights(start: &Start) -> Result<(), Failure> {
+/// Those of the model that gave the answer.
+fn check_weights(start: &Start, found: &Found) -> Result<(), Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
-    start.check_weights_to_explain(&cancel.token())
+    let said = found.record.trace.generator.as_str();
+    let generator = if said.is_empty() { start.generator_of(&found.domain) } else { said.to_owned() };
+    start.check_weights_to_explain(&generator, &cancel.token())
 }
 
 /// Explains a turn and waits until it is stored.

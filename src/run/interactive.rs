@@ -136,7 +136,10 @@ impl Loop {
         self.perform(self.app.start());
         match self.missing_models.take() {
             None => self.runtime.warm_up(),
-            missing => self.handle(Event::ModelsLooked(missing)),
+            missing => {
+                let generators = self.app.generators().to_vec();
+                self.handle(Event::ModelsLooked { missing, generators });
+            }
         }
         if panic_in == Some(PanicIn::Worker) {
             self.runtime.panic_in_worker();

@@ -44,6 +44,8 @@ pub(super) struct AskJson<'a> {
     turn: u32,
     question: &'a str,
     completed_question: &'a str,
+    /// Id of the model that answered.
+    generator: &'a str,
     /// The completed question in the language of the documents, where it was searched for in it too.
     translated_question: Option<&'a str>,
     #[serde(flatten)]
@@ -204,6 +206,8 @@ pub(super) struct ExplainJson<'a> {
     turn: u32,
     question: &'a str,
     completed_question: &'a str,
+    /// Id of the model that answered, and was asked for the answers without sources.
+    generator: &'a str,
     answer: &'a str,
     attribution: AttributionJson<'a>,
     /// The sentence that was asked for.
@@ -225,6 +229,7 @@ impl<'a> ExplainJson<'a> {
             turn: record.number,
             question: &record.question,
             completed_question: &record.completed_question,
+            generator: &record.trace.generator,
             answer: record.trace.answer.as_ref().map_or("", |answer| &answer.text),
             attribution: AttributionJson::new(attribution, tokens),
             sentence: chosen.map(SentenceJson::new),
@@ -243,6 +248,7 @@ impl<'a> AskJson<'a> {
             turn: record.number,
             question: &record.question,
             completed_question: &record.completed_question,
+            generator: &record.trace.generator,
             translated_question: record.trace.translation.as_ref().and_then(|translation| translation.text.as_deref()),
             outcome: &record.outcome,
             answer: answer.map_or("", |answer| &answer.text),

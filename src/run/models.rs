@@ -133,7 +133,14 @@ fn states<'a>(
 fn table(json: &ModelsJson<'_>) -> String {
     let mut text = String::new();
     for model in &json.models {
-        let _ = writeln!(text, "   {} ({}, {:.0} MB)", model.id, model.licence, model.bytes as f64 / MEGABYTE);
+        let _ = writeln!(
+            text,
+            "   {} ({}, {}, {:.0} MB)",
+            model.id,
+            model.role.says(),
+            model.licence,
+            model.bytes as f64 / MEGABYTE
+        );
         for file in &model.files {
             let place = file.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
             let reason = file.reason.as_deref().unwrap_or_default();

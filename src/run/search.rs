@@ -53,7 +53,8 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
     let translation = match translation_wanted(&args.query, index.language()?, settings.translate) {
         Some(languages) if holds == Holds::Documents => {
             let max_tokens = asked.prompt.rewrite_tokens;
-            translated(start, (args, languages, max_tokens), &token, output)?
+            let generator = asked.model.id(&start.profile.profile.generator);
+            translated(start, (args, languages, (generator, max_tokens)), &token, output)?
         }
         _ => None,
     };
@@ -90,11 +91,11 @@ struct Translation {
 /// Has the query translated where the generator is at hand. Without it the query is searched alone, which is told.
 fn translated(
     start: &Start,
-    (args, (from, to), max_tokens): (&Search, (Language, Language), usize),
+    (args, (from, to), (generator, max_tokens)): (&Search, (Language, Language), (&str, usize)),
     cancel: &CancelToken,
     output: &mut Output,
 ) -> Result<Option<Translation>, Failure> {
-    let generator = start.catalog.model(&start.profile.profile.generator)?;
+    let generator = start.generator_model(generator)?;
     if !start.folders().has(generator) && args.translate.is_none() {
         output.note(&format!(
             "the query has another language than the documents and is not translated: the weights of {} are not here",

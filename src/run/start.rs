@@ -11,13 +11,13 @@ use crate::attribution::ExplainAhead;
 use crate::base::{CancelToken, DomainName};
 use crate::cli::Shared;
 use crate::config::{
-    ChosenProfile, Config, ConfigError, GpuRoom, NoUse, Paths, Weights, choose_profile_for, read_changes,
+    ChosenProfile, Config, ConfigError, GpuRoom, NoUse, Paths, Setting, Weights, choose_profile_for, read_changes,
 };
 use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorChoice, GeneratorSettings, InferenceError,
-    LlamaGenerator, ModelFolders, ModelRole, Rerank, load_embedder, load_reranker,
+    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorSettings, InferenceError, LlamaGenerator,
+    ModelFolders, ModelRole, Rerank, load_embedder, load_reranker,
 };
 use crate::launch::Stay;
 use crate::retrieval::RetrievalError;
@@ -51,13 +51,9 @@ impl Start {
         } else {
             gpu_room(&catalog, &ModelFolders::new(paths.models.clone()), device, stay)?
         };
-        let mut profile = choose_profile_for(&catalog, asked, configured, room)?;
-        if let GeneratorChoice::Named(id) = &config.generation.model {
-            check_is_generator(&catalog, id)?;
-            profile.profile.generator.clone_from(id);
-        }
+        let profile = choose_profile_for(&catalog, asked, configured, room)?;
         if let Some(id) = config.attribution.embedder() {
-            check_is_embedder(catalog.model(id)?)?;
+            check_is(ModelRole::Embedder, catalog.model(id)?, "attribution.embedder")?;
         }
         Ok(Self { config, paths, catalog, profile, device, stay: stay.clone(), shared: shared.clone() })
     }
@@ -85,11 +81,29 @@ impl Start {
         Ok(LlamaGenerator::load(&model.id, &path, &self.generator_settings(), Box::new(go_on))?)
     }
 
-    /// Fails now, with the fix, when a weight file of the profile is missing or of the wrong size. Its bytes are checked
-    /// when it is loaded.
+    /// Id of the generator that answers where no domain says otherwise.
+    pub(super) fn generator_id(&self) -> &str {
+        self.config.generation.model.id(&self.profile.profile.generator)
+    }
+
+    /// Id of the generator that answers in a domain.
+    pub(super) fn generator_of(&self, domain: &DomainName) -> String {
+        let settings = read_changes(&self.paths.domain(domain)).changes.applied_to(&self.turn_settings());
+        settings.model.id(&self.profile.profile.generator).to_owned()
+    }
+
+    /// The model with this id, which a setting says is to write.
+    pub(super) fn generator_model(&self, id: &str) -> Result<&CatalogModel, Failure> {
+        let model = self.catalog.model(id)?;
+        check_is(ModelRole::Generator, model, Setting::Model.key())?;
+        Ok(model)
+    }
+
+    /// Fails now, with the fix, when a weight file of the configured models is missing or of the wrong size. Its bytes are
+    /// checked when it is loaded.
     pub(super) fn require_models(&self) -> Result<(), Failure> {
         let folders = self.folders();
-        for id in self.profile.profile.model_ids() {
+        for id in self.profile.profile.model_ids_with(self.generator_id()) {
             let model = self.catalog.model(id)?;
             if folders.has(model) {
                 continue;
@@ -104,29 +118,39 @@ impl Start {
     /// Every model this configuration may need: those of the profile, and the embedder of attribution where it is
     /// another one.
     pub(super) fn models(&self) -> Result<Vec<&CatalogModel>, Failure> {
-        let own = self.config.attribution.embedder().filter(|id| *id != self.profile.profile.embedder);
-        let ids = self.profile.profile.model_ids().chain(own);
+        self.models_with(self.generator_id(), self.own_embedder())
+    }
+
+    /// The embedder of attribution where it is another than that of the profile.
+    fn own_embedder(&self) -> Option<&str> {
+        self.config.attribution.embedder().filter(|id| *id != self.profile.profile.embedder)
+    }
+
+    /// The models of the profile with this generator, and more.
+    fn models_with<'a>(
+        &'a self,
+        generator: &'a str,
+        more: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<&'a CatalogModel>, Failure> {
+        self.generator_model(generator)?;
+        let ids = self.profile.profile.model_ids_with(generator).chain(more);
         Ok(ids.map(|id| self.catalog.model(id)).collect::<Result<_, _>>()?)
     }
 
-    /// Checks every byte of the weights that explaining needs, unless that was done before.
-    pub(super) fn check_weights_to_explain(&self, cancel: &CancelToken) -> Result<(), Failure> {
-        for model in self.models()? {
-            for file in &model.files {
-                self.folders().find(model, file, cancel)?;
-            }
-        }
-        Ok(())
+    /// Checks every byte of the weights that explaining with this generator needs, unless that was done before.
+    pub(super) fn check_weights_to_explain(&self, generator: &str, cancel: &CancelToken) -> Result<(), Failure> {
+        self.check_all(&self.models_with(generator, self.own_embedder())?, cancel)
     }
 
-    /// Checks every byte of the profile's weights, unless that was done before.
-    pub(super) fn check_weights(&self, cancel: &CancelToken) -> Result<(), Failure> {
+    /// Checks every byte of the weights that answering with this generator needs, unless that was done before.
+    pub(super) fn check_weights(&self, generator: &str, cancel: &CancelToken) -> Result<(), Failure> {
+        self.check_all(&self.models_with(generator, None)?, cancel)
+    }
+
+    fn check_all(&self, models: &[&CatalogModel], cancel: &CancelToken) -> Result<(), Failure> {
         let folders = self.folders();
-        for id in self.profile.profile.model_ids() {
-            let model = self.catalog.model(id)?;
-            for file in &model.files {
-                folders.find(model, file, cancel)?;
-            }
+        for (model, file) in models.iter().flat_map(|model| model.files.iter().map(move |file| (model, file))) {
+            folders.find(model, file, cancel)?;
         }
         Ok(())
     }
@@ -149,6 +173,7 @@ impl Start {
             catalog: self.catalog.clone(),
             folders: self.folders(),
             profile: self.profile.clone(),
+            model: self.config.generation.model.clone(),
             device: self.device,
             generator: self.generator_settings(),
             unload_after: self.config.generation.unload_after(),
@@ -170,17 +195,10 @@ impl Start {
             suggestions: self.config.generation.suggestions,
             explain_ahead: self.config.generation.explain_ahead,
             reranker: self.profile.profile.reranker.clone(),
-            generators: self.generators(),
+            generators: self.setup().generators(),
             context_tokens: self.generator_settings().context_tokens,
             ..AppSettings::default()
         }
-    }
-
-    /// Ids of the generators whose weights are here.
-    fn generators(&self) -> Vec<String> {
-        let folders = self.folders();
-        let here = self.catalog.generators().filter(|model| folders.has(model));
-        here.map(|model| model.id.clone()).collect()
     }
 
     /// As [`Start::app_settings`], for a command: nobody is there to go on.
@@ -244,25 +262,14 @@ fn gpu_room(catalog: &Catalog, folders: &ModelFolders, device: DeviceChoice, sta
     Ok(GpuRoom::of(free, if here { Weights::Here } else { Weights::Missing }))
 }
 
-fn check_is_embedder(model: &CatalogModel) -> Result<(), Failure> {
-    if model.role == ModelRole::Embedder {
+/// Fails where the model that a setting names does something else.
+fn check_is(role: ModelRole, model: &CatalogModel, key: &str) -> Result<(), Failure> {
+    if model.role == role {
         return Ok(());
     }
     Err(Failure::usage(Problem {
-        what: format!("`attribution.embedder` is `{}`, which is no embedder", model.id),
-        next: "Name an embedder of the catalog, as `ragonite models list --json` shows them, or leave it empty."
-            .to_owned(),
-    }))
-}
-
-/// Fails where the model is none that writes.
-pub(super) fn check_is_generator(catalog: &Catalog, id: &str) -> Result<(), Failure> {
-    if catalog.model(id)?.role == ModelRole::Generator {
-        return Ok(());
-    }
-    Err(Failure::usage(Problem {
-        what: format!("`generation.model` is `{id}`, which is no generator"),
-        next: "Name a generator of the catalog, as `ragonite models list --json` shows them, or `profile`.".to_owned(),
+        what: format!("`{key}` is `{}`, which is no {}", model.id, role.says()),
+        next: format!("Name one as `ragonite models list` shows them, each with what it is: {}.", role.says()),
     }))
 }
 

@@ -123,7 +123,9 @@ impl Encoder {
                 }
             }
             EncoderJob::LookForModels => {
-                self.events.send(Event::ModelsLooked(self.engine.setup.missing_models()));
+                let setup = &self.engine.setup;
+                let (missing, generators) = (setup.missing_models(), setup.generators());
+                self.events.send(Event::ModelsLooked { missing, generators });
             }
             EncoderJob::ListDomains => self.list(),
             EncoderJob::LoadSettings(domain) => {

@@ -11,9 +11,9 @@ use crate::config::{ChosenProfile, Paths};
 use crate::evidence::EvidenceSettings;
 use crate::index::IndexSettings;
 use crate::inference::{
-    Catalog, DeviceChoice, Embed, GeneratorSettings, InferenceError, ModelFolders, Placement, Rerank,
-    address_space_left, available_memory, device_summary, load_embedder, load_reranker, processor_summary,
-    resident_memory,
+    Catalog, CatalogModel, DeviceChoice, Embed, GeneratorChoice, GeneratorSettings, InferenceError, ModelFolders,
+    Placement, Rerank, address_space_left, available_memory, device_summary, load_embedder, load_reranker,
+    processor_summary, resident_memory,
 };
 
 /// Percent between two steps that are told of a model that is being loaded.
@@ -30,6 +30,8 @@ pub struct Setup {
     pub folders: ModelFolders,
     /// Which models.
     pub profile: ChosenProfile,
+    /// Which generator, where no domain says otherwise.
+    pub model: GeneratorChoice,
     /// What may compute.
     pub device: DeviceChoice,
     /// How the generator is loaded.
@@ -50,10 +52,19 @@ impl Setup {
     pub fn missing_models(&self) -> Option<MissingModels> {
         let profile = &self.profile.profile;
         let is_here = |id: &str| self.catalog.model(id).is_ok_and(|model| self.folders.has(model));
-        let models: Vec<String> = profile.model_ids().filter(|id| !is_here(id)).map(str::to_owned).collect();
+        let wanted = profile.model_ids_with(self.model.id(&profile.generator));
+        let models: Vec<String> = wanted.filter(|id| !is_here(id)).map(str::to_owned).collect();
         let folders = self.folders.folders().iter().map(|folder| folder.display().to_string()).collect();
         let fetching = if cfg!(feature = "hub") { Fetching::BuiltIn } else { Fetching::None };
         (!models.is_empty()).then(|| MissingModels { profile: profile.name.clone(), models, folders, fetching })
+    }
+}
+
+impl Setup {
+    /// Ids of the generators beside that of the profile whose weights are in one of the folders with the right size.
+    pub fn generators(&self) -> Vec<String> {
+        let is_other = |model: &&CatalogModel| model.id != self.profile.profile.generator && self.folders.has(model);
+        self.catalog.generators().filter(is_other).map(|model| model.id.clone()).collect()
     }
 }
 
@@ -140,8 +151,12 @@ impl Engine {
     }
 
     /// Says on the status line which layers of the generator GPUs took.
-    pub(super) fn placed(&self, placement: &Placement) {
-        self.change(|status| status.device = format!("{placement}, {}", processor_summary()));
+    pub(super) fn placed(&self, placement: Option<&Placement>) {
+        let device = placement.map_or_else(
+            || device_summary(self.setup.device),
+            |placement| format!("{placement}, {}", processor_summary()),
+        );
+        self.change(|status| status.device = device);
     }
 
     /// Does `work` while the status line says that `model` is being loaded.

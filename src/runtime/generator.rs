@@ -111,15 +111,17 @@ enum Waited {
     Closed,
 }
 
+/// What a translation depends on: the model, the language and the question.
+type Translated = (String, Language, String);
+
 struct Generator {
     engine: Arc<Engine>,
     encoder: Sender<EncoderJob>,
     leaving: CancelToken,
     events: Events,
     model: Option<LlamaGenerator>,
-    /// What was translated in this run of the program: a translation depends on nothing but language and question. Over
-    /// runs the traces keep it.
-    translations: HashMap<(Language, String), String>,
+    /// What was translated in this run of the program. Over runs the traces keep it.
+    translations: HashMap<Translated, String>,
     /// The turns that were answered in this run of the program.
     answered: HashSet<TurnKey>,
     /// What tells how alike sources are, and answers.
@@ -174,7 +176,7 @@ impl Generator {
 
     fn warm_up(&mut self) {
         let leaving = self.leaving.clone();
-        if let Err(Stop::Failed(problem)) = self.load(&GeneratorChoice::Profile, &leaving) {
+        if let Err(Stop::Failed(problem)) = self.load(&self.engine.setup.model.clone(), &leaving) {
             self.events.send(Event::Failed(problem));
         }
     }
@@ -234,7 +236,7 @@ impl Generator {
             return Ok(None);
         };
         let started = Instant::now();
-        let key = (to, question.to_owned());
+        let key = (self.id_of(&settings.model).to_owned(), to, question.to_owned());
         if let Some(text) = self.translations.get(&key).cloned() {
             let how = TranslationHow::Known;
             let total_ms = started.elapsed().into();
@@ -248,14 +250,22 @@ impl Generator {
         Ok(Some(translation))
     }
 
-    /// The model, in place of another one; the first call reads its weights, and stops when `cancel` says so or the program
-    /// is being left.
+    /// The id of a model.
+    fn id_of<'a>(&'a self, choice: &'a GeneratorChoice) -> &'a str {
+        choice.id(&self.engine.setup.profile.profile.generator)
+    }
+
+    /// The model; the first call reads its weights, and stops when `cancel` says so or the program is being left. Another
+    /// one leaves the memory first, unless there are no weights of this one.
     fn load(&mut self, choice: &GeneratorChoice, cancel: &CancelToken) -> Result<&mut LlamaGenerator, Stop> {
-        let id = choice.id(&self.engine.setup.profile.profile.generator).to_owned();
+        let id = self.id_of(choice).to_owned();
         let loaded = self.model.take_if(|model| model.identity().model == id);
-        if self.model.take().is_some() {
+        if self.model.is_some() {
+            let setup = &self.engine.setup;
+            let model = setup.catalog.model(&id)?;
+            setup.folders.find(model, model.weights()?, cancel)?;
+            self.model = None;
             self.engine.left();
-            self.translations.clear();
             tracing::info!(id, "the generator left the memory to another one");
         }
         let model = match loaded {
@@ -289,9 +299,7 @@ impl Generator {
                 LlamaGenerator::load_keeping(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
             })
             .inspect(|loaded| {
-                if let Some(placement) = loaded.placement() {
-                    self.engine.placed(placement);
-                }
+                self.engine.placed(loaded.placement());
             })
     }
 
@@ -463,6 +471,7 @@ mod tests {
             catalog,
             folders,
             profile,
+            model: GeneratorChoice::Profile,
             device: DeviceChoice::Cpu,
             generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
             unload_after,
@@ -529,10 +538,9 @@ mod tests {
         assert_eq!(loaded(&mut told), 1);
         let unknown = GeneratorChoice::Named("unheard-of".to_owned());
         assert!(matches!(generator.load(&unknown, &CancelToken::never()), Err(Stop::Failed(_))));
-        assert!(generator.model.is_none(), "two are never in memory");
-        assert_eq!(loaded(&mut told), 1);
+        assert!(generator.model.is_some(), "what is not here takes no place");
         generator.load(&GeneratorChoice::Profile, &CancelToken::never()).unwrap();
-        assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
+        assert_eq!(loaded(&mut told), 0);
     }
 
     #[test]

@@ -143,6 +143,7 @@ mod tests {
             return None;
         }
         let setup = Setup {
+            model: crate::inference::GeneratorChoice::Profile,
             paths: Paths::find(Some(data), None).unwrap(),
             catalog,
             folders,

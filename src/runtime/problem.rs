@@ -92,7 +92,8 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
     let next = match error {
         InferenceError::MissingFile { model, .. } => format!(
             "Run `make models` (`make models PROFILE=…` for another profile than starter), or put the files of \
-             `{model}` into `<folder>/{model}/` of one of these folders; `ragonite models list` names them."
+             `{model}` into `<folder>/{model}/` of one of these folders; `ragonite models list` names them. Where a domain \
+             chose the model, its settings can choose another."
         ),
         InferenceError::DamagedFile { .. } => {
             "Delete the file and run `make models` (with PROFILE=… where that is not starter), or copy it again from where \
@@ -118,8 +119,8 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
                 .to_owned()
         }
         InferenceError::OutOfMemory { .. } => {
-            "Close other programs, choose a smaller profile with --profile, or make the context smaller: lower \
-             `generation.context_tokens`, or set `generation.kv_cache` to \"q8_0\", in the configuration.".to_owned()
+            "Close other programs, choose a smaller profile with --profile or, in the settings of the domain, a smaller model, or \
+             make the context smaller: lower `generation.context_tokens`, or set `generation.kv_cache` to \"q8_0\", in the configuration.".to_owned()
         }
         InferenceError::OutOfAddressSpace { .. } => {
             "Raise the limit in the shell that starts the program (`ulimit -v unlimited`), choose a smaller profile with \

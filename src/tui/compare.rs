@@ -54,8 +54,8 @@ impl CompareMenu {
             choices.extend(picks.map(|how| Choice::Pick(hit.rank, pick(hit, how))));
         }
         choices.push(Choice::OtherSettings);
-        let is_other = |with| Setting::differing(with, &app.turn_settings()).next().is_some();
-        if turn.record.trace.settings.as_ref().is_some_and(is_other) {
+        let is_other = |with| Setting::differing(&with, &app.turn_settings()).next().is_some();
+        if app.settings_of(turn).is_some_and(is_other) {
             choices.push(Choice::SettingsNow);
         }
         let of = turn.variant().map(|variant| variant.of);

@@ -400,7 +400,8 @@ fn open_settings(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     };
     let other = selected.filter(|name| app.domain().is_none_or(|open| open.name != *name));
     screen.popup = Some(Popup::Settings(other.clone().map(SettingsView::of).unwrap_or_default()));
-    other.map(|name| Intent::App(Event::OtherSettingsWanted(name))).into_iter().chain([Intent::Redraw]).collect()
+    let wanted = other.map(Event::OtherSettingsWanted).into_iter().chain([Event::ModelsWanted]);
+    wanted.map(Intent::App).chain([Intent::Redraw]).collect()
 }
 
 /// Reads the files of the domain under the cursor again, elsewhere those of the open one.

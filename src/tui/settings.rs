@@ -72,7 +72,7 @@ impl SettingsView {
         if self.again.is_none() {
             return app.configured().clone();
         }
-        let known = self.turn(app).and_then(|turn| turn.record.trace.settings.clone());
+        let known = self.turn(app).and_then(|turn| app.settings_of(turn));
         known.unwrap_or_else(|| app.turn_settings())
     }
 

@@ -349,6 +349,17 @@ fn a_setting_of_a_domain_holds_wherever_it_is_asked_and_the_command_line_wins() 
         None => assert!(told.contains("no usable translation"), "{told}"),
     }
 
+    for (model, why) in [
+        ("generation.model=unheard-of", "smollm2-135m-instruct"),
+        ("generation.model= unheard-of", "smollm2-135m-instruct"),
+        ("generation.model=all-MiniLM-L6-v2", "which is no generator"),
+        ("generation.model=../weights", "whose weights are here"),
+    ] {
+        let output = program.run(&["domain", "set", "league", "--setting", model]);
+        assert_eq!(output.status.code(), Some(2), "{model}: {output:?}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(why), "{model}: {told}");
+    }
     let output = program.run(&["domain", "set", "league", "--setting", "retrieval.mode=sparse"]);
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");

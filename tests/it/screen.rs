@@ -879,10 +879,20 @@ pub(crate) fn changed_settings() -> Stage {
 fn the_settings_mark_what_is_the_domains_own() {
     assert_frames("settings", changed_settings);
     assert_frames("settings_refused", || {
-        let mut stage = changed_settings().key('j').key('9');
+        let mut stage = changed_settings().key('j').key('j').key('j').key('9');
         stage.press(KeyCode::Enter, KeyModifiers::NONE);
         stage
     });
+    let mut absent = changed_settings().key('j');
+    absent.press(KeyCode::Enter, KeyModifiers::NONE);
+    absent.press(KeyCode::Char('u'), KeyModifiers::CONTROL);
+    for letter in "smollm2-135m-instruct".chars() {
+        absent = absent.key(letter);
+    }
+    absent.press(KeyCode::Enter, KeyModifiers::NONE);
+    let seen = absent.frame((120, 40)).backend().to_string();
+    assert!(seen.contains("generation.model cannot be `smollm2-135m-instruct`"), "{seen}");
+    assert!(!absent.app.changes().keys().contains(&"generation.model".to_owned()));
     let mut end = changed_settings().key('G');
     assert!(end.frame((80, 24)).backend().to_string().contains("estimate first"));
 }
@@ -1004,7 +1014,7 @@ fn no_size_is_too_small_to_draw() {
                 || Stage::explained(Verdict::SomeDecide).at(Pane::Behind),
                 || Stage::answered().key('?'),
                 changed_settings,
-                || changed_settings().key('j').key('1'),
+                || changed_settings().key('j').key('j').key('j').key('1'),
             ];
             for stage in stages {
                 let mut stage = stage();

@@ -179,7 +179,7 @@ pub(crate) fn without_models() -> Stage {
         folders: vec!["~/.local/share/ragonite/models".into(), "./models".into()],
         fetching: Fetching::BuiltIn,
     };
-    stage.play([Event::ModelsLooked(Some(missing)), Event::DomainsListed(vec![])]);
+    stage.play([Event::ModelsLooked { missing: Some(missing), generators: Vec::new() }, Event::DomainsListed(vec![])]);
     stage
 }
 

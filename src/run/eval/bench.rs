@@ -209,7 +209,7 @@ impl<'a> Bench<'a> {
 
     /// The id of the generator in the catalog.
     pub(super) fn generator_id(&self) -> &str {
-        self.args.how.generator.as_deref().unwrap_or(&self.start.profile.profile.generator)
+        self.args.how.generator.as_deref().unwrap_or_else(|| self.start.generator_id())
     }
 
     /// The generator, with a memory of all that it said in earlier runs.

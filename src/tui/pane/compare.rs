@@ -113,9 +113,9 @@ fn choice_says(app: &App, menu: &CompareMenu, choice: &Choice, words: Words) -> 
         Choice::Pick(rank, Pick { how: Picked::PageLeftOut, name, .. }) => words.without_page_of(*rank, name),
         Choice::OtherSettings => words.with_other_settings().to_owned(),
         Choice::SettingsNow => {
-            let before = app.turn(menu.turn).and_then(|turn| turn.record.trace.settings.as_ref());
+            let before = app.turn(menu.turn).and_then(|turn| app.settings_of(turn));
             let now = app.turn_settings();
-            let others = before.map(|before| other_settings(before, &now, words)).unwrap_or_default();
+            let others = before.map(|before| other_settings(&before, &now, words)).unwrap_or_default();
             words.with_settings_now(&others.join(", "))
         }
         Choice::With(key) => app.turn(*key).map_or_else(String::new, |turn| {

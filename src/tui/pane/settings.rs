@@ -116,10 +116,10 @@ fn row(
     let value = if here { format!("‹ {text} ›") } else { format!("  {text}") };
     let style = if here { theme.selected } else { theme.text };
     let beside = match setting {
-        Setting::Model if now.model == GeneratorChoice::Profile => clean_line(&app.engine().generator),
         Setting::Rerank if app.reranker().is_none() => words.no_reranker().to_owned(),
         _ if own && view.is_again() => words.was(&setting.text(before)),
         _ if own => words.configured(&setting.text(before)),
+        Setting::Model if now.model == GeneratorChoice::Profile => clean_line(&app.engine().generator),
         _ => String::new(),
     };
     // The id of a model may be longer than the column.

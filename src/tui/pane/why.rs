@@ -11,7 +11,7 @@ use super::kept::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::answer::Answer;
 use crate::app::{App, Turn};
-use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method, SMALLEST_CHANGE};
+use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, LEAST_MOVE, Method, SMALLEST_CHANGE};
 use crate::tui::action::{Action, Place};
 use crate::tui::difference::marked;
 use crate::tui::screen::{Pane, ScreenState};
@@ -219,9 +219,6 @@ fn detail_lines(turn: &Turn, (cluster, role): (&Cluster, Role), look: &Look<'_>)
 /// With a smaller share, sources matter so little beside the others that the answer could do without them.
 const DECISIVE: f64 = 0.05;
 
-/// A smaller contribution is a change of nothing: as little as makes two evidences the same for clustering.
-const NOTHING: f64 = 0.005;
-
 /// What sources are for an answer, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
@@ -238,7 +235,7 @@ impl Role {
     pub(super) fn of(how: How, contribution: f64, share: Option<f64>) -> Self {
         match (how, share) {
             (How::Similarity | How::Group, _) => Self::Open,
-            _ if contribution < NOTHING => Self::Removable,
+            _ if contribution < LEAST_MOVE => Self::Removable,
             (_, Some(share)) if share < DECISIVE => Self::Removable,
             (_, Some(_)) => Self::Decisive,
             (_, None) => Self::Open,

@@ -155,7 +155,7 @@ impl Words {
         match setting.takes() {
             Takes::OneOf(words) => listed(words),
             Takes::SomeOf(words, _) => format!("{}, auch mehrere mit Komma", listed(words)),
-            Takes::Generator => "profile oder die id eines Generators (`ragonite models list`)".to_owned(),
+            Takes::Generator => "profile oder ein Generator, der hier ist (`ragonite models list`)".to_owned(),
             Takes::Count(least, most, _) => format!("ganze Zahl von {least} bis {most}"),
             Takes::Number(least, most, _) => format!("Zahl von {least} bis {most}, mit Punkt, etwa {}", least.max(0.5)),
         }
