@@ -88,9 +88,11 @@ impl Task {
         render(&self.system, context! { prefix, out_of_scope => out_of_scope(language) })
     }
 
-    /// The question with what must be said right before the answer.
+    /// The question with what must be said right before the answer: of a question in another language, in which one.
     pub(super) fn question(&self, question: &str, language: Language) -> Result<String, PromptError> {
-        render(&self.question, context! { question => question.trim(), out_of_scope => out_of_scope(language) })
+        let is_foreign = Language::told(question).is_some_and(|told| told != language);
+        let out_of_scope = out_of_scope(language);
+        render(&self.question, context! { question => question.trim(), out_of_scope, is_foreign })
     }
 
     /// The earlier turns, oldest first, with the blank line that follows them; nothing where there are none.
