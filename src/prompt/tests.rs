@@ -185,24 +185,6 @@ fn a_german_prompt_reads_as_agreed() {
 }
 
 #[test]
-fn right_before_the_answer_stands_its_language_where_the_question_has_another() {
-    let generator = WordCounter::new(4096);
-    let asks = |question: &str, language| {
-        let (past, hits, settings) = (&[][..], &[hit(1, "Lund has the MB-7.")][..], &PromptSettings::default());
-        let prompt = AnswerPrompt { prefix: "", language, past, question, hits, settings };
-        let prompt = prompt.build(&generator).unwrap();
-        let said = prompt.segments.iter().find(|segment| segment.part == Part::Question).unwrap();
-        (said.text.contains("Antworte auf Deutsch in"), said.text.contains("Answer in English from"))
-    };
-    let (german, english) = ("Welche Platine hat Lund?", "Which board does Lund have?");
-    assert_eq!(asks(english, Language::German), (true, false));
-    assert_eq!(asks(german, Language::English), (false, true));
-    assert_eq!(asks(german, Language::German), (false, false));
-    assert_eq!(asks(english, Language::English), (false, false));
-    assert_eq!(asks("MB-7", Language::German), (false, false), "a name has no language");
-}
-
-#[test]
 fn a_rewrite_prompt_reads_as_agreed() {
     let generator = WordCounter::new(4096);
     let prompt = RewritePrompt {

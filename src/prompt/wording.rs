@@ -88,11 +88,9 @@ impl Task {
         render(&self.system, context! { prefix, out_of_scope => out_of_scope(language) })
     }
 
-    /// The question with what must be said right before the answer: of a question in another language, in which one.
+    /// The question with what must be said right before the answer.
     pub(super) fn question(&self, question: &str, language: Language) -> Result<String, PromptError> {
-        let is_foreign = Language::told(question).is_some_and(|told| told != language);
-        let out_of_scope = out_of_scope(language);
-        render(&self.question, context! { question => question.trim(), out_of_scope, is_foreign })
+        render(&self.question, context! { question => question.trim(), out_of_scope => out_of_scope(language) })
     }
 
     /// The earlier turns, oldest first, with the blank line that follows them; nothing where there are none.
