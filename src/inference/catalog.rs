@@ -52,9 +52,7 @@ impl Profile {
     pub fn model_ids(&self) -> impl Iterator<Item = &str> {
         self.model_ids_with(&self.generator)
     }
-}
 
-impl Profile {
     /// The ids of the profile's models with another generator.
     pub fn model_ids_with<'a>(&'a self, generator: &'a str) -> impl Iterator<Item = &'a str> {
         [Some(self.embedder.as_str()), self.reranker.as_deref(), Some(generator)].into_iter().flatten()
