@@ -23,7 +23,7 @@ pub use error::ConfigError;
 pub use file::{Config, EXAMPLE, Generation};
 #[cfg(feature = "hub")]
 pub use paths::variable_text;
-pub use paths::{Desktop, Paths, desktop, is_set, set_variable, typed_path};
+pub use paths::{Desktop, Paths, desktop, is_set, typed_path};
 pub use profile::{ChosenProfile, GpuRoom, NoUse, ProfileReason, Weights, choose_profile, choose_profile_for};
 pub use program::{built_for, command_line, program_path, program_stamp, typed_arguments};
 pub use screen::{

@@ -132,16 +132,6 @@ pub fn variable_text(name: &str) -> Option<String> {
     variable(name).and_then(|value| value.into_os_string().into_string().ok())
 }
 
-/// Sets a variable of the environment, name and value, for libraries that take settings from nowhere else.
-///
-/// # Safety
-/// No other thread may run.
-#[expect(unsafe_code, clippy::disallowed_methods, reason = "the caller sees to it that there are no other threads")]
-pub unsafe fn set_variable((name, value): (&str, &str)) {
-    // SAFETY: the caller's.
-    unsafe { env::set_var(name, value) }
-}
-
 /// The desktop this program runs on, as far as copying text is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Desktop {

@@ -21,7 +21,7 @@ use std::time::SystemTime;
 use ragonite::base::CancelToken;
 use ragonite::inference::{
     Catalog, FlashAttention, Generate as _, GenerateEvent, GenerateRequest, GeneratorSettings, KvCache, LlamaGenerator,
-    ModelFolders, PromptPart, SAME_KERNELS, Sampling, Special, compute_threads,
+    ModelFolders, PromptPart, Sampling, Special, compute_threads,
 };
 
 const MODEL: &str = "qwen2.5-coder-1.5b-instruct";
@@ -43,10 +43,7 @@ struct Speed {
     generate: f64,
 }
 
-#[expect(unsafe_code, reason = "the benchmark does what the program does before threads start")]
 fn main() -> Outcome<()> {
-    // SAFETY: nothing has run yet, so there is no other thread.
-    unsafe { ragonite::config::set_variable(SAME_KERNELS) };
     let mut given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let what = match given.first().map(String::as_str) {
         Some("settings") => What::Settings,
@@ -280,8 +277,6 @@ impl Bare {
         let mut child = Command::new(program)
             .args([weights, &prompt])
             .args(numbers)
-            // What the engine pays for the same kernels counts.
-            .env_remove(SAME_KERNELS.0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

@@ -35,7 +35,7 @@ use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
     Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, LlamaGenerator,
-    ModelFolders, Reread, SAME_KERNELS, ScoreRequest, device_summary, load_embedder,
+    ModelFolders, Reread, ScoreRequest, device_summary, load_embedder,
 };
 use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
@@ -62,14 +62,8 @@ const MADE_TOKENS: usize = 250;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-#[expect(
-    unsafe_code,
-    clippy::disallowed_methods,
-    reason = "the benchmark does what the program does before threads start"
-)]
+#[expect(clippy::disallowed_methods, reason = "the benchmark says where the weights are")]
 fn main() -> Outcome<()> {
-    // SAFETY: nothing has run yet, so there is no other thread.
-    unsafe { ragonite::config::set_variable(SAME_KERNELS) };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let models = std::env::var_os("RAGONITE_MODELS").map_or_else(|| root.join("models"), PathBuf::from);
     let (catalog, folders, never) = (Catalog::builtin()?, ModelFolders::new(vec![models]), CancelToken::never());

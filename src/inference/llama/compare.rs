@@ -87,7 +87,7 @@ impl LlamaGenerator {
         let (beginning, last) = prompt.split_at(prompt.len() - 1);
         if !beginning.is_empty() {
             self.reuse(beginning, answer.len())?;
-            self.read_prompt(beginning, asked.cancel, &mut |_| {})?;
+            self.read_prompt(beginning, beginning.len(), asked.cancel, &mut |_| {})?;
         }
         let read = [last, &answer[..answer.len() - 1]].concat();
         let words = match (asked.measure, whole) {

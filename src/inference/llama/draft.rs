@@ -9,16 +9,10 @@
 use llama_cpp_2::token::LlamaToken;
 
 use super::engine::Engine;
-use super::rows::ROWS;
+use super::rows::Rows;
 
 /// Tokens of a draft that are read at a time: few enough to cancel between, and to lose little when it goes wrong.
 const PIECE: usize = 32;
-
-/// Tokens that are read on the first guess after a wrong one: with the certain one as many as cost little more than one.
-pub(super) const FIRST_GUESSES: usize = ROWS - 1;
-
-/// Tokens that are read on a guess behind a certain one, at most: with it as many as llama.cpp's kernels take at a time.
-pub(super) const GUESSES: usize = 15;
 
 /// What an answer is compared with on the way.
 pub(super) struct Draft {
@@ -33,6 +27,7 @@ pub(super) struct Draft {
     start: usize,
     /// Place in the engine's last call whose logits choose the next token.
     pub(super) place: usize,
+    rows: Rows,
     /// Tokens that are read on the next guess.
     reach: usize,
 }
@@ -50,21 +45,13 @@ pub(super) fn went_on<'t>(before: &'t [LlamaToken], last: &[LlamaToken]) -> Opti
     Some(&before[found + last.len()..])
 }
 
-/// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where not.
-pub(super) fn reach_after(reach: usize, read: usize, kept: usize) -> usize {
-    match read {
-        0 | 1 => reach,
-        _ if read == kept => GUESSES.min(2 * reach + 1),
-        _ => FIRST_GUESSES,
-    }
-}
-
 impl Draft {
     pub(super) fn new(tokens: &[i32], engine: &Engine) -> Self {
         let tokens: Vec<LlamaToken> = tokens.iter().copied().map(LlamaToken::new).collect();
         let readable = readable(&tokens, engine);
         let place = engine.last_place();
-        Self { tokens, readable, matched: 0, piece: Vec::new(), start: 0, place, reach: FIRST_GUESSES }
+        let rows = engine.rows();
+        Self { tokens, readable, matched: 0, piece: Vec::new(), start: 0, place, rows, reach: rows.first_guesses }
     }
 
     /// Takes note that `token` was chosen as the one at `at`.
@@ -92,8 +79,8 @@ impl Draft {
         room: usize,
         engine: &Engine,
     ) -> &[LlamaToken] {
-        self.reach = reach_after(self.reach, self.piece.len(), at - self.start);
-        let end = self.readable.min(at + PIECE.min(room));
+        self.reach = self.rows.guesses_after(self.reach, self.piece.len(), at - self.start);
+        let end = self.readable.min(at + PIECE.min(room).min(self.rows.most_written));
         self.piece = if self.matched > at && at < end {
             self.tokens[at..end].to_vec()
         } else {

@@ -3,9 +3,10 @@
 //! Takes token slices, gives logits. Owns the weights and the context that points into them.
 //! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
 //! exceeds its capacity, a position never the context, a sequence never [`SEQUENCES`]; without a GPU the logits after a
-//! token depend, to the last bit, on it and on those before it in its sequence only, not on what else a call reads, on
-//! the pieces in which they were read or on where in the context they lie. This needs flash attention and
-//! [`SAME_KERNELS`], an architecture that can forget a part, and cells enough to keep each sequence in order.
+//! token depend, to the last bit, on it, on those before it in its sequence and on which of them were written only, not on
+//! what else a call reads, on the pieces in which they were read or on where in the context they lie. This needs flash
+//! attention, calls as [`Rows`] has them, an architecture that can forget a part, and cells enough to keep each sequence in
+//! order.
 //! Not here: which tokens are in which sequence (`Slots`), when to stop.
 
 use std::ops::{ControlFlow, Range};
@@ -26,7 +27,7 @@ use super::gguf::{GgufError, Shape};
 use super::loading::{LoadError, context_params, load_weights, threads};
 use super::log::{self, Errors};
 use super::pace::{self, Pace};
-use super::rows::{ROWS, Row, fill_up};
+use super::rows::{Call, Row, Rows, fill_up};
 use super::slots::SLOTS;
 use super::together::TOGETHER;
 use super::{GeneratorSettings, needs};
@@ -110,8 +111,6 @@ impl Sequence {
 pub(super) enum Logits {
     /// Nobody's.
     None,
-    /// The last token's.
-    Last,
     /// Those of this place in the call and of every one after it.
     From(usize),
 }
@@ -150,6 +149,7 @@ pub(super) struct Engine {
     /// Cells that may be used.
     usable: usize,
     kind: Kind,
+    rows: Rows,
     placement: Option<Placement>,
     pace: Pace,
     /// Tokens of the last call, without what filled it up.
@@ -178,13 +178,10 @@ pub(super) fn backend(model: &str) -> Result<&'static LlamaBackend, InferenceErr
     })
 }
 
-/// The environment variable and the value with which llama.cpp uses the same kernels for 4-bit and 6-bit weights however
-/// few tokens a call has; else those of fewer than eight tokens round otherwise, and answers may depend on what is read
-/// beside them. It costs a sixth of the speed of such calls. A program sets it before it starts threads.
-pub const SAME_KERNELS: (&str, &str) = ("GGML_CPU_TILED_MM_FORCE", "1");
-
 impl Engine {
+    /// `on_processor` is for calls where no GPU computes.
     pub(super) fn load(
+        on_processor: Rows,
         model: &str,
         path: &Path,
         settings: &GeneratorSettings,
@@ -201,6 +198,7 @@ impl Engine {
             _ => InferenceError::OutOfMemory { model: model.to_owned(), needed, available },
         };
         let backend = backend(model)?;
+        let (kind, rows) = if placement.is_some() { (Kind::Gpu, Rows::GPU) } else { (Kind::Processor, on_processor) };
         // A GPU's own memory is mapped into the address space, however little of it is used.
         if placement.is_none() {
             check_address_space(model, space)?;
@@ -214,7 +212,7 @@ impl Engine {
             }
             refused(errors.reason().map_or(source, |reason| EngineError::Refused(reason).into()))
         };
-        let (weights, errors) = log::heard(|| load_weights(backend, path, placement.as_ref(), progress));
+        let (weights, errors) = log::heard(|| load_weights(backend, path, placement.as_ref(), rows, progress));
         let weights = weights.map_err(|error| match error {
             LoadError::Ended => InferenceError::Canceled(Canceled),
             LoadError::Refused(source) => failed(&errors, source),
@@ -235,15 +233,15 @@ impl Engine {
         let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
         let context = context.map_err(|error| failed(&errors, error.into()))?;
         let held = usize::try_from(context.n_ctx()).unwrap_or(0);
-        let kind = if placement.is_some() { Kind::Gpu } else { Kind::Processor };
         Ok(Self {
             context,
             batch: LlamaBatch::new(BATCH_TOKENS, 1),
             model,
             context_tokens: context_tokens.min(held),
             cells: Cells::new(held),
-            usable: held.saturating_sub(ROWS - 1),
+            usable: held.saturating_sub(rows.most_filled()),
             kind,
+            rows,
             placement,
             pace: match kind {
                 Kind::Gpu => Pace::new(FIRST_GPU_STEP, BATCH_TOKENS, pace::ON_GPU),
@@ -288,6 +286,11 @@ impl Engine {
     /// Tokens to read in one call: fewer where they take long, so that work can be ended in time.
     pub(super) fn read_step(&self) -> usize {
         self.pace.step()
+    }
+
+    /// How calls are made.
+    pub(super) fn rows(&self) -> Rows {
+        self.rows
     }
 
     /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the answers'
@@ -483,14 +486,15 @@ impl Engine {
         position: usize,
         logits: Logits,
     ) -> Result<(), Cause> {
-        self.decode_pieces(&[Piece { sequence, tokens, position, logits }])
+        self.decode_pieces(Call::Reading, &[Piece { sequence, tokens, position, logits }])
     }
 
-    /// Adds each piece to the state of its sequence, in one call.
-    pub(super) fn decode_pieces(&mut self, pieces: &[Piece<'_>]) -> Result<(), Cause> {
+    /// Adds each piece to the state of its sequence, in one call. One that writes has at most as many tokens as [`Rows`]
+    /// allows.
+    pub(super) fn decode_pieces(&mut self, call: Call, pieces: &[Piece<'_>]) -> Result<(), Cause> {
         let started = Instant::now();
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        let mut rows = Vec::with_capacity(all + ROWS);
+        let mut rows = Vec::with_capacity(all + self.rows.most_filled());
         for piece in pieces {
             let Piece { sequence, tokens, position, logits } = *piece;
             if tokens.is_empty() || all > BATCH_TOKENS || position + tokens.len() > self.context_tokens {
@@ -503,12 +507,11 @@ impl Engine {
                 sequence,
                 wants_logits: match logits {
                     Logits::None => false,
-                    Logits::Last => place + 1 == tokens.len(),
                     Logits::From(first) => place >= first,
                 },
             }));
         }
-        let filled = if self.kind == Kind::Processor { fill_up(&mut rows, Sequence::FILLER) } else { 0 };
+        let filled = fill_up(&mut rows, Sequence::FILLER, self.rows.multiple(call));
         self.batch.clear();
         for Row { token, position, sequence, wants_logits } in rows {
             self.batch.add(token, i32::try_from(position)?, &[sequence.id()], wants_logits)?;

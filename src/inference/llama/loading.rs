@@ -3,20 +3,21 @@
 //! Takes the settings, gives llama.cpp's own parameters.
 //! Not here: memory, and what is done with either (`engine`).
 
-use std::cell::Cell;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString, c_void};
+use std::mem;
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::rc::Rc;
+use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
+use llama_cpp_2::LlamaModelLoadError;
 use llama_cpp_2::context::params::{KvCacheType, LlamaContextParams};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
-use llama_cpp_2::model::params::LlamaModelParams;
 
 use super::engine::{BATCH_TOKENS, Cause, SEQUENCES, SPARE_CELLS, backend};
+use super::rows::Rows;
 use super::{FlashAttention, GeneratorSettings, KvCache};
 use crate::inference::{DeviceChoice, InferenceError, Placement};
 
@@ -55,32 +56,60 @@ pub(super) enum LoadError {
     Refused(Cause),
 }
 
-/// Loads the weights at `path`, onto GPUs as `placement` says; `progress` is told how much is loaded and may end it.
+/// Whoever is told how much is loaded, and what they said.
+struct Watch {
+    progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    ended: bool,
+}
+
+/// Tells the [`Watch`] behind `watch`, and whether loading goes on.
+///
+/// # Safety
+/// `watch` points to a [`Watch`] that nobody else uses meanwhile.
+#[expect(unsafe_code, reason = "llama.cpp calls it")]
+unsafe extern "C" fn watched(done: f32, watch: *mut c_void) -> bool {
+    // SAFETY: `load_weights` gives llama.cpp the pointer together with this function, for the time of one call.
+    let watch = unsafe { &mut *watch.cast::<Watch>() };
+    watch.ended = (watch.progress)(done).is_break();
+    !watch.ended
+}
+
+/// Loads the weights at `path`, onto GPUs as `placement` says, for calls as `rows` has them; `progress` is told how much is
+/// loaded and may end it.
 pub(super) fn load_weights(
-    backend: &LlamaBackend,
+    _backend: &LlamaBackend,
     path: &Path,
     placement: Option<&Placement>,
-    mut progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    rows: Rows,
+    progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
 ) -> Result<LlamaModel, LoadError> {
-    let ended = Rc::new(Cell::new(false));
-    let seen = Rc::clone(&ended);
-    let params = LlamaModelParams::default();
-    let params = match placement {
-        Some(placement) => params.with_n_gpu_layers(u32::try_from(placement.layers).unwrap_or(u32::MAX)),
-        None if DeviceChoice::of_this_build().is_none() => params,
-        // An empty list of devices keeps all work off a GPU, also that of large batches.
-        None => {
-            let params = params.with_devices(&[]).map_err(|error| LoadError::Refused(error.into()))?;
-            params.with_n_gpu_layers(0)
+    let refused = |source: LlamaModelLoadError| LoadError::Refused(source.into());
+    let name = path.to_str().ok_or_else(|| refused(LlamaModelLoadError::PathToStrError(path.to_owned())))?;
+    let name = CString::new(name).map_err(|source| refused(source.into()))?;
+    let mut watch = Watch { progress, ended: false };
+    let mut no_devices = [ptr::null_mut()];
+    #[expect(unsafe_code, reason = "the safe way cannot keep weights in the order of the file")]
+    // SAFETY: everything `params` points to lives until the call is over; the back end has started; a `LlamaModel` is
+    // transparent over a pointer that is not null, and owns it.
+    let model = unsafe {
+        let mut params = llama_cpp_sys_2::llama_model_default_params();
+        params.use_extra_bufts = rows.reorders;
+        match placement {
+            Some(placement) => params.n_gpu_layers = i32::try_from(placement.layers).unwrap_or(i32::MAX),
+            None if DeviceChoice::of_this_build().is_none() => {}
+            // An empty list of devices keeps all work off a GPU, also that of large batches.
+            None => (params.devices, params.n_gpu_layers) = (no_devices.as_mut_ptr(), 0),
         }
+        params.progress_callback = Some(watched);
+        params.progress_callback_user_data = (&raw mut watch).cast();
+        let model = llama_cpp_sys_2::llama_model_load_from_file(name.as_ptr(), params);
+        NonNull::new(model).map(|model| mem::transmute::<NonNull<llama_cpp_sys_2::llama_model>, LlamaModel>(model))
     };
-    let params = params.with_progress_callback(move |done| {
-        let goes_on = progress(done).is_continue();
-        seen.set(!goes_on);
-        goes_on
-    });
-    LlamaModel::load_from_file(backend, path, &params)
-        .map_err(|error| if ended.get() { LoadError::Ended } else { LoadError::Refused(error.into()) })
+    match model {
+        Some(model) => Ok(model),
+        None if watch.ended => Err(LoadError::Ended),
+        None => Err(refused(LlamaModelLoadError::NullResult)),
+    }
 }
 
 /// Threads that compute.

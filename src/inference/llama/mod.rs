@@ -37,10 +37,10 @@ use serde::{Deserialize, Serialize};
 use self::beginnings::Beginnings;
 use self::choice::Choice;
 use self::draft::Draft;
-pub use self::engine::SAME_KERNELS;
-use self::engine::{Engine, Logits, Sequence};
+use self::engine::{Engine, Logits, Piece, Sequence};
 pub(super) use self::gpu::all_gpus;
 pub use self::loading::kernel_features;
+use self::rows::{Call, Rows};
 use self::slots::{SHARED, Slots};
 use self::stream::TextStream;
 use super::{
@@ -149,7 +149,18 @@ impl LlamaGenerator {
         settings: &GeneratorSettings,
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
-        let engine = Engine::load(model, path, settings, progress)?;
+        Self::load_for(Rows::of_this_processor(), model, path, settings, progress)
+    }
+
+    /// As [`load`](Self::load), with `on_processor` for calls of llama.cpp where no GPU computes.
+    fn load_for(
+        on_processor: Rows,
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+        progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    ) -> Result<Self, InferenceError> {
+        let engine = Engine::load(on_processor, model, path, settings, progress)?;
         let identity = GeneratorIdentity {
             model: model.to_owned(),
             context_tokens: engine.context_tokens(),
@@ -324,28 +335,33 @@ impl LlamaGenerator {
         true
     }
 
-    /// Reads the rest of `prompt`, in pieces small enough to cancel between them.
+    /// Reads the rest of the first `end` tokens of `prompt`, in pieces small enough to cancel between them.
     fn read_prompt(
         &mut self,
         prompt: &[LlamaToken],
+        end: usize,
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<(), InferenceError> {
         on_event(GenerateEvent::PromptRead { done: self.slots.current().len(), total: prompt.len() });
-        while self.slots.current().len() < prompt.len() {
+        while self.slots.current().len() < end {
             cancel.check()?;
             let start = self.slots.current().len();
-            let end = prompt.len().min(start + self.engine.read_step());
-            let logits = if end == prompt.len() { Logits::Last } else { Logits::None };
-            self.decode(&prompt[start..end], logits, "reading the prompt")?;
-            on_event(GenerateEvent::PromptRead { done: end, total: prompt.len() });
+            let piece = &prompt[start..end.min(start + self.engine.read_step())];
+            self.decode(Call::Reading, piece, "reading the prompt")?;
+            on_event(GenerateEvent::PromptRead { done: start + piece.len(), total: prompt.len() });
         }
         Ok(())
     }
 
-    /// Adds `tokens` to the current slot.
-    fn decode(&mut self, tokens: &[LlamaToken], logits: Logits, doing: &'static str) -> Result<(), InferenceError> {
-        match self.engine.decode(self.slots.sequence(), tokens, self.slots.current().len(), logits) {
+    /// Adds `tokens` to the current slot; where they are written, the logits after each can be read afterwards.
+    fn decode(&mut self, call: Call, tokens: &[LlamaToken], doing: &'static str) -> Result<(), InferenceError> {
+        let logits = match call {
+            Call::Reading => Logits::None,
+            Call::Writing => Logits::From(0),
+        };
+        let (sequence, position) = (self.slots.sequence(), self.slots.current().len());
+        match self.engine.decode_pieces(call, &[Piece { sequence, tokens, position, logits }]) {
             Ok(()) => {
                 self.slots.extend(tokens);
                 Ok(())
@@ -377,8 +393,14 @@ impl LlamaGenerator {
         self.reuse(&prompt, more)?;
         let beginning = self.restore_beginning(&request.parts, &prompt)?;
         let reused_tokens = self.slots.current().len();
-        self.read_prompt(&prompt, cancel, on_event)?;
-        let generated = self.continue_text(request, Choice::new(request.sampling, grammar), cancel, on_event)?;
+        let (last, total) = (prompt.len() - 1, prompt.len());
+        self.read_prompt(&prompt, last, cancel, on_event)?;
+        // What it gives chooses the first token of the answer, whose state counts as the answer's.
+        self.decode(Call::Writing, &prompt[last..], "reading the prompt")?;
+        on_event(GenerateEvent::PromptRead { done: total, total });
+        let generated = self.continue_text(request, Choice::new(request.sampling, grammar), cancel, on_event);
+        self.forget_written(last)?;
+        let generated = generated?;
         self.keep_beginning(beginning);
         let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
         Ok(Completion {
@@ -394,6 +416,12 @@ impl LlamaGenerator {
         })
     }
 
+    /// Forgets what the current slot has behind the `read` tokens of a prompt, where the same tokens in a prompt would be
+    /// computed otherwise.
+    fn forget_written(&mut self, read: usize) -> Result<(), InferenceError> {
+        if self.engine.rows().mixes || self.slots.current().len() <= read { Ok(()) } else { self.rewind(read) }
+    }
+
     /// Keeps the first `keep` tokens of the current slot.
     fn rewind(&mut self, keep: usize) -> Result<(), InferenceError> {
         let kept = self.slots.current()[..keep].to_vec();
@@ -403,7 +431,7 @@ impl LlamaGenerator {
         }
         self.slots.empty_all();
         let step = self.engine.read_step();
-        kept.chunks(step).try_for_each(|piece| self.decode(piece, Logits::Last, "reading the prompt"))
+        kept.chunks(step).try_for_each(|piece| self.decode(Call::Reading, piece, "reading the prompt"))
     }
 
     /// Generates after what was read last.
@@ -465,7 +493,7 @@ impl LlamaGenerator {
         }
         let room = wanted.min(self.identity.context_tokens - self.slots.current().len());
         let piece = draft.next_piece((at, token), self.slots.current(), room, &self.engine);
-        self.decode(piece, Logits::From(0), "generating")
+        self.decode(Call::Writing, piece, "generating")
     }
 }
 

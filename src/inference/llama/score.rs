@@ -82,7 +82,7 @@ impl LlamaGenerator {
         if !beginning.is_empty() {
             // Room for the other trials, which read more.
             self.reuse(beginning, rest.tokens.len())?;
-            self.read_prompt(beginning, cancel, &mut |_| {})?;
+            self.read_prompt(beginning, beginning.len(), cancel, &mut |_| {})?;
         }
         self.score_without(&[], &rest.from(beginning.len()), cancel)
     }

@@ -9,7 +9,7 @@
 //! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
 
 use std::collections::VecDeque;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::Instant;
 
 use llama_cpp_2::token::LlamaToken;
@@ -17,6 +17,7 @@ use llama_cpp_2::token::LlamaToken;
 use super::LlamaGenerator;
 use super::draft::readable;
 use super::engine::{Logits, Piece, Sequence};
+use super::rows::{Call, Rows};
 use super::writer::{Start, Writer};
 use crate::base::CancelToken;
 use crate::inference::{Completion, GenerateRequest, InferenceError};
@@ -24,7 +25,7 @@ use crate::inference::{Completion, GenerateRequest, InferenceError};
 /// Answers that are written at the same time.
 pub(super) const TOGETHER: usize = 8;
 
-/// Tokens that llama.cpp's kernels take at a time when they are quickest.
+/// Tokens that llama.cpp's kernels take at a time when they are quickest, where reading and writing are one call.
 const QUICK: usize = 16;
 
 const DOING: &str = "generating several answers";
@@ -110,31 +111,67 @@ impl Work<'_> {
         }
     }
 
-    /// What the next call reads: as much of a prompt as goes into `most` tokens beside the answers, with no more guesses
-    /// than cells can be `wasted`.
-    fn pieces(&mut self, most: usize, wasted: usize) -> Vec<Piece<'_>> {
+    /// What is done next, with calls of `most` tokens where they mix: with no more guesses than cells can be `wasted`, and as
+    /// much of a prompt as goes beside the answers.
+    fn calls(&mut self, rows: Rows, most: usize, wasted: usize) -> Vec<Mixed> {
         // Wrong guesses are worth less than the tokens of a prompt.
-        let mut guesses = most.saturating_sub(QUICK + self.writers.len()).min(wasted);
+        let beside = if rows.mixes { most.saturating_sub(QUICK + self.writers.len()) } else { wasted };
+        let mut guesses = beside.min(wasted);
         for writer in &mut self.writers {
             let read = writer.piece.len().min(guesses + 1);
             writer.piece.truncate(read);
             guesses -= read - 1;
         }
-        let written: usize = self.writers.iter().map(|writer| writer.piece.len()).sum();
-        let budget = most.saturating_sub(written) / QUICK * QUICK;
+        let lengths: Vec<usize> = self.writers.iter().map(|writer| writer.piece.len()).collect();
+        if rows.mixes {
+            let budget = most.saturating_sub(lengths.iter().sum()) / QUICK * QUICK;
+            return vec![Mixed { call: Call::Writing, budget, writers: 0..lengths.len() }];
+        }
+        let reading = self.reader.iter().map(|_| Mixed { call: Call::Reading, budget: most, writers: 0..0 });
+        let writing = in_calls(&lengths, rows.most_written).into_iter();
+        reading.chain(writing.map(|writers| Mixed { call: Call::Writing, budget: 0, writers })).collect()
+    }
+
+    /// What a call reads.
+    fn pieces(&self, mixed: &Mixed) -> Vec<Piece<'_>> {
         let reader = self.reader.as_ref().and_then(|reader| {
             let prompt = &self.groups[reader.group].prompt;
-            let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + budget)];
-            let logits = Logits::From(tokens.len());
-            let piece = Piece { sequence: reader.sequence, tokens, position: reader.read, logits };
+            let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + mixed.budget)];
+            let piece = Piece { sequence: reader.sequence, tokens, position: reader.read, logits: Logits::None };
             Some(piece).filter(|piece| !piece.tokens.is_empty())
         });
         let writer = |one| {
             let Writer { sequence, piece, position, .. }: &Writer<'_> = one;
             Piece { sequence: *sequence, tokens: piece, position: *position, logits: Logits::From(0) }
         };
-        reader.into_iter().chain(self.writers.iter().map(writer)).collect()
+        reader.into_iter().chain(self.writers[mixed.writers.clone()].iter().map(writer)).collect()
     }
+}
+
+/// A call for several sequences.
+#[derive(Debug, PartialEq, Eq)]
+struct Mixed {
+    call: Call,
+    /// Tokens of a prompt that it may read.
+    budget: usize,
+    /// Whose pieces it reads, by their places among the writers.
+    writers: Range<usize>,
+}
+
+/// Pieces of these lengths, in as few calls in turn as hold `most` tokens each.
+fn in_calls(lengths: &[usize], most: usize) -> Vec<Range<usize>> {
+    let (mut calls, mut tokens): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
+    for (at, length) in lengths.iter().enumerate() {
+        tokens += length;
+        match calls.last_mut() {
+            Some(call) if tokens <= most => call.end = at + 1,
+            _ => {
+                calls.push(at..at + 1);
+                tokens = *length;
+            }
+        }
+    }
+    calls
 }
 
 impl LlamaGenerator {
@@ -195,7 +232,7 @@ impl LlamaGenerator {
             self.slots.go_on_in(place.from);
         } else {
             self.reuse(&first.prompt[..wanted], 0)?;
-            self.read_prompt(&first.prompt[..wanted], cancel, &mut |_| {})?;
+            self.read_prompt(&first.prompt, wanted, cancel, &mut |_| {})?;
         }
         for group in groups {
             group.shared = common(&group.prompt, self.slots.current()).min(group.prompt.len() - 1);
@@ -216,7 +253,7 @@ impl LlamaGenerator {
             if work.reader.is_none() && work.writers.is_empty() {
                 return Ok(());
             }
-            self.step(work)?;
+            self.step(work, cancel)?;
             if self.hand_over(work, on_done)?.is_break() {
                 return Ok(());
             }
@@ -306,21 +343,35 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// One call of llama.cpp, and what it says about each answer.
-    fn step(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
+    /// Reads a piece of a prompt, and one of each answer.
+    fn step(&mut self, work: &mut Work<'_>, cancel: &CancelToken) -> Result<(), InferenceError> {
         work.guess(|tokens| readable(tokens, &self.engine));
         let wasted = self.engine.free_cells().saturating_sub(work.owed());
-        let pieces = work.pieces(self.engine.call_limit(), wasted);
+        let rows = self.engine.rows();
+        let most = if rows.mixes { self.engine.call_limit() } else { self.engine.read_step() };
+        for mixed in work.calls(rows, most, wasted) {
+            cancel.check()?;
+            self.call(work, &mixed)?;
+        }
+        Ok(())
+    }
+
+    /// One call of llama.cpp, and what it says about each answer.
+    fn call(&mut self, work: &mut Work<'_>, mixed: &Mixed) -> Result<(), InferenceError> {
+        let pieces = work.pieces(mixed);
+        if pieces.is_empty() {
+            return Ok(());
+        }
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        if let Err(source) = self.engine.decode_pieces(&pieces) {
+        if let Err(source) = self.engine.decode_pieces(mixed.call, &pieces) {
             return Err(self.lost(DOING, source));
         }
-        let written: usize = work.writers.iter().map(|writer| writer.piece.len()).sum();
+        let writers = &mut work.writers[mixed.writers.clone()];
+        let mut offset = all - writers.iter().map(|writer| writer.piece.len()).sum::<usize>();
         if let Some(reader) = &mut work.reader {
-            reader.read += all - written;
+            reader.read += offset;
         }
-        let mut offset = all - written;
-        for writer in &mut work.writers {
+        for writer in writers {
             let read = writer.piece.len();
             let kept = writer.hear(&self.engine, offset, work.context);
             offset += read;

@@ -121,8 +121,13 @@ fn kinds_of_prompts_in_turn_change_no_bit_of_larger_weights_either() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(path) = weights_of("qwen2.5-coder-1.5b-instruct/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf") else { return };
     let settings = GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() };
-    let load = || LlamaGenerator::load("qwen", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap();
-    no_bit_changes_in_turn(&mut load(), &mut load(), 2);
+    for rows in [Rows::TILES, Rows::WIDE_TILES, Rows::of_this_processor()] {
+        let load = || {
+            let go_on = Box::new(|_| ControlFlow::Continue(()));
+            LlamaGenerator::load_for(rows, "qwen", &path, &settings, go_on).unwrap()
+        };
+        no_bit_changes_in_turn(&mut load(), &mut load(), 2);
+    }
 }
 
 /// Two kinds of prompts in turn, and answers without some of their facts between them: each is as from an empty cache.

@@ -10,8 +10,9 @@ use std::time::Instant;
 use llama_cpp_2::token::LlamaToken;
 
 use super::choice::Choice;
-use super::draft::{FIRST_GUESSES, GUESSES, reach_after, readable, went_on};
+use super::draft::{readable, went_on};
 use super::engine::{Engine, Sequence};
+use super::rows::Rows;
 use super::stream::TextStream;
 use crate::base::Millis;
 use crate::inference::{Completion, Finish, GenerateRequest};
@@ -41,6 +42,7 @@ pub(super) struct Writer<'a> {
     readable: usize,
     /// Tokens of the draft that were chosen.
     matched: usize,
+    rows: Rows,
     /// Tokens that are read on the next guess.
     reach: usize,
     stream: TextStream<'a>,
@@ -82,7 +84,8 @@ impl<'a> Writer<'a> {
             readable: readable(&draft, engine),
             draft,
             matched: 0,
-            reach: FIRST_GUESSES,
+            rows: engine.rows(),
+            reach: engine.rows().first_guesses,
             stream: TextStream::new(&request.stop),
             tokens: Vec::new(),
             started,
@@ -104,7 +107,7 @@ impl<'a> Writer<'a> {
             if self.finish.is_some() || self.piece.get(place + 1) != Some(&token) {
                 let kept = place + 1;
                 self.position += kept;
-                self.reach = reach_after(self.reach, self.piece.len(), kept);
+                self.reach = self.rows.guesses_after(self.reach, self.piece.len(), kept);
                 self.go_on_with(token, room);
                 return kept;
             }
@@ -132,7 +135,7 @@ impl<'a> Writer<'a> {
     /// The next piece begins with `token`, which is at `position`.
     fn go_on_with(&mut self, token: LlamaToken, room: usize) {
         let from = self.tokens.len();
-        let guesses = GUESSES.min(room.saturating_sub(self.position + 1));
+        let guesses = self.rows.most_guesses.min(room.saturating_sub(self.position + 1));
         let end = if self.matched == from { self.readable.min(from + guesses) } else { from };
         self.piece = [&[token], self.draft.get(from..end).unwrap_or_default()].concat();
     }
