@@ -1,5 +1,5 @@
 //! How much of llama.cpp's speed the engine keeps: reading a prompt and generating, against the least C program that
-//! does it (`bare.c`).
+//! does it (`bare.c`), with llama.cpp's own defaults.
 //!
 //! `cargo bench --bench engine -- [MODEL] [ROUNDS] [TOKENS]` compiles that program against the llama.cpp this build is
 //! linked to, then lets both work in turn with the same weights, threads and batch: MODEL is an id of the catalog or a

@@ -3,10 +3,10 @@
 //! Takes token slices, gives logits. Owns the weights and the context that points into them.
 //! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
 //! exceeds its capacity, a position never the context, a sequence never [`SEQUENCES`]; without a GPU the logits after a
-//! token depend, to the last bit, on it, on those before it in its sequence and on which of them were written only, not on
-//! what else a call reads, on the pieces in which they were read or on where in the context they lie. This needs flash
-//! attention, calls as [`Rows`] has them, an architecture that can forget a part, and cells enough to keep each sequence in
-//! order.
+//! token depend, to the last bit, only on it, on those before it in its sequence, and on which of these were read and which
+//! written; not on what else a call has, on the pieces in which they were read or on where in the context they lie. This
+//! needs flash attention, calls as [`Rows`] has them, an architecture that can forget a part and has no experts, and cells
+//! enough to keep each sequence in order.
 //! Not here: which tokens are in which sequence (`Slots`), when to stop.
 
 use std::ops::{ControlFlow, Range};
@@ -489,16 +489,16 @@ impl Engine {
         self.decode_pieces(Call::Reading, &[Piece { sequence, tokens, position, logits }])
     }
 
-    /// Adds each piece to the state of its sequence, in one call. One that writes has at most as many tokens as [`Rows`]
-    /// allows.
+    /// Adds each piece to the state of its sequence, in one call.
     pub(super) fn decode_pieces(&mut self, call: Call, pieces: &[Piece<'_>]) -> Result<(), Cause> {
         let started = Instant::now();
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
+        let most = if call == Call::Writing && !self.rows.mixes { self.rows.most_written } else { BATCH_TOKENS };
         let mut rows = Vec::with_capacity(all + self.rows.most_filled());
         for piece in pieces {
             let Piece { sequence, tokens, position, logits } = *piece;
-            if tokens.is_empty() || all > BATCH_TOKENS || position + tokens.len() > self.context_tokens {
-                let (batch, context) = (BATCH_TOKENS, self.context_tokens);
+            if tokens.is_empty() || all > most || position + tokens.len() > self.context_tokens {
+                let (batch, context) = (most, self.context_tokens);
                 return Err(EngineError::BatchTooLong { tokens: all, position, batch, context }.into());
             }
             rows.extend(tokens.iter().enumerate().map(|(place, token)| Row {

@@ -18,7 +18,8 @@ use super::engine::Sequence;
 pub(super) enum Call {
     /// It reads tokens of prompts, or of an answer that is only judged.
     Reading,
-    /// It reads the last token of a prompt, or those of an answer that is being written.
+    /// It reads the last token of a prompt and those of an answer that is being written; where both kinds may be one call,
+    /// those of other prompts too.
     Writing,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct Rows {
     reading: usize,
     /// A call that writes has a multiple of so many tokens.
     writing: usize,
-    /// Tokens that a call may write.
+    /// Tokens of a call that writes, at most, where it does not read prompts too.
     pub(super) most_written: usize,
     /// Tokens that are read on the first guess after a wrong one: as many as cost little more than none.
     pub(super) first_guesses: usize,
@@ -56,13 +57,14 @@ impl Rows {
     /// The same kernels for any multiple of four tokens.
     pub(super) const FOURS: Self = Self { reading: 4, writing: 4, ..Self::GPU };
 
-    /// x86-64: from eight tokens on there are kernels that go through a tile of the weights at a time. Fewer are multiplied
-    /// with reordered weights, four at a time or, otherwise rounded, one by one.
+    /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one. The
+    /// others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer.
     pub(super) const TILES: Self =
         Self { reading: 8, writing: 4, most_written: 4, most_guesses: 3, mixes: false, ..Self::GPU };
 
     /// x86-64 with AVX-512 VNNI: tiles of weights in the order of the file are half as fast again as reordered ones; fewer
-    /// than eight tokens are multiplied one by one, and only attention has another way for a single one.
+    /// than eight tokens are multiplied one by one; for a single one attention, and weights that are not of K or I quants, have
+    /// another way.
     pub(super) const WIDE_TILES: Self = Self {
         reorders: false,
         reading: 8,

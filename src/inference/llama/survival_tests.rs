@@ -96,16 +96,16 @@ fn a_call_takes_as_many_tokens_as_a_batch_has_and_refuses_one_more() {
     let mut position = 0;
     for length in [1, 15, 16, 17, 47, 48, 49, 59, 60, 61, 63, 64, 65] {
         let engine = &mut generator.engine;
-        engine.decode(trial, &all[..length], position, Logits::None).unwrap();
+        engine.decode(trial, &all[..length], position, Logits::From(length.saturating_sub(1))).unwrap();
         position += length;
     }
     generator.engine.forget_from(trial, 0);
     for length in [511, 512] {
-        generator.engine.decode(trial, &all[..length], 0, Logits::None).unwrap();
+        generator.engine.decode(trial, &all[..length], 0, Logits::From(length - 1)).unwrap();
         generator.engine.forget_from(trial, 0);
     }
     for (length, position) in [(513, 0), (1024, 0), (0, 0), (1, 1024), (512, 513)] {
-        let refused = generator.engine.decode(trial, &all[..length], position, Logits::None);
+        let refused = generator.engine.decode(trial, &all[..length], position, Logits::From(length.saturating_sub(1)));
         assert!(refused.is_err(), "{length} at {position}");
     }
     let request = ask("Name three fruits.", 8);

@@ -1,8 +1,8 @@
 //! Several answers at once.
 //!
 //! Takes requests whose prompts share their beginnings. The prompts are read one after the other, each in a sequence of
-//! its own that begins as a copy of what is shared; the answers to those that are read already are written in the same
-//! calls of llama.cpp, where a token costs little more than one of a prompt. Drafts are checked on the way.
+//! its own that begins as a copy of what is shared; the answers to those that are read already are written meanwhile, in
+//! the same calls of llama.cpp or, where kernels differ, in turn with it. Drafts are checked on the way.
 //! Invariants: an answer is what its request alone gives; a prompt is read only when there are cells for it and its answer;
 //! cells are given up, not freed, while others write, so that each answer's lie in order; nothing of these sequences stays in
 //! the context.

@@ -1,8 +1,13 @@
 //! Answers that are written together, on real weights: SmolLM2-135M (profile `tiny`), and Qwen2.5-Coder-1.5B (profile
-//! `starter`) where it is at hand, whose 4-bit and 6-bit weights go through other kernels.
+//! `starter`) where it is at hand, whose 4-bit and 6-bit weights go through other kernels, as do random ones.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::PoisonError;
+
+#[path = "../../../tests/bench/cuda/gguf.rs"]
+#[expect(dead_code, reason = "the benchmark writes a large one too")]
+mod random_weights;
 
 use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, plain, weights_of};
 use super::*;
@@ -120,13 +125,29 @@ fn kinds_of_prompts_in_turn_change_no_bit_of_each_other() {
 fn kinds_of_prompts_in_turn_change_no_bit_of_larger_weights_either() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(path) = weights_of("qwen2.5-coder-1.5b-instruct/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf") else { return };
-    let settings = GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() };
-    for rows in [Rows::TILES, Rows::WIDE_TILES, Rows::of_this_processor()] {
+    no_bit_changes_for_any_kernels(&path, 512, 2);
+}
+
+#[test]
+fn kinds_of_prompts_in_turn_change_no_bit_of_weights_of_four_and_six_bits() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("random.gguf");
+    random_weights::write(&path, &random_weights::SMALL).unwrap();
+    // Every byte is a token.
+    no_bit_changes_for_any_kernels(&path, 2048, 4);
+}
+
+/// As [`no_bit_changes_in_turn`], with calls for each kind of x86-64 processor, which all of them can compute.
+fn no_bit_changes_for_any_kernels(weights: &Path, context_tokens: usize, turns: usize) {
+    let settings = GeneratorSettings { context_tokens, ..GeneratorSettings::default() };
+    let of_x86: &[Rows] = if cfg!(target_arch = "x86_64") { &[Rows::TILES, Rows::WIDE_TILES] } else { &[] };
+    for rows in of_x86.iter().copied().chain([Rows::of_this_processor()]) {
         let load = || {
             let go_on = Box::new(|_| ControlFlow::Continue(()));
-            LlamaGenerator::load_for(rows, "qwen", &path, &settings, go_on).unwrap()
+            LlamaGenerator::load_for(rows, "larger", weights, &settings, go_on).unwrap()
         };
-        no_bit_changes_in_turn(&mut load(), &mut load(), 2);
+        no_bit_changes_in_turn(&mut load(), &mut load(), turns);
     }
 }
 
@@ -143,6 +164,12 @@ fn no_bit_changes_in_turn(generator: &mut LlamaGenerator, fresh: &mut LlamaGener
             let alone = from_nothing(fresh, &request);
             assert_same(&said, &alone, &format!("prompt {number}"));
             assert_eq!(said.narrowest, alone.narrowest, "not even the last bit of a margin");
+            // What was written is read otherwise in a prompt.
+            let mut later = request.clone();
+            later.parts.extend([plain(&said.text), plain("\nAnd then?")]);
+            let (again, alone) = (answer(generator, &later), from_nothing(fresh, &later));
+            assert_same(&again, &alone, "behind its answer");
+            assert_eq!(again.narrowest, alone.narrowest, "behind its answer");
             let requests = &without_each(&request, &said.tokens)[..number % 3];
             for (one, request) in each(generator, requests).iter().zip(requests) {
                 let alone = from_nothing(fresh, request);
