@@ -1,4 +1,4 @@
-//! Guesses at an answer, which are read many tokens at a time.
+//! Guesses at an answer, which are read several tokens at a time.
 //!
 //! Takes the draft of an answer, and where there is none or it went wrong what was said before; tells which piece to read,
 //! and which of its tokens held.
@@ -10,9 +10,6 @@ use llama_cpp_2::token::LlamaToken;
 
 use super::engine::Engine;
 use super::rows::Rows;
-
-/// Tokens of a draft that are read at a time: few enough to cancel between, and to lose little when it goes wrong.
-const PIECE: usize = 32;
 
 /// What an answer is compared with on the way.
 pub(super) struct Draft {
@@ -80,7 +77,7 @@ impl Draft {
         engine: &Engine,
     ) -> &[LlamaToken] {
         self.reach = self.rows.guesses_after(self.reach, self.piece.len(), at - self.start);
-        let end = self.readable.min(at + PIECE.min(room).min(self.rows.most_written));
+        let end = self.readable.min(at + room.min(self.rows.most_written));
         self.piece = if self.matched > at && at < end {
             self.tokens[at..end].to_vec()
         } else {

@@ -32,7 +32,8 @@ pub(super) struct Rows {
     reading: usize,
     /// A call that writes has a multiple of so many tokens.
     writing: usize,
-    /// Tokens of a call that writes, at most, where it does not read prompts too.
+    /// Tokens of a call that writes, at most, where it does not read prompts too: few enough to cancel between, and to lose
+    /// little when a draft goes wrong.
     pub(super) most_written: usize,
     /// Tokens that are read on the first guess after a wrong one: as many as cost little more than none.
     pub(super) first_guesses: usize,

@@ -114,8 +114,8 @@ impl Work<'_> {
     /// What is done next, with calls of `most` tokens where they mix: with no more guesses than cells can be `wasted`, and as
     /// much of a prompt as goes beside the answers.
     fn calls(&mut self, rows: Rows, most: usize, wasted: usize) -> Vec<Mixed> {
-        // Wrong guesses are worth less than the tokens of a prompt.
-        let beside = if rows.mixes { most.saturating_sub(QUICK + self.writers.len()) } else { wasted };
+        // In a call with a prompt wrong guesses are worth less than its tokens.
+        let beside = if rows.mixes { most.saturating_sub(QUICK + self.writers.len()) } else { usize::MAX };
         let mut guesses = beside.min(wasted);
         for writer in &mut self.writers {
             let read = writer.piece.len().min(guesses + 1);
@@ -149,7 +149,7 @@ impl Work<'_> {
 }
 
 /// A call for several sequences.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Mixed {
     call: Call,
     /// Tokens of a prompt that it may read.
