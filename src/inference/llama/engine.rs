@@ -2,35 +2,34 @@
 //!
 //! Takes token slices, gives logits. Owns the weights and the context that points into them.
 //! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
-//! exceeds its capacity, a position never the context, a sequence never [`SEQUENCES`]; without a GPU the logits after a
+//! exceeds its capacity, a position never the context, a sequence never those of its [`Layout`]; without a GPU the logits after a
 //! token depend, to the last bit, only on it, on those before it in its sequence, and on which of these were read and which
-//! written; not on what else a call has, on the pieces in which they were read or on where in the context they lie. This
-//! needs flash attention, calls as [`Rows`] has them, an architecture that can forget a part and has no experts, and cells
-//! enough to keep each sequence in order.
-//! Not here: which tokens are in which sequence (`Slots`), when to stop.
+//! written; not on what else a call has, on the pieces in which they were read or on what other sequences hold. This
+//! needs flash attention, calls as [`Rows`] has them, an architecture that can forget a part and has no experts, and, where
+//! sequences share their memory, cells enough to keep each in order.
+//! Not here: what sequences hold (`states`), which tokens are in which sequence (`Slots`), when to stop.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use llama_cpp_2::context::LlamaContext;
-use llama_cpp_2::context::session::LlamaStateSeqFlags;
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 
-use super::cells::Cells;
+use super::GeneratorSettings;
 use super::gguf::{GgufError, Shape};
+use super::layout::Layout;
 use super::loading::{LoadError, context_params, load_weights, threads};
 use super::log::{self, Errors};
 use super::pace::{self, Pace};
-use super::rows::{Call, Row, Rows, fill_up};
+use super::rows::{Call, Filler, Row, Rows};
 use super::slots::SLOTS;
-use super::together::TOGETHER;
-use super::{GeneratorSettings, needs};
+use super::states::States;
 use crate::base::Canceled;
 use crate::inference::compare::log_sum;
 use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
@@ -39,23 +38,13 @@ use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Placement, Spe
 /// What llama.cpp says.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Most tokens llama.cpp takes in one call; more would end the process.
-pub(super) const BATCH_TOKENS: usize = 512;
-
 /// Tokens of the first calls with a GPU, as long as it is not known what share of the work it does.
 const FIRST_GPU_STEP: usize = 64;
 
-/// Most tokens of a prompt that are read in one call without a GPU, and with those of answers beside them: from 64 on
-/// llama.cpp computes attention in tiles, which rounds otherwise, for a fifth more speed.
-const CPU_STEP: usize = 48;
-const CPU_CALL: usize = 60;
-
-/// Sequences whose states are told apart: the slots, one to try things out, those of answers that are written at the
-/// same time, with the prompt that is read meanwhile, what nobody needs any more and what fills up a call.
-pub(super) const SEQUENCES: usize = SLOTS + 1 + TOGETHER + 1 + 2;
-
-/// Cells of the state beyond the longest prompt, so that a second, shorter one can stay beside it.
-pub(super) const SPARE_CELLS: usize = 1024;
+/// Most tokens of a prompt that are read in one call without a GPU where answers are written in the same call, and with
+/// those: from 64 on llama.cpp computes attention in tiles, which rounds otherwise.
+const MIXED_STEP: usize = 48;
+const MIXED_CALL: usize = 60;
 
 /// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
 const SMALLEST_CONTEXT: usize = 256;
@@ -72,6 +61,8 @@ pub(super) enum EngineError {
         "the architecture of the model (recurrent, in part at least) cannot forget a part of what it has read; choose another model"
     )]
     Unforgetting,
+    #[error("sequences that do not lie one beside the other cannot be in one call")]
+    Scattered,
     #[error("llama.cpp gave another state than it said")]
     State,
     #[error("llama.cpp refuses it: {0}")]
@@ -83,25 +74,14 @@ pub(super) enum EngineError {
 pub(super) struct Sequence(pub(super) usize);
 
 impl Sequence {
-    /// The one that no slot uses.
+    /// The one to try things out, which no slot uses.
     pub(super) const TRIAL: Self = Self(SLOTS);
 
-    /// What fills up a call; empty between calls.
-    const FILLER: Self = Self(SEQUENCES - 1);
-
-    /// What nobody needs any more, and stays where it is for the order of the others.
-    const WASTE: Self = Self(SEQUENCES - 2);
-
-    /// Those of answers that are written at the same time.
-    pub(super) fn of_together() -> Vec<Self> {
-        (SLOTS + 1..SEQUENCES - 2).map(Self).collect()
-    }
-
-    fn id(self) -> i32 {
+    pub(super) fn id(self) -> i32 {
         i32::try_from(self.0).unwrap_or(0)
     }
 
-    fn source(self) -> Option<u32> {
+    pub(super) fn source(self) -> Option<u32> {
         u32::try_from(self.0).ok()
     }
 }
@@ -141,13 +121,11 @@ pub(super) struct Likeliest {
 ///
 /// Field order is drop order: the context points into the model and goes first.
 pub(super) struct Engine {
-    context: LlamaContext<'static>,
+    pub(super) context: LlamaContext<'static>,
     batch: LlamaBatch<'static>,
     model: Box<LlamaModel>,
     context_tokens: usize,
-    cells: Cells,
-    /// Cells that may be used.
-    usable: usize,
+    pub(super) states: States,
     kind: Kind,
     rows: Rows,
     placement: Option<Placement>,
@@ -156,10 +134,22 @@ pub(super) struct Engine {
     read: usize,
 }
 
+/// What a model takes, and where.
+pub(super) struct Placed {
+    /// All of it.
+    pub(super) needed: MemoryNeeds,
+    /// What of it goes onto GPUs, if anything does.
+    pub(super) placement: Option<Placement>,
+    rows: Rows,
+    layout: Layout,
+}
+
 /// What computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
+    /// Nothing but the processor.
     Processor,
+    /// A GPU, for part of the work at least.
     Gpu,
 }
 
@@ -188,7 +178,7 @@ impl Engine {
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
-        let (all, placement) = Self::placed(model, path, settings)?;
+        let Placed { needed: all, placement, rows, layout } = Self::placed(on_processor, model, path, settings)?;
         let needed = placement.as_ref().map_or(all, |placement| placement.beside(&all));
         let space = Self::address_space(&needed, settings);
         let short = |needed, available| match address_space_left() {
@@ -198,7 +188,7 @@ impl Engine {
             _ => InferenceError::OutOfMemory { model: model.to_owned(), needed, available },
         };
         let backend = backend(model)?;
-        let (kind, rows) = if placement.is_some() { (Kind::Gpu, Rows::GPU) } else { (Kind::Processor, on_processor) };
+        let kind = if placement.is_some() { Kind::Gpu } else { Kind::Processor };
         // A GPU's own memory is mapped into the address space, however little of it is used.
         if placement.is_none() {
             check_address_space(model, space)?;
@@ -223,7 +213,7 @@ impl Engine {
         }
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
         let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
-        let params = context_params(settings, context_tokens, placement.as_ref());
+        let params = context_params(settings, context_tokens, placement.as_ref(), (layout, rows));
         // The box keeps its address for the engine's life.
         let address: *const LlamaModel = &raw const *model;
         #[expect(unsafe_code, reason = "the context points into the boxed model, which `Engine` drops after it")]
@@ -232,20 +222,23 @@ impl Engine {
         let borrowed: &'static LlamaModel = unsafe { &*address };
         let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
         let context = context.map_err(|error| failed(&errors, error.into()))?;
-        let held = usize::try_from(context.n_ctx()).unwrap_or(0);
+        let cells = usize::try_from(context.n_ctx()).unwrap_or(0);
+        let held = if layout == Layout::Shared { cells } else { cells / layout.sequences() };
         Ok(Self {
             context,
-            batch: LlamaBatch::new(BATCH_TOKENS, 1),
+            batch: LlamaBatch::new(rows.most_read, 1),
             model,
-            context_tokens: context_tokens.min(held),
-            cells: Cells::new(held),
-            usable: held.saturating_sub(rows.most_filled()),
+            context_tokens: context_tokens.min(held.saturating_sub(rows.most_filled())),
+            states: States::new(layout, cells, rows.most_filled()),
             kind,
             rows,
             placement,
             pace: match kind {
-                Kind::Gpu => Pace::new(FIRST_GPU_STEP, BATCH_TOKENS, pace::ON_GPU),
-                Kind::Processor => Pace::new(CPU_STEP, CPU_STEP, pace::ON_PROCESSOR),
+                Kind::Gpu => Pace::new(FIRST_GPU_STEP, (rows.fewest_read, rows.most_read), pace::ON_GPU),
+                Kind::Processor => {
+                    let most = if rows.mixes { MIXED_STEP } else { rows.most_read };
+                    Pace::new(most, (rows.fewest_read, most), pace::ON_PROCESSOR)
+                }
             },
             read: 0,
         })
@@ -253,19 +246,24 @@ impl Engine {
 
     /// Memory the weights at `path` take with these settings, and what of them goes onto GPUs.
     pub(super) fn placed(
+        on_processor: Rows,
         model: &str,
         path: &Path,
         settings: &GeneratorSettings,
-    ) -> Result<(MemoryNeeds, Option<Placement>), InferenceError> {
+    ) -> Result<Placed, InferenceError> {
         let shape = Shape::read(path).map_err(|error| match error {
             GgufError::Io(source) => InferenceError::Read { path: path.to_owned(), source },
             error => InferenceError::Load { model: model.to_owned(), source: error.into() },
         })?;
-        let context = (settings.context_tokens.max(SMALLEST_CONTEXT) as u64).min(shape.trained);
-        let cells = context.saturating_add(SPARE_CELLS as u64);
-        let needed = needs::needs(&shape, settings, cells, BATCH_TOKENS as u64);
+        let trained = usize::try_from(shape.trained).unwrap_or(usize::MAX);
+        let context = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
         let gpus = settings.device().gpus()?;
-        Ok((needed, Placement::of(&needed, shape.layers, &gpus, settings.gpu_layers)))
+        let with_gpus = Layout::Shared.needs(&shape, settings, context, Rows::GPU);
+        let placement = Placement::of(&with_gpus, shape.layers, &gpus, settings.gpu_layers);
+        let rows = if placement.is_some() { Rows::GPU } else { on_processor };
+        let layout = Layout::of(rows, &shape, settings, context);
+        let needed = layout.needs(&shape, settings, context, rows);
+        Ok(Placed { needed, placement, rows, layout })
     }
 
     /// What of the model is on GPUs.
@@ -293,10 +291,15 @@ impl Engine {
         self.rows
     }
 
+    /// What computes.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the answers'
     /// own, or less.
     pub(super) fn call_limit(&self) -> usize {
-        BATCH_TOKENS.min(self.read_step() + CPU_CALL - CPU_STEP)
+        self.rows.most_read.min(self.read_step() + MIXED_CALL - MIXED_STEP)
     }
 
     /// The template in the weights, its source empty where they have none. `bos` is empty where neither the vocabulary
@@ -336,147 +339,6 @@ impl Engine {
         self.model.vocab().is_eog(token)
     }
 
-    /// Tokens that all sequences may have together.
-    pub(super) fn cells(&self) -> usize {
-        self.usable
-    }
-
-    /// Tokens that all sequences may have more than they have, copies counted once.
-    pub(super) fn free_cells(&self) -> usize {
-        (self.usable + self.cells.free()).saturating_sub(self.cells.all())
-    }
-
-    /// Plans as if all sequences together had no more than this.
-    #[cfg(test)]
-    pub(super) fn pretend_cells(&mut self, cells: usize) {
-        self.usable = cells;
-    }
-
-    /// Forgets the state of `sequence` from position `keep` on. False where the architecture cannot forget a part, in
-    /// which case everything is forgotten, in every sequence.
-    pub(super) fn forget_from(&mut self, sequence: Sequence, keep: usize) -> bool {
-        let removed = u32::try_from(keep).is_ok_and(|keep| {
-            let from = (keep > 0).then_some(keep);
-            matches!(self.context.clear_kv_cache_seq(sequence.source(), from, None), Ok(true))
-        });
-        if removed {
-            self.cells.forget(sequence, keep..usize::MAX);
-        } else {
-            self.forget_all();
-        }
-        removed
-    }
-
-    /// Forgets everything in every sequence.
-    pub(super) fn forget_all(&mut self) {
-        self.context.clear_kv_cache();
-        self.cells.clear();
-    }
-
-    /// As [`forget_from`](Self::forget_from), without making room: what is read into other sequences next would come to
-    /// lie in front of what they have. The room is there after [`forget_waste`](Self::forget_waste).
-    pub(super) fn give_up_from(&mut self, sequence: Sequence, keep: usize) -> bool {
-        let source = u32::try_from(keep).ok();
-        let (from, waste) = (sequence.id(), Sequence::WASTE);
-        if self.kind == Kind::Processor && self.context.copy_kv_cache_seq(from, waste.id(), source, None).is_ok() {
-            self.cells.copy(sequence, waste, keep..usize::MAX);
-        }
-        self.forget_from(sequence, keep)
-    }
-
-    /// Makes room of what was given up.
-    pub(super) fn forget_waste(&mut self) -> bool {
-        self.forget_from(Sequence::WASTE, 0)
-    }
-
-    /// Makes `to` begin with the first `tokens` of `from`, and forgets what it had.
-    pub(super) fn copy(&mut self, from: Sequence, to: Sequence, tokens: usize) -> Result<(), Cause> {
-        if !self.forget_from(to, 0) {
-            return Err(EngineError::Unforgetting.into());
-        }
-        if tokens > 0 {
-            self.context.copy_kv_cache_seq(from.id(), to.id(), None, Some(u32::try_from(tokens)?))?;
-            self.cells.copy(from, to, 0..tokens);
-        }
-        Ok(())
-    }
-
-    /// Whether what a sequence holds is the same to the last bit wherever and however it was read, so that its state can be
-    /// given to a later run.
-    pub(super) fn keeps_states(&self) -> bool {
-        self.kind == Kind::Processor
-    }
-
-    /// The state of the first `tokens` tokens of `sequence`.
-    pub(super) fn state(&mut self, sequence: Sequence, tokens: usize) -> Result<Vec<u8>, Cause> {
-        let (whole, trial) = (LlamaStateSeqFlags::empty(), Sequence::TRIAL);
-        self.copy(sequence, trial, tokens)?;
-        let mut state = vec![0; self.context.state_seq_get_size_ext(trial.id(), whole)];
-        #[expect(unsafe_code, reason = "the safe way gives no bytes that could be kept")]
-        // SAFETY: llama.cpp writes as many bytes as it said it would; nothing happened to the context in between.
-        let written = unsafe { self.context.state_seq_get_data_ext(state.as_mut_ptr(), trial.id(), whole) };
-        if !self.forget_from(trial, 0) || written != state.len() {
-            return Err(EngineError::State.into());
-        }
-        Ok(state)
-    }
-
-    /// Makes `sequence` hold so many tokens by a state that [`state`](Self::state) gave, in whichever run, of an engine of
-    /// the same weights, settings and build. False where llama.cpp refuses it; then the sequence holds nothing.
-    pub(super) fn restore(&mut self, sequence: Sequence, tokens: usize, state: &[u8]) -> bool {
-        let ready = self.forget_from(sequence, 0) && self.free_cells() >= tokens;
-        #[expect(unsafe_code, reason = "the safe way takes no bytes that were kept")]
-        // SAFETY: whoever calls vouches for the bytes; llama.cpp itself checks its way through them.
-        let read =
-            ready && unsafe { self.context.state_seq_set_data_ext(state, sequence.id(), LlamaStateSeqFlags::empty()) };
-        let last = self.context.kv_cache_seq_pos_max(sequence.id());
-        if read && usize::try_from(last + 1).is_ok_and(|held| held == tokens) {
-            self.cells.read(sequence, tokens, 0);
-            return true;
-        }
-        self.forget_from(sequence, 0);
-        false
-    }
-
-    /// Closes the gaps that forgetting left.
-    pub(super) fn close_gaps(&mut self) -> Result<(), Cause> {
-        if self.kind == Kind::Processor && self.cells.have_gaps() { self.move_together(&[], 0) } else { Ok(()) }
-    }
-
-    /// Moves the states of all sequences to the front, those of `last` behind the others. What they share is there for
-    /// each of them afterwards; where that leaves no room for the `coming` tokens, everything stays where it is.
-    fn move_together(&mut self, last: &[Sequence], coming: usize) -> Result<(), Cause> {
-        let all = (0..SEQUENCES - 2).map(Sequence).map(|sequence| (sequence, self.cells.positions(sequence)));
-        let mut all: Vec<(Sequence, Vec<usize>)> = all.filter(|(_, positions)| !positions.is_empty()).collect();
-        if all.iter().map(|(_, positions)| positions.len()).sum::<usize>() + coming > self.cells.all() {
-            return Ok(());
-        }
-        all.sort_by_key(|(sequence, _)| last.contains(sequence));
-        let state =
-            |(sequence, _): &(Sequence, _)| self.context.state_seq_get(sequence.id(), LlamaStateSeqFlags::empty());
-        let states = all.iter().map(state).collect::<Result<Vec<_>, _>>()?;
-        self.forget_all();
-        for ((sequence, positions), state) in all.iter().zip(&states) {
-            self.context.state_seq_set(state, sequence.id())?;
-            for position in positions {
-                self.cells.read(*sequence, 1, *position);
-            }
-        }
-        Ok(())
-    }
-
-    /// Takes the tokens at `range` out of the state of `sequence`; those after them stay as they were read. Gives the
-    /// position of the next token.
-    pub(super) fn hide(&mut self, sequence: Sequence, range: &Range<usize>) -> Result<usize, Cause> {
-        let (start, end) = (u32::try_from(range.start)?, u32::try_from(range.end)?);
-        if !self.context.clear_kv_cache_seq(sequence.source(), Some(start), Some(end))? {
-            return Err(EngineError::Unforgetting.into());
-        }
-        self.cells.forget(sequence, range.clone());
-        let last = self.context.kv_cache_seq_pos_max(sequence.id());
-        Ok(usize::try_from(last + 1)?)
-    }
-
     /// Adds `tokens` to the state of `sequence`, the first of them at `position`; `logits` says whose can be read
     /// afterwards.
     pub(super) fn decode(
@@ -493,44 +355,72 @@ impl Engine {
     pub(super) fn decode_pieces(&mut self, call: Call, pieces: &[Piece<'_>]) -> Result<(), Cause> {
         let started = Instant::now();
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        let most = if call == Call::Writing && !self.rows.mixes { self.rows.most_written } else { BATCH_TOKENS };
-        let mut rows = Vec::with_capacity(all + self.rows.most_filled());
-        for piece in pieces {
-            let Piece { sequence, tokens, position, logits } = *piece;
-            if tokens.is_empty() || all > most || position + tokens.len() > self.context_tokens {
-                let (batch, context) = (most, self.context_tokens);
-                return Err(EngineError::BatchTooLong { tokens: all, position, batch, context }.into());
-            }
-            rows.extend(tokens.iter().enumerate().map(|(place, token)| Row {
+        let filler = self.filler(call, pieces)?;
+        let filled: usize = filler.iter().map(|filler| filler.tokens).sum();
+        self.check(call, pieces, (all, filled))?;
+        let mut rows = Vec::with_capacity(all + filled);
+        for Piece { sequence, tokens, position, logits } in pieces {
+            let wants_logits = |place| matches!(logits, Logits::From(first) if place >= *first);
+            rows.extend((0..).zip(*tokens).map(|(place, token)| Row {
                 token: *token,
                 position: position + place,
-                sequence,
-                wants_logits: match logits {
-                    Logits::None => false,
-                    Logits::From(first) => place >= first,
-                },
+                sequence: *sequence,
+                wants_logits: wants_logits(place),
             }));
         }
-        let filled = fill_up(&mut rows, Sequence::FILLER, self.rows.multiple(call));
+        self.rows.fill_up(call, &mut rows, &filler);
         self.batch.clear();
         for Row { token, position, sequence, wants_logits } in rows {
             self.batch.add(token, i32::try_from(position)?, &[sequence.id()], wants_logits)?;
         }
-        let lengths = pieces.iter().map(|piece| (piece.sequence, piece.tokens.len()));
-        if self.kind == Kind::Processor && !self.cells.stay_in_order(lengths) {
-            self.move_together(&pieces.iter().map(|piece| piece.sequence).collect::<Vec<_>>(), all + filled)?;
-        }
+        self.keep_in_order(pieces, filled)?;
         self.context.decode(&mut self.batch)?;
-        for Piece { sequence, tokens, position, .. } in pieces {
-            self.cells.read(*sequence, tokens.len(), *position);
-        }
-        self.cells.read(Sequence::FILLER, filled, 0);
-        if filled > 0 && !self.forget_from(Sequence::FILLER, 0) {
-            return Err(EngineError::Unforgetting.into());
+        self.states.have_read(pieces);
+        for Filler { sequence, position, tokens } in filler {
+            self.states.read(sequence, tokens, position);
+            if !self.forget_from(sequence, position) {
+                return Err(EngineError::Unforgetting.into());
+            }
         }
         self.read = all;
         self.pace.hear(all, started.elapsed());
         Ok(())
+    }
+
+    /// What fills up a call with these pieces.
+    fn filler(&self, call: Call, pieces: &[Piece<'_>]) -> Result<Vec<Filler>, EngineError> {
+        let lengths: Vec<usize> = pieces.iter().map(|piece| piece.tokens.len()).collect();
+        let filler = if let Some(sequence) = self.states.layout().filler() {
+            vec![self.rows.filler(call, sequence, lengths.iter().sum())]
+        } else {
+            // llama.cpp computes memories that lie side by side in one go, and any others one after the other.
+            let beside = |pair: &[Piece<'_>]| pair[0].sequence.0 + 1 == pair[1].sequence.0;
+            if !pieces.windows(2).all(beside) || (call == Call::Reading && pieces.len() > 1) {
+                return Err(EngineError::Scattered);
+            }
+            let even = self.rows.even(call, &lengths);
+            let filler = |piece: &Piece<'_>| Filler {
+                sequence: piece.sequence,
+                position: piece.position + piece.tokens.len(),
+                tokens: even - piece.tokens.len(),
+            };
+            pieces.iter().map(filler).collect()
+        };
+        Ok(filler.into_iter().filter(|filler| filler.tokens > 0).collect())
+    }
+
+    /// Checks that a call can be made, of `all` tokens and so many that fill it up.
+    fn check(&self, call: Call, pieces: &[Piece<'_>], (all, filled): (usize, usize)) -> Result<(), EngineError> {
+        let writes = call == Call::Writing && !self.rows.mixes;
+        let (most, tokens) = if writes { (self.rows.most_written, all + filled) } else { (self.rows.most_read, all) };
+        let context = self.context_tokens;
+        let fits = |piece: &&Piece<'_>| !piece.tokens.is_empty() && piece.position + piece.tokens.len() <= context;
+        match pieces.iter().find(|piece| tokens > most || !fits(piece)) {
+            Some(Piece { position, .. }) => {
+                Err(EngineError::BatchTooLong { tokens, position: *position, batch: most, context })
+            }
+            None => Ok(()),
+        }
     }
 
     /// The likeliest token after the one at `place` of the last call; of equals the one with the lowest id.

@@ -16,7 +16,8 @@ use llama_cpp_2::context::params::{KvCacheType, LlamaContextParams};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 
-use super::engine::{BATCH_TOKENS, Cause, SEQUENCES, SPARE_CELLS, backend};
+use super::engine::{Cause, backend};
+use super::layout::Layout;
 use super::rows::Rows;
 use super::{FlashAttention, GeneratorSettings, KvCache};
 use crate::inference::{DeviceChoice, InferenceError, Placement};
@@ -122,9 +123,10 @@ pub(super) fn context_params(
     settings: &GeneratorSettings,
     context_tokens: usize,
     placement: Option<&Placement>,
+    (layout, rows): (Layout, Rows),
 ) -> LlamaContextParams {
     let threads = i32::try_from(threads(settings)).unwrap_or(i32::MAX);
-    let batch = u32::try_from(BATCH_TOKENS).unwrap_or(u32::MAX);
+    let batch = u32::try_from(rows.most_read).unwrap_or(u32::MAX);
     let attention = match settings.flash_attention {
         FlashAttention::Auto => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_AUTO,
         FlashAttention::On => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_ENABLED,
@@ -144,12 +146,12 @@ pub(super) fn context_params(
         .with_flash_attention_policy(attention)
         .with_type_k(numbers)
         .with_type_v(numbers)
-        .with_n_ctx(u32::try_from(context_tokens + SPARE_CELLS).ok().and_then(NonZeroU32::new))
-        .with_n_seq_max(u32::try_from(SEQUENCES).unwrap_or(1))
+        .with_n_ctx(u32::try_from(layout.cells(context_tokens, rows)).ok().and_then(NonZeroU32::new))
+        .with_n_seq_max(u32::try_from(layout.sequences()).unwrap_or(1))
         .with_n_batch(batch)
         .with_n_ubatch(batch)
         .with_n_threads(threads)
         .with_n_threads_batch(threads)
-        .with_kv_unified(true)
+        .with_kv_unified(layout == Layout::Shared)
         .with_no_perf(true)
 }

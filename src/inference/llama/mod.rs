@@ -16,6 +16,7 @@ mod gguf;
 mod gpu;
 #[cfg(feature = "portable")]
 mod kernels;
+mod layout;
 mod loading;
 mod log;
 mod needs;
@@ -23,6 +24,7 @@ mod pace;
 mod rows;
 mod score;
 mod slots;
+mod states;
 mod stream;
 mod together;
 mod writer;
@@ -194,7 +196,7 @@ impl LlamaGenerator {
     /// # Errors
     /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
     pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
-        Engine::placed(model, path, settings).map(|(needed, _)| needed)
+        Engine::placed(Rows::of_this_processor(), model, path, settings).map(|placed| placed.needed)
     }
 
     /// What of the weights at `path` would go onto GPUs with these settings; none where nothing would.
@@ -206,7 +208,7 @@ impl LlamaGenerator {
         path: &Path,
         settings: &GeneratorSettings,
     ) -> Result<Option<Placement>, InferenceError> {
-        Engine::placed(model, path, settings).map(|(_, placement)| placement)
+        Engine::placed(Rows::of_this_processor(), model, path, settings).map(|placed| placed.placement)
     }
 
     /// What of the model is on GPUs.

@@ -1,13 +1,13 @@
 //! The tokens of a call of llama.cpp.
 //!
 //! Takes what is to be read, adds what makes the call one that rounds like any other of its kind.
-//! Invariant: what was to be read keeps its places.
-//! Not here: reading (`engine`).
+//! Invariants: what was to be read comes first, in its order; each sequence's tokens come in the order of their positions.
+//! Not here: reading (`engine`), where a token's state lies (`layout`).
 //!
-//! On a processor llama.cpp has several kernels for the same weights and chooses by the number of tokens in a call; each
-//! rounds otherwise, and so does attention for a single token. Logits of 1.5 billion parameters with 4 bits were seen to
-//! move by 0.7. Where the best kernels for many tokens are slow for few, prompts and answers are computed with different
-//! ones: an answer's tokens are then always read by calls of few, whoever writes it and whatever else is written.
+//! On a processor llama.cpp has several kernels for the same weights, and two ways to attention, and chooses by the number of
+//! tokens in a call; each rounds otherwise. Logits of 1.5 billion parameters with 4 bits were seen to move by 0.7. Where the
+//! best kernels for many tokens are slow for few, prompts and answers are computed with different ones: an answer's tokens
+//! are then always read by calls of few, whoever writes it and whatever else is written.
 
 use llama_cpp_2::token::LlamaToken;
 
@@ -23,15 +23,37 @@ pub(super) enum Call {
     Writing,
 }
 
+/// How many tokens a call of a kind has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Size {
+    /// At least.
+    least: usize,
+    /// A multiple of so many.
+    multiple: usize,
+    /// So many of them or a multiple want logits, if any does: the last layer goes through those alone.
+    logits: usize,
+}
+
+impl Size {
+    const ANY: Self = Self { least: 1, multiple: 1, logits: 1 };
+
+    /// As many as `tokens` or more.
+    fn filled(self, tokens: usize) -> usize {
+        tokens.max(self.least).next_multiple_of(self.multiple)
+    }
+}
+
 /// How calls are made, so that what a token gives depends on it and on those before it only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rows {
     /// Whether llama.cpp may keep weights in another order than the file's, which takes more memory.
     pub(super) reorders: bool,
-    /// A call that reads has a multiple of so many tokens.
-    reading: usize,
-    /// A call that writes has a multiple of so many tokens.
-    writing: usize,
+    reading: Size,
+    writing: Size,
+    /// Tokens of a call that reads, at most: llama.cpp ends the process over more than it was told.
+    pub(super) most_read: usize,
+    /// Tokens of a call that reads below which it takes hardly less time.
+    pub(super) fewest_read: usize,
     /// Tokens of a call that writes, at most, where it does not read prompts too: few enough to cancel between, and to lose
     /// little when a draft goes wrong.
     pub(super) most_written: usize,
@@ -47,8 +69,10 @@ impl Rows {
     /// On a GPU nothing depends on it.
     pub(super) const GPU: Self = Self {
         reorders: true,
-        reading: 1,
-        writing: 1,
+        reading: Size::ANY,
+        writing: Size::ANY,
+        most_read: 512,
+        fewest_read: 16,
         most_written: 32,
         first_guesses: 3,
         most_guesses: 15,
@@ -56,24 +80,35 @@ impl Rows {
     };
 
     /// The same kernels for any multiple of four tokens.
-    pub(super) const FOURS: Self = Self { reading: 4, writing: 4, ..Self::GPU };
+    pub(super) const FOURS: Self = Self {
+        reading: Size { least: 4, multiple: 4, logits: 4 },
+        writing: Size { least: 4, multiple: 4, logits: 4 },
+        ..Self::GPU
+    };
 
     /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one. The
-    /// others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer.
-    pub(super) const TILES: Self =
-        Self { reading: 8, writing: 4, most_written: 4, most_guesses: 3, mixes: false, ..Self::GPU };
+    /// others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer. Attention goes
+    /// through a tile at a time from 64 tokens on.
+    pub(super) const TILES: Self = Self {
+        reading: Size { least: 64, multiple: 8, logits: 8 },
+        most_read: 128,
+        fewest_read: 64,
+        most_written: 4,
+        most_guesses: 3,
+        mixes: false,
+        ..Self::FOURS
+    };
 
     /// x86-64 with AVX-512 VNNI: tiles of weights in the order of the file are half as fast again as reordered ones; fewer
     /// than eight tokens are multiplied one by one; for a single one attention, and weights that are not of K or I quants, have
     /// another way.
     pub(super) const WIDE_TILES: Self = Self {
         reorders: false,
-        reading: 8,
-        writing: 2,
+        writing: Size { least: 2, multiple: 1, logits: 2 },
         most_written: 6,
         first_guesses: 1,
         most_guesses: 5,
-        mixes: false,
+        ..Self::TILES
     };
 
     /// Those for the kernels of this processor.
@@ -89,17 +124,27 @@ impl Rows {
         }
     }
 
-    /// A call of this kind has a multiple of so many tokens.
-    pub(super) fn multiple(self, call: Call) -> usize {
+    fn size(self, call: Call) -> Size {
         match call {
             Call::Reading => self.reading,
             Call::Writing => self.writing,
         }
     }
 
-    /// Tokens that fill up a call at most.
+    /// Tokens that fill up a sequence's part of a call at most.
     pub(super) fn most_filled(self) -> usize {
-        self.reading.max(self.writing) - 1
+        self.reading.filled(1).max(self.writing.filled(1)) - 1
+    }
+
+    /// How many tokens each of these pieces has once it is filled up to be as long as the others, as calls for several
+    /// memories must have them.
+    pub(super) fn even(self, call: Call, lengths: &[usize]) -> usize {
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        let fits = |length: &usize| {
+            let all = length * lengths.len();
+            self.size(call).filled(all) == all
+        };
+        (longest..=longest + self.most_filled()).find(fits).unwrap_or(longest)
     }
 
     /// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where not.
@@ -120,16 +165,33 @@ pub(super) struct Row {
     pub(super) wants_logits: bool,
 }
 
-/// Adds tokens of `filler` up to a `multiple` and gives how many; more tokens want logits until they are a multiple too,
-/// since the last layer goes through those alone.
-pub(super) fn fill_up(rows: &mut Vec<Row>, filler: Sequence, multiple: usize) -> usize {
-    let missing = rows.len().next_multiple_of(multiple) - rows.len();
-    let filler = |position| Row { token: LlamaToken::new(0), position, sequence: filler, wants_logits: false };
-    rows.extend((0..missing).map(filler));
-    let wanted = rows.iter().filter(|row| row.wants_logits).count();
-    let more = wanted.next_multiple_of(multiple) - wanted;
-    rows.iter_mut().rev().filter(|row| !row.wants_logits).take(more).for_each(|row| row.wants_logits = true);
-    missing
+/// Tokens that fill up a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Filler {
+    /// Where they are read, to be forgotten again.
+    pub(super) sequence: Sequence,
+    /// The position of the first.
+    pub(super) position: usize,
+    /// How many.
+    pub(super) tokens: usize,
+}
+
+impl Rows {
+    /// What fills up a call of `tokens` in a sequence of its own.
+    pub(super) fn filler(self, call: Call, sequence: Sequence, tokens: usize) -> Filler {
+        Filler { sequence, position: 0, tokens: self.size(call).filled(tokens) - tokens }
+    }
+
+    /// Adds filler; more tokens want logits until they are as many as a call of this kind has.
+    pub(super) fn fill_up(self, call: Call, rows: &mut Vec<Row>, filler: &[Filler]) {
+        for Filler { sequence, position, tokens } in filler {
+            let row = |position| Row { token: LlamaToken::new(0), position, sequence: *sequence, wants_logits: false };
+            rows.extend((*position..position + tokens).map(row));
+        }
+        let wanted = rows.iter().filter(|row| row.wants_logits).count();
+        let more = wanted.next_multiple_of(self.size(call).logits) - wanted;
+        rows.iter_mut().rev().filter(|row| !row.wants_logits).take(more).for_each(|row| row.wants_logits = true);
+    }
 }
 
 #[cfg(test)]
@@ -141,16 +203,26 @@ mod tests {
     #[test]
     fn calls_that_read_and_calls_that_write_are_told_apart_by_their_size_where_kernels_are() {
         for rows in [Rows::TILES, Rows::WIDE_TILES] {
-            let writes = rows.most_written.next_multiple_of(rows.writing);
-            assert!(writes < 8 && rows.reading >= 8 && rows.most_guesses < rows.most_written, "{rows:?}");
+            let writes = rows.writing.filled(rows.most_written);
+            assert!(writes < 8 && rows.reading.least >= 64 && rows.most_guesses < rows.most_written, "{rows:?}");
+            assert_eq!(rows.most_read, rows.reading.filled(rows.most_read), "{rows:?}");
         }
+    }
+
+    #[test]
+    fn pieces_of_several_memories_become_equally_long() {
+        let even = |lengths: &[usize]| Rows::WIDE_TILES.even(Call::Writing, lengths);
+        assert_eq!([even(&[1]), even(&[6]), even(&[1, 1, 1]), even(&[1, 3])], [2, 6, 1, 3]);
+        let even = |call, length| Rows::TILES.even(call, &[length]);
+        assert_eq!([even(Call::Writing, 1), even(Call::Reading, 1), even(Call::Reading, 65)], [4, 64, 72]);
     }
 
     proptest! {
         #[test]
         fn calls_and_wanted_logits_come_in_multiples_and_nobody_loses_a_place(
             wants in proptest::collection::vec(any::<bool>(), 1..70),
-            multiple in 1_usize..9,
+            rows_of in prop::sample::select(vec![Rows::GPU, Rows::FOURS, Rows::TILES, Rows::WIDE_TILES]),
+            call in prop::sample::select(vec![Call::Reading, Call::Writing]),
         ) {
             let row = |(position, wants_logits): (usize, &bool)| Row {
                 token: LlamaToken::new(7),
@@ -159,10 +231,13 @@ mod tests {
                 wants_logits: *wants_logits,
             };
             let mut rows: Vec<Row> = wants.iter().enumerate().map(row).collect();
-            let filled = fill_up(&mut rows, Sequence(1), multiple);
-            prop_assert!(filled < multiple && rows.len() == wants.len() + filled && rows.len().is_multiple_of(multiple));
+            let (filler, size) = (rows_of.filler(call, Sequence(1), rows.len()), rows_of.size(call));
+            rows_of.fill_up(call, &mut rows, &[filler]);
+            prop_assert_eq!(rows.len(), wants.len() + filler.tokens);
+            prop_assert!(rows.len() >= size.least && rows.len().is_multiple_of(size.multiple));
+            prop_assert!(filler.tokens <= rows_of.most_filled());
             let wanted = rows.iter().filter(|row| row.wants_logits).count();
-            prop_assert_eq!(wanted % multiple, 0);
+            prop_assert!(wanted.is_multiple_of(size.logits) || wanted == rows.len());
             prop_assert_eq!(wanted == 0, wants.iter().all(|wants| !wants));
             for (at, (row, wants)) in rows.iter().zip(&wants).enumerate() {
                 prop_assert!(row.position == at && row.sequence == Sequence(0) && (row.wants_logits || !wants));
@@ -170,6 +245,17 @@ mod tests {
             for (at, row) in rows[wants.len()..].iter().enumerate() {
                 prop_assert!(row.position == at && row.sequence == Sequence(1));
             }
+        }
+
+        #[test]
+        fn pieces_that_are_filled_up_are_a_call_of_their_kind(
+            lengths in proptest::collection::vec(1_usize..7, 1..4),
+            rows in prop::sample::select(vec![Rows::TILES, Rows::WIDE_TILES]),
+        ) {
+            let even = rows.even(Call::Writing, &lengths);
+            let all = even * lengths.len();
+            prop_assert!(lengths.iter().all(|length| *length <= even));
+            prop_assert!(all >= rows.writing.least && all.is_multiple_of(rows.writing.multiple));
         }
     }
 }

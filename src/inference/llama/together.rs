@@ -1,15 +1,17 @@
 //! Several answers at once.
 //!
 //! Takes requests whose prompts share their beginnings. The prompts are read one after the other, each in a sequence of
-//! its own that begins as a copy of what is shared; the answers to those that are read already are written meanwhile, in
-//! the same calls of llama.cpp or, where kernels differ, in turn with it. Drafts are checked on the way.
+//! its own that begins as a copy of what is shared. Where one call may do both, the answers to those that are read already are
+//! written meanwhile; where kernels differ, an answer that follows its draft is written at once, and the others wait until
+//! several can be written together. Drafts are checked on the way.
 //! Invariants: an answer is what its request alone gives; a prompt is read only when there are cells for it and its answer;
 //! cells are given up, not freed, while others write, so that each answer's lie in order; nothing of these sequences stays in
 //! the context.
 //! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use llama_cpp_2::token::LlamaToken;
@@ -22,7 +24,7 @@ use super::writer::{Start, Writer};
 use crate::base::CancelToken;
 use crate::inference::{Completion, GenerateRequest, InferenceError};
 
-/// Answers that are written at the same time.
+/// Answers that are written at the same time where sequences share their memory.
 pub(super) const TOGETHER: usize = 8;
 
 /// Tokens that llama.cpp's kernels take at a time when they are quickest, where reading and writing are one call.
@@ -111,67 +113,82 @@ impl Work<'_> {
         }
     }
 
-    /// What is done next, with calls of `most` tokens where they mix: with no more guesses than cells can be `wasted`, and as
-    /// much of a prompt as goes beside the answers.
-    fn calls(&mut self, rows: Rows, most: usize, wasted: usize) -> Vec<Mixed> {
+    /// What is done next, in a call of at most `most` tokens where it may both read and write, with no more guesses than
+    /// cells can be `wasted`.
+    fn plan(&mut self, rows: Rows, most: usize, wasted: usize) -> Planned {
+        if !rows.mixes {
+            return self.plan_apart(rows, most);
+        }
         // In a call with a prompt wrong guesses are worth less than its tokens.
-        let beside = if rows.mixes { most.saturating_sub(QUICK + self.writers.len()) } else { usize::MAX };
-        let mut guesses = beside.min(wasted);
+        let mut guesses = most.saturating_sub(QUICK + self.writers.len()).min(wasted);
         for writer in &mut self.writers {
             let read = writer.piece.len().min(guesses + 1);
             writer.piece.truncate(read);
             guesses -= read - 1;
         }
-        let lengths: Vec<usize> = self.writers.iter().map(|writer| writer.piece.len()).collect();
-        if rows.mixes {
-            let budget = most.saturating_sub(lengths.iter().sum()) / QUICK * QUICK;
-            return vec![Mixed { call: Call::Writing, budget, writers: 0..lengths.len() }];
+        let written: usize = self.writers.iter().map(|writer| writer.piece.len()).sum();
+        let budget = most.saturating_sub(written) / QUICK * QUICK;
+        Planned { call: Call::Writing, budget, writers: (0..self.writers.len()).collect() }
+    }
+
+    /// As [`plan`](Self::plan), where a call either reads or writes.
+    fn plan_apart(&mut self, rows: Rows, most: usize) -> Planned {
+        let writing = |writers| Planned { call: Call::Writing, budget: 0, writers };
+        if let Some(sure) = self.writers.iter().position(Writer::is_sure) {
+            self.writers[sure].piece.truncate(rows.most_written);
+            return writing(vec![sure]);
         }
-        let reading = self.reader.iter().map(|_| Mixed { call: Call::Reading, budget: most, writers: 0..0 });
-        let writing = in_calls(&lengths, rows.most_written).into_iter();
-        reading.chain(writing.map(|writers| Mixed { call: Call::Writing, budget: 0, writers })).collect()
+        if self.is_reading() {
+            return Planned { call: Call::Reading, budget: most, writers: Vec::new() };
+        }
+        let sequences: Vec<usize> = self.writers.iter().map(|writer| writer.sequence.0).collect();
+        let writers = side_by_side(&sequences, rows.most_written);
+        // A guess beside other answers' tokens costs almost as much as a token; alone it takes the place of filler.
+        let most = if writers.len() > 1 { 1 } else { rows.most_written };
+        for at in &writers {
+            self.writers[*at].shorten_guess(most);
+        }
+        writing(writers)
+    }
+
+    /// Whether a prompt is being read, but for its last token.
+    fn is_reading(&self) -> bool {
+        self.reader.as_ref().is_some_and(|reader| reader.read + 1 < self.groups[reader.group].prompt.len())
     }
 
     /// What a call reads.
-    fn pieces(&self, mixed: &Mixed) -> Vec<Piece<'_>> {
+    fn pieces(&self, planned: &Planned) -> Vec<Piece<'_>> {
         let reader = self.reader.as_ref().and_then(|reader| {
             let prompt = &self.groups[reader.group].prompt;
-            let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + mixed.budget)];
+            let tokens = &prompt[reader.read..(prompt.len() - 1).min(reader.read + planned.budget)];
             let piece = Piece { sequence: reader.sequence, tokens, position: reader.read, logits: Logits::None };
             Some(piece).filter(|piece| !piece.tokens.is_empty())
         });
-        let writer = |one| {
-            let Writer { sequence, piece, position, .. }: &Writer<'_> = one;
+        let writer = |at: &usize| {
+            let Writer { sequence, piece, position, .. } = &self.writers[*at];
             Piece { sequence: *sequence, tokens: piece, position: *position, logits: Logits::From(0) }
         };
-        reader.into_iter().chain(self.writers[mixed.writers.clone()].iter().map(writer)).collect()
+        reader.into_iter().chain(planned.writers.iter().map(writer)).collect()
     }
 }
 
-/// A call for several sequences.
+/// What a call does.
 #[derive(Debug)]
-struct Mixed {
+struct Planned {
     call: Call,
     /// Tokens of a prompt that it may read.
     budget: usize,
     /// Whose pieces it reads, by their places among the writers.
-    writers: Range<usize>,
+    writers: Vec<usize>,
 }
 
-/// Pieces of these lengths, in as few calls in turn as hold `most` tokens each.
-fn in_calls(lengths: &[usize], most: usize) -> Vec<Range<usize>> {
-    let (mut calls, mut tokens): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
-    for (at, length) in lengths.iter().enumerate() {
-        tokens += length;
-        match calls.last_mut() {
-            Some(call) if tokens <= most => call.end = at + 1,
-            _ => {
-                calls.push(at..at + 1);
-                tokens = *length;
-            }
-        }
-    }
-    calls
+/// The places of the longest run of sequences that lie side by side, in order, of at most `most`; of equals the first.
+fn side_by_side(sequences: &[usize], most: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..sequences.len()).collect();
+    places.sort_by_key(|at| sequences[*at]);
+    let runs = places.chunk_by(|a, b| sequences[*a] + 1 == sequences[*b]);
+    let longest = runs.max_by_key(|run| (run.len(), Reverse(sequences[run[0]]))).unwrap_or_default();
+    longest[..longest.len().min(most)].to_vec()
 }
 
 impl LlamaGenerator {
@@ -194,14 +211,15 @@ impl LlamaGenerator {
         cancel: &CancelToken,
         on_done: &mut OnDone<'_>,
     ) -> Result<(), InferenceError> {
-        let (free, context) = (Sequence::of_together(), self.identity.context_tokens);
+        let (free, context) = (self.engine.states.layout().together(), self.identity.context_tokens);
         let said = requests.first().map(|request| request.draft.iter().copied().map(LlamaToken::new).collect());
         let said = said.into_iter().collect();
         let longest = requests.iter().map(|request| request.max_tokens).max().unwrap_or(0);
+        let together = free.clone();
         let mut work =
             Work { requests, groups, next: 0, reader: None, writers: Vec::new(), said, free, context, longest };
         let done = self.work_off(&mut work, cancel, on_done);
-        let all_forgot = Sequence::of_together().into_iter().all(|sequence| self.engine.forget_from(sequence, 0));
+        let all_forgot = together.into_iter().all(|sequence| self.engine.forget_from(sequence, 0));
         if !all_forgot || !self.engine.forget_waste() {
             self.slots.empty_all();
         }
@@ -253,7 +271,7 @@ impl LlamaGenerator {
             if work.reader.is_none() && work.writers.is_empty() {
                 return Ok(());
             }
-            self.step(work, cancel)?;
+            self.step(work)?;
             if self.hand_over(work, on_done)?.is_break() {
                 return Ok(());
             }
@@ -343,35 +361,27 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// Reads a piece of a prompt, and one of each answer.
-    fn step(&mut self, work: &mut Work<'_>, cancel: &CancelToken) -> Result<(), InferenceError> {
+    /// Makes the next call of llama.cpp, and takes what it says about each answer.
+    fn step(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
         work.guess(|tokens| readable(tokens, &self.engine));
         let wasted = self.engine.free_cells().saturating_sub(work.owed());
         let rows = self.engine.rows();
         let most = if rows.mixes { self.engine.call_limit() } else { self.engine.read_step() };
-        for mixed in work.calls(rows, most, wasted) {
-            cancel.check()?;
-            self.call(work, &mixed)?;
-        }
-        Ok(())
-    }
-
-    /// One call of llama.cpp, and what it says about each answer.
-    fn call(&mut self, work: &mut Work<'_>, mixed: &Mixed) -> Result<(), InferenceError> {
-        let pieces = work.pieces(mixed);
+        let planned = work.plan(rows, most, wasted);
+        let pieces = work.pieces(&planned);
         if pieces.is_empty() {
             return Ok(());
         }
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        if let Err(source) = self.engine.decode_pieces(mixed.call, &pieces) {
+        if let Err(source) = self.engine.decode_pieces(planned.call, &pieces) {
             return Err(self.lost(DOING, source));
         }
-        let writers = &mut work.writers[mixed.writers.clone()];
-        let mut offset = all - writers.iter().map(|writer| writer.piece.len()).sum::<usize>();
+        let mut offset = all - planned.writers.iter().map(|at| work.writers[*at].piece.len()).sum::<usize>();
         if let Some(reader) = &mut work.reader {
             reader.read += offset;
         }
-        for writer in writers {
+        for at in planned.writers {
+            let writer = &mut work.writers[at];
             let read = writer.piece.len();
             let kept = writer.hear(&self.engine, offset, work.context);
             offset += read;

@@ -45,6 +45,8 @@ pub(super) struct Writer<'a> {
     rows: Rows,
     /// Tokens that are read on the next guess.
     reach: usize,
+    /// What was guessed to come next and not read.
+    expected: Option<LlamaToken>,
     stream: TextStream<'a>,
     tokens: Vec<LlamaToken>,
     started: Instant,
@@ -86,6 +88,7 @@ impl<'a> Writer<'a> {
             matched: 0,
             rows: engine.rows(),
             reach: engine.rows().first_guesses,
+            expected: None,
             stream: TextStream::new(&request.stop),
             tokens: Vec::new(),
             started,
@@ -101,13 +104,18 @@ impl<'a> Writer<'a> {
         if self.finish.is_some() {
             return self.piece.len();
         }
+        let expected = self.expected.take();
         for place in 0..self.piece.len() {
             let token = self.choice.next(engine, offset + place);
             self.finish = self.take(token, engine, room);
             if self.finish.is_some() || self.piece.get(place + 1) != Some(&token) {
                 let kept = place + 1;
                 self.position += kept;
-                self.reach = self.rows.guesses_after(self.reach, self.piece.len(), kept);
+                self.reach = match expected {
+                    // As if it had been read.
+                    Some(expected) => self.rows.guesses_after(self.reach, 2, 1 + usize::from(expected == token)),
+                    None => self.rows.guesses_after(self.reach, self.piece.len(), kept),
+                };
                 self.go_on_with(token, room);
                 return kept;
             }
@@ -138,6 +146,20 @@ impl<'a> Writer<'a> {
         let guesses = self.rows.most_guesses.min(room.saturating_sub(self.position + 1));
         let end = if self.matched == from { self.readable.min(from + guesses) } else { from };
         self.piece = [&[token], self.draft.get(from..end).unwrap_or_default()].concat();
+    }
+
+    /// Whether several of the next tokens are probably known: those of a draft that held so far, or a guess after several that
+    /// were right.
+    pub(super) fn is_sure(&self) -> bool {
+        let follows_draft = !self.draft.is_empty() && self.matched == self.tokens.len();
+        let guesses_well = self.piece.len() > 1 && self.reach > self.rows.first_guesses;
+        self.finish.is_none() && (follows_draft || guesses_well)
+    }
+
+    /// Reads no more than `most` tokens next, and remembers what was guessed behind them.
+    pub(super) fn shorten_guess(&mut self, most: usize) {
+        self.expected = self.piece.get(most).copied().filter(|_| most == 1);
+        self.piece.truncate(most);
     }
 
     /// What it said so far.
