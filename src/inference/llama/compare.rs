@@ -86,7 +86,7 @@ impl LlamaGenerator {
         // The last token is read with the answer: its logits choose the answer's first token.
         let (beginning, last) = prompt.split_at(prompt.len() - 1);
         if !beginning.is_empty() {
-            self.reuse(beginning, answer.len())?;
+            self.reuse(&prompt, answer.len())?;
             self.read_prompt(beginning, beginning.len(), asked.cancel, &mut |_| {})?;
         }
         let read = [last, &answer[..answer.len() - 1]].concat();

@@ -22,6 +22,7 @@ use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 
 use super::GeneratorSettings;
+use super::ending::Ending;
 use super::gguf::{GgufError, Shape};
 use super::layout::Layout;
 use super::loading::{LoadError, context_params, load_weights, threads};
@@ -30,7 +31,7 @@ use super::pace::{self, Pace};
 use super::rows::{Call, Filler, Row, Rows};
 use super::slots::SLOTS;
 use super::states::States;
-use crate::base::Canceled;
+use crate::base::{CancelToken, Canceled};
 use crate::inference::compare::log_sum;
 use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
 use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Placement, Special, available_memory};
@@ -63,6 +64,8 @@ pub(super) enum EngineError {
     Unforgetting,
     #[error("sequences that do not lie one beside the other cannot be in one call")]
     Scattered,
+    #[error("the call was ended")]
+    Ended,
     #[error("llama.cpp gave another state than it said")]
     State,
     #[error("llama.cpp refuses it: {0}")]
@@ -119,17 +122,19 @@ pub(super) struct Likeliest {
 
 /// Weights and context.
 ///
-/// Field order is drop order: the context points into the model and goes first.
+/// Field order is drop order: the context points into the model and to who may end its calls, and goes first.
 pub(super) struct Engine {
     pub(super) context: LlamaContext<'static>,
     batch: LlamaBatch<'static>,
     model: Box<LlamaModel>,
+    ending: Ending,
     context_tokens: usize,
     pub(super) states: States,
     kind: Kind,
     rows: Rows,
     placement: Option<Placement>,
-    pace: Pace,
+    /// How many tokens of a prompt are read in one call, where nothing ends it.
+    pace: Option<Pace>,
     /// Tokens of the last call, without what filled it up.
     read: usize,
 }
@@ -213,7 +218,9 @@ impl Engine {
         }
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
         let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
-        let params = context_params(settings, context_tokens, placement.as_ref(), (layout, rows));
+        let (ending, mut params) =
+            (Ending::new(), context_params(settings, context_tokens, placement.as_ref(), (layout, rows)));
+        ending.ask(&mut params);
         // The box keeps its address for the engine's life.
         let address: *const LlamaModel = &raw const *model;
         #[expect(unsafe_code, reason = "the context points into the boxed model, which `Engine` drops after it")]
@@ -228,18 +235,13 @@ impl Engine {
             context,
             batch: LlamaBatch::new(rows.most_read, 1),
             model,
+            ending,
             context_tokens: context_tokens.min(held.saturating_sub(rows.most_filled())),
             states: States::new(layout, cells, rows.most_filled()),
             kind,
             rows,
             placement,
-            pace: match kind {
-                Kind::Gpu => Pace::new(FIRST_GPU_STEP, (rows.fewest_read, rows.most_read), pace::ON_GPU),
-                Kind::Processor => {
-                    let most = if rows.mixes { MIXED_STEP } else { rows.most_read };
-                    Pace::new(most, (rows.fewest_read, most), pace::ON_PROCESSOR)
-                }
-            },
+            pace: (kind == Kind::Gpu).then(|| Pace::new(FIRST_GPU_STEP, rows.most_read, pace::ON_GPU)),
             read: 0,
         })
     }
@@ -281,9 +283,23 @@ impl Engine {
         self.context_tokens
     }
 
-    /// Tokens to read in one call: fewer where they take long, so that work can be ended in time.
+    /// Tokens to read in one call. With a GPU fewer where they take long, since only between calls work can be ended.
     pub(super) fn read_step(&self) -> usize {
-        self.pace.step()
+        let alone = if self.rows.mixes { MIXED_STEP } else { self.rows.most_read };
+        self.pace.map_or(alone, Pace::step)
+    }
+
+    /// Tokens of a prompt to read in the next call where so many are left: the last two calls are alike, where the last one
+    /// would be filled up for the most part.
+    pub(super) fn next_step(&self, left: usize) -> usize {
+        let step = self.read_step();
+        let fills_up = left > step && left - step < self.rows.fewest(Call::Reading);
+        if fills_up { left.div_ceil(2) } else { step.min(left) }
+    }
+
+    /// Ends calls from now on once `cancel` is cancelled.
+    pub(super) fn heed(&self, cancel: &CancelToken) {
+        self.ending.heed(cancel);
     }
 
     /// How calls are made.
@@ -339,8 +355,8 @@ impl Engine {
         self.model.vocab().is_eog(token)
     }
 
-    /// Adds `tokens` to the state of `sequence`, the first of them at `position`; `logits` says whose can be read
-    /// afterwards.
+    /// Adds `tokens`, of an answer that is judged, to the state of `sequence`, the first of them at `position`; `logits` says
+    /// whose can be read afterwards.
     pub(super) fn decode(
         &mut self,
         sequence: Sequence,
@@ -348,7 +364,7 @@ impl Engine {
         position: usize,
         logits: Logits,
     ) -> Result<(), Cause> {
-        self.decode_pieces(Call::Reading, &[Piece { sequence, tokens, position, logits }])
+        self.decode_pieces(Call::Judging, &[Piece { sequence, tokens, position, logits }])
     }
 
     /// Adds each piece to the state of its sequence, in one call.
@@ -374,7 +390,10 @@ impl Engine {
             self.batch.add(token, i32::try_from(position)?, &[sequence.id()], wants_logits)?;
         }
         self.keep_in_order(pieces, filled)?;
-        self.context.decode(&mut self.batch)?;
+        self.context.decode(&mut self.batch).map_err(|error| match error {
+            _ if self.ending.is_due() => Cause::from(EngineError::Ended),
+            error => error.into(),
+        })?;
         self.states.have_read(pieces);
         for Filler { sequence, position, tokens } in filler {
             self.states.read(sequence, tokens, position);
@@ -383,7 +402,9 @@ impl Engine {
             }
         }
         self.read = all;
-        self.pace.hear(all, started.elapsed());
+        if let Some(pace) = &mut self.pace {
+            pace.hear(all, started.elapsed());
+        }
         Ok(())
     }
 
@@ -412,7 +433,7 @@ impl Engine {
     /// Checks that a call can be made, of `all` tokens and so many that fill it up.
     fn check(&self, call: Call, pieces: &[Piece<'_>], (all, filled): (usize, usize)) -> Result<(), EngineError> {
         let writes = call == Call::Writing && !self.rows.mixes;
-        let (most, tokens) = if writes { (self.rows.most_written, all + filled) } else { (self.rows.most_read, all) };
+        let (most, tokens) = (if writes { self.rows.most_written } else { self.rows.most_read }, all + filled);
         let context = self.context_tokens;
         let fits = |piece: &&Piece<'_>| !piece.tokens.is_empty() && piece.position + piece.tokens.len() <= context;
         match pieces.iter().find(|piece| tokens > most || !fits(piece)) {

@@ -93,6 +93,11 @@ impl Layout {
         }
     }
 
+    /// The sequences of what is tried out at the same time; they lie side by side.
+    pub(super) fn trials(self) -> Vec<Sequence> {
+        (SLOTS..SLOTS + self.together().len()).map(Sequence).collect()
+    }
+
     /// What fills up a call where it is nobody's; empty between calls.
     pub(super) fn filler(self) -> Option<Sequence> {
         (self == Self::Shared).then(|| Sequence(self.sequences() - 1))

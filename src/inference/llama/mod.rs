@@ -11,6 +11,7 @@ mod cells;
 mod choice;
 mod compare;
 mod draft;
+mod ending;
 mod engine;
 mod gguf;
 mod gpu;
@@ -39,7 +40,7 @@ use serde::{Deserialize, Serialize};
 use self::beginnings::Beginnings;
 use self::choice::Choice;
 use self::draft::Draft;
-use self::engine::{Engine, Logits, Piece, Sequence};
+use self::engine::{Engine, EngineError, Logits, Piece, Sequence};
 pub(super) use self::gpu::all_gpus;
 pub use self::loading::kernel_features;
 use self::rows::{Call, Rows};
@@ -49,7 +50,7 @@ use super::{
     CompareRequest, Compared, Completion, DeviceChoice, Finish, Generate, GenerateEvent, GenerateRequest,
     GeneratorIdentity, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, Special,
 };
-use crate::base::{CancelToken, Millis};
+use crate::base::{CancelToken, Canceled, Millis};
 use crate::inference::memory::check_address_space;
 
 /// How a generator is loaded.
@@ -349,7 +350,7 @@ impl LlamaGenerator {
         while self.slots.current().len() < end {
             cancel.check()?;
             let start = self.slots.current().len();
-            let piece = &prompt[start..end.min(start + self.engine.read_step())];
+            let piece = &prompt[start..start + self.engine.next_step(end - start)];
             self.decode(Call::Reading, piece, "reading the prompt")?;
             on_event(GenerateEvent::PromptRead { done: start + piece.len(), total: prompt.len() });
         }
@@ -360,7 +361,7 @@ impl LlamaGenerator {
     fn decode(&mut self, call: Call, tokens: &[LlamaToken], doing: &'static str) -> Result<(), InferenceError> {
         let logits = match call {
             Call::Reading => Logits::None,
-            Call::Writing => Logits::From(0),
+            Call::Judging | Call::Writing => Logits::From(0),
         };
         let (sequence, position) = (self.slots.sequence(), self.slots.current().len());
         match self.engine.decode_pieces(call, &[Piece { sequence, tokens, position, logits }]) {
@@ -372,8 +373,12 @@ impl LlamaGenerator {
         }
     }
 
-    /// Forgets everything: after a failure llama.cpp may have stored a part of the tokens.
+    /// Forgets everything: after a failure llama.cpp may have stored a part of the tokens. After a call that was ended
+    /// everything is as it was before.
     fn lost(&mut self, doing: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
+        if let Some(EngineError::Ended) = source.downcast_ref() {
+            return InferenceError::Canceled(Canceled);
+        }
         self.engine.forget_all();
         self.slots.empty_all();
         self.failed(doing, source)
@@ -416,6 +421,14 @@ impl LlamaGenerator {
             first_token_ms: first_token.unwrap_or_default(),
             total_ms: started.elapsed().into(),
         })
+    }
+
+    /// Does `work`, whose calls of llama.cpp end once it is cancelled.
+    fn heeding<T>(&mut self, cancel: &CancelToken, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.engine.heed(cancel);
+        let done = work(self);
+        self.engine.heed(&CancelToken::never());
+        done
     }
 
     /// Forgets what the current slot has behind the `read` tokens of a prompt, where the same tokens in a prompt would be
@@ -514,7 +527,7 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
-        self.run(None, request, cancel, on_event)
+        self.heeding(cancel, |this| this.run(None, request, cancel, on_event))
     }
 
     fn generate_within(
@@ -524,7 +537,7 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
-        self.run(Some(grammar), request, cancel, on_event)
+        self.heeding(cancel, |this| this.run(Some(grammar), request, cancel, on_event))
     }
 
     fn generate_each(
@@ -533,7 +546,7 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
     ) -> Result<(), InferenceError> {
-        self.write_together(requests, cancel, on_done)
+        self.heeding(cancel, |this| this.write_together(requests, cancel, on_done))
     }
 
     fn score(
@@ -542,7 +555,7 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
     ) -> Result<Scores, InferenceError> {
-        self.score_hidden(request, cancel, on_scored)
+        self.heeding(cancel, |this| this.score_hidden(request, cancel, on_scored))
     }
 
     fn compare(
@@ -551,7 +564,7 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_compared: &mut dyn FnMut(usize, &Compared),
     ) -> Result<Vec<Compared>, InferenceError> {
-        self.compare_without(request, cancel, on_compared)
+        self.heeding(cancel, |this| this.compare_without(request, cancel, on_compared))
     }
 
     fn pieces(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {

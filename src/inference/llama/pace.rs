@@ -1,17 +1,14 @@
 //! How many tokens of a prompt are read in one call.
 //!
-//! Takes how long calls took, gives a number of tokens that is read in well under a second, since work is ended between
-//! calls only.
-//! Invariant: no fewer than take a call's time anyway, and no more than there may be.
+//! Takes how long calls took, gives a number of tokens that a GPU reads in a moment, since work is ended between its calls
+//! only.
+//! Invariant: at least [`FEWEST`], and no more than there may be.
 //! Not here: what a call may hold at most (`engine`).
 
 use std::time::Duration;
 
-/// Steps differ by so many tokens.
-const MORE: usize = 16;
-
-/// What a call may take on a processor: with a little for what else there is to do, work ends within a second.
-pub(super) const ON_PROCESSOR: Duration = Duration::from_millis(900);
+/// Tokens of the shortest step; fewer would make reading slow, since every call goes through all weights.
+const FEWEST: usize = 16;
 
 /// What a call may take on a GPU: work ends within 200 ms.
 pub(super) const ON_GPU: Duration = Duration::from_millis(150);
@@ -20,16 +17,14 @@ pub(super) const ON_GPU: Duration = Duration::from_millis(150);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pace {
     step: usize,
-    fewest: usize,
     most: usize,
     call: Duration,
 }
 
 impl Pace {
-    /// `first` tokens until calls have been heard of; never more than `most` or fewer than `fewest`, which would make reading
-    /// slow, since every call goes through all weights. A call may take as long as `call`.
-    pub(super) fn new(first: usize, (fewest, most): (usize, usize), call: Duration) -> Self {
-        Self { step: first, fewest, most, call }
+    /// `first` tokens until calls have been heard of, and never more than `most`; a call may take as long as `call`.
+    pub(super) fn new(first: usize, most: usize, call: Duration) -> Self {
+        Self { step: first, most, call }
     }
 
     /// Tokens to read in one call.
@@ -37,14 +32,14 @@ impl Pace {
         self.step
     }
 
-    /// Takes note that a call of `tokens` took so long. Shorter calls than the fewest say nothing: they take as long
-    /// as those do.
+    /// Takes note that a call of `tokens` took so long. Shorter calls than [`FEWEST`] say nothing: they take as long as
+    /// going through all weights does.
     pub(super) fn hear(&mut self, tokens: usize, took: Duration) {
-        if tokens < self.fewest {
+        if tokens < FEWEST {
             return;
         }
-        let steps = self.call.as_micros() * tokens as u128 / took.as_micros().max(1) / MORE as u128;
-        self.step = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(MORE).max(self.fewest).min(self.most);
+        let steps = self.call.as_micros() * tokens as u128 / took.as_micros().max(1) / FEWEST as u128;
+        self.step = usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(FEWEST).max(FEWEST).min(self.most);
     }
 }
 
@@ -52,11 +47,11 @@ impl Pace {
 mod tests {
     use super::*;
 
-    const CALL: Duration = ON_PROCESSOR;
+    const CALL: Duration = Duration::from_millis(700);
 
     #[test]
     fn a_step_is_as_long_as_the_machine_manages_in_time() {
-        let mut pace = Pace::new(48, (16, 48), CALL);
+        let mut pace = Pace::new(48, 48, CALL);
         assert_eq!(pace.step(), 48);
         pace.hear(48, CALL);
         assert_eq!(pace.step(), 48);
@@ -72,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_is_not_known_begins_with_few_tokens() {
-        let mut pace = Pace::new(64, (16, 512), ON_GPU);
+        let mut pace = Pace::new(64, 512, ON_GPU);
         assert_eq!(pace.step(), 64);
         pace.hear(64, ON_GPU / 100);
         assert_eq!(pace.step(), 512, "a quick one");
@@ -82,7 +77,7 @@ mod tests {
 
     #[test]
     fn calls_of_a_few_tokens_say_nothing() {
-        let mut pace = Pace::new(48, (16, 48), CALL);
+        let mut pace = Pace::new(48, 48, CALL);
         pace.hear(4, CALL * 9);
         assert_eq!(pace.step(), 48);
     }

@@ -16,8 +16,10 @@ use super::engine::Sequence;
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
-    /// It reads tokens of prompts, or of an answer that is only judged.
+    /// It reads tokens of prompts.
     Reading,
+    /// It reads an answer that is only judged, by values that no answer depends on.
+    Judging,
     /// It reads the last token of a prompt and those of an answer that is being written; where both kinds may be one call,
     /// those of other prompts too.
     Writing,
@@ -35,7 +37,11 @@ struct Size {
 }
 
 impl Size {
-    const ANY: Self = Self { least: 1, multiple: 1, logits: 1 };
+    const ANY: Self = Self::of(1);
+
+    const fn of(tokens: usize) -> Self {
+        Self { least: tokens, multiple: tokens, logits: tokens }
+    }
 
     /// As many as `tokens` or more.
     fn filled(self, tokens: usize) -> usize {
@@ -49,11 +55,10 @@ pub(super) struct Rows {
     /// Whether llama.cpp may keep weights in another order than the file's, which takes more memory.
     pub(super) reorders: bool,
     reading: Size,
+    judging: Size,
     writing: Size,
-    /// Tokens of a call that reads, at most: llama.cpp ends the process over more than it was told.
+    /// Tokens of a call that reads or judges, at most: llama.cpp ends the process over more than it was told.
     pub(super) most_read: usize,
-    /// Tokens of a call that reads below which it takes hardly less time.
-    pub(super) fewest_read: usize,
     /// Tokens of a call that writes, at most, where it does not read prompts too: few enough to cancel between, and to lose
     /// little when a draft goes wrong.
     pub(super) most_written: usize,
@@ -70,9 +75,9 @@ impl Rows {
     pub(super) const GPU: Self = Self {
         reorders: true,
         reading: Size::ANY,
+        judging: Size::ANY,
         writing: Size::ANY,
         most_read: 512,
-        fewest_read: 16,
         most_written: 32,
         first_guesses: 3,
         most_guesses: 15,
@@ -80,19 +85,16 @@ impl Rows {
     };
 
     /// The same kernels for any multiple of four tokens.
-    pub(super) const FOURS: Self = Self {
-        reading: Size { least: 4, multiple: 4, logits: 4 },
-        writing: Size { least: 4, multiple: 4, logits: 4 },
-        ..Self::GPU
-    };
+    pub(super) const FOURS: Self =
+        Self { reading: Size::of(4), judging: Size::of(4), writing: Size::of(4), ..Self::GPU };
 
     /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one. The
     /// others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer. Attention goes
     /// through a tile at a time from 64 tokens on.
     pub(super) const TILES: Self = Self {
-        reading: Size { least: 64, multiple: 8, logits: 8 },
+        reading: Size { least: 64, ..Size::of(8) },
+        judging: Size::of(8),
         most_read: 128,
-        fewest_read: 64,
         most_written: 4,
         most_guesses: 3,
         mixes: false,
@@ -127,8 +129,14 @@ impl Rows {
     fn size(self, call: Call) -> Size {
         match call {
             Call::Reading => self.reading,
+            Call::Judging => self.judging,
             Call::Writing => self.writing,
         }
+    }
+
+    /// Tokens of a call of this kind, at least.
+    pub(super) fn fewest(self, call: Call) -> usize {
+        self.size(call).least
     }
 
     /// Tokens that fill up a sequence's part of a call at most.
@@ -145,6 +153,12 @@ impl Rows {
             self.size(call).filled(all) == all
         };
         (longest..=longest + self.most_filled()).find(fits).unwrap_or(longest)
+    }
+
+    /// Tokens of the longest pieces of which a call of at most `most` tokens has so many.
+    pub(super) fn longest_of(self, call: Call, pieces: usize, most: usize) -> usize {
+        let fits = |length: &usize| self.even(call, &vec![*length; pieces]) == *length;
+        (1..=most / pieces.max(1)).rev().find(fits).unwrap_or(1)
     }
 
     /// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where not.
@@ -215,6 +229,8 @@ mod tests {
         assert_eq!([even(&[1]), even(&[6]), even(&[1, 1, 1]), even(&[1, 3])], [2, 6, 1, 3]);
         let even = |call, length| Rows::TILES.even(call, &[length]);
         assert_eq!([even(Call::Writing, 1), even(Call::Reading, 1), even(Call::Reading, 65)], [4, 64, 72]);
+        let longest = |pieces| Rows::TILES.longest_of(Call::Judging, pieces, 128);
+        assert_eq!([longest(1), longest(2), longest(3)], [128, 64, 40]);
     }
 
     proptest! {
@@ -222,7 +238,7 @@ mod tests {
         fn calls_and_wanted_logits_come_in_multiples_and_nobody_loses_a_place(
             wants in proptest::collection::vec(any::<bool>(), 1..70),
             rows_of in prop::sample::select(vec![Rows::GPU, Rows::FOURS, Rows::TILES, Rows::WIDE_TILES]),
-            call in prop::sample::select(vec![Call::Reading, Call::Writing]),
+            call in prop::sample::select(vec![Call::Reading, Call::Judging, Call::Writing]),
         ) {
             let row = |(position, wants_logits): (usize, &bool)| Row {
                 token: LlamaToken::new(7),
@@ -251,11 +267,12 @@ mod tests {
         fn pieces_that_are_filled_up_are_a_call_of_their_kind(
             lengths in proptest::collection::vec(1_usize..7, 1..4),
             rows in prop::sample::select(vec![Rows::TILES, Rows::WIDE_TILES]),
+            call in prop::sample::select(vec![Call::Judging, Call::Writing]),
         ) {
-            let even = rows.even(Call::Writing, &lengths);
+            let (even, size) = (rows.even(call, &lengths), rows.size(call));
             let all = even * lengths.len();
             prop_assert!(lengths.iter().all(|length| *length <= even));
-            prop_assert!(all >= rows.writing.least && all.is_multiple_of(rows.writing.multiple));
+            prop_assert!(all >= size.least && all.is_multiple_of(size.multiple));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! How probable an answer is when parts of its prompt are hidden.
 //!
 //! Takes an answer and sets of parts. The prompt is read once, and the answer after it; for each set the state of the prompt
-//! is shared, as far as it is not to be read again, the set taken out of it, and the rest with the answer read again.
+//! is copied, as far as it is not to be read again, the set taken out of it, and the rest with the answer read again, for
+//! several sets in one call.
 //! Invariants: the current slot holds the prompt afterwards as far as it was there or there was room for it, and nothing of
 //! the trials stays in the context.
 //! Not here: what the probabilities say about a source (`attribution`).
@@ -11,11 +12,15 @@ use std::ops::Range;
 use llama_cpp_2::token::LlamaToken;
 
 use super::LlamaGenerator;
-use super::engine::{Logits, Sequence};
+use super::engine::{Logits, Piece, Sequence};
+use super::rows::Call;
 use crate::base::CancelToken;
 use crate::inference::{InferenceError, PromptPart, Reread, ScoreRequest, Scores};
 
 const DOING: &str = "scoring an answer";
+
+/// Tokens of a trial in a call, at most, where several are made at the same time: attention goes through so many in one tile.
+const LONG: usize = 64;
 
 /// What is read in a trial.
 struct Rest {
@@ -31,6 +36,11 @@ impl Rest {
     /// Place in `tokens` whose logits give the first token of the answer.
     fn first(&self) -> usize {
         self.tokens.len() - self.answer.len()
+    }
+
+    /// What a call with it does.
+    fn call(&self) -> Call {
+        if self.first() > 0 { Call::Reading } else { Call::Judging }
     }
 
     /// The part of it that begins after `start` tokens of the prompt.
@@ -56,35 +66,51 @@ impl LlamaGenerator {
         if rest.answer.is_empty() {
             return Ok(Scores { whole: Vec::new(), hidden: vec![Vec::new(); hidden.len()] });
         }
-        let whole = self.score_whole(&prompt, &rest, cancel)?;
-        on_scored(None, &whole);
-        if !hidden.is_empty() && self.engine.free_cells() < rest.tokens.len() {
+        // The last token of the prompt is read with the answer: its logits choose the answer's first token.
+        let (beginning, _) = prompt.split_at(prompt.len() - 1);
+        if !beginning.is_empty() {
+            self.reuse(&prompt, rest.tokens.len())?;
+            self.read_prompt(beginning, beginning.len(), cancel, &mut |_| {})?;
+        }
+        let mut scores = Scores { whole: Vec::new(), hidden: Vec::with_capacity(hidden.len()) };
+        let mut hear = |scored: Vec<f32>| {
+            if scores.whole.is_empty() {
+                on_scored(None, &scored);
+                scores.whole = scored;
+            } else {
+                on_scored(Some(scores.hidden.len()), &scored);
+                scores.hidden.push(scored);
+            }
+        };
+        // The whole prompt comes with the first set, so that this one is known soon, unless they read not the same.
+        let mut sets: Vec<&[Range<usize>]> = hidden.iter().map(Vec::as_slice).collect();
+        let mut first: Vec<&[Range<usize>]> = vec![&[]];
+        if rest.start == beginning.len() {
+            first.extend(sets.drain(..1.min(sets.len())));
+        }
+        let together = first.len().min(self.trials(&rest));
+        for some in first.chunks(together) {
+            self.score_without(some, &rest.from(beginning.len()), cancel)?.into_iter().for_each(&mut hear);
+        }
+        if !sets.is_empty() && self.engine.free_cells() < rest.tokens.len() {
             self.rewind(rest.start)?;
         }
-        let mut scores = Scores { whole, hidden: Vec::with_capacity(hidden.len()) };
-        for (set, ranges) in hidden.iter().enumerate() {
-            let scored = self.score_without(ranges, &rest, cancel)?;
-            on_scored(Some(set), &scored);
-            scores.hidden.push(scored);
+        for some in sets.chunks(self.trials(&rest)) {
+            self.score_without(some, &rest, cancel)?.into_iter().for_each(&mut hear);
         }
         Ok(scores)
     }
 
-    /// The answer's probabilities after the whole prompt, of which nothing is read twice.
-    fn score_whole(
-        &mut self,
-        prompt: &[LlamaToken],
-        rest: &Rest,
-        cancel: &CancelToken,
-    ) -> Result<Vec<f32>, InferenceError> {
-        // The last token is read with the answer: its logits choose the answer's first token.
-        let (beginning, _) = prompt.split_at(prompt.len() - 1);
-        if !beginning.is_empty() {
-            // Room for the other trials, which read more.
-            self.reuse(beginning, rest.tokens.len())?;
-            self.read_prompt(beginning, beginning.len(), cancel, &mut |_| {})?;
+    /// How many trials that read this are made at the same time: as many as a call takes, and there is room for; one, where
+    /// prompts are read.
+    fn trials(&self, rest: &Rest) -> usize {
+        if rest.call() == Call::Reading {
+            return 1;
         }
-        self.score_without(&[], &rest.from(beginning.len()), cancel)
+        let tokens = rest.tokens.len().max(1);
+        let in_call = self.engine.rows().most_read / tokens.min(LONG);
+        let all = self.engine.states.layout().trials().len();
+        all.min(in_call).min(self.engine.free_cells() / tokens).max(1)
     }
 
     /// The tokens of each set.
@@ -118,43 +144,56 @@ impl LlamaGenerator {
         Ok(Rest { start, tokens: [&prompt[start..], read].concat(), answer })
     }
 
-    /// The answer's probabilities with `ranges` hidden.
+    /// The answer's probabilities with each of these sets hidden.
     fn score_without(
         &mut self,
-        ranges: &[Range<usize>],
+        sets: &[&[Range<usize>]],
         rest: &Rest,
         cancel: &CancelToken,
-    ) -> Result<Vec<f32>, InferenceError> {
-        let scored = self.read_trial(ranges, rest, cancel);
-        if !self.engine.forget_from(Sequence::TRIAL, 0) {
+    ) -> Result<Vec<Vec<f32>>, InferenceError> {
+        let trials = self.engine.states.layout().trials();
+        let trials: Vec<(Sequence, &[Range<usize>])> = trials.into_iter().zip(sets.iter().copied()).collect();
+        let scored = self.read_trials(&trials, rest, cancel);
+        if !trials.iter().all(|(trial, _)| self.engine.forget_from(*trial, 0)) {
             self.slots.empty_all();
         }
         scored
     }
 
-    fn read_trial(
+    fn read_trials(
         &mut self,
-        ranges: &[Range<usize>],
+        trials: &[(Sequence, &[Range<usize>])],
         rest: &Rest,
         cancel: &CancelToken,
-    ) -> Result<Vec<f32>, InferenceError> {
+    ) -> Result<Vec<Vec<f32>>, InferenceError> {
         let from = self.slots.sequence();
-        let mut position = rest.start;
-        self.engine.copy(from, Sequence::TRIAL, rest.start).map_err(|source| self.lost(DOING, source))?;
-        for range in ranges.iter().filter(|range| !range.is_empty()) {
-            position = self.engine.hide(Sequence::TRIAL, range).map_err(|source| self.lost(DOING, source))?;
+        let mut positions = Vec::with_capacity(trials.len());
+        for (trial, ranges) in trials {
+            let mut position = rest.start;
+            self.engine.copy(from, *trial, rest.start).map_err(|source| self.lost(DOING, source))?;
+            for range in ranges.iter().filter(|range| !range.is_empty()) {
+                position = self.engine.hide(*trial, range).map_err(|source| self.lost(DOING, source))?;
+            }
+            positions.push(position);
         }
-        let mut scored = Vec::with_capacity(rest.answer.len());
-        let step = self.engine.read_step();
-        for (start, piece) in (0..).step_by(step).zip(rest.tokens.chunks(step)) {
+        let mut scored = vec![Vec::with_capacity(rest.answer.len()); trials.len()];
+        let step = self.engine.rows().longest_of(rest.call(), trials.len(), self.engine.read_step());
+        for (start, tokens) in (0..).step_by(step).zip(rest.tokens.chunks(step)) {
             cancel.check()?;
-            let first = rest.first().saturating_sub(start);
-            let logits = Logits::From(first.min(piece.len()));
-            let read = self.engine.decode(Sequence::TRIAL, piece, position + start, logits);
-            read.map_err(|source| self.lost(DOING, source))?;
-            for place in first..piece.len() {
-                let token = rest.answer[start + place - rest.first()];
-                scored.push(self.engine.log_probability(place, token));
+            let first = rest.first().saturating_sub(start).min(tokens.len());
+            let piece = |((sequence, _), position): (&(Sequence, _), &usize)| Piece {
+                sequence: *sequence,
+                tokens,
+                position: position + start,
+                logits: Logits::From(first),
+            };
+            let pieces: Vec<Piece<'_>> = trials.iter().zip(&positions).map(piece).collect();
+            self.engine.decode_pieces(rest.call(), &pieces).map_err(|source| self.lost(DOING, source))?;
+            for (trial, scored) in scored.iter_mut().enumerate() {
+                for place in first..tokens.len() {
+                    let token = rest.answer[start + place - rest.first()];
+                    scored.push(self.engine.log_probability(trial * tokens.len() + place, token));
+                }
             }
         }
         Ok(scored)

@@ -38,6 +38,14 @@ pub(super) fn load(context_tokens: usize) -> Option<LlamaGenerator> {
     Some(LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap())
 }
 
+/// As [`load`], where all sequences share their memory and one call may read and write, as with a GPU.
+pub(super) fn load_sharing(context_tokens: usize) -> Option<LlamaGenerator> {
+    let path = weights()?;
+    let settings = GeneratorSettings { context_tokens, ..GeneratorSettings::default() };
+    let go_on = Box::new(|_| ControlFlow::Continue(()));
+    Some(LlamaGenerator::load_for(Rows::FOURS, "smollm2", &path, &settings, go_on).unwrap())
+}
+
 pub(super) fn template(text: &str) -> PromptPart {
     PromptPart { text: text.to_owned(), special: Special::Parse }
 }
@@ -103,7 +111,7 @@ fn a_cancelled_question_leaves_no_trace_in_the_next() {
     let question = ask("Name three fruits.", 16);
     let expected = answer(&mut generator, &question);
 
-    let long = ask(&"A long story about a river and a bridge. ".repeat(20), 40);
+    let long = ask(&"A long story about a river and a bridge. ".repeat(40), 40);
     let while_reading = CancelSource::default();
     let token = while_reading.token();
     let mut reads = 0;
@@ -131,6 +139,31 @@ fn a_cancelled_question_leaves_no_trace_in_the_next() {
     assert!(matches!(result, Err(InferenceError::Canceled(_))), "{result:?}");
     assert_eq!(texts, 1);
     assert_eq!(answer(&mut generator, &question).tokens, expected.tokens);
+}
+
+#[test]
+fn a_call_that_computes_ends_when_it_is_cancelled_and_leaves_no_trace() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let question = ask("Name three fruits.", 16);
+    let expected = answer(&mut generator, &question);
+    let long = ask(&"A long story about a river and a bridge. ".repeat(12), 40);
+    // llama.cpp asks some hundred times in a call: these are all in the first.
+    for checks in [3, 40, 200] {
+        let cancel = CancelToken::canceled_after(checks);
+        let mut read = Vec::new();
+        let result = generator.generate(&long, &cancel, &mut |event| {
+            if let GenerateEvent::PromptRead { done, .. } = event {
+                read.push(done);
+            }
+        });
+        assert!(matches!(result, Err(InferenceError::Canceled(_))), "{result:?}");
+        assert_eq!(read.len(), 1, "{checks} checks: {read:?}");
+        assert!(cancel.checks() <= checks + 4, "nothing is computed any more: {}", cancel.checks());
+        let again = answer(&mut generator, &question);
+        assert_eq!((&again.tokens, again.narrowest), (&expected.tokens, expected.narrowest), "{checks} checks");
+    }
+    assert!(answer(&mut generator, &long).reused_tokens > 0, "what was read before is still there");
 }
 
 #[test]

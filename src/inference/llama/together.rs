@@ -138,7 +138,7 @@ impl Work<'_> {
             self.writers[sure].piece.truncate(rows.most_written);
             return writing(vec![sure]);
         }
-        if self.is_reading() {
+        if self.unread() > 0 {
             return Planned { call: Call::Reading, budget: most, writers: Vec::new() };
         }
         let sequences: Vec<usize> = self.writers.iter().map(|writer| writer.sequence.0).collect();
@@ -151,9 +151,10 @@ impl Work<'_> {
         writing(writers)
     }
 
-    /// Whether a prompt is being read, but for its last token.
-    fn is_reading(&self) -> bool {
-        self.reader.as_ref().is_some_and(|reader| reader.read + 1 < self.groups[reader.group].prompt.len())
+    /// Tokens that are still to be read of the prompt that is being read, but for its last one.
+    fn unread(&self) -> usize {
+        let unread = |reader: &Reader| self.groups[reader.group].prompt.len() - 1 - reader.read;
+        self.reader.as_ref().map_or(0, unread)
     }
 
     /// What a call reads.
@@ -366,7 +367,7 @@ impl LlamaGenerator {
         work.guess(|tokens| readable(tokens, &self.engine));
         let wasted = self.engine.free_cells().saturating_sub(work.owed());
         let rows = self.engine.rows();
-        let most = if rows.mixes { self.engine.call_limit() } else { self.engine.read_step() };
+        let most = if rows.mixes { self.engine.call_limit() } else { self.engine.next_step(work.unread()) };
         let planned = work.plan(rows, most, wasted);
         let pieces = work.pieces(&planned);
         if pieces.is_empty() {

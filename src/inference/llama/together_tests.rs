@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 #[expect(dead_code, reason = "the benchmark writes a large one too")]
 mod random_weights;
 
-use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, plain, weights_of};
+use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, weights_of};
 use super::*;
 use crate::base::CancelSource;
 use crate::inference::Sampling;
@@ -227,7 +227,7 @@ fn what_is_shared_is_read_once_and_the_slots_stay_right() {
 #[test]
 fn answers_are_the_same_where_there_is_room_for_one_prompt_only() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let (Some(mut generator), Some(mut fresh)) = (load(256), load(256)) else { return };
+    let (Some(mut generator), Some(mut fresh)) = (load_sharing(256), load_sharing(256)) else { return };
     let story = "The crew of the station writes down wind and pressure every hour. ";
     let mut whole = prompt(2);
     whole.parts.insert(3, plain(&story.repeat(5)));
@@ -247,6 +247,26 @@ fn answers_are_the_same_where_there_is_room_for_one_prompt_only() {
     assert_all_same(&crowded, &roomy, "with few cells");
     let after = answer(&mut generator, &GenerateRequest { max_tokens: 8, ..whole.clone() });
     assert_same(&after, &from_nothing(&mut fresh, &GenerateRequest { max_tokens: 8, ..whole }), "the next question");
+}
+
+#[test]
+fn more_answers_than_sequences_are_each_what_they_are_alone_in_either_layout() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for load in [load, load_sharing] {
+        let (Some(mut generator), Some(mut fresh)) = (load(512), load(512)) else { return };
+        let seeded = |request: GenerateRequest, seed| GenerateRequest {
+            sampling: Sampling::Seeded { temperature: 0.9, seed },
+            max_tokens: 5 + usize::try_from(seed).unwrap(),
+            ..request
+        };
+        // Answers to one prompt that end one after the other, between such as are alone with theirs.
+        let several = |number: usize| (0..5).map(move |seed| seeded(prompt(number), seed));
+        let requests: Vec<GenerateRequest> =
+            several(0).chain([prompt(1)]).chain(several(2)).chain([prompt(3), prompt(4)]).collect();
+        let together = each(&mut generator, &requests);
+        let alone: Vec<Completion> = requests.iter().map(|request| from_nothing(&mut fresh, request)).collect();
+        assert_all_same(&together, &alone, "more than sequences");
+    }
 }
 
 #[test]
