@@ -59,7 +59,7 @@ pub enum Refusal {
     StillReading,
     /// Leaving while so many answers are not stored.
     Unsaved(usize),
-    /// Documents without a model to read them with.
+    /// Documents or a question without the models for them.
     NoModels,
 }
 
@@ -72,7 +72,7 @@ impl Refusal {
             Self::WorkRuns => ("a turn is still running", "Wait for it, or stop it first"),
             Self::OpeningBeforeAsking => ("something is still being opened", "Ask again in a moment"),
             Self::Opening => ("something is still being opened", "Try again in a moment"),
-            Self::NoDomain => ("no domain is open", "Open one from the list of domains, or make one: ragonite ingest"),
+            Self::NoDomain => ("no domain is open", "Open one from the list of domains, or make one of a folder"),
             Self::NothingToExplain => ("there is no answer to explain", CHOOSE_ANSWERED),
             Self::OtherModel => {
                 ("the model that gave this answer is not here", "Ask the question again, or explain it by similarity")
@@ -112,7 +112,7 @@ impl Refusal {
                 );
                 return Problem { what: format!("{count} {answers} not stored"), next };
             }
-            Self::NoModels => ("there is no model to read documents with", "Get the models first"),
+            Self::NoModels => ("the models are not here yet", "Get them first: ragonite models pull"),
         };
         Problem { what: what.to_owned(), next: next.to_owned() }
     }

@@ -64,7 +64,9 @@ impl App {
         if self.is_opening() {
             return Err(Refusal::OpeningBeforeAsking);
         }
-        self.domain_name().ok_or(Refusal::NoDomain)
+        // A domain cannot be made without them either.
+        let missing = if self.missing_models.is_some() { Refusal::NoModels } else { Refusal::NoDomain };
+        self.domain_name().ok_or(missing)
     }
 
     /// Whether a question can be asked now.

@@ -35,7 +35,7 @@ use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
     Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, LlamaGenerator,
-    ModelFolders, Reread, ScoreRequest, device_summary, load_embedder,
+    ModelFolders, Reread, ScoreRequest, device_summary, drops, load_embedder,
 };
 use ragonite::prompt::{Part, PromptSettings};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
@@ -238,6 +238,9 @@ struct Estimate {
     /// With the exact contributions; none where those are all the same.
     spearman: Option<f64>,
     same_first: Option<f64>,
+    /// What each token of the answer loses, for each cluster.
+    #[serde(default)]
+    drops: Vec<Vec<f32>>,
 }
 
 /// One question; times are multiples of the answer's.
@@ -262,6 +265,9 @@ struct Measured {
     grouped_work: f64,
     /// Answers without a cluster in which two tokens were all but alike somewhere.
     near_ties: f64,
+    /// What each cluster contributes.
+    #[serde(default)]
+    contributions: Vec<f64>,
     estimates: Vec<Estimate>,
 }
 
@@ -307,6 +313,7 @@ impl Measured {
             exact_work: median(|one| one.exact_work),
             grouped_work: median(|one| one.grouped_work),
             near_ties: mean(|one| one.near_ties),
+            contributions: Vec::new(),
             estimates: Vec::new(),
         }
     }
@@ -380,14 +387,14 @@ impl Work<'_> {
                 first: first.wall / answer_ms,
                 spearman: mattered.then(|| spearman(values, &contributions)),
                 same_first: mattered.then(|| f64::from(u8::from(same_first(values, &contributions)))),
+                drops: Vec::new(),
             }
         };
         let mut estimates = Vec::new();
         for (name, explained) in &estimated {
-            let of =
-                |hits: &[usize]| explained.attribution.clusters.iter().find(|one| one.hits == hits).map_or(0.0, drop);
-            let values: Vec<f64> = clusters.iter().map(|one| of(&one.hits)).collect();
-            estimates.push(estimate(name, &values, (explained.spent, explained.first)));
+            let drops: Vec<Vec<f32>> = clusters.iter().map(|one| explained.drops(&one.hits)).collect();
+            let values: Vec<f64> = drops.iter().map(|drops| sum(drops)).collect();
+            estimates.push(Estimate { drops, ..estimate(name, &values, (explained.spent, explained.first)) });
         }
         if wanted == Estimates::All {
             let (values, whole, first) = self.rereading(&answer, clusters)?;
@@ -413,8 +420,8 @@ impl Work<'_> {
             grouped: grouped.spent.wall / answer_ms,
             exact_work: exact.spent.processor / answered.processor,
             grouped_work: grouped.spent.processor / answered.processor,
-            near_ties: completions().filter(|one| one.narrowest.is_some_and(|narrowest| narrowest < NEAR)).count()
-                as f64,
+            near_ties: completions().filter(|one| one.narrowest.is_some_and(|margin| margin < NEAR)).count() as f64,
+            contributions,
             estimates,
         })
     }
@@ -440,9 +447,7 @@ impl Work<'_> {
         };
         let scores = self.generator.score(&request, &CancelToken::never(), &mut hear)?;
         let spent = clock.spent();
-        let drop = |hidden: &Vec<f32>| {
-            scores.whole.iter().zip(hidden).map(|(whole, hidden)| f64::from(whole - hidden)).sum::<f64>()
-        };
+        let drop = |hidden: &Vec<f32>| sum(&drops(&scores.whole, hidden));
         Ok((scores.hidden.iter().map(drop).collect(), spent, first.unwrap_or_default()))
     }
 
@@ -498,6 +503,14 @@ struct Explained {
     first: Spent,
 }
 
+impl Explained {
+    /// By how much the log-probability of each of the answer's tokens drops without these sources.
+    fn drops(&self, hits: &[usize]) -> Vec<f32> {
+        let found = self.attribution.clusters.iter().find(|one| one.hits == hits);
+        found.map_or_else(Vec::new, |one| one.drops.clone())
+    }
+}
+
 /// Wall-clock and processor time from here on.
 struct Clock {
     started: Instant,
@@ -547,7 +560,6 @@ fn places(answer: &Answer, clusters: &[Cluster]) -> Vec<Vec<usize>> {
     clusters.iter().map(places).collect()
 }
 
-/// By how much the log-probability of the answer drops in all.
-fn drop(cluster: &Cluster) -> f64 {
-    cluster.drops.iter().map(|drop| f64::from(*drop)).sum()
+fn sum(drops: &[f32]) -> f64 {
+    drops.iter().map(|drop| f64::from(*drop)).sum()
 }

@@ -24,7 +24,7 @@ use crate::inference::{ENGINE_REVISION, processor_summary};
 const MOST_BYTES: u64 = 192 << 20;
 
 /// What one file takes at most.
-const LARGEST: u64 = 64 << 20;
+pub(super) const LARGEST: u64 = 64 << 20;
 
 /// How a file begins. The digits change with the form of the file.
 const MAGIC: &[u8; 8] = b"RAGOKV01";

@@ -4,7 +4,7 @@
 //! before it. llama.cpp puts a token into the first cell that is free and computes attention in the order of the cells, so
 //! that a token in front of those it follows rounds otherwise.
 //! Invariant: as llama.cpp's unified cache has it, where all layers see the whole context.
-//! Not here: moving anything (`engine`).
+//! Not here: moving anything (`states`).
 
 use std::ops::Range;
 

@@ -113,7 +113,7 @@ impl LlamaGenerator {
     ) -> Result<(), InferenceError> {
         let from = self.slots.sequence();
         self.engine.copy(from, Sequence::TRIAL, position).map_err(|source| self.lost(DOING, source))?;
-        let step = self.engine.read_step();
+        let step = self.engine.rows().judged_each(1, self.engine.read_step());
         for (start, piece) in (0..).step_by(step).zip(read.chunks(step)) {
             asked.cancel.check()?;
             let decoded = self.engine.decode(Sequence::TRIAL, piece, position + start, Logits::From(0));

@@ -2,10 +2,11 @@
 //!
 //! Takes the token of the work that is being done; llama.cpp asks between the operations of a call whether it is cancelled.
 //! Invariant: what llama.cpp points to lives as long as the [`Ending`].
-//! Not here: calls that a GPU computes, which do not ask and are kept short (`pace`); what an ended call leaves (`engine`).
+//! Not here: what does not ask: calls that a GPU computes, which are kept short (`pace`), and copies of states; what an ended
+//! call leaves (`engine`).
 
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use llama_cpp_2::context::params::LlamaContextParams;
 use llama_cpp_sys_2::llama_context_params;
@@ -13,12 +14,12 @@ use llama_cpp_sys_2::llama_context_params;
 use crate::base::CancelToken;
 
 /// Whose cancellation ends a call.
-pub(super) struct Ending(Box<Mutex<CancelToken>>);
+pub(super) struct Ending(Arc<Mutex<CancelToken>>);
 
 impl Ending {
     /// Nobody's, until one is heeded.
     pub(super) fn new() -> Self {
-        Self(Box::new(Mutex::new(CancelToken::never())))
+        Self(Arc::new(Mutex::new(CancelToken::never())))
     }
 
     /// Ends calls from now on once this is cancelled.
@@ -34,10 +35,10 @@ impl Ending {
     /// Has a context that is made with these parameters ask. It must be dropped before the [`Ending`].
     pub(super) fn ask(&self, params: &mut LlamaContextParams) {
         const { assert!(size_of::<LlamaContextParams>() == size_of::<llama_context_params>()) }
-        let heeded: *const Mutex<CancelToken> = &raw const *self.0;
+        let heeded = Arc::as_ptr(&self.0);
         #[expect(unsafe_code, reason = "there is no safe way to it")]
-        // SAFETY: `LlamaContextParams` (=0.1.160) has one field, llama.cpp's own parameters; of the same size, it begins where they
-        // do. `asked` only reads what `heeded` points to.
+        // SAFETY: `LlamaContextParams` (=0.1.160) has one field, llama.cpp's own parameters; of the same size, it begins
+        // where they do. `asked` only reads what `heeded` points to.
         unsafe {
             let params = &mut *(&raw mut *params).cast::<llama_context_params>();
             params.abort_callback = Some(asked);
@@ -56,6 +57,6 @@ fn is_canceled(heeded: &Mutex<CancelToken>) -> bool {
 /// `heeded` is what [`Ending::ask`] gave, and its [`Ending`] lives.
 #[expect(unsafe_code, reason = "llama.cpp calls it")]
 unsafe extern "C" fn asked(heeded: *mut c_void) -> bool {
-    // SAFETY: the box keeps its address for the life of the `Ending`, which outlives the context.
+    // SAFETY: what is shared keeps its address for the life of the `Ending`, which outlives the context.
     is_canceled(unsafe { &*heeded.cast_const().cast::<Mutex<CancelToken>>() })
 }

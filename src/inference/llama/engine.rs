@@ -1,6 +1,7 @@
-//! The only place that talks to llama.cpp.
+//! Weights and context of llama.cpp.
 //!
-//! Takes token slices, gives logits. Owns the weights and the context that points into them.
+//! Takes token slices, gives logits. Owns the weights and the context that points into them; nothing else talks to them,
+//! but for what sequences hold.
 //! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
 //! exceeds its capacity, a position never the context, a sequence never those of its [`Layout`]; without a GPU the logits after a
 //! token depend, to the last bit, only on it, on those before it in its sequence, and on which of these were read and which
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use llama_cpp_2::DecodeError;
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::llama_batch::LlamaBatch;
@@ -21,7 +23,6 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 
-use super::GeneratorSettings;
 use super::ending::Ending;
 use super::gguf::{GgufError, Shape};
 use super::layout::Layout;
@@ -31,6 +32,7 @@ use super::pace::{self, Pace};
 use super::rows::{Call, Filler, Row, Rows};
 use super::slots::SLOTS;
 use super::states::States;
+use super::{FlashAttention, GeneratorSettings, KvCache};
 use crate::base::{CancelToken, Canceled};
 use crate::inference::compare::log_sum;
 use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
@@ -46,6 +48,9 @@ const FIRST_GPU_STEP: usize = 64;
 /// those: from 64 on llama.cpp computes attention in tiles, which rounds otherwise.
 const MIXED_STEP: usize = 48;
 const MIXED_CALL: usize = 60;
+
+/// What llama.cpp says of a call that was ended.
+const ENDED: i32 = 2;
 
 /// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
 const SMALLEST_CONTEXT: usize = 256;
@@ -130,6 +135,8 @@ pub(super) struct Engine {
     ending: Ending,
     context_tokens: usize,
     pub(super) states: States,
+    /// Bytes of the state of a token.
+    pub(super) state_of_token: u64,
     kind: Kind,
     rows: Rows,
     placement: Option<Placement>,
@@ -217,7 +224,9 @@ impl Engine {
             return Err(refused(EngineError::Unforgetting.into()));
         }
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
-        let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
+        // What fills up a call may lie behind the context, and some models know no position behind those they learned.
+        let known = if layout == Layout::Shared { trained } else { trained.saturating_sub(rows.most_filled()) };
+        let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(known);
         let (ending, mut params) =
             (Ending::new(), context_params(settings, context_tokens, placement.as_ref(), (layout, rows)));
         ending.ask(&mut params);
@@ -238,6 +247,7 @@ impl Engine {
             ending,
             context_tokens: context_tokens.min(held.saturating_sub(rows.most_filled())),
             states: States::new(layout, cells, rows.most_filled()),
+            state_of_token: all.state / (cells as u64).max(1),
             kind,
             rows,
             placement,
@@ -262,7 +272,12 @@ impl Engine {
         let gpus = settings.device().gpus()?;
         let with_gpus = Layout::Shared.needs(&shape, settings, context, Rows::GPU);
         let placement = Placement::of(&with_gpus, shape.layers, &gpus, settings.gpu_layers);
-        let rows = if placement.is_some() { Rows::GPU } else { on_processor };
+        let tiled = settings.kv_cache == KvCache::F16 && settings.flash_attention != FlashAttention::Off;
+        let rows = match placement {
+            Some(_) => Rows::GPU,
+            None if tiled => on_processor,
+            None => on_processor.without_tiled_attention(),
+        };
         let layout = Layout::of(rows, &shape, settings, context);
         let needed = layout.needs(&shape, settings, context, rows);
         Ok(Placed { needed, placement, rows, layout })
@@ -391,7 +406,7 @@ impl Engine {
         }
         self.keep_in_order(pieces, filled)?;
         self.context.decode(&mut self.batch).map_err(|error| match error {
-            _ if self.ending.is_due() => Cause::from(EngineError::Ended),
+            DecodeError::Unknown(ENDED) if self.ending.is_due() => Cause::from(EngineError::Ended),
             error => error.into(),
         })?;
         self.states.have_read(pieces);

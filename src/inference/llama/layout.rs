@@ -5,9 +5,9 @@
 //! written.
 //! Not here: what a sequence holds (`states`), which tokens it has read (`Slots`).
 //!
-//! From 64 tokens in a call on, llama.cpp computes attention on a processor a tile of 64 cells at a time, in half the time. What that
-//! rounds to depends on which cells a tile has. So where calls that read are that long, every sequence has a memory of its
-//! own, in which each token lies in the cell of its position.
+//! From 64 tokens in a call on, llama.cpp computes attention on a processor a tile of 64 cells at a time, in half the
+//! time. What that rounds to depends on which cells a tile has. So where calls that read are that long, every sequence has
+//! a memory of its own, in which each token lies in the cell of its position, unless a part was taken out before it.
 
 use super::engine::Sequence;
 use super::gguf::Shape;
@@ -20,8 +20,8 @@ use crate::inference::MemoryNeeds;
 /// Cells beyond the longest prompt where all sequences share them, so that a second, shorter one can stay beside it.
 const SPARE_CELLS: usize = 1024;
 
-/// Answers that are written at the same time where each sequence has a memory of its own: at most, and at least.
-const APART: [usize; 2] = [3, 2];
+/// Answers that are written at the same time where each sequence has a memory of its own, at least.
+const FEWEST: usize = 2;
 
 /// What the states of all sequences take at most where each has a memory of its own and there are more than at least.
 const MOST_STATE: u64 = 640 << 20;
@@ -51,8 +51,7 @@ impl Layout {
             let layout = Self::Apart { others: *others };
             needs::needs(shape, settings, layout.cells(context_tokens, rows) as u64, 0).state <= MOST_STATE
         };
-        let [most, least] = APART;
-        Self::Apart { others: Some(most).filter(fits).unwrap_or(least) }
+        Self::Apart { others: Some(rows.most_answers).filter(fits).unwrap_or(FEWEST) }
     }
 
     /// Sequences whose states are told apart. Where they share their memory: the slots, one to try things out, those of
@@ -135,6 +134,7 @@ mod tests {
         assert_eq!(of(Rows::FOURS, &small), Layout::Shared);
         assert_eq!(of(Rows::WIDE_TILES, &small), Layout::Apart { others: 3 });
         assert_eq!(of(Rows::WIDE_TILES, &large), Layout::Apart { others: 2 });
+        assert_eq!(of(Rows::TILES, &small), Layout::Apart { others: 2 });
     }
 
     #[test]

@@ -44,7 +44,12 @@ pub(super) fn kernels() -> &'static str {
 /// # Errors
 /// [`InferenceError::NoKernels`] where there are none.
 pub fn kernel_features() -> Result<Vec<String>, InferenceError> {
-    backend("")?;
+    kernel_features_for("")
+}
+
+/// As [`kernel_features`], for a model that is to be loaded.
+pub(super) fn kernel_features_for(model: &str) -> Result<Vec<String>, InferenceError> {
+    backend(model)?;
     let features = kernels().split(['|', ':']).filter_map(|feature| feature.trim().strip_suffix(" = 1"));
     Ok(features.map(str::to_owned).collect())
 }

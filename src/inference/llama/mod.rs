@@ -43,6 +43,7 @@ use self::draft::Draft;
 use self::engine::{Engine, EngineError, Logits, Piece, Sequence};
 pub(super) use self::gpu::all_gpus;
 pub use self::loading::kernel_features;
+use self::loading::kernel_features_for;
 use self::rows::{Call, Rows};
 use self::slots::{SHARED, Slots};
 use self::stream::TextStream;
@@ -152,7 +153,7 @@ impl LlamaGenerator {
         settings: &GeneratorSettings,
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
-        Self::load_for(Rows::of_this_processor(), model, path, settings, progress)
+        Self::load_for(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings, progress)
     }
 
     /// As [`load`](Self::load), with `on_processor` for calls of llama.cpp where no GPU computes.
@@ -197,7 +198,8 @@ impl LlamaGenerator {
     /// # Errors
     /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
     pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
-        Engine::placed(Rows::of_this_processor(), model, path, settings).map(|placed| placed.needed)
+        Engine::placed(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings)
+            .map(|placed| placed.needed)
     }
 
     /// What of the weights at `path` would go onto GPUs with these settings; none where nothing would.
@@ -209,7 +211,8 @@ impl LlamaGenerator {
         path: &Path,
         settings: &GeneratorSettings,
     ) -> Result<Option<Placement>, InferenceError> {
-        Engine::placed(Rows::of_this_processor(), model, path, settings).map(|placed| placed.placement)
+        Engine::placed(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings)
+            .map(|placed| placed.placement)
     }
 
     /// What of the model is on GPUs.
@@ -317,7 +320,8 @@ impl LlamaGenerator {
 
     /// Keeps the state of the first tokens of the current slot for later runs. Where that fails, they read it again.
     fn keep_beginning(&mut self, tokens: usize) {
-        let Some(kept) = self.beginnings.as_ref().filter(|_| tokens > 0) else { return };
+        let is_kept = tokens > 0 && self.engine.state_bytes(tokens) <= beginnings::LARGEST;
+        let Some(kept) = self.beginnings.as_ref().filter(|_| is_kept) else { return };
         let of = &self.slots.current()[..tokens];
         let state = self.engine.state(self.slots.sequence(), tokens);
         if let Err(error) = state.and_then(|state| Ok(kept.keep(of, &state)?)) {

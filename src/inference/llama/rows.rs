@@ -59,6 +59,10 @@ pub(super) struct Rows {
     writing: Size,
     /// Tokens of a call that reads or judges, at most: llama.cpp ends the process over more than it was told.
     pub(super) most_read: usize,
+    /// Tokens of one sequence in a call that judges, at most: with more attention takes another way.
+    pub(super) most_judged: usize,
+    /// Answers that are written at the same time, at most, where a call does not read prompts too.
+    pub(super) most_answers: usize,
     /// Tokens of a call that writes, at most, where it does not read prompts too: few enough to cancel between, and to lose
     /// little when a draft goes wrong.
     pub(super) most_written: usize,
@@ -78,6 +82,8 @@ impl Rows {
         judging: Size::ANY,
         writing: Size::ANY,
         most_read: 512,
+        most_judged: 512,
+        most_answers: 8,
         most_written: 32,
         first_guesses: 3,
         most_guesses: 15,
@@ -86,7 +92,7 @@ impl Rows {
 
     /// The same kernels for any multiple of four tokens.
     pub(super) const FOURS: Self =
-        Self { reading: Size::of(4), judging: Size::of(4), writing: Size::of(4), ..Self::GPU };
+        Self { reading: Size::of(4), judging: Size::of(4), writing: Size::of(4), most_judged: 48, ..Self::GPU };
 
     /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one. The
     /// others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer. Attention goes
@@ -95,6 +101,8 @@ impl Rows {
         reading: Size { least: 64, ..Size::of(8) },
         judging: Size::of(8),
         most_read: 128,
+        most_judged: 56,
+        most_answers: 2,
         most_written: 4,
         most_guesses: 3,
         mixes: false,
@@ -107,23 +115,26 @@ impl Rows {
     pub(super) const WIDE_TILES: Self = Self {
         reorders: false,
         writing: Size { least: 2, multiple: 1, logits: 2 },
+        most_answers: 3,
         most_written: 6,
         first_guesses: 1,
         most_guesses: 5,
         ..Self::TILES
     };
 
-    /// Those for the kernels of this processor.
-    pub(super) fn of_this_processor() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        let multiplies_integers = std::arch::is_x86_feature_detected!("avx512vnni");
-        #[cfg(not(target_arch = "x86_64"))]
-        let multiplies_integers = false;
-        match multiplies_integers {
-            _ if !cfg!(target_arch = "x86_64") => Self::FOURS,
-            true => Self::WIDE_TILES,
-            false => Self::TILES,
+    /// Those for kernels with these features, as llama.cpp calls them.
+    pub(super) fn for_kernels(features: &[String]) -> Self {
+        let wide = features.iter().any(|feature| feature == "AVX512_VNNI");
+        match (cfg!(target_arch = "x86_64"), wide) {
+            (false, _) => Self::FOURS,
+            (true, false) => Self::TILES,
+            (true, true) => Self::WIDE_TILES,
         }
+    }
+
+    /// The same where attention is never computed in tiles.
+    pub(super) fn without_tiled_attention(self) -> Self {
+        Self { reading: self.judging, ..self }
     }
 
     fn size(self, call: Call) -> Size {
@@ -155,10 +166,19 @@ impl Rows {
         (longest..=longest + self.most_filled()).find(fits).unwrap_or(longest)
     }
 
-    /// Tokens of the longest pieces of which a call of at most `most` tokens has so many.
-    pub(super) fn longest_of(self, call: Call, pieces: usize, most: usize) -> usize {
-        let fits = |length: &usize| self.even(call, &vec![*length; pieces]) == *length;
-        (1..=most / pieces.max(1)).rev().find(fits).unwrap_or(1)
+    /// Tokens of each of so many pieces in a call that judges and has at most `most` tokens.
+    pub(super) fn judged_each(self, pieces: usize, most: usize) -> usize {
+        let fits = |length: &usize| self.even(Call::Judging, &vec![*length; pieces]) == *length;
+        (1..=self.most_judged.min(most / pieces.max(1))).rev().find(fits).unwrap_or(1)
+    }
+
+    /// How many of so many answers can be written in one call, and tokens of each then.
+    pub(super) fn written_each(self, answers: usize) -> (usize, usize) {
+        let each = |answers: usize| self.even(Call::Writing, &vec![1; answers]);
+        let fits = |answers: &usize| answers * each(*answers) <= self.most_written;
+        let most = (1..=answers).rev().find(fits).unwrap_or(1);
+        // Alone its guesses take the place of filler, and more of them may be worth a try.
+        (most, if most == 1 { self.most_written } else { each(most) })
     }
 
     /// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where not.
@@ -224,13 +244,28 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn kernels_that_multiply_integers_have_calls_of_their_own() {
+        let of = |features: &[&str]| Rows::for_kernels(&features.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(of(&["AVX2", "AVX512"]), Rows::TILES);
+        assert_eq!(of(&["AVX2", "AVX512_VNNI"]), Rows::WIDE_TILES);
+    }
+
+    #[test]
     fn pieces_of_several_memories_become_equally_long() {
         let even = |lengths: &[usize]| Rows::WIDE_TILES.even(Call::Writing, lengths);
         assert_eq!([even(&[1]), even(&[6]), even(&[1, 1, 1]), even(&[1, 3])], [2, 6, 1, 3]);
         let even = |call, length| Rows::TILES.even(call, &[length]);
         assert_eq!([even(Call::Writing, 1), even(Call::Reading, 1), even(Call::Reading, 65)], [4, 64, 72]);
-        let longest = |pieces| Rows::TILES.longest_of(Call::Judging, pieces, 128);
-        assert_eq!([longest(1), longest(2), longest(3)], [128, 64, 40]);
+        let judged = |pieces| Rows::TILES.judged_each(pieces, 128);
+        assert_eq!([judged(1), judged(2), judged(3)], [56, 56, 40]);
+    }
+
+    #[test]
+    fn no_more_answers_are_written_at_once_than_a_call_takes() {
+        let of = |rows: Rows| [1, 2, 3].map(|answers| rows.written_each(answers));
+        assert_eq!(of(Rows::TILES), [(1, 4), (2, 2), (2, 2)]);
+        assert_eq!(of(Rows::WIDE_TILES), [(1, 6), (2, 1), (3, 1)]);
     }
 
     proptest! {
@@ -273,6 +308,9 @@ mod tests {
             let all = even * lengths.len();
             prop_assert!(lengths.iter().all(|length| *length <= even));
             prop_assert!(all >= size.least && all.is_multiple_of(size.multiple));
+            let (answers, each) = rows.written_each(lengths.len());
+            let written = rows.even(Call::Writing, &vec![each; answers]) * answers;
+            prop_assert!(answers <= lengths.len() && written <= rows.most_written);
         }
     }
 }

@@ -19,9 +19,6 @@ use crate::inference::{InferenceError, PromptPart, Reread, ScoreRequest, Scores}
 
 const DOING: &str = "scoring an answer";
 
-/// Tokens of a trial in a call, at most, where several are made at the same time: attention goes through so many in one tile.
-const LONG: usize = 64;
-
 /// What is read in a trial.
 struct Rest {
     /// Tokens of the prompt before it.
@@ -36,11 +33,6 @@ impl Rest {
     /// Place in `tokens` whose logits give the first token of the answer.
     fn first(&self) -> usize {
         self.tokens.len() - self.answer.len()
-    }
-
-    /// What a call with it does.
-    fn call(&self) -> Call {
-        if self.first() > 0 { Call::Reading } else { Call::Judging }
     }
 
     /// The part of it that begins after `start` tokens of the prompt.
@@ -72,6 +64,8 @@ impl LlamaGenerator {
             self.reuse(&prompt, rest.tokens.len())?;
             self.read_prompt(beginning, beginning.len(), cancel, &mut |_| {})?;
         }
+        // Trials share what they copy only as long as nothing is moved.
+        self.engine.close_gaps().map_err(|source| self.lost(DOING, source))?;
         let mut scores = Scores { whole: Vec::new(), hidden: Vec::with_capacity(hidden.len()) };
         let mut hear = |scored: Vec<f32>| {
             if scores.whole.is_empty() {
@@ -101,14 +95,11 @@ impl LlamaGenerator {
         Ok(scores)
     }
 
-    /// How many trials that read this are made at the same time: as many as a call takes, and there is room for; one, where
-    /// prompts are read.
+    /// How many trials that read this are made at the same time: as many as a call takes, and there is room for.
     fn trials(&self, rest: &Rest) -> usize {
-        if rest.call() == Call::Reading {
-            return 1;
-        }
         let tokens = rest.tokens.len().max(1);
-        let in_call = self.engine.rows().most_read / tokens.min(LONG);
+        let rows = self.engine.rows();
+        let in_call = rows.most_read / rest.answer.len().clamp(1, rows.most_judged);
         let all = self.engine.states.layout().trials().len();
         all.min(in_call).min(self.engine.free_cells() / tokens).max(1)
     }
@@ -152,7 +143,7 @@ impl LlamaGenerator {
         cancel: &CancelToken,
     ) -> Result<Vec<Vec<f32>>, InferenceError> {
         let trials = self.engine.states.layout().trials();
-        let trials: Vec<(Sequence, &[Range<usize>])> = trials.into_iter().zip(sets.iter().copied()).collect();
+        let trials: Vec<Trial<'_>> = trials.into_iter().zip(sets.iter().copied()).collect();
         let scored = self.read_trials(&trials, rest, cancel);
         if !trials.iter().all(|(trial, _)| self.engine.forget_from(*trial, 0)) {
             self.slots.empty_all();
@@ -162,7 +153,7 @@ impl LlamaGenerator {
 
     fn read_trials(
         &mut self,
-        trials: &[(Sequence, &[Range<usize>])],
+        trials: &[Trial<'_>],
         rest: &Rest,
         cancel: &CancelToken,
     ) -> Result<Vec<Vec<f32>>, InferenceError> {
@@ -176,26 +167,46 @@ impl LlamaGenerator {
             }
             positions.push(position);
         }
-        let mut scored = vec![Vec::with_capacity(rest.answer.len()); trials.len()];
-        let step = self.engine.rows().longest_of(rest.call(), trials.len(), self.engine.read_step());
-        for (start, tokens) in (0..).step_by(step).zip(rest.tokens.chunks(step)) {
+        let (prompt, answer) = rest.tokens.split_at(rest.first());
+        for ((trial, _), position) in trials.iter().zip(&mut positions) {
+            for piece in prompt.chunks(self.engine.read_step()) {
+                cancel.check()?;
+                let piece = Piece { sequence: *trial, tokens: piece, position: *position, logits: Logits::None };
+                self.engine.decode_pieces(Call::Reading, &[piece]).map_err(|source| self.lost(DOING, source))?;
+                *position += piece.tokens.len();
+            }
+        }
+        self.judge(trials, &positions, (answer, &rest.answer), cancel)
+    }
+
+    /// Reads an answer in each trial, from these positions on, with what is `expected` after each of its tokens.
+    fn judge(
+        &mut self,
+        trials: &[Trial<'_>],
+        positions: &[usize],
+        (answer, expected): (&[LlamaToken], &[LlamaToken]),
+        cancel: &CancelToken,
+    ) -> Result<Vec<Vec<f32>>, InferenceError> {
+        let mut scored = vec![Vec::with_capacity(answer.len()); trials.len()];
+        let step = self.engine.rows().judged_each(trials.len(), self.engine.read_step());
+        for (start, tokens) in (0..).step_by(step).zip(answer.chunks(step)) {
             cancel.check()?;
-            let first = rest.first().saturating_sub(start).min(tokens.len());
-            let piece = |((sequence, _), position): (&(Sequence, _), &usize)| Piece {
+            let piece = |((sequence, _), position): (&Trial<'_>, &usize)| Piece {
                 sequence: *sequence,
                 tokens,
                 position: position + start,
-                logits: Logits::From(first),
+                logits: Logits::From(0),
             };
-            let pieces: Vec<Piece<'_>> = trials.iter().zip(&positions).map(piece).collect();
-            self.engine.decode_pieces(rest.call(), &pieces).map_err(|source| self.lost(DOING, source))?;
+            let pieces: Vec<Piece<'_>> = trials.iter().zip(positions).map(piece).collect();
+            self.engine.decode_pieces(Call::Judging, &pieces).map_err(|source| self.lost(DOING, source))?;
             for (trial, scored) in scored.iter_mut().enumerate() {
-                for place in first..tokens.len() {
-                    let token = rest.answer[start + place - rest.first()];
-                    scored.push(self.engine.log_probability(trial * tokens.len() + place, token));
-                }
+                let places = (trial * tokens.len()..).zip(&expected[start..start + tokens.len()]);
+                scored.extend(places.map(|(place, token)| self.engine.log_probability(place, *token)));
             }
         }
         Ok(scored)
     }
 }
+
+/// A sequence, and what is hidden in it.
+type Trial<'r> = (Sequence, &'r [Range<usize>]);

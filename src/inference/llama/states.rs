@@ -1,7 +1,7 @@
 //! What the sequences of a context hold: to copy it, forget it, keep it for later and take a part out of it.
 //!
 //! Takes sequences and positions. Where sequences share their memory it keeps each one's tokens in order, as long as there are
-//! cells; where each has its own, a token lies in the cell of its position.
+//! cells; where each has its own, a token lies in the cell of its position, unless a part was taken out before it.
 //! Invariant: what is counted here is what llama.cpp holds, also after a failure.
 //! Not here: reading (`engine`), which tokens are in which sequence (`Slots`).
 
@@ -159,8 +159,18 @@ impl Engine {
         self.kind() == Kind::Processor
     }
 
+    /// Bytes of the state of so many tokens, about.
+    pub(super) fn state_bytes(&self, tokens: usize) -> u64 {
+        self.state_of_token.saturating_mul(tokens as u64)
+    }
+
     /// The state of the first `tokens` tokens of `sequence`.
     pub(super) fn state(&mut self, sequence: Sequence, tokens: usize) -> Result<Vec<u8>, Cause> {
+        let state = self.state_of_copy(sequence, tokens);
+        if self.forget_from(Sequence::TRIAL, 0) { state } else { Err(EngineError::Unforgetting.into()) }
+    }
+
+    fn state_of_copy(&mut self, sequence: Sequence, tokens: usize) -> Result<Vec<u8>, Cause> {
         let (whole, trial) = (LlamaStateSeqFlags::empty(), Sequence::TRIAL);
         self.copy(sequence, trial, tokens)?;
         self.make_copies(tokens)?;
@@ -168,10 +178,7 @@ impl Engine {
         #[expect(unsafe_code, reason = "the safe way gives no bytes that could be kept")]
         // SAFETY: llama.cpp writes as many bytes as it said it would; nothing happened to the context in between.
         let written = unsafe { self.context.state_seq_get_data_ext(state.as_mut_ptr(), trial.id(), whole) };
-        if !self.forget_from(trial, 0) || written != state.len() {
-            return Err(EngineError::State.into());
-        }
-        Ok(state)
+        if written == state.len() { Ok(state) } else { Err(EngineError::State.into()) }
     }
 
     /// Makes `sequence` hold so many tokens by a state that [`state`](Self::state) gave, in whichever run, of an engine of

@@ -387,6 +387,27 @@ fn hiding_the_fact_that_has_the_answer_makes_it_less_probable() {
 }
 
 #[test]
+fn a_score_is_the_same_to_the_last_bit_whatever_else_is_scored() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let request = facts(&[PUMP, DOOR, "Lunch is at noon."]);
+    let long: Vec<i32> = generator.tokens(&plain(&"The door is green and the pump is old. ".repeat(12))).unwrap();
+    for length in [9, 58, 100] {
+        let mut score = |hidden: &[usize]| {
+            let hidden = hidden.iter().map(|part| vec![*part]).collect();
+            let (parts, answer) = (request.parts.clone(), long[..length].to_vec());
+            let request = ScoreRequest { parts, answer, hidden, reread: Reread::Answer };
+            generator.score(&request, &CancelToken::never(), &mut |_, _| {}).unwrap()
+        };
+        let (two, turned, three, one) = (score(&[3, 4]), score(&[4, 3]), score(&[5, 4, 3]), score(&[4]));
+        assert!([&turned, &three, &one].iter().all(|scores| scores.whole == two.whole), "{length} tokens");
+        assert_eq!((&two.hidden[0], &two.hidden[1]), (&turned.hidden[1], &turned.hidden[0]), "{length} tokens");
+        assert_eq!((&two.hidden[0], &two.hidden[1]), (&three.hidden[2], &three.hidden[1]), "{length} tokens");
+        assert_eq!(two.hidden[1], one.hidden[0], "{length} tokens");
+    }
+}
+
+#[test]
 fn hiding_the_last_part_is_the_same_as_leaving_it_out() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut generator) = load(512) else { return };

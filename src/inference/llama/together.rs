@@ -142,11 +142,12 @@ impl Work<'_> {
             return Planned { call: Call::Reading, budget: most, writers: Vec::new() };
         }
         let sequences: Vec<usize> = self.writers.iter().map(|writer| writer.sequence.0).collect();
-        let writers = side_by_side(&sequences, rows.most_written);
-        // A guess beside other answers' tokens costs almost as much as a token; alone it takes the place of filler.
-        let most = if writers.len() > 1 { 1 } else { rows.most_written };
+        let mut writers = side_by_side(&sequences);
+        // A guess beside other answers' tokens costs almost as much as a token.
+        let (answers, each) = rows.written_each(writers.len());
+        writers.truncate(answers);
         for at in &writers {
-            self.writers[*at].shorten_guess(most);
+            self.writers[*at].shorten_guess(each);
         }
         writing(writers)
     }
@@ -183,13 +184,12 @@ struct Planned {
     writers: Vec<usize>,
 }
 
-/// The places of the longest run of sequences that lie side by side, in order, of at most `most`; of equals the first.
-fn side_by_side(sequences: &[usize], most: usize) -> Vec<usize> {
+/// The places of the longest run of sequences that lie side by side, in order; of equals the first.
+fn side_by_side(sequences: &[usize]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..sequences.len()).collect();
     places.sort_by_key(|at| sequences[*at]);
     let runs = places.chunk_by(|a, b| sequences[*a] + 1 == sequences[*b]);
-    let longest = runs.max_by_key(|run| (run.len(), Reverse(sequences[run[0]]))).unwrap_or_default();
-    longest[..longest.len().min(most)].to_vec()
+    runs.max_by_key(|run| (run.len(), Reverse(sequences[run[0]]))).unwrap_or_default().to_vec()
 }
 
 impl LlamaGenerator {
@@ -269,11 +269,13 @@ impl LlamaGenerator {
             cancel.check()?;
             self.begin_reading(work)?;
             self.begin_writing(work)?;
-            if work.reader.is_none() && work.writers.is_empty() {
+            if self.hand_over(work, on_done)?.is_break() {
                 return Ok(());
             }
-            self.step(work)?;
-            if self.hand_over(work, on_done)?.is_break() {
+            let is_idle = work.reader.is_none() && work.writers.is_empty();
+            if !is_idle {
+                self.step(work)?;
+            } else if work.next >= work.groups.len() {
                 return Ok(());
             }
         }
@@ -416,4 +418,30 @@ impl LlamaGenerator {
 /// How many tokens both begin with.
 fn common(a: &[LlamaToken], b: &[LlamaToken]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn answers_whose_sequences_lie_side_by_side_are_written_in_one_call() {
+        assert_eq!(side_by_side(&[4, 2, 3]), [1, 2, 0]);
+        assert_eq!(side_by_side(&[4, 2]), [1], "of equals the first sequence");
+        assert!(side_by_side(&[]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn a_call_for_several_answers_has_sequences_in_order_without_a_gap(
+            sequences in proptest::collection::btree_set(2_usize..9, 1..7),
+        ) {
+            let sequences: Vec<usize> = sequences.into_iter().rev().collect();
+            let places = side_by_side(&sequences);
+            prop_assert!(!places.is_empty());
+            prop_assert!(places.windows(2).all(|pair| sequences[pair[0]] + 1 == sequences[pair[1]]));
+        }
+    }
 }

@@ -142,7 +142,7 @@ fn kinds_of_prompts_in_turn_change_no_bit_of_weights_of_four_and_six_bits() {
 fn no_bit_changes_for_any_kernels(weights: &Path, context_tokens: usize, turns: usize) {
     let settings = GeneratorSettings { context_tokens, ..GeneratorSettings::default() };
     let of_x86: &[Rows] = if cfg!(target_arch = "x86_64") { &[Rows::TILES, Rows::WIDE_TILES] } else { &[] };
-    for rows in of_x86.iter().copied().chain([Rows::of_this_processor()]) {
+    for rows in of_x86.iter().copied().chain([Rows::for_kernels(&kernel_features().unwrap())]) {
         let load = || {
             let go_on = Box::new(|_| ControlFlow::Continue(()));
             LlamaGenerator::load_for(rows, "larger", weights, &settings, go_on).unwrap()
@@ -266,6 +266,27 @@ fn more_answers_than_sequences_are_each_what_they_are_alone_in_either_layout() {
         let together = each(&mut generator, &requests);
         let alone: Vec<Completion> = requests.iter().map(|request| from_nothing(&mut fresh, request)).collect();
         assert_all_same(&together, &alone, "more than sequences");
+    }
+}
+
+#[test]
+fn answers_without_a_draft_are_written_together_by_calls_of_any_kind_and_no_bit_changes() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(path) = weights_of("smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf") else { return };
+    let settings = GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() };
+    for rows in [Rows::TILES, Rows::WIDE_TILES] {
+        let load = || {
+            let go_on = Box::new(|_| ControlFlow::Continue(()));
+            LlamaGenerator::load_for(rows, "m", &path, &settings, go_on).unwrap()
+        };
+        let (mut generator, mut fresh) = (load(), load());
+        let requests: Vec<GenerateRequest> = (0..5).map(prompt).collect();
+        let together = each(&mut generator, &requests);
+        for (one, request) in together.iter().zip(&requests) {
+            let alone = from_nothing(&mut fresh, request);
+            assert_same(one, &alone, "together");
+            assert_eq!(one.narrowest, alone.narrowest, "not even the last bit of a margin");
+        }
     }
 }
 

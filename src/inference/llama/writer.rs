@@ -151,6 +151,7 @@ impl<'a> Writer<'a> {
     /// Whether several of the next tokens are probably known: those of a draft that held so far, or a guess after several that
     /// were right.
     pub(super) fn is_sure(&self) -> bool {
+        // At the end of a draft too: the answer is probably done.
         let follows_draft = !self.draft.is_empty() && self.matched == self.tokens.len();
         let guesses_well = self.piece.len() > 1 && self.reach > self.rows.first_guesses;
         self.finish.is_none() && (follows_draft || guesses_well)

@@ -122,7 +122,7 @@ impl Words {
             Refusal::OpeningBeforeAsking => ("Es wird noch etwas geöffnet", "Gleich noch einmal fragen"),
             Refusal::Opening => ("Es wird noch etwas geöffnet", "Gleich noch einmal versuchen"),
             Refusal::NoDomain => {
-                ("Keine Domäne ist offen", "Eine aus der Liste der Domänen öffnen oder anlegen: ragonite ingest")
+                ("Keine Domäne ist offen", "Eine aus der Liste der Domänen öffnen oder aus einem Ordner anlegen")
             }
             Refusal::NothingToExplain => ("Keine Antwort, die sich erklären ließe", ASK_FIRST),
             Refusal::OtherModel => {
@@ -161,7 +161,7 @@ impl Words {
                 let next = "Ursache beheben und erneut speichern; nochmals beenden geht ohne sie";
                 return Problem { what: format!("{count} {answers} nicht gespeichert"), next: next.to_owned() };
             }
-            Refusal::NoModels => ("Zum Einlesen fehlen die Modelle", "Zuerst die Modelle laden"),
+            Refusal::NoModels => ("Die Modelle fehlen noch", "Zuerst laden: ragonite models pull"),
         };
         Problem { what: what.to_owned(), next: next.to_owned() }
     }
