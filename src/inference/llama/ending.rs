@@ -1,9 +1,10 @@
 //! Ending a call of llama.cpp while it computes.
 //!
-//! Takes the token of the work that is being done; llama.cpp asks between the operations of a call whether it is cancelled.
+//! Takes the token of the work that is being done; llama.cpp asks between the operations of a call whether it is
+//! cancelled.
 //! Invariant: what llama.cpp points to lives as long as the [`Ending`].
-//! Not here: what does not ask: calls that a GPU computes, which are kept short (`pace`), and copies of states; what an ended
-//! call leaves (`engine`).
+//! Not here: what does not ask: calls that a GPU computes, which are kept short (`pace`), and copies of states; what an
+//! ended call leaves (`engine`).
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,8 +38,8 @@ impl Ending {
         const { assert!(size_of::<LlamaContextParams>() == size_of::<llama_context_params>()) }
         let heeded = Arc::as_ptr(&self.0);
         #[expect(unsafe_code, reason = "there is no safe way to it")]
-        // SAFETY: `LlamaContextParams` (=0.1.160) has one field, llama.cpp's own parameters; of the same size, it begins
-        // where they do. `asked` only reads what `heeded` points to.
+        // SAFETY: `LlamaContextParams` (=0.1.160) has one field, llama.cpp's own parameters; of the same size, it
+        // begins where they do. `asked` only reads what `heeded` points to.
         unsafe {
             let params = &mut *(&raw mut *params).cast::<llama_context_params>();
             params.abort_callback = Some(asked);

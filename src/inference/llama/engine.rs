@@ -1,13 +1,13 @@
 //! Weights and context of llama.cpp.
 //!
-//! Takes token slices, gives logits. Owns the weights and the context that points into them; nothing else talks to them,
-//! but for what sequences hold.
+//! Takes token slices, gives logits. Owns the weights and the context that points into them; nothing else talks to
+//! them, but for what sequences hold.
 //! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
-//! exceeds its capacity, a position never the context, a sequence never those of its [`Layout`]; without a GPU the logits after a
-//! token depend, to the last bit, only on it, on those before it in its sequence, and on which of these were read and which
-//! written; not on what else a call has, on the pieces in which they were read or on what other sequences hold. This
-//! needs flash attention, calls as [`Rows`] has them, an architecture that can forget a part and has no experts, and, where
-//! sequences share their memory, cells enough to keep each in order.
+//! exceeds its capacity, a position never the context, a sequence never those of its [`Layout`]; without a GPU the
+//! logits after a token depend, to the last bit, only on it, on those before it in its sequence, and on which of these
+//! were read and which written; not on what else a call has, on the pieces in which they were read or on what other
+//! sequences hold. This needs flash attention, calls as [`Rows`] has them, an architecture that can forget a part and
+//! has no experts, and, where sequences share their memory, cells enough to keep each in order.
 //! Not here: what sequences hold (`states`), which tokens are in which sequence (`Slots`), when to stop.
 
 use std::ops::ControlFlow;
@@ -304,8 +304,8 @@ impl Engine {
         self.pace.map_or(alone, Pace::step)
     }
 
-    /// Tokens of a prompt to read in the next call where so many are left: the last two calls are alike, where the last one
-    /// would be filled up for the most part.
+    /// Tokens of a prompt to read in the next call where so many are left: the last two calls are alike, where the last
+    /// one would be filled up for the most part.
     pub(super) fn next_step(&self, left: usize) -> usize {
         let step = self.read_step();
         let fills_up = left > step && left - step < self.rows.fewest(Call::Reading);
@@ -327,8 +327,8 @@ impl Engine {
         self.kind
     }
 
-    /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the answers'
-    /// own, or less.
+    /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the
+    /// answers' own, or less.
     pub(super) fn call_limit(&self) -> usize {
         self.rows.most_read.min(self.read_step() + MIXED_CALL - MIXED_STEP)
     }
@@ -370,8 +370,8 @@ impl Engine {
         self.model.vocab().is_eog(token)
     }
 
-    /// Adds `tokens`, of an answer that is judged, to the state of `sequence`, the first of them at `position`; `logits` says
-    /// whose can be read afterwards.
+    /// Adds `tokens`, of an answer that is judged, to the state of `sequence`, the first of them at `position`;
+    /// `logits` says whose can be read afterwards.
     pub(super) fn decode(
         &mut self,
         sequence: Sequence,

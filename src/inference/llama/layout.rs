@@ -1,13 +1,14 @@
 //! Where the states of sequences lie.
 //!
 //! Takes how calls are made and how large a state is; gives how many sequences there are, and the memory they have.
-//! Invariant: there are the slots, and at least two sequences more, so that a prompt can be read while answers to it are
-//! written.
+//! Invariant: there are the slots, and at least two sequences more, so that a prompt can be read while answers to it
+//! are written.
 //! Not here: what a sequence holds (`states`), which tokens it has read (`Slots`).
 //!
 //! From 64 tokens in a call on, llama.cpp computes attention on a processor a tile of 64 cells at a time, in half the
-//! time. What that rounds to depends on which cells a tile has. So where calls that read are that long, every sequence has
-//! a memory of its own, in which each token lies in the cell of its position, unless a part was taken out before it.
+//! time. What that rounds to depends on which cells a tile has. So where calls that read are that long, every sequence
+//! has a memory of its own, in which each token lies in the cell of its position, unless a part was taken out before
+//! it.
 
 use super::engine::Sequence;
 use super::gguf::Shape;
@@ -55,8 +56,8 @@ impl Layout {
     }
 
     /// Sequences whose states are told apart. Where they share their memory: the slots, one to try things out, those of
-    /// answers that are written at the same time, with the prompt that is read meanwhile, what nobody needs any more and
-    /// what fills up a call.
+    /// answers that are written at the same time, with the prompt that is read meanwhile, what nobody needs any more
+    /// and what fills up a call.
     pub(super) fn sequences(self) -> usize {
         match self {
             Self::Shared => SLOTS + 1 + TOGETHER + 1 + 2,

@@ -1,13 +1,14 @@
 //! The tokens of a call of llama.cpp.
 //!
 //! Takes what is to be read, adds what makes the call one that rounds like any other of its kind.
-//! Invariants: what was to be read comes first, in its order; each sequence's tokens come in the order of their positions.
+//! Invariants: what was to be read comes first, in its order; each sequence's tokens come in the order of their
+//! positions.
 //! Not here: reading (`engine`), where a token's state lies (`layout`).
 //!
-//! On a processor llama.cpp has several kernels for the same weights, and two ways to attention, and chooses by the number of
-//! tokens in a call; each rounds otherwise. Logits of 1.5 billion parameters with 4 bits were seen to move by 0.7. Where the
-//! best kernels for many tokens are slow for few, prompts and answers are computed with different ones: an answer's tokens
-//! are then always read by calls of few, whoever writes it and whatever else is written.
+//! On a processor llama.cpp has several kernels for the same weights, and two ways to attention, and chooses by the
+//! number of tokens in a call; each rounds otherwise. Logits of 1.5 billion parameters with 4 bits were seen to move by
+//! 0.7. Where the best kernels for many tokens are slow for few, prompts and answers are computed with different ones:
+//! an answer's tokens are then always read by calls of few, whoever writes it and whatever else is written.
 
 use llama_cpp_2::token::LlamaToken;
 
@@ -20,8 +21,8 @@ pub(super) enum Call {
     Reading,
     /// It reads an answer that is only judged, by values that no answer depends on.
     Judging,
-    /// It reads the last token of a prompt and those of an answer that is being written; where both kinds may be one call,
-    /// those of other prompts too.
+    /// It reads the last token of a prompt and those of an answer that is being written; where both kinds may be one
+    /// call, those of other prompts too.
     Writing,
 }
 
@@ -63,8 +64,8 @@ pub(super) struct Rows {
     pub(super) most_judged: usize,
     /// Answers that are written at the same time, at most, where a call does not read prompts too.
     pub(super) most_answers: usize,
-    /// Tokens of a call that writes, at most, where it does not read prompts too: few enough to cancel between, and to lose
-    /// little when a draft goes wrong.
+    /// Tokens of a call that writes, at most, where it does not read prompts too: few enough to cancel between, and to
+    /// lose little when a draft goes wrong.
     pub(super) most_written: usize,
     /// Tokens that are read on the first guess after a wrong one: as many as cost little more than none.
     pub(super) first_guesses: usize,
@@ -94,9 +95,9 @@ impl Rows {
     pub(super) const FOURS: Self =
         Self { reading: Size::of(4), judging: Size::of(4), writing: Size::of(4), most_judged: 48, ..Self::GPU };
 
-    /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one. The
-    /// others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer. Attention goes
-    /// through a tile at a time from 64 tokens on.
+    /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one.
+    /// The others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer. Attention
+    /// goes through a tile at a time from 64 tokens on.
     pub(super) const TILES: Self = Self {
         reading: Size { least: 64, ..Size::of(8) },
         judging: Size::of(8),
@@ -109,9 +110,9 @@ impl Rows {
         ..Self::FOURS
     };
 
-    /// x86-64 with AVX-512 VNNI: tiles of weights in the order of the file are half as fast again as reordered ones; fewer
-    /// than eight tokens are multiplied one by one; for a single one attention, and weights that are not of K or I quants, have
-    /// another way.
+    /// x86-64 with AVX-512 VNNI: tiles of weights in the order of the file are half as fast again as reordered ones;
+    /// fewer than eight tokens are multiplied one by one; for a single one attention, and weights that are not of K or
+    /// I quants, have another way.
     pub(super) const WIDE_TILES: Self = Self {
         reorders: false,
         writing: Size { least: 2, multiple: 1, logits: 2 },
@@ -181,7 +182,8 @@ impl Rows {
         (most, if most == 1 { self.most_written } else { each(most) })
     }
 
-    /// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where not.
+    /// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where
+    /// not.
     pub(super) fn guesses_after(self, guesses: usize, read: usize, kept: usize) -> usize {
         match read {
             0 | 1 => guesses,

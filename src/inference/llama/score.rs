@@ -1,10 +1,10 @@
 //! How probable an answer is when parts of its prompt are hidden.
 //!
-//! Takes an answer and sets of parts. The prompt is read once, and the answer after it; for each set the state of the prompt
-//! is copied, as far as it is not to be read again, the set taken out of it, and the rest with the answer read again, for
-//! several sets in one call.
-//! Invariants: the current slot holds the prompt afterwards as far as it was there or there was room for it, and nothing of
-//! the trials stays in the context.
+//! Takes an answer and sets of parts. The prompt is read once, and the answer after it; for each set the state of the
+//! prompt is copied, as far as it is not to be read again, the set taken out of it, and the rest with the answer read
+//! again, for several sets in one call.
+//! Invariants: the current slot holds the prompt afterwards as far as it was there or there was room for it, and
+//! nothing of the trials stays in the context.
 //! Not here: what the probabilities say about a source (`attribution`).
 
 use std::ops::Range;

@@ -1,7 +1,8 @@
 //! What the sequences of a context hold: to copy it, forget it, keep it for later and take a part out of it.
 //!
-//! Takes sequences and positions. Where sequences share their memory it keeps each one's tokens in order, as long as there are
-//! cells; where each has its own, a token lies in the cell of its position, unless a part was taken out before it.
+//! Takes sequences and positions. Where sequences share their memory it keeps each one's tokens in order, as long as
+//! there are cells; where each has its own, a token lies in the cell of its position, unless a part was taken out
+//! before it.
 //! Invariant: what is counted here is what llama.cpp holds, also after a failure.
 //! Not here: reading (`engine`), which tokens are in which sequence (`Slots`).
 
@@ -141,8 +142,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Has llama.cpp make the copies that were asked for, by a call that reads into the sequence for trials, which holds
-    /// so many tokens.
+    /// Has llama.cpp make the copies that were asked for, by a call that reads into the sequence for trials, which
+    /// holds so many tokens.
     fn make_copies(&mut self, held: usize) -> Result<(), Cause> {
         if !self.states.copies_wait {
             return Ok(());
@@ -153,8 +154,8 @@ impl Engine {
         if self.forget_from(sequence, held) { Ok(()) } else { Err(EngineError::Unforgetting.into()) }
     }
 
-    /// Whether what a sequence holds is the same to the last bit wherever and however it was read, so that its state can be
-    /// given to a later run.
+    /// Whether what a sequence holds is the same to the last bit wherever and however it was read, so that its state
+    /// can be given to a later run.
     pub(super) fn keeps_states(&self) -> bool {
         self.kind() == Kind::Processor
     }
@@ -181,8 +182,8 @@ impl Engine {
         if written == state.len() { Ok(state) } else { Err(EngineError::State.into()) }
     }
 
-    /// Makes `sequence` hold so many tokens by a state that [`state`](Self::state) gave, in whichever run, of an engine of
-    /// the same weights, settings and build. False where llama.cpp refuses it; then the sequence holds nothing.
+    /// Makes `sequence` hold so many tokens by a state that [`state`](Self::state) gave, in whichever run, of an engine
+    /// of the same weights, settings and build. False where llama.cpp refuses it; then the sequence holds nothing.
     pub(super) fn restore(&mut self, sequence: Sequence, tokens: usize, state: &[u8]) -> bool {
         let ready = self.forget_from(sequence, 0) && self.make_copies(0).is_ok() && self.free_cells() >= tokens;
         #[expect(unsafe_code, reason = "the safe way takes no bytes that were kept")]

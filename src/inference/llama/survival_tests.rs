@@ -4,6 +4,7 @@
 use std::sync::PoisonError;
 
 use super::gguf::made::{Made, header};
+use super::layout::Layout;
 use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, template, weights};
 use super::*;
 use crate::inference::{ChatTemplate, Reread, Sampling};
@@ -132,9 +133,15 @@ fn drafts_at_the_borders_of_a_call_change_no_answer() {
 }
 
 #[test]
-fn ten_sequences_that_fill_the_context_say_what_each_says_alone() {
+fn ten_answers_that_fill_the_context_say_what_each_says_alone() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let (Some(mut generator), Some(mut fresh)) = (load_sharing(256), load_sharing(256)) else { return };
+    for load in [load, load_sharing] {
+        let (Some(mut generator), Some(mut fresh)) = (load(256), load(256)) else { return };
+        ten_answers(&mut generator, &mut fresh);
+    }
+}
+
+fn ten_answers(generator: &mut LlamaGenerator, fresh: &mut LlamaGenerator) {
     let story = plain(&"The crew of the station writes down wind and pressure every hour. ".repeat(14));
     let warm = |seed| {
         let mut request = ask("What does the crew do?", usize::MAX);
@@ -147,12 +154,15 @@ fn ten_sequences_that_fill_the_context_say_what_each_says_alone() {
     };
     let mut requests: Vec<GenerateRequest> = (0..10).map(warm).collect();
     requests.sort_by_key(|request| request.parts.len());
-    let alone: Vec<Completion> = requests.iter().map(|request| answer(&mut fresh, request)).collect();
+    let alone: Vec<Completion> = requests.iter().map(|request| answer(fresh, request)).collect();
     assert!(alone.iter().all(|one| one.prompt_tokens + one.tokens.len() <= 257), "{alone:?}");
     assert!(alone.iter().any(|one| one.finish == Finish::Length), "some reach the end of the context");
     let longest = requests.iter().map(|request| generator.prompt(&request.parts).unwrap().len()).max().unwrap();
-    // All there are, a few more than one prompt with its answer takes, and no more than that.
-    for cells in [generator.engine.cells(), longest + 3 * (257 - longest), 264] {
+    // All there are, and where they are shared a few more than one prompt with its answer takes, and no more than that.
+    let few = [longest + 3 * (257 - longest), 264];
+    let is_shared = generator.engine.states.layout() == Layout::Shared;
+    let cells = [generator.engine.cells()].into_iter().chain(few.into_iter().filter(|_| is_shared));
+    for cells in cells {
         generator.engine.pretend_cells(cells);
         let mut done = vec![None; requests.len()];
         let mut hear = |at: usize, completion| {
@@ -165,7 +175,7 @@ fn ten_sequences_that_fill_the_context_say_what_each_says_alone() {
         }
     }
     let request = ask("Name three fruits.", 8);
-    assert_same(&answer(&mut generator, &request), &answer(&mut fresh, &request), "the next question");
+    assert_same(&answer(generator, &request), &answer(fresh, &request), "the next question");
 }
 
 /// About 615 tokens that are no others' beginning.

@@ -1,12 +1,12 @@
 //! Several answers at once.
 //!
 //! Takes requests whose prompts share their beginnings. The prompts are read one after the other, each in a sequence of
-//! its own that begins as a copy of what is shared. Where one call may do both, the answers to those that are read already are
-//! written meanwhile; where kernels differ, an answer that follows its draft is written at once, and the others wait until
-//! several can be written together. Drafts are checked on the way.
-//! Invariants: an answer is what its request alone gives; a prompt is read only when there are cells for it and its answer;
-//! cells are given up, not freed, while others write, so that each answer's lie in order; nothing of these sequences stays in
-//! the context.
+//! its own that begins as a copy of what is shared. Where one call may do both, the answers to those that are read
+//! already are written meanwhile; where kernels differ, an answer that follows its draft is written at once, and the
+//! others wait until several can be written together. Drafts are checked on the way.
+//! Invariants: an answer is what its request alone gives; a prompt is read only when there are cells for it and its
+//! answer; cells are given up, not freed, while others write, so that each answer's lie in order; nothing of these
+//! sequences stays in the context.
 //! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
 
 use std::cmp::Reverse;
@@ -113,8 +113,8 @@ impl Work<'_> {
         }
     }
 
-    /// What is done next, in a call of at most `most` tokens where it may both read and write, with no more guesses than
-    /// cells can be `wasted`.
+    /// What is done next, in a call of at most `most` tokens where it may both read and write, with no more guesses
+    /// than cells can be `wasted`.
     fn plan(&mut self, rows: Rows, most: usize, wasted: usize) -> Planned {
         if !rows.mixes {
             return self.plan_apart(rows, most);

@@ -1,7 +1,7 @@
 //! One of several answers that are written at the same time.
 //!
-//! Takes the logits of its part of a call, gives what it wants read in the next one: its last token, and the tokens that
-//! probably follow where its draft has held so far.
+//! Takes the logits of its part of a call, gives what it wants read in the next one: its last token, and the tokens
+//! that probably follow where its draft has held so far.
 //! Invariants: the answer is what the request alone gives; a guess stays in the state only when it was chosen.
 //! Not here: whose turn it is and what there is room for (`together`).
 
@@ -148,8 +148,8 @@ impl<'a> Writer<'a> {
         self.piece = [&[token], self.draft.get(from..end).unwrap_or_default()].concat();
     }
 
-    /// Whether several of the next tokens are probably known: those of a draft that held so far, or a guess after several that
-    /// were right.
+    /// Whether several of the next tokens are probably known: those of a draft that held so far, or a guess after
+    /// several that were right.
     pub(super) fn is_sure(&self) -> bool {
         // At the end of a draft too: the answer is probably done.
         let follows_draft = !self.draft.is_empty() && self.matched == self.tokens.len();
