@@ -52,7 +52,7 @@ pub struct PromptSettings {
     pub answer_tokens: usize,
     /// Kept free for a completed question.
     pub rewrite_tokens: usize,
-    /// Most for all evidences together. On two cores 2,000 tokens take about half a minute to read.
+    /// Most for all evidences together. On two cores 2,000 tokens take about twenty seconds to read.
     pub evidence_tokens: usize,
     /// Most of the evidence budget for one evidence, a fraction.
     pub share_cap: f64,
