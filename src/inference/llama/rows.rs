@@ -13,6 +13,7 @@
 use llama_cpp_2::token::LlamaToken;
 
 use super::engine::Sequence;
+use super::together::TOGETHER;
 
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,7 @@ pub(super) struct Rows {
     pub(super) most_read: usize,
     /// Tokens of one sequence in a call that judges, at most: with more attention takes another way.
     pub(super) most_judged: usize,
-    /// Answers that are written at the same time, at most, where a call does not read prompts too.
+    /// Answers that are written at the same time, at most.
     pub(super) most_answers: usize,
     /// Tokens of a call that writes, at most, where it does not read prompts too: few enough to cancel between, and to
     /// lose little when a draft goes wrong.
@@ -84,7 +85,7 @@ impl Rows {
         writing: Size::ANY,
         most_read: 512,
         most_judged: 512,
-        most_answers: 8,
+        most_answers: TOGETHER,
         most_written: 32,
         first_guesses: 3,
         most_guesses: 15,
