@@ -6,7 +6,7 @@
 ///
 /// The number is raised with every change after which a generator may answer the same request otherwise, if only by
 /// rounding: how prompts are read and shared, how drafts are checked, how tokens are drawn, how parts are left out.
-pub const ENGINE_REVISION: &str = "llama-cpp-sys-2 0.1.161, ours 4";
+pub const ENGINE_REVISION: &str = "llama-cpp-sys-2 0.1.161, ours 5";
 
 #[cfg(test)]
 mod tests {

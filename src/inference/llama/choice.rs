@@ -13,12 +13,14 @@ use super::engine::{Engine, Likeliest, likeliest};
 use crate::inference::Sampling;
 
 /// The choice of one answer's tokens.
+#[derive(Clone)]
 pub(super) struct Choice {
     way: Way,
     /// The smallest margin so far; none before the first token and within a grammar.
     pub(super) narrowest: Option<f32>,
 }
 
+#[derive(Clone)]
 enum Way {
     Likeliest,
     Drawn {

@@ -11,6 +11,21 @@ use llama_cpp_2::token::LlamaToken;
 use super::engine::Engine;
 use super::rows::Rows;
 
+/// Tokens that are read on the first guess after a wrong one: as many as cost little more than none.
+pub(super) const FIRST_GUESSES: usize = 3;
+
+/// Tokens that are read on a guess behind a certain one, at most.
+pub(super) const MOST_GUESSES: usize = 15;
+
+/// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where not.
+pub(super) fn guesses_after(guesses: usize, read: usize, kept: usize) -> usize {
+    match read {
+        0 | 1 => guesses,
+        _ if read == kept => MOST_GUESSES.min(2 * guesses + 1),
+        _ => FIRST_GUESSES,
+    }
+}
+
 /// What an answer is compared with on the way.
 pub(super) struct Draft {
     tokens: Vec<LlamaToken>,
@@ -48,7 +63,7 @@ impl Draft {
         let readable = readable(&tokens, engine);
         let place = engine.last_place();
         let rows = engine.rows();
-        Self { tokens, readable, matched: 0, piece: Vec::new(), start: 0, place, rows, reach: rows.first_guesses }
+        Self { tokens, readable, matched: 0, piece: Vec::new(), start: 0, place, rows, reach: FIRST_GUESSES }
     }
 
     /// Takes note that `token` was chosen as the one at `at`.
@@ -76,10 +91,12 @@ impl Draft {
         room: usize,
         engine: &Engine,
     ) -> &[LlamaToken] {
-        self.reach = self.rows.guesses_after(self.reach, self.piece.len(), at - self.start);
-        let end = self.readable.min(at + room.min(self.rows.most_written));
-        self.piece = if self.matched > at && at < end {
-            self.tokens[at..end].to_vec()
+        self.reach = guesses_after(self.reach, self.piece.len(), at - self.start);
+        let left = self.readable.saturating_sub(at).min(room);
+        self.piece = if self.matched > at && left > 0 {
+            self.tokens[at..at + Rows::share(left, self.rows.most_drafted)].to_vec()
+        } else if !self.rows.mixes {
+            vec![token]
         } else {
             let guessed = self.guess(token, before);
             let guessed = &guessed[..guessed.len().min(room.saturating_sub(1))];
@@ -87,6 +104,11 @@ impl Draft {
         };
         (self.start, self.place) = (at, 0);
         &self.piece
+    }
+
+    /// Takes note that this is read instead.
+    pub(super) fn read_instead(&mut self, piece: &[LlamaToken]) {
+        self.piece = piece.to_vec();
     }
 
     /// What may come after `token`: what did where it was said last, after the same token if it was.

@@ -32,7 +32,7 @@ use super::pace::{self, Pace};
 use super::rows::{Call, Filler, Row, Rows};
 use super::slots::SLOTS;
 use super::states::States;
-use super::{FlashAttention, GeneratorSettings, KvCache};
+use super::GeneratorSettings;
 use crate::base::{CancelToken, Canceled};
 use crate::inference::compare::log_sum;
 use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
@@ -272,12 +272,8 @@ impl Engine {
         let gpus = settings.device().gpus()?;
         let with_gpus = Layout::Shared.needs(&shape, settings, context, Rows::GPU);
         let placement = Placement::of(&with_gpus, shape.layers, &gpus, settings.gpu_layers);
-        let tiled = settings.kv_cache == KvCache::F16 && settings.flash_attention != FlashAttention::Off;
-        let rows = match placement {
-            Some(_) => Rows::GPU,
-            None if tiled => on_processor,
-            None => on_processor.without_tiled_attention(),
-        };
+        let rows = if placement.is_some() { Rows::GPU } else { on_processor };
+        let rows = rows.with_attention(settings);
         let layout = Layout::of(rows, &shape, settings, context);
         let needed = layout.needs(&shape, settings, context, rows);
         Ok(Placed { needed, placement, rows, layout })
@@ -304,12 +300,10 @@ impl Engine {
         self.pace.map_or(alone, Pace::step)
     }
 
-    /// Tokens of a prompt to read in the next call where so many are left: the last two calls are alike, where the last
-    /// one would be filled up for the most part.
+    /// Tokens of a prompt to read in the next call where so many are left: the calls are alike, since one of few tokens
+    /// takes almost as long as one of many.
     pub(super) fn next_step(&self, left: usize) -> usize {
-        let step = self.read_step();
-        let fills_up = left > step && left - step < self.rows.fewest(Call::Reading);
-        if fills_up { left.div_ceil(2) } else { step.min(left) }
+        Rows::share(left, self.read_step())
     }
 
     /// Ends calls from now on once `cancel` is cancelled.
@@ -379,7 +373,7 @@ impl Engine {
         position: usize,
         logits: Logits,
     ) -> Result<(), Cause> {
-        self.decode_pieces(Call::Judging, &[Piece { sequence, tokens, position, logits }])
+        self.decode_pieces(Call::Writing, &[Piece { sequence, tokens, position, logits }])
     }
 
     /// Adds each piece to the state of its sequence, in one call.
@@ -388,7 +382,7 @@ impl Engine {
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
         let filler = self.filler(call, pieces)?;
         let filled: usize = filler.iter().map(|filler| filler.tokens).sum();
-        self.check(call, pieces, (all, filled))?;
+        self.check(pieces, (all, filled))?;
         let mut rows = Vec::with_capacity(all + filled);
         for Piece { sequence, tokens, position, logits } in pieces {
             let wants_logits = |place| matches!(logits, Logits::From(first) if place >= *first);
@@ -429,9 +423,10 @@ impl Engine {
         let filler = if let Some(sequence) = self.states.layout().filler() {
             vec![self.rows.filler(call, sequence, lengths.iter().sum())]
         } else {
-            // llama.cpp computes memories that lie side by side in one go, and any others one after the other.
+            // llama.cpp computes memories that lie side by side in one go, and any others one after the other, so that
+            // each has fewer tokens than the call.
             let beside = |pair: &[Piece<'_>]| pair[0].sequence.0 + 1 == pair[1].sequence.0;
-            if !pieces.windows(2).all(beside) || (call == Call::Reading && pieces.len() > 1) {
+            if call != Call::Sketching && !pieces.windows(2).all(beside) || (call == Call::Reading && pieces.len() > 1) {
                 return Err(EngineError::Scattered);
             }
             let even = self.rows.even(call, &lengths);
@@ -446,9 +441,8 @@ impl Engine {
     }
 
     /// Checks that a call can be made, of `all` tokens and so many that fill it up.
-    fn check(&self, call: Call, pieces: &[Piece<'_>], (all, filled): (usize, usize)) -> Result<(), EngineError> {
-        let writes = call == Call::Writing && !self.rows.mixes;
-        let (most, tokens) = (if writes { self.rows.most_written } else { self.rows.most_read }, all + filled);
+    fn check(&self, pieces: &[Piece<'_>], (all, filled): (usize, usize)) -> Result<(), EngineError> {
+        let (most, tokens) = (self.rows.most_read, all + filled);
         let context = self.context_tokens;
         let fits = |piece: &&Piece<'_>| !piece.tokens.is_empty() && piece.position + piece.tokens.len() <= context;
         match pieces.iter().find(|piece| tokens > most || !fits(piece)) {

@@ -41,6 +41,8 @@ pub(super) struct Shape {
     pub(super) architecture: String,
     /// Blocks of the network.
     pub(super) layers: u64,
+    /// Heads of a layer.
+    pub(super) heads: u64,
     /// Key and value heads of all layers together.
     pub(super) kv_heads: u64,
     /// Numbers in a key and a value of one head together.
@@ -291,6 +293,7 @@ impl Keys {
         Ok(Shape {
             file,
             layers,
+            heads,
             kv_heads,
             key_and_value: key.saturating_add(value),
             embedding,
@@ -395,7 +398,7 @@ mod tests {
     fn the_header_says_how_large_the_model_is() {
         let bytes = qwen();
         let shape = read(&bytes).unwrap();
-        assert_eq!((shape.layers, shape.kv_heads, shape.key_and_value), (28, 56, 256));
+        assert_eq!((shape.layers, shape.heads, shape.kv_heads, shape.key_and_value), (28, 12, 56, 256));
         assert_eq!((shape.vocabulary, shape.trained, shape.file), (3, 32768, bytes.len() as u64));
     }
 

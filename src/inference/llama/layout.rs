@@ -5,17 +5,17 @@
 //! are written.
 //! Not here: what a sequence holds (`states`), which tokens it has read (`Slots`).
 //!
-//! From 64 tokens in a call on, llama.cpp computes attention on a processor a tile of 64 cells at a time, in half the
-//! time. What that rounds to depends on which cells a tile has. So where calls that read are that long, every sequence
-//! has a memory of its own, in which each token lies in the cell of its position, unless a part was taken out before
-//! it.
+//! On a processor llama.cpp is quickest where it computes attention of many tokens to many cells in one go. What that
+//! rounds to depends on the order of the cells. So where calls are made for it, every sequence has a memory of its own,
+//! in which each token lies in the cell of its position, unless a part was taken out before it.
 
 use super::engine::Sequence;
 use super::gguf::Shape;
 use super::rows::Rows;
 use super::slots::SLOTS;
 use super::together::TOGETHER;
-use super::{GeneratorSettings, needs};
+use super::needs::{self, Calls};
+use super::{FlashAttention, GeneratorSettings};
 use crate::inference::MemoryNeeds;
 
 /// Cells beyond the longest prompt where all sequences share them, so that a second, shorter one can stay beside it.
@@ -50,7 +50,7 @@ impl Layout {
         }
         let fits = |others: &usize| {
             let layout = Self::Apart { others: *others };
-            needs::needs(shape, settings, layout.cells(context_tokens, rows) as u64, 0).state <= MOST_STATE
+            layout.needs(shape, settings, context_tokens, rows).state <= MOST_STATE
         };
         Self::Apart { others: Some(rows.most_answers).filter(fits).unwrap_or(FEWEST) }
     }
@@ -81,7 +81,11 @@ impl Layout {
         context_tokens: usize,
         rows: Rows,
     ) -> MemoryNeeds {
-        needs::needs(shape, settings, self.cells(context_tokens, rows) as u64, rows.most_read as u64)
+        let cells = self.cells(context_tokens, rows);
+        let seen = if self == Self::Shared { cells } else { cells / self.sequences() };
+        let table = if rows.attention == FlashAttention::Off { seen } else { 0 };
+        let calls = Calls { cells: cells as u64, tokens: rows.most_read as u64, table: table as u64 };
+        needs::needs(shape, settings, calls)
     }
 
     /// The sequences of answers that are written at the same time.
@@ -119,6 +123,7 @@ mod tests {
             file: 1 << 30,
             architecture: "qwen2".to_owned(),
             layers: 28,
+            heads: 12,
             kv_heads,
             key_and_value: 256,
             embedding: 1536,

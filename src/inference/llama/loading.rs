@@ -132,7 +132,7 @@ pub(super) fn context_params(
 ) -> LlamaContextParams {
     let threads = i32::try_from(threads(settings)).unwrap_or(i32::MAX);
     let batch = u32::try_from(rows.most_read).unwrap_or(u32::MAX);
-    let attention = match settings.flash_attention {
+    let attention = match rows.attention {
         FlashAttention::Auto => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_AUTO,
         FlashAttention::On => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_ENABLED,
         FlashAttention::Off => llama_cpp_sys_2::LLAMA_FLASH_ATTN_TYPE_DISABLED,

@@ -24,6 +24,7 @@ mod needs;
 mod pace;
 mod rows;
 mod score;
+mod sketch;
 mod slots;
 mod states;
 mod stream;
@@ -45,6 +46,7 @@ pub(super) use self::gpu::all_gpus;
 pub use self::loading::kernel_features;
 use self::loading::kernel_features_for;
 use self::rows::{Call, Rows};
+use self::sketch::Sketch;
 use self::slots::{SHARED, Slots};
 use self::stream::TextStream;
 use super::{
@@ -355,18 +357,20 @@ impl LlamaGenerator {
             cancel.check()?;
             let start = self.slots.current().len();
             let piece = &prompt[start..start + self.engine.next_step(end - start)];
-            self.decode(Call::Reading, piece, "reading the prompt")?;
+            self.decode(Call::Reading, piece, Logits::None, "reading the prompt")?;
             on_event(GenerateEvent::PromptRead { done: start + piece.len(), total: prompt.len() });
         }
         Ok(())
     }
 
-    /// Adds `tokens` to the current slot; where they are written, the logits after each can be read afterwards.
-    fn decode(&mut self, call: Call, tokens: &[LlamaToken], doing: &'static str) -> Result<(), InferenceError> {
-        let logits = match call {
-            Call::Reading => Logits::None,
-            Call::Judging | Call::Writing => Logits::From(0),
-        };
+    /// Adds `tokens` to the current slot.
+    fn decode(
+        &mut self,
+        call: Call,
+        tokens: &[LlamaToken],
+        logits: Logits,
+        doing: &'static str,
+    ) -> Result<(), InferenceError> {
         let (sequence, position) = (self.slots.sequence(), self.slots.current().len());
         match self.engine.decode_pieces(call, &[Piece { sequence, tokens, position, logits }]) {
             Ok(()) => {
@@ -404,13 +408,15 @@ impl LlamaGenerator {
         self.reuse(&prompt, more)?;
         let beginning = self.restore_beginning(&request.parts, &prompt)?;
         let reused_tokens = self.slots.current().len();
-        let (last, total) = (prompt.len() - 1, prompt.len());
+        let total = prompt.len();
+        let last = total - self.last_piece(total - reused_tokens);
         self.read_prompt(&prompt, last, cancel, on_event)?;
-        // What it gives chooses the first token of the answer, whose state counts as the answer's.
-        self.decode(Call::Writing, &prompt[last..], "reading the prompt")?;
+        // What it gives chooses the first token of the answer.
+        let wanted = Logits::From(total - last - 1);
+        self.decode(Call::Writing, &prompt[last..], wanted, "reading the prompt")?;
         on_event(GenerateEvent::PromptRead { done: total, total });
         let generated = self.continue_text(request, Choice::new(request.sampling, grammar), cancel, on_event);
-        self.forget_written(last)?;
+        self.forget_written(total - 1)?;
         let generated = generated?;
         self.keep_beginning(beginning);
         let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
@@ -435,10 +441,23 @@ impl LlamaGenerator {
         done
     }
 
+    /// Tokens at the end of a prompt that are read by the call whose logits choose the first token of the answer, where
+    /// `left` of them are still to be read: one, where answers are computed otherwise than prompts.
+    fn last_piece(&self, mut left: usize) -> usize {
+        let step = self.engine.read_step();
+        if !self.engine.rows().reads_as_it_writes() {
+            return 1;
+        }
+        while left > step {
+            left -= self.engine.next_step(left);
+        }
+        left
+    }
+
     /// Forgets what the current slot has behind the `read` tokens of a prompt, where the same tokens in a prompt would be
     /// computed otherwise.
     fn forget_written(&mut self, read: usize) -> Result<(), InferenceError> {
-        if self.engine.rows().mixes || self.slots.current().len() <= read { Ok(()) } else { self.rewind(read) }
+        if self.engine.rows().reads_as_it_writes() || self.slots.current().len() <= read { Ok(()) } else { self.rewind(read) }
     }
 
     /// Keeps the first `keep` tokens of the current slot.
@@ -450,7 +469,7 @@ impl LlamaGenerator {
         }
         self.slots.empty_all();
         let step = self.engine.read_step();
-        kept.chunks(step).try_for_each(|piece| self.decode(Call::Reading, piece, "reading the prompt"))
+        kept.chunks(step).try_for_each(|piece| self.decode(Call::Reading, piece, Logits::None, "reading the prompt"))
     }
 
     /// Generates after what was read last.
@@ -486,23 +505,25 @@ impl LlamaGenerator {
                 break Finish::Length;
             }
             let at = tokens.len() - 1;
-            self.advance((at, token), prompt, request.max_tokens - at, &mut draft)?;
+            self.advance((&tokens, prompt), request.max_tokens - at, &mut draft, &choice)?;
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
         let (drafted, narrowest) = (draft.matched, choice.narrowest);
         Ok(Generated { text, tokens, finish, first_token_at, drafted, narrowest })
     }
 
-    /// Takes `token`, the one at `at` in the answer, into the state, where a guess has not brought it there yet.
-    /// Then the logits of `draft.place` choose the next one. `prompt` is the length of the prompt, `wanted` how many
-    /// tokens of the answer may come from this one on.
+    /// Takes the last of these tokens, which were said after `prompt` tokens, into the state, where a guess has not
+    /// brought it there yet. Then the logits of `draft.place` choose the next one. `wanted` is how many tokens of the
+    /// answer may come from this one on.
     fn advance(
         &mut self,
-        (at, token): (usize, LlamaToken),
-        prompt: usize,
+        (tokens, prompt): (&[LlamaToken], usize),
         wanted: usize,
         draft: &mut Draft,
+        choice: &Choice,
     ) -> Result<(), InferenceError> {
+        let Some((token, said)) = tokens.split_last() else { return Ok(()) };
+        let (token, at) = (*token, said.len());
         if draft.has_read(at, token) {
             draft.go_to(at);
             return Ok(());
@@ -510,9 +531,18 @@ impl LlamaGenerator {
         if self.slots.current().len() > prompt + at {
             self.rewind(prompt + at)?;
         }
-        let room = wanted.min(self.identity.context_tokens - self.slots.current().len());
-        let piece = draft.next_piece((at, token), self.slots.current(), room, &self.engine);
-        self.decode(Call::Writing, piece, "generating")
+        let before = self.slots.current();
+        let room = wanted.min(self.identity.context_tokens - before.len());
+        let mut piece = draft.next_piece((at, token), before, room, &self.engine).to_vec();
+        if piece.len() == 1 && !self.engine.rows().mixes {
+            let place = (self.slots.sequence(), before.len());
+            let mut sketch = Sketch::new(place, (said, token), vec![before], choice.clone(), room);
+            let sketched = self.engine.sketch(std::slice::from_mut(&mut sketch));
+            piece = sketch.piece;
+            sketched.map_err(|source| self.lost("generating", source))?;
+            draft.read_instead(&piece);
+        }
+        self.decode(Call::Writing, &piece, Logits::From(0), "generating")
     }
 }
 

@@ -12,8 +12,20 @@ use crate::inference::MemoryNeeds;
 /// Bytes of a number that llama.cpp computes with.
 const COMPUTED: u64 = 4;
 
-/// Bytes the model described by `shape` takes with these settings, `cells` tokens of state and calls of `batch` tokens.
-pub(super) fn needs(shape: &Shape, settings: &GeneratorSettings, cells: u64, batch: u64) -> MemoryNeeds {
+/// What calls of llama.cpp work on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Calls {
+    /// Tokens of state.
+    pub(super) cells: u64,
+    /// Tokens of a call.
+    pub(super) tokens: u64,
+    /// Cells to which the attention of a token is kept as a table; none with flash attention.
+    pub(super) table: u64,
+}
+
+/// Bytes the model described by `shape` takes with these settings and calls.
+pub(super) fn needs(shape: &Shape, settings: &GeneratorSettings, calls: Calls) -> MemoryNeeds {
+    let Calls { cells, tokens, table } = calls;
     let numbers = shape.kv_heads.saturating_mul(shape.key_and_value).saturating_mul(cells);
     let state = match settings.kv_cache {
         KvCache::F16 => numbers.saturating_mul(2),
@@ -21,11 +33,12 @@ pub(super) fn needs(shape: &Shape, settings: &GeneratorSettings, cells: u64, bat
         KvCache::Q8 => numbers.saturating_mul(34) / 32,
     };
     // For every token of a call the logits, where they are computed and where they are read, the widest layer with its
-    // input and output, and which cells it sees.
-    let row = [shape.vocabulary, shape.vocabulary, shape.feed_forward, shape.embedding, shape.embedding, cells];
+    // input and output, which cells it sees, and how much each head sees of them, also as half as wide numbers.
+    let attention = shape.heads.saturating_mul(table).saturating_mul(3) / 2;
+    let row = [shape.vocabulary, shape.vocabulary, shape.feed_forward, shape.embedding, shape.embedding, cells, attention];
     let row = row.into_iter().fold(0, u64::saturating_add);
     // The weights count once: what llama.cpp reorders for the processor need not stay in memory as it is in the file.
-    MemoryNeeds { weights: shape.file, state, work: row.saturating_mul(batch).saturating_mul(COMPUTED) }
+    MemoryNeeds { weights: shape.file, state, work: row.saturating_mul(tokens).saturating_mul(COMPUTED) }
 }
 
 #[cfg(test)]
@@ -40,6 +53,7 @@ mod tests {
             file: 1_117_320_768,
             architecture: "qwen2".to_owned(),
             layers: 28,
+            heads: 12,
             kv_heads: 56,
             key_and_value: 256,
             embedding: 1536,
@@ -49,11 +63,12 @@ mod tests {
         };
         let settings = GeneratorSettings::default();
         let mib = |bytes: u64| bytes as f64 / 1_048_576.0;
-        let exact = needs(&shape, &settings, 5120, 512);
+        let calls = Calls { cells: 5120, tokens: 512, table: 0 };
+        let exact = needs(&shape, &settings, calls);
         assert!((mib(exact.state) - 140.0).abs() < 0.1, "{exact:?}");
         // The logits of all 512, which a call may want, are 296.8 MiB more.
         assert!((613.0..650.0).contains(&mib(exact.work)), "{exact:?}");
-        let smaller = needs(&shape, &GeneratorSettings { kv_cache: KvCache::Q8, ..settings }, 5120, 512);
+        let smaller = needs(&shape, &GeneratorSettings { kv_cache: KvCache::Q8, ..settings }, calls);
         assert!((mib(smaller.state) - 74.4).abs() < 0.1, "{smaller:?}");
     }
 }

@@ -14,17 +14,21 @@ use llama_cpp_2::token::LlamaToken;
 
 use super::engine::Sequence;
 use super::together::TOGETHER;
+use super::{FlashAttention, GeneratorSettings, KvCache};
+
+/// Tokens that llama.cpp's kernels take at a time when they are quickest.
+pub(super) const QUICK: usize = 16;
 
 /// What a call does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     /// It reads tokens of prompts.
     Reading,
-    /// It reads an answer that is only judged, by values that no answer depends on.
-    Judging,
-    /// It reads the last token of a prompt and those of an answer that is being written; where both kinds may be one
-    /// call, those of other prompts too.
+    /// It reads the last token of a prompt and those of an answer; where both kinds may be one call, those of other
+    /// prompts too.
     Writing,
+    /// It writes tokens that are read again by a call that counts.
+    Sketching,
 }
 
 /// How many tokens a call of a kind has.
@@ -36,13 +40,19 @@ struct Size {
     multiple: usize,
     /// So many of them or a multiple want logits, if any does: the last layer goes through those alone.
     logits: usize,
+    /// At least so many of each sequence.
+    each: usize,
 }
 
 impl Size {
     const ANY: Self = Self::of(1);
 
     const fn of(tokens: usize) -> Self {
-        Self { least: tokens, multiple: tokens, logits: tokens }
+        Self { least: tokens, multiple: tokens, logits: tokens, each: 1 }
+    }
+
+    const fn in_pairs(self) -> Self {
+        Self { each: 2, ..self }
     }
 
     /// As many as `tokens` or more.
@@ -54,75 +64,59 @@ impl Size {
 /// How calls are made, so that what a token gives depends on it and on those before it only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rows {
+    /// How attention is computed.
+    pub(super) attention: FlashAttention,
     /// Whether llama.cpp may keep weights in another order than the file's, which takes more memory.
     pub(super) reorders: bool,
     reading: Size,
-    judging: Size,
     writing: Size,
-    /// Tokens of a call that reads or judges, at most: llama.cpp ends the process over more than it was told.
+    /// Tokens of a call at most: llama.cpp ends the process over more than it was told.
     pub(super) most_read: usize,
-    /// Tokens of one sequence in a call that judges, at most: with more attention takes another way.
+    /// Tokens of one sequence in a call that reads an answer, at most.
     pub(super) most_judged: usize,
+    /// The same where the answer is a draft, of which nothing is worth reading behind the first token that is wrong.
+    pub(super) most_drafted: usize,
     /// Answers that are written at the same time, at most.
     pub(super) most_answers: usize,
-    /// Tokens of a call that writes, at most, where it does not read prompts too: few enough to cancel between, and to
-    /// lose little when a draft goes wrong.
-    pub(super) most_written: usize,
-    /// Tokens that are read on the first guess after a wrong one: as many as cost little more than none.
-    pub(super) first_guesses: usize,
-    /// Tokens that are read on a guess behind a certain one, at most.
-    pub(super) most_guesses: usize,
-    /// Whether reading and writing may be one call.
+    /// Whether prompts are read and answers written by the same calls. Then answers are not sketched.
     pub(super) mixes: bool,
 }
 
 impl Rows {
     /// On a GPU nothing depends on it.
     pub(super) const GPU: Self = Self {
+        attention: FlashAttention::Auto,
         reorders: true,
         reading: Size::ANY,
-        judging: Size::ANY,
         writing: Size::ANY,
         most_read: 512,
         most_judged: 512,
+        most_drafted: 32,
         most_answers: TOGETHER,
-        most_written: 32,
-        first_guesses: 3,
-        most_guesses: 15,
         mixes: true,
     };
 
     /// The same kernels for any multiple of four tokens.
     pub(super) const FOURS: Self =
-        Self { reading: Size::of(4), judging: Size::of(4), writing: Size::of(4), most_judged: 48, ..Self::GPU };
+        Self { reading: Size::of(4), writing: Size::of(4), most_judged: 48, ..Self::GPU };
 
     /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one.
     /// The others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer. Attention
-    /// goes through a tile at a time from 64 tokens on.
+    /// as one table is computed otherwise for a single token of a sequence.
     pub(super) const TILES: Self = Self {
-        reading: Size { least: 64, ..Size::of(8) },
-        judging: Size::of(8),
+        attention: FlashAttention::Off,
+        reading: Size::of(8).in_pairs(),
+        writing: Size::of(8).in_pairs(),
         most_read: 128,
-        most_judged: 56,
-        most_answers: 2,
-        most_written: 4,
-        most_guesses: 3,
+        most_judged: 128,
+        most_drafted: 48,
+        most_answers: 3,
         mixes: false,
         ..Self::FOURS
     };
 
-    /// x86-64 with AVX-512 VNNI: tiles of weights in the order of the file are half as fast again as reordered ones;
-    /// fewer than eight tokens are multiplied one by one; for a single one attention, and weights that are not of K or
-    /// I quants, have another way.
-    pub(super) const WIDE_TILES: Self = Self {
-        reorders: false,
-        writing: Size { least: 2, multiple: 1, logits: 2 },
-        most_answers: 3,
-        most_written: 6,
-        first_guesses: 1,
-        most_guesses: 5,
-        ..Self::TILES
-    };
+    /// x86-64 with AVX-512 VNNI: tiles of weights in the order of the file are half as fast again as reordered ones.
+    pub(super) const WIDE_TILES: Self = Self { reorders: false, ..Self::TILES };
 
     /// Those for kernels with these features, as llama.cpp calls them.
     pub(super) fn for_kernels(features: &[String]) -> Self {
@@ -134,22 +128,37 @@ impl Rows {
         }
     }
 
-    /// The same where attention is never computed in tiles.
-    pub(super) fn without_tiled_attention(self) -> Self {
-        Self { reading: self.judging, ..self }
+    /// The same with attention as it is wanted. Where prompts are read in calls of many tokens, flash attention has two
+    /// ways, tiles of 64 tokens and, for fewer and for states of 8 bits, one token after the other; both are slower than
+    /// one table, so that it is only taken where somebody wants it.
+    pub(super) fn with_attention(self, settings: &GeneratorSettings) -> Self {
+        let alone = |size: Size| Size { each: 1, ..size };
+        let flash = |reading| Self {
+            attention: FlashAttention::On,
+            reading,
+            writing: alone(self.writing),
+            most_judged: 56,
+            ..self
+        };
+        match (self.mixes, settings.kv_cache, settings.flash_attention) {
+            (true, _, attention) => Self { attention, ..self },
+            (false, KvCache::Q8, _) => flash(alone(self.writing)),
+            (false, KvCache::F16, FlashAttention::On) => flash(Size { least: 64, ..alone(self.reading) }),
+            (false, KvCache::F16, FlashAttention::Auto | FlashAttention::Off) => self,
+        }
     }
 
     fn size(self, call: Call) -> Size {
         match call {
             Call::Reading => self.reading,
-            Call::Judging => self.judging,
             Call::Writing => self.writing,
+            Call::Sketching => Size::ANY,
         }
     }
 
-    /// Tokens of a call of this kind, at least.
-    pub(super) fn fewest(self, call: Call) -> usize {
-        self.size(call).least
+    /// Whether the same token has the same state whether it was read in a prompt or written.
+    pub(super) fn reads_as_it_writes(self) -> bool {
+        self.reading == self.writing
     }
 
     /// Tokens that fill up a sequence's part of a call at most.
@@ -161,36 +170,25 @@ impl Rows {
     /// memories must have them.
     pub(super) fn even(self, call: Call, lengths: &[usize]) -> usize {
         let longest = lengths.iter().copied().max().unwrap_or(0);
+        let size = self.size(call);
         let fits = |length: &usize| {
             let all = length * lengths.len();
-            self.size(call).filled(all) == all
+            *length >= size.each && size.filled(all) == all
         };
         (longest..=longest + self.most_filled()).find(fits).unwrap_or(longest)
     }
 
-    /// Tokens of each of so many pieces in a call that judges and has at most `most` tokens.
+    /// Tokens of each of so many pieces in a call that reads answers and has at most `most` tokens.
     pub(super) fn judged_each(self, pieces: usize, most: usize) -> usize {
-        let fits = |length: &usize| self.even(Call::Judging, &vec![*length; pieces]) == *length;
+        let fits = |length: &usize| self.even(Call::Writing, &vec![*length; pieces]) == *length;
         (1..=self.most_judged.min(most / pieces.max(1))).rev().find(fits).unwrap_or(1)
     }
 
-    /// How many of so many answers can be written in one call, and tokens of each then.
-    pub(super) fn written_each(self, answers: usize) -> (usize, usize) {
-        let each = |answers: usize| self.even(Call::Writing, &vec![1; answers]);
-        let fits = |answers: &usize| answers * each(*answers) <= self.most_written;
-        let most = (1..=answers).rev().find(fits).unwrap_or(1);
-        // Alone its guesses take the place of filler, and more of them may be worth a try.
-        (most, if most == 1 { self.most_written } else { each(most) })
-    }
-
-    /// How many tokens to guess next, after `read` of them of which `kept` were right: more where all were, few where
-    /// not.
-    pub(super) fn guesses_after(self, guesses: usize, read: usize, kept: usize) -> usize {
-        match read {
-            0 | 1 => guesses,
-            _ if read == kept => self.most_guesses.min(2 * guesses + 1),
-            _ => self.first_guesses,
-        }
+    /// Tokens to read in the next call where so many are left and a call has `most`: the calls are alike, since one of
+    /// few tokens takes almost as long as one of many.
+    pub(super) fn share(left: usize, most: usize) -> usize {
+        let calls = left.div_ceil(most.max(1)).max(1);
+        left.div_ceil(calls).next_multiple_of(QUICK).min(most).min(left)
     }
 }
 
@@ -238,12 +236,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_that_read_and_calls_that_write_are_told_apart_by_their_size_where_kernels_are() {
-        for rows in [Rows::TILES, Rows::WIDE_TILES] {
-            let writes = rows.writing.filled(rows.most_written);
-            assert!(writes < 8 && rows.reading.least >= 64 && rows.most_guesses < rows.most_written, "{rows:?}");
-            assert_eq!(rows.most_read, rows.reading.filled(rows.most_read), "{rows:?}");
-        }
+    fn attention_as_one_table_is_taken_where_it_can_be_and_nobody_wants_another() {
+        let of = |kv_cache, flash_attention| GeneratorSettings { kv_cache, flash_attention, ..Default::default() };
+        let (rows, f16) = (Rows::WIDE_TILES, |attention| of(KvCache::F16, attention));
+        assert_eq!(rows.with_attention(&f16(FlashAttention::Auto)), rows);
+        assert_eq!(rows.with_attention(&f16(FlashAttention::Off)), rows);
+        assert!(rows.reads_as_it_writes());
+        let flash = rows.with_attention(&f16(FlashAttention::On));
+        assert_eq!((flash.attention, flash.reading.filled(1), flash.writing.filled(1)), (FlashAttention::On, 64, 8));
+        assert!(!flash.reads_as_it_writes() && flash.most_judged < 64);
+        let small = rows.with_attention(&of(KvCache::Q8, FlashAttention::Auto));
+        assert_eq!((small.attention, small.reading), (FlashAttention::On, flash.writing));
+        assert_eq!(Rows::GPU.with_attention(&f16(FlashAttention::On)).reading, Rows::GPU.reading);
     }
 
     #[test]
@@ -256,19 +260,17 @@ mod tests {
 
     #[test]
     fn pieces_of_several_memories_become_equally_long() {
-        let even = |lengths: &[usize]| Rows::WIDE_TILES.even(Call::Writing, lengths);
-        assert_eq!([even(&[1]), even(&[6]), even(&[1, 1, 1]), even(&[1, 3])], [2, 6, 1, 3]);
-        let even = |call, length| Rows::TILES.even(call, &[length]);
-        assert_eq!([even(Call::Writing, 1), even(Call::Reading, 1), even(Call::Reading, 65)], [4, 64, 72]);
+        let even = |call, lengths: &[usize]| Rows::TILES.even(call, lengths);
+        assert_eq!([even(Call::Reading, &[1]), even(Call::Reading, &[65]), even(Call::Writing, &[1; 3])], [8, 72, 8]);
+        assert_eq!([even(Call::Writing, &[1; 8]), even(Call::Writing, &[5, 7]), even(Call::Sketching, &[1])], [2, 8, 1]);
         let judged = |pieces| Rows::TILES.judged_each(pieces, 128);
-        assert_eq!([judged(1), judged(2), judged(3)], [56, 56, 40]);
+        assert_eq!([judged(1), judged(2), judged(3)], [128, 64, 40]);
     }
 
     #[test]
-    fn no_more_answers_are_written_at_once_than_a_call_takes() {
-        let of = |rows: Rows| [1, 2, 3].map(|answers| rows.written_each(answers));
-        assert_eq!(of(Rows::TILES), [(1, 4), (2, 2), (2, 2)]);
-        assert_eq!(of(Rows::WIDE_TILES), [(1, 6), (2, 1), (3, 1)]);
+    fn what_is_left_is_shared_out_evenly() {
+        let of = |left| Rows::share(left, 128);
+        assert_eq!([of(0), of(7), of(128), of(129), of(300), of(1000)], [0, 7, 128, 80, 112, 128]);
     }
 
     proptest! {
@@ -276,7 +278,7 @@ mod tests {
         fn calls_and_wanted_logits_come_in_multiples_and_nobody_loses_a_place(
             wants in proptest::collection::vec(any::<bool>(), 1..70),
             rows_of in prop::sample::select(vec![Rows::GPU, Rows::FOURS, Rows::TILES, Rows::WIDE_TILES]),
-            call in prop::sample::select(vec![Call::Reading, Call::Judging, Call::Writing]),
+            call in prop::sample::select(vec![Call::Reading, Call::Writing, Call::Sketching]),
         ) {
             let row = |(position, wants_logits): (usize, &bool)| Row {
                 token: LlamaToken::new(7),
@@ -305,15 +307,12 @@ mod tests {
         fn pieces_that_are_filled_up_are_a_call_of_their_kind(
             lengths in proptest::collection::vec(1_usize..7, 1..4),
             rows in prop::sample::select(vec![Rows::TILES, Rows::WIDE_TILES]),
-            call in prop::sample::select(vec![Call::Judging, Call::Writing]),
+            call in prop::sample::select(vec![Call::Reading, Call::Writing]),
         ) {
             let (even, size) = (rows.even(call, &lengths), rows.size(call));
             let all = even * lengths.len();
-            prop_assert!(lengths.iter().all(|length| *length <= even));
+            prop_assert!(lengths.iter().all(|length| *length <= even && even > 1));
             prop_assert!(all >= size.least && all.is_multiple_of(size.multiple));
-            let (answers, each) = rows.written_each(lengths.len());
-            let written = rows.even(Call::Writing, &vec![each; answers]) * answers;
-            prop_assert!(answers <= lengths.len() && written <= rows.most_written);
         }
     }
 }

@@ -198,7 +198,7 @@ impl LlamaGenerator {
                 logits: Logits::From(0),
             };
             let pieces: Vec<Piece<'_>> = trials.iter().zip(positions).map(piece).collect();
-            self.engine.decode_pieces(Call::Judging, &pieces).map_err(|source| self.lost(DOING, source))?;
+            self.engine.decode_pieces(Call::Writing, &pieces).map_err(|source| self.lost(DOING, source))?;
             for (trial, scored) in scored.iter_mut().enumerate() {
                 let places = (trial * tokens.len()..).zip(&expected[start..start + tokens.len()]);
                 scored.extend(places.map(|(place, token)| self.engine.log_probability(place, *token)));

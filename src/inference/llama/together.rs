@@ -19,16 +19,14 @@ use llama_cpp_2::token::LlamaToken;
 use super::LlamaGenerator;
 use super::draft::readable;
 use super::engine::{Logits, Piece, Sequence};
-use super::rows::{Call, Rows};
+use super::rows::{Call, QUICK, Rows};
+use super::sketch::Sketch;
 use super::writer::{Start, Writer};
 use crate::base::CancelToken;
 use crate::inference::{Completion, GenerateRequest, InferenceError};
 
 /// Answers that are written at the same time where sequences share their memory.
 pub(super) const TOGETHER: usize = 8;
-
-/// Tokens that llama.cpp's kernels take at a time when they are quickest, where reading and writing are one call.
-const QUICK: usize = 16;
 
 const DOING: &str = "generating several answers";
 
@@ -134,8 +132,7 @@ impl Work<'_> {
     /// As [`plan`](Self::plan), where a call either reads or writes.
     fn plan_apart(&mut self, rows: Rows, most: usize) -> Planned {
         let writing = |writers| Planned { call: Call::Writing, budget: 0, writers };
-        if let Some(sure) = self.writers.iter().position(Writer::is_sure) {
-            self.writers[sure].piece.truncate(rows.most_written);
+        if let Some(sure) = self.writers.iter().position(Writer::follows_draft) {
             return writing(vec![sure]);
         }
         if self.unread() > 0 {
@@ -143,13 +140,20 @@ impl Work<'_> {
         }
         let sequences: Vec<usize> = self.writers.iter().map(|writer| writer.sequence.0).collect();
         let mut writers = side_by_side(&sequences);
-        // A guess beside other answers' tokens costs almost as much as a token.
-        let (answers, each) = rows.written_each(writers.len());
-        writers.truncate(answers);
-        for at in &writers {
-            self.writers[*at].shorten_guess(each);
-        }
+        writers.truncate(rows.most_answers);
         writing(writers)
+    }
+
+    /// Outlines of these answers, but for one that follows its draft.
+    fn sketches(&self, writers: &[usize]) -> Vec<Sketch<'_>> {
+        let sketch = |at: &usize| {
+            let writer = &self.writers[*at];
+            let others = self.writers.iter().enumerate().filter(|(other, _)| other != at).map(|(_, other)| other.said());
+            let said = self.said.iter().rev().map(Vec::as_slice);
+            let prompt = self.groups[writer.group].prompt.as_slice();
+            (!writer.follows_draft()).then(|| writer.sketch(said.chain(others).chain([prompt]).collect(), self.context))
+        };
+        writers.iter().filter_map(sketch).collect()
     }
 
     /// Tokens that are still to be read of the prompt that is being read, but for its last one.
@@ -366,11 +370,16 @@ impl LlamaGenerator {
 
     /// Makes the next call of llama.cpp, and takes what it says about each answer.
     fn step(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
-        work.guess(|tokens| readable(tokens, &self.engine));
+        if self.engine.rows().mixes {
+            work.guess(|tokens| readable(tokens, &self.engine));
+        }
         let wasted = self.engine.free_cells().saturating_sub(work.owed());
         let rows = self.engine.rows();
         let most = if rows.mixes { self.engine.call_limit() } else { self.engine.next_step(work.unread()) };
         let planned = work.plan(rows, most, wasted);
+        if !rows.mixes {
+            self.sketch_answers(work, &planned)?;
+        }
         let pieces = work.pieces(&planned);
         if pieces.is_empty() {
             return Ok(());
@@ -393,6 +402,18 @@ impl LlamaGenerator {
             }
         }
         Ok(())
+    }
+
+    /// Sketches what comes next in the answers that are planned.
+    fn sketch_answers(&mut self, work: &mut Work<'_>, planned: &Planned) -> Result<(), InferenceError> {
+        let mut sketches = work.sketches(&planned.writers);
+        let sketched = if sketches.is_empty() { Ok(()) } else { self.engine.sketch(&mut sketches) };
+        let pieces: Vec<(Sequence, Vec<LlamaToken>)> =
+            sketches.into_iter().map(|sketch| (sketch.sequence, sketch.piece)).collect();
+        for (sequence, piece) in pieces {
+            work.writers.iter_mut().filter(|writer| writer.sequence == sequence).for_each(|one| one.piece = piece.clone());
+        }
+        sketched.map_err(|source| self.lost(DOING, source))
     }
 
     /// Gives away the answers that have ended, and forgets their sequences.

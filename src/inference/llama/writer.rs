@@ -10,9 +10,10 @@ use std::time::Instant;
 use llama_cpp_2::token::LlamaToken;
 
 use super::choice::Choice;
-use super::draft::{readable, went_on};
+use super::draft::{FIRST_GUESSES, MOST_GUESSES, guesses_after, readable, went_on};
 use super::engine::{Engine, Sequence};
 use super::rows::Rows;
+use super::sketch::Sketch;
 use super::stream::TextStream;
 use crate::base::Millis;
 use crate::inference::{Completion, Finish, GenerateRequest};
@@ -45,8 +46,6 @@ pub(super) struct Writer<'a> {
     rows: Rows,
     /// Tokens that are read on the next guess.
     reach: usize,
-    /// What was guessed to come next and not read.
-    expected: Option<LlamaToken>,
     stream: TextStream<'a>,
     tokens: Vec<LlamaToken>,
     started: Instant,
@@ -87,8 +86,7 @@ impl<'a> Writer<'a> {
             draft,
             matched: 0,
             rows: engine.rows(),
-            reach: engine.rows().first_guesses,
-            expected: None,
+            reach: FIRST_GUESSES,
             stream: TextStream::new(&request.stop),
             tokens: Vec::new(),
             started,
@@ -104,18 +102,13 @@ impl<'a> Writer<'a> {
         if self.finish.is_some() {
             return self.piece.len();
         }
-        let expected = self.expected.take();
         for place in 0..self.piece.len() {
             let token = self.choice.next(engine, offset + place);
             self.finish = self.take(token, engine, room);
             if self.finish.is_some() || self.piece.get(place + 1) != Some(&token) {
                 let kept = place + 1;
                 self.position += kept;
-                self.reach = match expected {
-                    // As if it had been read.
-                    Some(expected) => self.rows.guesses_after(self.reach, 2, 1 + usize::from(expected == token)),
-                    None => self.rows.guesses_after(self.reach, self.piece.len(), kept),
-                };
+                self.reach = guesses_after(self.reach, self.piece.len(), kept);
                 self.go_on_with(token, room);
                 return kept;
             }
@@ -143,24 +136,24 @@ impl<'a> Writer<'a> {
     /// The next piece begins with `token`, which is at `position`.
     fn go_on_with(&mut self, token: LlamaToken, room: usize) {
         let from = self.tokens.len();
-        let guesses = self.rows.most_guesses.min(room.saturating_sub(self.position + 1));
-        let end = if self.matched == from { self.readable.min(from + guesses) } else { from };
-        self.piece = [&[token], self.draft.get(from..end).unwrap_or_default()].concat();
+        let guesses = room.saturating_sub(self.position + 1);
+        let left = if self.follows_draft() { self.readable.saturating_sub(from).min(guesses) } else { 0 };
+        let most = if self.rows.mixes { MOST_GUESSES + 1 } else { self.rows.most_drafted };
+        let read = Rows::share(left + 1, most) - 1;
+        self.piece = [&[token], self.draft.get(from..from + read).unwrap_or_default()].concat();
     }
 
-    /// Whether several of the next tokens are probably known: those of a draft that held so far, or a guess after
-    /// several that were right.
-    pub(super) fn is_sure(&self) -> bool {
-        // At the end of a draft too: the answer is probably done.
-        let follows_draft = !self.draft.is_empty() && self.matched == self.tokens.len();
-        let guesses_well = self.piece.len() > 1 && self.reach > self.rows.first_guesses;
-        self.finish.is_none() && (follows_draft || guesses_well)
+    /// Whether the next tokens are probably known, at the end of a draft too: the answer is probably done.
+    pub(super) fn follows_draft(&self) -> bool {
+        self.finish.is_none() && !self.draft.is_empty() && self.matched == self.tokens.len()
     }
 
-    /// Reads no more than `most` tokens next, and remembers what was guessed behind them.
-    pub(super) fn shorten_guess(&mut self, most: usize) {
-        self.expected = self.piece.get(most).copied().filter(|_| most == 1);
-        self.piece.truncate(most);
+    /// An outline of what comes next, where that is not known; `texts` are those that it may repeat.
+    pub(super) fn sketch<'s>(&'s self, mut texts: Vec<&'s [LlamaToken]>, room: usize) -> Sketch<'s> {
+        texts.push(&self.tokens);
+        let (token, said) = (self.piece[0], &self.tokens[..self.tokens.len().saturating_sub(1)]);
+        let room = room.saturating_sub(self.position).min(self.max_tokens.saturating_sub(self.tokens.len()) + 1);
+        Sketch::new((self.sequence, self.position), (said, token), texts, self.choice.clone(), room)
     }
 
     /// What it said so far.

@@ -1,0 +1,119 @@
+//! Answers in outline.
+//!
+//! Takes answers on the way; writes the next tokens of each by the calls that take least time, one token of each in a
+//! call, and forgets them again. They are a guess like any other: one call reads them all, and what it says counts.
+//! That one and the calls for single tokens round otherwise, and almost always choose the same.
+//! Where the last words were said before, what followed them there is taken for what follows here.
+//! Invariant: nothing of a sketch stays in the context; whether a token is in an answer never depends on it.
+//! Not here: reading a guess, and what is kept of it (`mod`, `together`).
+
+use llama_cpp_2::token::LlamaToken;
+
+use super::choice::Choice;
+use super::draft::{readable, went_on};
+use super::engine::{Cause, Engine, EngineError, Logits, Piece, Sequence};
+use super::rows::{Call, QUICK};
+
+/// Tokens in a row that an answer has in common with another text, to be believed to go on like that.
+const IN_COMMON: usize = 4;
+
+/// Tokens that what follows there must have to be worth it, unless there is no room for more.
+const WORTH: usize = 4;
+
+/// An answer whose next tokens are wanted.
+pub(super) struct Sketch<'a> {
+    /// Where its state is.
+    pub(super) sequence: Sequence,
+    /// The position of its last certain token, which is not in the state.
+    pub(super) position: usize,
+    /// Its tokens before that one.
+    pub(super) said: &'a [LlamaToken],
+    /// The last certain token, then the sketch.
+    pub(super) piece: Vec<LlamaToken>,
+    /// How tokens are chosen.
+    pub(super) choice: Choice,
+    /// Texts that it may repeat, the likeliest first.
+    pub(super) texts: Vec<&'a [LlamaToken]>,
+    /// Whether it goes no further.
+    done: bool,
+    /// Tokens of the piece at most.
+    most: usize,
+}
+
+impl<'a> Sketch<'a> {
+    /// Of an answer that `said` something and goes on with `token` at `position`; `room` tokens may come from there on.
+    pub(super) fn new(
+        (sequence, position): (Sequence, usize),
+        (said, token): (&'a [LlamaToken], LlamaToken),
+        texts: Vec<&'a [LlamaToken]>,
+        choice: Choice,
+        room: usize,
+    ) -> Self {
+        let most = QUICK.min(room);
+        Self { sequence, position, said, piece: vec![token], choice, texts, done: false, most }
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.done && self.piece.len() < self.most
+    }
+
+    /// Adds a token, and what follows it elsewhere. `readable` tells how many tokens at the beginning can be read.
+    fn add(&mut self, token: LlamaToken, readable: impl Fn(&[LlamaToken]) -> usize) {
+        if readable(&[token]) == 0 {
+            self.done = true;
+            return;
+        }
+        self.piece.push(token);
+        let room = self.most.saturating_sub(self.piece.len());
+        let followed = self.followed().unwrap_or_default();
+        let followed = &followed[..followed.len().min(room)];
+        let followed = &followed[..readable(followed)];
+        if followed.len() >= WORTH.min(room) {
+            self.piece.extend(followed);
+            self.done = true;
+        }
+    }
+
+    /// What followed the last tokens where they were said before.
+    fn followed(&self) -> Option<&'a [LlamaToken]> {
+        let of_said = IN_COMMON.saturating_sub(self.piece.len()).min(self.said.len());
+        let of_piece = &self.piece[self.piece.len().saturating_sub(IN_COMMON)..];
+        let last = [&self.said[self.said.len() - of_said..], of_piece].concat();
+        let known = last.len() == IN_COMMON;
+        self.texts.iter().filter(|_| known).find_map(|text| went_on(text, &last))
+    }
+}
+
+impl Engine {
+    /// Sketches the next tokens of these answers.
+    pub(super) fn sketch(&mut self, sketches: &mut [Sketch<'_>]) -> Result<(), Cause> {
+        let sketched = self.sketch_on(sketches);
+        for Sketch { sequence, position, .. } in sketches {
+            if !self.forget_from(*sequence, *position) {
+                return Err(EngineError::Unforgetting.into());
+            }
+        }
+        sketched
+    }
+
+    fn sketch_on(&mut self, sketches: &mut [Sketch<'_>]) -> Result<(), Cause> {
+        loop {
+            let going: Vec<usize> = (0..sketches.len()).filter(|at| sketches[*at].goes_on()).collect();
+            if going.is_empty() {
+                return Ok(());
+            }
+            let piece = |at: &usize| {
+                let Sketch { sequence, piece, position, .. } = &sketches[*at];
+                let last = piece.len() - 1;
+                let (sequence, tokens, position) = (*sequence, &piece[last..], position + last);
+                Piece { sequence, tokens, position, logits: Logits::From(0) }
+            };
+            let pieces: Vec<Piece<'_>> = going.iter().map(piece).collect();
+            self.decode_pieces(Call::Sketching, &pieces)?;
+            for (place, at) in going.into_iter().enumerate() {
+                let token = sketches[at].choice.next(self, place);
+                sketches[at].add(token, |tokens| readable(tokens, self));
+            }
+        }
+    }
+}
