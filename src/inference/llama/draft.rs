@@ -1,7 +1,7 @@
 //! Guesses at an answer, which are read several tokens at a time.
 //!
-//! Takes the draft of an answer, and where there is none or it went wrong what was said before; tells which piece to read,
-//! and which of its tokens held.
+//! Takes the draft of an answer, and where there is none or it went wrong what was said before or a sketch; tells which
+//! piece to read, and which of its tokens held.
 //! Invariants: a piece begins with the token that was chosen last; of the draft a piece is only given once everything before
 //! it held, so that at most one piece of it is read in vain.
 //! Not here: reading (`Engine`), choosing the tokens that are compared (`Choice`).

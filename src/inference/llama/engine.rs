@@ -4,10 +4,11 @@
 //! them, but for what sequences hold.
 //! Invariants: the log is diverted before the back end starts; memory is counted before it is taken; a batch never
 //! exceeds its capacity, a position never the context, a sequence never those of its [`Layout`]; without a GPU the
-//! logits after a token depend, to the last bit, only on it, on those before it in its sequence, and on which of these
-//! were read and which written; not on what else a call has, on the pieces in which they were read or on what other
-//! sequences hold. This needs flash attention, calls as [`Rows`] has them, an architecture that can forget a part and
-//! has no experts, and, where sequences share their memory, cells enough to keep each in order.
+//! logits after a token depend, to the last bit, only on it and on those before it in its sequence (and, with flash
+//! attention, on which of these were read and which written); not on what else a call has, on the pieces in which they
+//! were read or on what other sequences hold. Sketches are apart: nothing depends on them. This needs calls as [`Rows`]
+//! has them, an architecture that can forget a part and has no experts, and, where sequences share their memory, flash
+//! attention and cells enough to keep each in order.
 //! Not here: what sequences hold (`states`), which tokens are in which sequence (`Slots`), when to stop.
 
 use std::ops::ControlFlow;
@@ -23,6 +24,7 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 
+use super::GeneratorSettings;
 use super::ending::Ending;
 use super::gguf::{GgufError, Shape};
 use super::layout::Layout;
@@ -32,7 +34,6 @@ use super::pace::{self, Pace};
 use super::rows::{Call, Filler, Row, Rows};
 use super::slots::SLOTS;
 use super::states::States;
-use super::GeneratorSettings;
 use crate::base::{CancelToken, Canceled};
 use crate::inference::compare::log_sum;
 use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
@@ -426,7 +427,8 @@ impl Engine {
             // llama.cpp computes memories that lie side by side in one go, and any others one after the other, so that
             // each has fewer tokens than the call.
             let beside = |pair: &[Piece<'_>]| pair[0].sequence.0 + 1 == pair[1].sequence.0;
-            if call != Call::Sketching && !pieces.windows(2).all(beside) || (call == Call::Reading && pieces.len() > 1) {
+            if call != Call::Sketching && !pieces.windows(2).all(beside) || (call == Call::Reading && pieces.len() > 1)
+            {
                 return Err(EngineError::Scattered);
             }
             let even = self.rows.even(call, &lengths);

@@ -11,10 +11,10 @@
 
 use super::engine::Sequence;
 use super::gguf::Shape;
+use super::needs::{self, Calls};
 use super::rows::Rows;
 use super::slots::SLOTS;
 use super::together::TOGETHER;
-use super::needs::{self, Calls};
 use super::{FlashAttention, GeneratorSettings};
 use crate::inference::MemoryNeeds;
 
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(of(Rows::FOURS, &small), Layout::Shared);
         assert_eq!(of(Rows::WIDE_TILES, &small), Layout::Apart { others: 3 });
         assert_eq!(of(Rows::WIDE_TILES, &large), Layout::Apart { others: 2 });
-        assert_eq!(of(Rows::TILES, &small), Layout::Apart { others: 2 });
+        assert_eq!(of(Rows::TILES, &small), Layout::Apart { others: 3 });
     }
 
     #[test]

@@ -88,10 +88,10 @@ pub enum KvCache {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FlashAttention {
-    /// Where llama.cpp can.
+    /// On a GPU and on ARM where llama.cpp can; elsewhere one table takes less time.
     #[default]
     Auto,
-    /// Always.
+    /// Always, as [`KvCache::Q8`] has it anyway: less memory for a long context, and more time.
     On,
     /// Never; [`KvCache::Q8`] needs it.
     Off,
@@ -457,7 +457,11 @@ impl LlamaGenerator {
     /// Forgets what the current slot has behind the `read` tokens of a prompt, where the same tokens in a prompt would be
     /// computed otherwise.
     fn forget_written(&mut self, read: usize) -> Result<(), InferenceError> {
-        if self.engine.rows().reads_as_it_writes() || self.slots.current().len() <= read { Ok(()) } else { self.rewind(read) }
+        if self.engine.rows().reads_as_it_writes() || self.slots.current().len() <= read {
+            Ok(())
+        } else {
+            self.rewind(read)
+        }
     }
 
     /// Keeps the first `keep` tokens of the current slot.

@@ -35,7 +35,8 @@ pub(super) fn needs(shape: &Shape, settings: &GeneratorSettings, calls: Calls) -
     // For every token of a call the logits, where they are computed and where they are read, the widest layer with its
     // input and output, which cells it sees, and how much each head sees of them, also as half as wide numbers.
     let attention = shape.heads.saturating_mul(table).saturating_mul(3) / 2;
-    let row = [shape.vocabulary, shape.vocabulary, shape.feed_forward, shape.embedding, shape.embedding, cells, attention];
+    let row =
+        [shape.vocabulary, shape.vocabulary, shape.feed_forward, shape.embedding, shape.embedding, cells, attention];
     let row = row.into_iter().fold(0, u64::saturating_add);
     // The weights count once: what llama.cpp reorders for the processor need not stay in memory as it is in the file.
     MemoryNeeds { weights: shape.file, state, work: row.saturating_mul(tokens).saturating_mul(COMPUTED) }

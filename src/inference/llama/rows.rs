@@ -5,10 +5,11 @@
 //! positions.
 //! Not here: reading (`engine`), where a token's state lies (`layout`).
 //!
-//! On a processor llama.cpp has several kernels for the same weights, and two ways to attention, and chooses by the
+//! On a processor llama.cpp has several kernels for the same weights, and several ways to attention, and chooses by the
 //! number of tokens in a call; each rounds otherwise. Logits of 1.5 billion parameters with 4 bits were seen to move by
-//! 0.7. Where the best kernels for many tokens are slow for few, prompts and answers are computed with different ones:
-//! an answer's tokens are then always read by calls of few, whoever writes it and whatever else is written.
+//! 0.7. So only calls of one kind count: an answer's tokens are read by calls as large as those that read prompts.
+//! Where such a call takes much longer than one of a single token, single tokens are written first (`sketch`) and read
+//! again together.
 
 use llama_cpp_2::token::LlamaToken;
 
@@ -78,7 +79,7 @@ pub(super) struct Rows {
     pub(super) most_drafted: usize,
     /// Answers that are written at the same time, at most.
     pub(super) most_answers: usize,
-    /// Whether prompts are read and answers written by the same calls. Then answers are not sketched.
+    /// Whether one call may read a prompt and write answers; then answers are not sketched.
     pub(super) mixes: bool,
 }
 
@@ -97,8 +98,7 @@ impl Rows {
     };
 
     /// The same kernels for any multiple of four tokens.
-    pub(super) const FOURS: Self =
-        Self { reading: Size::of(4), writing: Size::of(4), most_judged: 48, ..Self::GPU };
+    pub(super) const FOURS: Self = Self { reading: Size::of(4), writing: Size::of(4), most_judged: 48, ..Self::GPU };
 
     /// x86-64: weights that are reordered are multiplied with four tokens at a time or, otherwise rounded, with one.
     /// The others go through a tile at a time from eight tokens on, and are multiplied one by one with fewer. Attention
@@ -262,7 +262,10 @@ mod tests {
     fn pieces_of_several_memories_become_equally_long() {
         let even = |call, lengths: &[usize]| Rows::TILES.even(call, lengths);
         assert_eq!([even(Call::Reading, &[1]), even(Call::Reading, &[65]), even(Call::Writing, &[1; 3])], [8, 72, 8]);
-        assert_eq!([even(Call::Writing, &[1; 8]), even(Call::Writing, &[5, 7]), even(Call::Sketching, &[1])], [2, 8, 1]);
+        assert_eq!(
+            [even(Call::Writing, &[1; 8]), even(Call::Writing, &[5, 7]), even(Call::Sketching, &[1])],
+            [2, 8, 1]
+        );
         let judged = |pieces| Rows::TILES.judged_each(pieces, 128);
         assert_eq!([judged(1), judged(2), judged(3)], [128, 64, 40]);
     }

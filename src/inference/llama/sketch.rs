@@ -117,3 +117,58 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::Sampling;
+
+    fn tokens(ids: &[i32]) -> Vec<LlamaToken> {
+        ids.iter().copied().map(LlamaToken::new).collect()
+    }
+
+    /// How many tokens of a text come before the first with a high number.
+    fn small(tokens: &[LlamaToken]) -> usize {
+        tokens.iter().take_while(|token| token.0 < 90).count()
+    }
+
+    #[test]
+    fn a_text_is_gone_on_with_once_four_words_are_its_own() {
+        let text = tokens(&[7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        let said = tokens(&[1]);
+        let place = (Sequence(0), 30);
+        let sketch = |room| {
+            Sketch::new(place, (&said, LlamaToken::new(2)), vec![&text], Choice::new(Sampling::Greedy, None), room)
+        };
+        let mut one = sketch(20);
+        one.add(LlamaToken::new(3), small);
+        assert!(one.piece == tokens(&[2, 3]) && one.goes_on(), "three are not enough");
+        one.add(LlamaToken::new(4), small);
+        assert!(one.piece == tokens(&[2, 3, 4, 5, 6, 7, 8, 9, 10]) && !one.goes_on());
+
+        let mut short = sketch(5);
+        short.add(LlamaToken::new(3), small);
+        short.add(LlamaToken::new(4), small);
+        assert!(short.piece == tokens(&[2, 3, 4, 5, 6]) && !short.goes_on(), "no longer than there is room");
+
+        let mut other = sketch(20);
+        other.add(LlamaToken::new(3), small);
+        other.add(LlamaToken::new(8), small);
+        assert!(other.piece == tokens(&[2, 3, 8]) && other.goes_on(), "other words go their own way");
+    }
+
+    #[test]
+    fn a_sketch_ends_before_what_cannot_be_read_and_a_short_end_is_not_worth_it() {
+        let (said, text) = (tokens(&[1, 2, 3]), tokens(&[1, 2, 3, 4, 5, 6, 99, 7, 8]));
+        let sketch = |text| {
+            let choice = Choice::new(Sampling::Greedy, None);
+            Sketch::new((Sequence(0), 30), (&said[..2], LlamaToken::new(3)), vec![text], choice, 40)
+        };
+        let mut one = sketch(&text);
+        one.add(LlamaToken::new(4), small);
+        assert!(one.piece == tokens(&[3, 4]) && one.goes_on(), "two words before the end of a turn");
+        one.add(LlamaToken::new(99), small);
+        assert!(one.piece == tokens(&[3, 4]) && !one.goes_on());
+        assert_eq!(sketch(&text).most, QUICK, "no longer than a call is quick");
+    }
+}

@@ -2,8 +2,8 @@
 //!
 //! Takes requests whose prompts share their beginnings. The prompts are read one after the other, each in a sequence of
 //! its own that begins as a copy of what is shared. Where one call may do both, the answers to those that are read
-//! already are written meanwhile; where kernels differ, an answer that follows its draft is written at once, and the
-//! others wait until several can be written together. Drafts are checked on the way.
+//! already are written meanwhile; elsewhere a draft is read together with the end of its prompt, and answers that have
+//! left theirs wait until several can be sketched and written together.
 //! Invariants: an answer is what its request alone gives; a prompt is read only when there are cells for it and its
 //! answer; cells are given up, not freed, while others write, so that each answer's lie in order; nothing of these
 //! sequences stays in the context.
@@ -148,7 +148,8 @@ impl Work<'_> {
     fn sketches(&self, writers: &[usize]) -> Vec<Sketch<'_>> {
         let sketch = |at: &usize| {
             let writer = &self.writers[*at];
-            let others = self.writers.iter().enumerate().filter(|(other, _)| other != at).map(|(_, other)| other.said());
+            let others =
+                self.writers.iter().enumerate().filter(|(other, _)| other != at).map(|(_, other)| other.said());
             let said = self.said.iter().rev().map(Vec::as_slice);
             let prompt = self.groups[writer.group].prompt.as_slice();
             (!writer.follows_draft()).then(|| writer.sketch(said.chain(others).chain([prompt]).collect(), self.context))
@@ -162,6 +163,23 @@ impl Work<'_> {
         self.reader.as_ref().map_or(0, unread)
     }
 
+    /// Tokens of the draft that are read together with the end of the prompt that is being read, where that can be: the
+    /// draft is then checked at the price of a few tokens more.
+    fn drafted(&self, rows: Rows) -> usize {
+        let draft = |reader: &Reader| match &self.groups[reader.group].waiting {
+            waiting if waiting.len() == 1 => self.requests[waiting[0]].draft.len(),
+            _ => 0,
+        };
+        let can = !rows.mixes && rows.reads_as_it_writes();
+        self.reader.as_ref().filter(|_| can).map_or(0, |reader| draft(reader).min(rows.most_drafted))
+    }
+
+    /// Whether what is left of the prompt is read by the call that begins to write its answer.
+    fn ends_with_draft(&self, rows: Rows) -> bool {
+        let drafted = self.drafted(rows);
+        drafted > 0 && self.unread() + 1 + drafted <= rows.most_read
+    }
+
     /// What a call reads.
     fn pieces(&self, planned: &Planned) -> Vec<Piece<'_>> {
         let reader = self.reader.as_ref().and_then(|reader| {
@@ -171,8 +189,8 @@ impl Work<'_> {
             Some(piece).filter(|piece| !piece.tokens.is_empty())
         });
         let writer = |at: &usize| {
-            let Writer { sequence, piece, position, .. } = &self.writers[*at];
-            Piece { sequence: *sequence, tokens: piece, position: *position, logits: Logits::From(0) }
+            let Writer { sequence, piece, position, lead, .. } = &self.writers[*at];
+            Piece { sequence: *sequence, tokens: piece, position: *position, logits: Logits::From(*lead) }
         };
         reader.into_iter().chain(planned.writers.iter().map(writer)).collect()
     }
@@ -343,10 +361,10 @@ impl LlamaGenerator {
         self.lost(DOING, "the architecture of the model cannot forget a part".into())
     }
 
-    /// Begins the answers to a prompt that is read but for its last token.
+    /// Begins the answers to a prompt that is read but for its last token, or for what is read together with a draft.
     fn begin_writing(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
         while let Some(Reader { group, sequence, read, started }) = work.reader {
-            let is_read = read + 1 >= work.groups[group].prompt.len();
+            let is_read = work.unread() == 0 || work.ends_with_draft(self.engine.rows());
             let Some(at) = work.groups[group].waiting.front().copied().filter(|_| is_read) else { return Ok(()) };
             // The first was counted when the prompt was begun.
             let fits = work.owed() <= self.engine.free_cells();
@@ -362,7 +380,7 @@ impl LlamaGenerator {
                 self.engine.copy(sequence, own, read).map_err(|source| self.lost(DOING, source))?;
             }
             work.groups[group].waiting.pop_front();
-            let start = Start { at, group, sequence: own, prompt: &work.groups[group].prompt, started };
+            let start = Start { at, group, sequence: own, read, prompt: &work.groups[group].prompt, started };
             work.writers.push(Writer::new(start, &work.requests[at], &self.engine, work.context));
         }
         Ok(())
@@ -375,7 +393,11 @@ impl LlamaGenerator {
         }
         let wasted = self.engine.free_cells().saturating_sub(work.owed());
         let rows = self.engine.rows();
-        let most = if rows.mixes { self.engine.call_limit() } else { self.engine.next_step(work.unread()) };
+        let most = if rows.mixes {
+            self.engine.call_limit()
+        } else {
+            self.engine.next_step(work.unread() + work.drafted(rows))
+        };
         let planned = work.plan(rows, most, wasted);
         if !rows.mixes {
             self.sketch_answers(work, &planned)?;
@@ -411,7 +433,10 @@ impl LlamaGenerator {
         let pieces: Vec<(Sequence, Vec<LlamaToken>)> =
             sketches.into_iter().map(|sketch| (sketch.sequence, sketch.piece)).collect();
         for (sequence, piece) in pieces {
-            work.writers.iter_mut().filter(|writer| writer.sequence == sequence).for_each(|one| one.piece = piece.clone());
+            work.writers
+                .iter_mut()
+                .filter(|writer| writer.sequence == sequence)
+                .for_each(|one| one.piece = piece.clone());
         }
         sketched.map_err(|source| self.lost(DOING, source))
     }

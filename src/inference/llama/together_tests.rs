@@ -125,7 +125,7 @@ fn kinds_of_prompts_in_turn_change_no_bit_of_each_other() {
 fn kinds_of_prompts_in_turn_change_no_bit_of_larger_weights_either() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(path) = weights_of("qwen2.5-coder-1.5b-instruct/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf") else { return };
-    no_bit_changes_for_any_kernels(&path, 512, 2);
+    no_bit_changes_for_any_kernels(&path, &of_context(512), 2);
 }
 
 #[test]
@@ -135,17 +135,31 @@ fn kinds_of_prompts_in_turn_change_no_bit_of_weights_of_four_and_six_bits() {
     let path = folder.path().join("random.gguf");
     random_weights::write(&path, &random_weights::SMALL).unwrap();
     // Every byte is a token.
-    no_bit_changes_for_any_kernels(&path, 2048, 4);
+    no_bit_changes_for_any_kernels(&path, &of_context(2048), 4);
+}
+
+#[test]
+fn kinds_of_prompts_in_turn_change_no_bit_with_flash_attention_and_with_a_small_state() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("random.gguf");
+    random_weights::write(&path, &random_weights::SMALL).unwrap();
+    let (flash_attention, kv_cache) = (FlashAttention::On, KvCache::Q8);
+    no_bit_changes_for_any_kernels(&path, &GeneratorSettings { flash_attention, ..of_context(2048) }, 2);
+    no_bit_changes_for_any_kernels(&path, &GeneratorSettings { kv_cache, ..of_context(2048) }, 2);
+}
+
+fn of_context(context_tokens: usize) -> GeneratorSettings {
+    GeneratorSettings { context_tokens, ..GeneratorSettings::default() }
 }
 
 /// As [`no_bit_changes_in_turn`], with calls for each kind of x86-64 processor, which all of them can compute.
-fn no_bit_changes_for_any_kernels(weights: &Path, context_tokens: usize, turns: usize) {
-    let settings = GeneratorSettings { context_tokens, ..GeneratorSettings::default() };
+fn no_bit_changes_for_any_kernels(weights: &Path, settings: &GeneratorSettings, turns: usize) {
     let of_x86: &[Rows] = if cfg!(target_arch = "x86_64") { &[Rows::TILES, Rows::WIDE_TILES] } else { &[] };
     for rows in of_x86.iter().copied().chain([Rows::for_kernels(&kernel_features().unwrap())]) {
         let load = || {
             let go_on = Box::new(|_| ControlFlow::Continue(()));
-            LlamaGenerator::load_for(rows, "larger", weights, &settings, go_on).unwrap()
+            LlamaGenerator::load_for(rows, "larger", weights, settings, go_on).unwrap()
         };
         no_bit_changes_in_turn(&mut load(), &mut load(), turns);
     }
@@ -164,7 +178,7 @@ fn no_bit_changes_in_turn(generator: &mut LlamaGenerator, fresh: &mut LlamaGener
             let alone = from_nothing(fresh, &request);
             assert_same(&said, &alone, &format!("prompt {number}"));
             assert_eq!(said.narrowest, alone.narrowest, "not even the last bit of a margin");
-            // What was written is read otherwise in a prompt.
+            // What was written comes again in a prompt.
             let mut later = request.clone();
             later.parts.extend([plain(&said.text), plain("\nAnd then?")]);
             let (again, alone) = (answer(generator, &later), from_nothing(fresh, &later));

@@ -29,8 +29,10 @@ pub(super) struct Writer<'a> {
     pub(super) group: usize,
     /// Where its state is.
     pub(super) sequence: Sequence,
-    /// What is read next: the last token that is certain, and guesses.
+    /// What is read next: tokens that are certain, the last of all that are among them, and guesses.
     pub(super) piece: Vec<LlamaToken>,
+    /// Certain tokens before the last one, whose logits nobody asks for.
+    pub(super) lead: usize,
     /// Where the piece begins.
     pub(super) position: usize,
     /// Why it ended, once it has.
@@ -58,8 +60,10 @@ pub(super) struct Start<'p> {
     pub(super) at: usize,
     /// The prompt, by its place among all.
     pub(super) group: usize,
-    /// A sequence that has read all of the prompt but its last token.
+    /// A sequence that has read the beginning of the prompt.
     pub(super) sequence: Sequence,
+    /// How much of it: all but the last token, or less where an answer has a draft that is read together with the rest.
+    pub(super) read: usize,
     /// The prompt.
     pub(super) prompt: &'p [LlamaToken],
     /// Since when it is being read.
@@ -69,7 +73,7 @@ pub(super) struct Start<'p> {
 impl<'a> Writer<'a> {
     /// `room` is how many tokens the context has in all.
     pub(super) fn new(start: Start<'_>, request: &'a GenerateRequest, engine: &Engine, room: usize) -> Self {
-        let Start { at, group, sequence, prompt, started } = start;
+        let Start { at, group, sequence, read, prompt, started } = start;
         let last = prompt.len() - 1;
         let draft: Vec<LlamaToken> = request.draft.iter().copied().map(LlamaToken::new).collect();
         let mut writer = Self {
@@ -77,6 +81,7 @@ impl<'a> Writer<'a> {
             group,
             sequence,
             piece: Vec::new(),
+            lead: 0,
             position: last,
             finish: (request.max_tokens == 0).then_some(Finish::Length),
             prompt: prompt.len(),
@@ -93,6 +98,8 @@ impl<'a> Writer<'a> {
             first_token_at: None,
         };
         writer.go_on_with(prompt[last], room);
+        writer.piece.splice(..0, prompt[read..last].iter().copied());
+        (writer.position, writer.lead) = (read, last - read);
         writer
     }
 
@@ -102,7 +109,7 @@ impl<'a> Writer<'a> {
         if self.finish.is_some() {
             return self.piece.len();
         }
-        for place in 0..self.piece.len() {
+        for place in std::mem::take(&mut self.lead)..self.piece.len() {
             let token = self.choice.next(engine, offset + place);
             self.finish = self.take(token, engine, room);
             if self.finish.is_some() || self.piece.get(place + 1) != Some(&token) {
