@@ -94,7 +94,7 @@ impl Draft {
         self.reach = guesses_after(self.reach, self.piece.len(), at - self.start);
         let left = self.readable.saturating_sub(at).min(room);
         self.piece = if self.matched > at && left > 0 {
-            self.tokens[at..at + Rows::share(left, self.rows.most_drafted)].to_vec()
+            self.tokens[at..at + Rows::share(left, self.rows.drafted_after(at))].to_vec()
         } else if !self.rows.mixes {
             vec![token]
         } else {

@@ -24,6 +24,7 @@ mod needs;
 mod pace;
 mod rows;
 mod score;
+mod single;
 mod sketch;
 mod slots;
 mod states;
@@ -40,18 +41,15 @@ use serde::{Deserialize, Serialize};
 
 use self::beginnings::Beginnings;
 use self::choice::Choice;
-use self::draft::Draft;
 use self::engine::{Engine, EngineError, Logits, Piece, Sequence};
 pub(super) use self::gpu::all_gpus;
 pub use self::loading::kernel_features;
 use self::loading::kernel_features_for;
 use self::rows::{Call, Rows};
-use self::sketch::Sketch;
 use self::slots::{SHARED, Slots};
-use self::stream::TextStream;
 use super::{
-    CompareRequest, Compared, Completion, DeviceChoice, Finish, Generate, GenerateEvent, GenerateRequest,
-    GeneratorIdentity, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, Special,
+    CompareRequest, Compared, Completion, DeviceChoice, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
+    InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, Special,
 };
 use crate::base::{CancelToken, Canceled, Millis};
 use crate::inference::memory::check_address_space;
@@ -130,16 +128,6 @@ impl std::fmt::Debug for LlamaGenerator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LlamaGenerator").field("identity", &self.identity).finish_non_exhaustive()
     }
-}
-
-/// How a generation ended and what it gave.
-struct Generated {
-    text: String,
-    tokens: Vec<LlamaToken>,
-    finish: Finish,
-    first_token_at: Option<Instant>,
-    drafted: usize,
-    narrowest: Option<f32>,
 }
 
 impl LlamaGenerator {
@@ -474,79 +462,6 @@ impl LlamaGenerator {
         self.slots.empty_all();
         let step = self.engine.read_step();
         kept.chunks(step).try_for_each(|piece| self.decode(Call::Reading, piece, Logits::None, "reading the prompt"))
-    }
-
-    /// Generates after what was read last.
-    fn continue_text(
-        &mut self,
-        request: &GenerateRequest,
-        mut choice: Choice,
-        cancel: &CancelToken,
-        on_event: &mut dyn FnMut(GenerateEvent<'_>),
-    ) -> Result<Generated, InferenceError> {
-        let mut draft = Draft::new(&request.draft, &self.engine);
-        let mut stream = TextStream::new(&request.stop);
-        let mut tokens = Vec::new();
-        let mut first_token_at = None;
-        let prompt = self.slots.current().len();
-        let finish = loop {
-            if tokens.len() >= request.max_tokens {
-                break Finish::Length;
-            }
-            cancel.check()?;
-            let token = choice.next(&self.engine, draft.place);
-            first_token_at.get_or_insert_with(Instant::now);
-            tokens.push(token);
-            draft.compare(tokens.len() - 1, token);
-            if self.engine.ends_generation(token) {
-                break Finish::End;
-            }
-            let stopped = stream.push(&self.engine.piece(token), &mut |text| on_event(GenerateEvent::Text(text)));
-            if stopped {
-                break Finish::Stop;
-            }
-            if prompt + tokens.len() > self.identity.context_tokens {
-                break Finish::Length;
-            }
-            let at = tokens.len() - 1;
-            self.advance((&tokens, prompt), request.max_tokens - at, &mut draft, &choice)?;
-        };
-        let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
-        let (drafted, narrowest) = (draft.matched, choice.narrowest);
-        Ok(Generated { text, tokens, finish, first_token_at, drafted, narrowest })
-    }
-
-    /// Takes the last of these tokens, which were said after `prompt` tokens, into the state, where a guess has not
-    /// brought it there yet. Then the logits of `draft.place` choose the next one. `wanted` is how many tokens of the
-    /// answer may come from this one on.
-    fn advance(
-        &mut self,
-        (tokens, prompt): (&[LlamaToken], usize),
-        wanted: usize,
-        draft: &mut Draft,
-        choice: &Choice,
-    ) -> Result<(), InferenceError> {
-        let Some((token, said)) = tokens.split_last() else { return Ok(()) };
-        let (token, at) = (*token, said.len());
-        if draft.has_read(at, token) {
-            draft.go_to(at);
-            return Ok(());
-        }
-        if self.slots.current().len() > prompt + at {
-            self.rewind(prompt + at)?;
-        }
-        let before = self.slots.current();
-        let room = wanted.min(self.identity.context_tokens - before.len());
-        let mut piece = draft.next_piece((at, token), before, room, &self.engine).to_vec();
-        if piece.len() == 1 && !self.engine.rows().mixes {
-            let place = (self.slots.sequence(), before.len());
-            let mut sketch = Sketch::new(place, (said, token), vec![before], choice.clone(), room);
-            let sketched = self.engine.sketch(std::slice::from_mut(&mut sketch));
-            piece = sketch.piece;
-            sketched.map_err(|source| self.lost("generating", source))?;
-            draft.read_instead(&piece);
-        }
-        self.decode(Call::Writing, &piece, Logits::From(0), "generating")
     }
 }
 

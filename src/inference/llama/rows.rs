@@ -184,6 +184,11 @@ impl Rows {
         (1..=self.most_judged.min(most / pieces.max(1))).rev().find(fits).unwrap_or(1)
     }
 
+    /// Tokens of a draft in a call, at most, after so many that were right: one that holds probably goes on to.
+    pub(super) fn drafted_after(self, right: usize) -> usize {
+        if right == 0 || self.mixes { self.most_drafted } else { self.most_judged }
+    }
+
     /// Tokens to read in the next call where so many are left and a call has `most`: the calls are alike, since one of
     /// few tokens takes almost as long as one of many.
     pub(super) fn share(left: usize, most: usize) -> usize {

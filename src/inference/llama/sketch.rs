@@ -17,6 +17,9 @@ use super::rows::{Call, QUICK};
 /// Tokens in a row that an answer has in common with another text, to be believed to go on like that.
 const IN_COMMON: usize = 4;
 
+/// As many, to be believed to go on for long.
+const LONG_IN_COMMON: usize = 12;
+
 /// Tokens that what follows there must have to be worth it, unless there is no room for more.
 const WORTH: usize = 4;
 
@@ -38,19 +41,22 @@ pub(super) struct Sketch<'a> {
     done: bool,
     /// Tokens of the piece at most.
     most: usize,
+    /// The same where it surely repeats a text.
+    longest: usize,
 }
 
 impl<'a> Sketch<'a> {
-    /// Of an answer that `said` something and goes on with `token` at `position`; `room` tokens may come from there on.
+    /// Of an answer that `said` something and goes on with `token` at `position`; `room` tokens may come from there on,
+    /// and what is read of a text that it repeats has `longest` at most.
     pub(super) fn new(
         (sequence, position): (Sequence, usize),
         (said, token): (&'a [LlamaToken], LlamaToken),
         texts: Vec<&'a [LlamaToken]>,
         choice: Choice,
-        room: usize,
+        (room, longest): (usize, usize),
     ) -> Self {
-        let most = QUICK.min(room);
-        Self { sequence, position, said, piece: vec![token], choice, texts, done: false, most }
+        let (most, longest) = (QUICK.min(room), longest.min(room));
+        Self { sequence, position, said, piece: vec![token], choice, texts, done: false, most, longest }
     }
 
     fn goes_on(&self) -> bool {
@@ -64,8 +70,9 @@ impl<'a> Sketch<'a> {
             return;
         }
         self.piece.push(token);
-        let room = self.most.saturating_sub(self.piece.len());
-        let followed = self.followed().unwrap_or_default();
+        let Some((followed, in_common)) = self.followed() else { return };
+        let most = if in_common >= LONG_IN_COMMON { self.longest } else { self.most };
+        let room = most.saturating_sub(self.piece.len());
         let followed = &followed[..followed.len().min(room)];
         let followed = &followed[..readable(followed)];
         if followed.len() >= WORTH.min(room) {
@@ -74,13 +81,17 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// What followed the last tokens where they were said before.
-    fn followed(&self) -> Option<&'a [LlamaToken]> {
-        let of_said = IN_COMMON.saturating_sub(self.piece.len()).min(self.said.len());
-        let of_piece = &self.piece[self.piece.len().saturating_sub(IN_COMMON)..];
-        let last = [&self.said[self.said.len() - of_said..], of_piece].concat();
+    /// What followed the last tokens where they were said before, and how many in a row they have in common there.
+    fn followed(&self) -> Option<(&'a [LlamaToken], usize)> {
+        let said = || self.piece.iter().rev().chain(self.said.iter().rev());
+        let mut last: Vec<LlamaToken> = said().take(IN_COMMON).copied().collect();
+        last.reverse();
         let known = last.len() == IN_COMMON;
-        self.texts.iter().filter(|_| known).find_map(|text| went_on(text, &last))
+        self.texts.iter().filter(|_| known).find_map(|text| {
+            let followed = went_on(text, &last)?;
+            let before = text[..text.len() - followed.len()].iter().rev();
+            Some((followed, before.zip(said()).take_while(|(a, b)| a == b).count()))
+        })
     }
 }
 
@@ -138,7 +149,13 @@ mod tests {
         let said = tokens(&[1]);
         let place = (Sequence(0), 30);
         let sketch = |room| {
-            Sketch::new(place, (&said, LlamaToken::new(2)), vec![&text], Choice::new(Sampling::Greedy, None), room)
+            Sketch::new(
+                place,
+                (&said, LlamaToken::new(2)),
+                vec![&text],
+                Choice::new(Sampling::Greedy, None),
+                (room, 48),
+            )
         };
         let mut one = sketch(20);
         one.add(LlamaToken::new(3), small);
@@ -158,11 +175,23 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_is_repeated_for_long_is_read_for_long() {
+        let text: Vec<LlamaToken> = (1..80).map(LlamaToken::new).collect();
+        for (said, read) in [(4, QUICK), (LONG_IN_COMMON, 48)] {
+            let (said, token) = (&text[..said], text[said]);
+            let choice = Choice::new(Sampling::Greedy, None);
+            let mut sketch = Sketch::new((Sequence(0), 9), (said, token), vec![&text], choice, (70, 48));
+            sketch.add(text[said.len() + 1], small);
+            assert_eq!(sketch.piece, text[said.len()..said.len() + read]);
+        }
+    }
+
+    #[test]
     fn a_sketch_ends_before_what_cannot_be_read_and_a_short_end_is_not_worth_it() {
         let (said, text) = (tokens(&[1, 2, 3]), tokens(&[1, 2, 3, 4, 5, 6, 99, 7, 8]));
         let sketch = |text| {
             let choice = Choice::new(Sampling::Greedy, None);
-            Sketch::new((Sequence(0), 30), (&said[..2], LlamaToken::new(3)), vec![text], choice, 40)
+            Sketch::new((Sequence(0), 30), (&said[..2], LlamaToken::new(3)), vec![text], choice, (40, 48))
         };
         let mut one = sketch(&text);
         one.add(LlamaToken::new(4), small);

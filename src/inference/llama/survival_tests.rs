@@ -5,8 +5,10 @@ use std::sync::PoisonError;
 
 use super::gguf::made::{Made, header};
 use super::layout::Layout;
+use super::stream::TextStream;
 use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, template, weights};
 use super::*;
+use crate::inference::Finish;
 use crate::inference::{ChatTemplate, Reread, Sampling};
 
 fn load_file(path: &Path) -> Result<LlamaGenerator, InferenceError> {

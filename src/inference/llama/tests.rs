@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::*;
 use crate::base::CancelSource;
+use crate::inference::Finish;
 use crate::inference::{COMPARED_TOKENS, Measure, Reread, Sampling, Special, drops};
 
 /// Two contexts at once on few cores take longer than one after the other.

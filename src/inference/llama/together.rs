@@ -145,14 +145,17 @@ impl Work<'_> {
     }
 
     /// Outlines of these answers, but for one that follows its draft.
-    fn sketches(&self, writers: &[usize]) -> Vec<Sketch<'_>> {
+    fn sketches(&self, writers: &[usize], rows: Rows) -> Vec<Sketch<'_>> {
+        // The pieces of a call are filled up to be equally long.
+        let longest = if writers.len() == 1 { rows.most_drafted } else { QUICK };
         let sketch = |at: &usize| {
             let writer = &self.writers[*at];
             let others =
                 self.writers.iter().enumerate().filter(|(other, _)| other != at).map(|(_, other)| other.said());
             let said = self.said.iter().rev().map(Vec::as_slice);
             let prompt = self.groups[writer.group].prompt.as_slice();
-            (!writer.follows_draft()).then(|| writer.sketch(said.chain(others).chain([prompt]).collect(), self.context))
+            (!writer.follows_draft())
+                .then(|| writer.sketch(said.chain(others).chain([prompt]).collect(), self.context, longest))
         };
         writers.iter().filter_map(sketch).collect()
     }
@@ -428,7 +431,7 @@ impl LlamaGenerator {
 
     /// Sketches what comes next in the answers that are planned.
     fn sketch_answers(&mut self, work: &mut Work<'_>, planned: &Planned) -> Result<(), InferenceError> {
-        let mut sketches = work.sketches(&planned.writers);
+        let mut sketches = work.sketches(&planned.writers, self.engine.rows());
         let sketched = if sketches.is_empty() { Ok(()) } else { self.engine.sketch(&mut sketches) };
         let pieces: Vec<(Sequence, Vec<LlamaToken>)> =
             sketches.into_iter().map(|sketch| (sketch.sequence, sketch.piece)).collect();

@@ -12,6 +12,7 @@ mod random_weights;
 use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, weights_of};
 use super::*;
 use crate::base::CancelSource;
+use crate::inference::Finish;
 use crate::inference::Sampling;
 
 /// Facts of a small harbour, and what may be asked of them.

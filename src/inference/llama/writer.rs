@@ -145,7 +145,7 @@ impl<'a> Writer<'a> {
         let from = self.tokens.len();
         let guesses = room.saturating_sub(self.position + 1);
         let left = if self.follows_draft() { self.readable.saturating_sub(from).min(guesses) } else { 0 };
-        let most = if self.rows.mixes { MOST_GUESSES + 1 } else { self.rows.most_drafted };
+        let most = if self.rows.mixes { MOST_GUESSES + 1 } else { self.rows.drafted_after(from) };
         let read = Rows::share(left + 1, most) - 1;
         self.piece = [&[token], self.draft.get(from..from + read).unwrap_or_default()].concat();
     }
@@ -155,12 +155,13 @@ impl<'a> Writer<'a> {
         self.finish.is_none() && !self.draft.is_empty() && self.matched == self.tokens.len()
     }
 
-    /// An outline of what comes next, where that is not known; `texts` are those that it may repeat.
-    pub(super) fn sketch<'s>(&'s self, mut texts: Vec<&'s [LlamaToken]>, room: usize) -> Sketch<'s> {
+    /// An outline of what comes next, where that is not known; `texts` are those that it may repeat, of
+    /// which the next call reads `longest` tokens at most.
+    pub(super) fn sketch<'s>(&'s self, mut texts: Vec<&'s [LlamaToken]>, room: usize, longest: usize) -> Sketch<'s> {
         texts.push(&self.tokens);
         let (token, said) = (self.piece[0], &self.tokens[..self.tokens.len().saturating_sub(1)]);
         let room = room.saturating_sub(self.position).min(self.max_tokens.saturating_sub(self.tokens.len()) + 1);
-        Sketch::new((self.sequence, self.position), (said, token), texts, self.choice.clone(), room)
+        Sketch::new((self.sequence, self.position), (said, token), texts, self.choice.clone(), (room, longest))
     }
 
     /// What it said so far.
