@@ -436,10 +436,9 @@ impl LlamaGenerator {
         let pieces: Vec<(Sequence, Vec<LlamaToken>)> =
             sketches.into_iter().map(|sketch| (sketch.sequence, sketch.piece)).collect();
         for (sequence, piece) in pieces {
-            work.writers
-                .iter_mut()
-                .filter(|writer| writer.sequence == sequence)
-                .for_each(|one| one.piece = piece.clone());
+            if let Some(writer) = work.writers.iter_mut().find(|writer| writer.sequence == sequence) {
+                writer.piece = piece;
+            }
         }
         sketched.map_err(|source| self.lost(DOING, source))
     }
