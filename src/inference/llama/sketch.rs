@@ -99,12 +99,9 @@ impl Engine {
     /// Sketches the next tokens of these answers.
     pub(super) fn sketch(&mut self, sketches: &mut [Sketch<'_>]) -> Result<(), Cause> {
         let sketched = self.sketch_on(sketches);
-        for Sketch { sequence, position, .. } in sketches {
-            if !self.forget_from(*sequence, *position) {
-                return Err(EngineError::Unforgetting.into());
-            }
-        }
-        sketched
+        let stuck = sketches.iter().filter(|one| !self.forget_from(one.sequence, one.position)).count();
+        sketched?;
+        if stuck == 0 { Ok(()) } else { Err(EngineError::Unforgetting.into()) }
     }
 
     fn sketch_on(&mut self, sketches: &mut [Sketch<'_>]) -> Result<(), Cause> {

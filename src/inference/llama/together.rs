@@ -130,7 +130,7 @@ impl Work<'_> {
     }
 
     /// As [`plan`](Self::plan), where a call either reads or writes.
-    fn plan_apart(&mut self, rows: Rows, most: usize) -> Planned {
+    fn plan_apart(&self, rows: Rows, most: usize) -> Planned {
         let writing = |writers| Planned { call: Call::Writing, budget: 0, writers };
         if let Some(sure) = self.writers.iter().position(Writer::follows_draft) {
             return writing(vec![sure]);

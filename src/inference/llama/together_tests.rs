@@ -12,8 +12,7 @@ mod random_weights;
 use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, weights_of};
 use super::*;
 use crate::base::CancelSource;
-use crate::inference::Finish;
-use crate::inference::Sampling;
+use crate::inference::{Finish, Sampling};
 
 /// Facts of a small harbour, and what may be asked of them.
 const FACTS: [(&str, &str); 5] = [
@@ -131,23 +130,25 @@ fn kinds_of_prompts_in_turn_change_no_bit_of_larger_weights_either() {
 
 #[test]
 fn kinds_of_prompts_in_turn_change_no_bit_of_weights_of_four_and_six_bits() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("random.gguf");
-    random_weights::write(&path, &random_weights::SMALL).unwrap();
-    // Every byte is a token.
-    no_bit_changes_for_any_kernels(&path, &of_context(2048), 4);
+    no_bit_changes_of_random_weights(&[of_context(2048)], 4);
 }
 
 #[test]
 fn kinds_of_prompts_in_turn_change_no_bit_with_flash_attention_and_with_a_small_state() {
+    let (flash_attention, kv_cache) = (FlashAttention::On, KvCache::Q8);
+    let flash = GeneratorSettings { flash_attention, ..of_context(2048) };
+    no_bit_changes_of_random_weights(&[flash, GeneratorSettings { kv_cache, ..of_context(2048) }], 2);
+}
+
+/// As [`no_bit_changes_for_any_kernels`], for weights of which every byte is a token.
+fn no_bit_changes_of_random_weights(each: &[GeneratorSettings], turns: usize) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("random.gguf");
     random_weights::write(&path, &random_weights::SMALL).unwrap();
-    let (flash_attention, kv_cache) = (FlashAttention::On, KvCache::Q8);
-    no_bit_changes_for_any_kernels(&path, &GeneratorSettings { flash_attention, ..of_context(2048) }, 2);
-    no_bit_changes_for_any_kernels(&path, &GeneratorSettings { kv_cache, ..of_context(2048) }, 2);
+    for settings in each {
+        no_bit_changes_for_any_kernels(&path, settings, turns);
+    }
 }
 
 fn of_context(context_tokens: usize) -> GeneratorSettings {

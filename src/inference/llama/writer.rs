@@ -155,8 +155,8 @@ impl<'a> Writer<'a> {
         self.finish.is_none() && !self.draft.is_empty() && self.matched == self.tokens.len()
     }
 
-    /// An outline of what comes next, where that is not known; `texts` are those that it may repeat, of
-    /// which the next call reads `longest` tokens at most.
+    /// An outline of what comes next, where that is not known; `texts` are those that it may repeat, and the next call
+    /// reads `longest` tokens of one at most.
     pub(super) fn sketch<'s>(&'s self, mut texts: Vec<&'s [LlamaToken]>, room: usize, longest: usize) -> Sketch<'s> {
         texts.push(&self.tokens);
         let (token, said) = (self.piece[0], &self.tokens[..self.tokens.len().saturating_sub(1)]);
