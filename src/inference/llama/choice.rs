@@ -49,6 +49,17 @@ impl Choice {
         Self { way, narrowest: None }
     }
 
+    /// Whether it chooses the same token as `other` where the logits are the same.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        // Without noise a token is drawn as the likeliest is.
+        let noise = |way: &Way| match way {
+            Way::Likeliest => Some((0, 0, 0)),
+            Way::Drawn { temperature, seed, drawn } => Some((temperature.to_bits(), *seed, *drawn)),
+            Way::Held(_) => None,
+        };
+        noise(&self.way).is_some_and(|mine| noise(&other.way) == Some(mine))
+    }
+
     /// The token after the one at `place` of the engine's last call.
     pub(super) fn next(&mut self, engine: &Engine, place: usize) -> LlamaToken {
         let Likeliest { token, margin } = match &mut self.way {
@@ -115,6 +126,14 @@ mod tests {
                 assert!((count - power / sum).abs() < 0.015, "{counts:?} at {temperature}");
             }
         }
+    }
+
+    #[test]
+    fn choices_are_alike_where_the_same_noise_comes_next() {
+        let drawn = |seed| Choice::new(Sampling::Seeded { temperature: 0.7, seed }, None);
+        let likeliest = || Choice::new(Sampling::Greedy, None);
+        assert!(likeliest().is_like(&likeliest()) && drawn(3).is_like(&drawn(3)));
+        assert!(!drawn(3).is_like(&drawn(4)) && !drawn(3).is_like(&likeliest()));
     }
 
     #[test]

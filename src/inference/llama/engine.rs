@@ -275,7 +275,7 @@ impl Engine {
         let placement = Placement::of(&with_gpus, shape.layers, &gpus, settings.gpu_layers);
         let rows = if placement.is_some() { Rows::GPU } else { on_processor };
         let rows = rows.with_attention(settings);
-        let layout = Layout::of(rows, &shape, settings, context);
+        let layout = Layout::of(rows, &shape, settings, context, available_memory());
         let needed = layout.needs(&shape, settings, context, rows);
         Ok(Placed { needed, placement, rows, layout })
     }

@@ -25,7 +25,10 @@ const SPARE_CELLS: usize = 1024;
 const FEWEST: usize = 2;
 
 /// What the states of all sequences take at most where each has a memory of its own and there are more than at least.
-const MOST_STATE: u64 = 640 << 20;
+const MOST_STATE: u64 = 1792 << 20;
+
+/// The share of the memory that is left which a model takes at most, in the same case.
+const SHARE: u64 = 2;
 
 /// llama.cpp makes the memory of a sequence a multiple of so many cells.
 const CELLS: usize = 256;
@@ -43,16 +46,22 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// For calls as `rows` has them, of a model of this `shape`.
-    pub(super) fn of(rows: Rows, shape: &Shape, settings: &GeneratorSettings, context_tokens: usize) -> Self {
+    /// For calls as `rows` has them, of a model of this `shape`, on a machine with so many bytes `left`, if it says so.
+    pub(super) fn of(
+        rows: Rows,
+        shape: &Shape,
+        settings: &GeneratorSettings,
+        context_tokens: usize,
+        left: Option<u64>,
+    ) -> Self {
         if rows.mixes {
             return Self::Shared;
         }
         let fits = |others: &usize| {
-            let layout = Self::Apart { others: *others };
-            layout.needs(shape, settings, context_tokens, rows).state <= MOST_STATE
+            let needs = Self::Apart { others: *others }.needs(shape, settings, context_tokens, rows);
+            needs.state <= MOST_STATE && left.is_none_or(|left| needs.total() <= left / SHARE)
         };
-        Self::Apart { others: Some(rows.most_answers).filter(fits).unwrap_or(FEWEST) }
+        Self::Apart { others: (FEWEST..=rows.most_answers).rev().find(fits).unwrap_or(FEWEST) }
     }
 
     /// Sequences whose states are told apart. Where they share their memory: the slots, one to try things out, those of
@@ -135,12 +144,14 @@ mod tests {
 
     #[test]
     fn fewer_answers_are_written_at_once_where_a_state_is_large() {
-        let of = |rows, shape: &Shape| Layout::of(rows, shape, &GeneratorSettings::default(), 4096);
+        let of = |rows, shape: &Shape, left| Layout::of(rows, shape, &GeneratorSettings::default(), 4096, left);
         let (small, large) = (shape(56), shape(256));
-        assert_eq!(of(Rows::FOURS, &small), Layout::Shared);
-        assert_eq!(of(Rows::WIDE_TILES, &small), Layout::Apart { others: 3 });
-        assert_eq!(of(Rows::WIDE_TILES, &large), Layout::Apart { others: 2 });
-        assert_eq!(of(Rows::TILES, &small), Layout::Apart { others: 3 });
+        assert_eq!(of(Rows::FOURS, &small, None), Layout::Shared);
+        assert_eq!(of(Rows::WIDE_TILES, &small, None), Layout::Apart { others: 5 });
+        assert_eq!(of(Rows::WIDE_TILES, &large, None), Layout::Apart { others: 2 });
+        assert_eq!(of(Rows::TILES, &small, Some(16 << 30)), Layout::Apart { others: 5 });
+        assert_eq!(of(Rows::TILES, &small, Some(4 << 30)), Layout::Apart { others: 4 }, "half of it is left to others");
+        assert_eq!(of(Rows::TILES, &small, Some(1 << 30)), Layout::Apart { others: 2 }, "never fewer");
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Rows {
         most_read: 128,
         most_judged: 128,
         most_drafted: 48,
-        most_answers: 3,
+        most_answers: 5,
         mixes: false,
         ..Self::FOURS
     };

@@ -144,20 +144,28 @@ impl Work<'_> {
         writing(writers)
     }
 
-    /// Outlines of these answers, but for one that follows its draft.
-    fn sketches(&self, writers: &[usize], rows: Rows) -> Vec<Sketch<'_>> {
+    /// Each of these answers with the one that is sketched for it: the first that says the same. One that follows its
+    /// draft has none.
+    fn sketched_by(&self, writers: &[usize]) -> Vec<(usize, usize)> {
+        let going = || writers.iter().copied().filter(|at| !self.writers[*at].follows_draft());
+        let first =
+            |at: usize| going().find(|other| *other == at || self.writers[at].says_the_same_as(&self.writers[*other]));
+        going().filter_map(|at| Some((at, first(at)?))).collect()
+    }
+
+    /// Outlines of these answers, of which `together` are read in one call.
+    fn sketches(&self, writers: &[usize], together: usize, rows: Rows) -> Vec<Sketch<'_>> {
         // The pieces of a call are filled up to be equally long.
-        let longest = if writers.len() == 1 { rows.most_drafted } else { QUICK };
+        let longest = if together == 1 { rows.most_drafted } else { QUICK };
         let sketch = |at: &usize| {
             let writer = &self.writers[*at];
             let others =
                 self.writers.iter().enumerate().filter(|(other, _)| other != at).map(|(_, other)| other.said());
             let said = self.said.iter().rev().map(Vec::as_slice);
             let prompt = self.groups[writer.group].prompt.as_slice();
-            (!writer.follows_draft())
-                .then(|| writer.sketch(said.chain(others).chain([prompt]).collect(), self.context, longest))
+            writer.sketch(said.chain(others).chain([prompt]).collect(), self.context, longest)
         };
-        writers.iter().filter_map(sketch).collect()
+        writers.iter().map(sketch).collect()
     }
 
     /// Tokens that are still to be read of the prompt that is being read, but for its last one.
@@ -393,6 +401,8 @@ impl LlamaGenerator {
     fn step(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
         if self.engine.rows().mixes {
             work.guess(|tokens| readable(tokens, &self.engine));
+        } else if work.unread() == 0 {
+            self.draw_together(work)?;
         }
         let wasted = self.engine.free_cells().saturating_sub(work.owed());
         let rows = self.engine.rows();
@@ -429,15 +439,39 @@ impl LlamaGenerator {
         Ok(())
     }
 
+    /// Moves answers whose sequences do not lie beside those of others, as far as there is room beside them.
+    fn draw_together(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
+        let sequences: Vec<usize> = work.writers.iter().map(|writer| writer.sequence.0).collect();
+        let run = side_by_side(&sequences);
+        let Some((mut first, mut last)) = run.first().map(|at| sequences[*at]).zip(run.last().map(|at| sequences[*at]))
+        else {
+            return Ok(());
+        };
+        for at in (0..sequences.len()).filter(|at| !run.contains(at)) {
+            let beside = |free: &Sequence| free.0 + 1 == first || free.0 == last + 1;
+            let Some(place) = work.free.iter().position(beside) else { return Ok(()) };
+            let (from, to) = (work.writers[at].sequence, work.free[place]);
+            let copied = self.engine.copy(from, to, work.writers[at].position);
+            copied.map_err(|source| self.lost(DOING, source))?;
+            if !self.engine.give_up_from(from, 0) {
+                return Err(self.unforgetting());
+            }
+            (work.writers[at].sequence, work.free[place]) = (to, from);
+            (first, last) = (first.min(to.0), last.max(to.0));
+        }
+        Ok(())
+    }
+
     /// Sketches what comes next in the answers that are planned.
     fn sketch_answers(&mut self, work: &mut Work<'_>, planned: &Planned) -> Result<(), InferenceError> {
-        let mut sketches = work.sketches(&planned.writers, self.engine.rows());
+        let by = work.sketched_by(&planned.writers);
+        let first: Vec<usize> = by.iter().filter(|(at, first)| at == first).map(|(at, _)| *at).collect();
+        let mut sketches = work.sketches(&first, planned.writers.len(), self.engine.rows());
         let sketched = if sketches.is_empty() { Ok(()) } else { self.engine.sketch(&mut sketches) };
-        let pieces: Vec<(Sequence, Vec<LlamaToken>)> =
-            sketches.into_iter().map(|sketch| (sketch.sequence, sketch.piece)).collect();
-        for (sequence, piece) in pieces {
-            if let Some(writer) = work.writers.iter_mut().find(|writer| writer.sequence == sequence) {
-                writer.piece = piece;
+        let pieces: Vec<Vec<LlamaToken>> = sketches.into_iter().map(|sketch| sketch.piece).collect();
+        for (at, sketched_by) in by {
+            if let Some(place) = first.iter().position(|one| *one == sketched_by) {
+                work.writers[at].read_next(&pieces[place], work.context);
             }
         }
         sketched.map_err(|source| self.lost(DOING, source))

@@ -270,13 +270,15 @@ fn more_answers_than_sequences_are_each_what_they_are_alone_in_either_layout() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     for load in [load, load_sharing] {
         let (Some(mut generator), Some(mut fresh)) = (load(512), load(512)) else { return };
-        let seeded = |request: GenerateRequest, seed| GenerateRequest {
+        let seeded = |request: GenerateRequest, (seed, max_tokens)| GenerateRequest {
             sampling: Sampling::Seeded { temperature: 0.9, seed },
-            max_tokens: 5 + usize::try_from(seed).unwrap(),
+            max_tokens,
             ..request
         };
-        // Answers to one prompt that end one after the other, between such as are alone with theirs.
-        let several = |number: usize| (0..5).map(move |seed| seeded(prompt(number), seed));
+        // Answers to one prompt, some of them alike, of which those in the middle end first, between such as are alone
+        // with theirs.
+        let ends = [(0, 17), (1, 6), (2, 12), (1, 8), (0, 16)];
+        let several = |number: usize| ends.map(|end| seeded(prompt(number), end)).into_iter();
         let requests: Vec<GenerateRequest> =
             several(0).chain([prompt(1)]).chain(several(2)).chain([prompt(3), prompt(4)]).collect();
         let together = each(&mut generator, &requests);

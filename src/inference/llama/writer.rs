@@ -21,6 +21,9 @@ use crate::inference::{Completion, Finish, GenerateRequest};
 /// Tokens in a row that an answer has in common with what was said elsewhere, to be believed to go on like that.
 const IN_COMMON: usize = 2;
 
+/// Tokens that two answers have said alike, to be believed to go on alike.
+const SAME: usize = 4;
+
 /// An answer on the way.
 pub(super) struct Writer<'a> {
     /// The request, by its place among all.
@@ -160,8 +163,23 @@ impl<'a> Writer<'a> {
     pub(super) fn sketch<'s>(&'s self, mut texts: Vec<&'s [LlamaToken]>, room: usize, longest: usize) -> Sketch<'s> {
         texts.push(&self.tokens);
         let (token, said) = (self.piece[0], &self.tokens[..self.tokens.len().saturating_sub(1)]);
-        let room = room.saturating_sub(self.position).min(self.max_tokens.saturating_sub(self.tokens.len()) + 1);
-        Sketch::new((self.sequence, self.position), (said, token), texts, self.choice.clone(), (room, longest))
+        let rooms = (self.room(room), longest);
+        Sketch::new((self.sequence, self.position), (said, token), texts, self.choice.clone(), rooms)
+    }
+
+    /// Has `piece` read next, which begins with its last token, as far as there is room for it.
+    pub(super) fn read_next(&mut self, piece: &[LlamaToken], room: usize) {
+        self.piece = piece[..piece.len().min(self.room(room))].to_vec();
+    }
+
+    /// Tokens that may be read from its last one on.
+    fn room(&self, context: usize) -> usize {
+        context.saturating_sub(self.position).min(self.max_tokens.saturating_sub(self.tokens.len()) + 1)
+    }
+
+    /// Whether it has said for a while what `other` has, and chooses alike, so that it probably goes on alike.
+    pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
+        self.tokens.len() >= SAME && self.tokens == other.tokens && self.choice.is_like(&other.choice)
     }
 
     /// What it said so far.
