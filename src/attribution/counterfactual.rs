@@ -248,8 +248,10 @@ impl Explainer<'_, '_> {
             return Err(error);
         }
         generated.map_err(|source| {
-            let first = left_out.iter().find(|one| !one.answers.is_empty());
-            AttributionError::generating(first.map_or(&[], |one| one.hits.as_slice()), source)
+            // Several are written at the same time: only of a single one it is known that it failed.
+            let mut left = left_out.iter().filter(|one| !one.answers.is_empty());
+            let failed = left.next().filter(|_| left.next().is_none());
+            AttributionError::generating(failed.map_or(&[], |one| one.hits.as_slice()), source)
         })?;
         let compared = findings.timings_ms.compare.0 - before.0;
         let spent = (Millis::from(started.elapsed()).0 - compared).max(0.0);

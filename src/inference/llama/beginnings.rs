@@ -5,7 +5,7 @@
 //! and every byte is as it was written; a file that is damaged, foreign or cannot be read counts as none, and is written
 //! anew; files appear whole or not at all; together they take at most [`MOST_BYTES`], the longest unused go first.
 //! A checksum guards against damage, not against someone who can write to the data folder.
-//! Not here: what a state is made of (`engine`), which tokens prompts begin with, and when (`mod`).
+//! Not here: what a state is made of (`states`), which tokens prompts begin with, and when (`mod`).
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

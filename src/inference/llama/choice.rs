@@ -134,6 +134,11 @@ mod tests {
         let likeliest = || Choice::new(Sampling::Greedy, None);
         assert!(likeliest().is_like(&likeliest()) && drawn(3).is_like(&drawn(3)));
         assert!(!drawn(3).is_like(&drawn(4)) && !drawn(3).is_like(&likeliest()));
+        let mut later = drawn(3);
+        if let Way::Drawn { drawn, .. } = &mut later.way {
+            *drawn += 1;
+        }
+        assert!(!later.is_like(&drawn(3)));
     }
 
     #[test]

@@ -53,6 +53,9 @@ const MIXED_CALL: usize = 60;
 /// What llama.cpp says of a call that was ended.
 const ENDED: i32 = 2;
 
+/// A model takes at most one part in so many of the memory that is left where it can do with less.
+const SHARE: u64 = 2;
+
 /// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
 const SMALLEST_CONTEXT: usize = 256;
 
@@ -271,11 +274,12 @@ impl Engine {
         let trained = usize::try_from(shape.trained).unwrap_or(usize::MAX);
         let context = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
         let gpus = settings.device().gpus()?;
-        let with_gpus = Layout::Shared.needs(&shape, settings, context, Rows::GPU);
+        let on_gpus = Rows::GPU.with_attention(settings);
+        let with_gpus = Layout::Shared.needs(&shape, settings, context, on_gpus);
         let placement = Placement::of(&with_gpus, shape.layers, &gpus, settings.gpu_layers);
         let rows = if placement.is_some() { Rows::GPU } else { on_processor };
         let rows = rows.with_attention(settings);
-        let layout = Layout::of(rows, &shape, settings, context, available_memory());
+        let layout = Layout::of(rows, &shape, settings, context, |needs| Self::has_room(needs, settings));
         let needed = layout.needs(&shape, settings, context, rows);
         Ok(Placed { needed, placement, rows, layout })
     }
@@ -283,6 +287,13 @@ impl Engine {
     /// What of the model is on GPUs.
     pub(super) fn placement(&self) -> Option<&Placement> {
         self.placement.as_ref()
+    }
+
+    /// Whether a model with these needs leaves others their share of the memory; false where nothing says how much there
+    /// is.
+    fn has_room(needs: &MemoryNeeds, settings: &GeneratorSettings) -> bool {
+        available_memory().is_some_and(|left| needs.total() <= left / SHARE)
+            && address_space_left().is_none_or(|left| Self::address_space(needs, settings) <= left)
     }
 
     /// Address space that a model with these needs takes.
@@ -383,7 +394,7 @@ impl Engine {
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
         let filler = self.filler(call, pieces)?;
         let filled: usize = filler.iter().map(|filler| filler.tokens).sum();
-        self.check(pieces, (all, filled))?;
+        self.check(pieces, all, &filler)?;
         let mut rows = Vec::with_capacity(all + filled);
         for Piece { sequence, tokens, position, logits } in pieces {
             let wants_logits = |place| matches!(logits, Logits::From(first) if place >= *first);
@@ -442,12 +453,14 @@ impl Engine {
         Ok(filler.into_iter().filter(|filler| filler.tokens > 0).collect())
     }
 
-    /// Checks that a call can be made, of `all` tokens and so many that fill it up.
-    fn check(&self, pieces: &[Piece<'_>], (all, filled): (usize, usize)) -> Result<(), EngineError> {
-        let (most, tokens) = (self.rows.most_read, all + filled);
-        let context = self.context_tokens;
+    /// Checks that a call can be made, of `all` tokens and what fills it up.
+    fn check(&self, pieces: &[Piece<'_>], all: usize, filler: &[Filler]) -> Result<(), EngineError> {
+        let (most, context) = (self.rows.most_read, self.context_tokens);
+        let tokens = all + filler.iter().map(|filler| filler.tokens).sum::<usize>();
+        let behind = context + self.rows.most_filled();
         let fits = |piece: &&Piece<'_>| !piece.tokens.is_empty() && piece.position + piece.tokens.len() <= context;
-        match pieces.iter().find(|piece| tokens > most || !fits(piece)) {
+        let is_long = tokens > most || filler.iter().any(|filler| filler.position + filler.tokens > behind);
+        match pieces.iter().find(|piece| is_long || !fits(piece)) {
             Some(Piece { position, .. }) => {
                 Err(EngineError::BatchTooLong { tokens, position: *position, batch: most, context })
             }

@@ -27,9 +27,6 @@ const FEWEST: usize = 2;
 /// What the states of all sequences take at most where each has a memory of its own and there are more than at least.
 const MOST_STATE: u64 = 1792 << 20;
 
-/// The share of the memory that is left which a model takes at most, in the same case.
-const SHARE: u64 = 2;
-
 /// llama.cpp makes the memory of a sequence a multiple of so many cells.
 const CELLS: usize = 256;
 
@@ -46,20 +43,21 @@ pub(super) enum Layout {
 }
 
 impl Layout {
-    /// For calls as `rows` has them, of a model of this `shape`, on a machine with so many bytes `left`, if it says so.
+    /// For calls as `rows` has them, of a model of this `shape`. Beyond the least a layout is only taken where there is
+    /// `room` for what it needs.
     pub(super) fn of(
         rows: Rows,
         shape: &Shape,
         settings: &GeneratorSettings,
         context_tokens: usize,
-        left: Option<u64>,
+        room: impl Fn(&MemoryNeeds) -> bool,
     ) -> Self {
         if rows.mixes {
             return Self::Shared;
         }
         let fits = |others: &usize| {
             let needs = Self::Apart { others: *others }.needs(shape, settings, context_tokens, rows);
-            needs.state <= MOST_STATE && left.is_none_or(|left| needs.total() <= left / SHARE)
+            needs.state <= MOST_STATE && room(&needs)
         };
         Self::Apart { others: (FEWEST..=rows.most_answers).rev().find(fits).unwrap_or(FEWEST) }
     }
@@ -125,6 +123,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inference::llama::rows::QUICK;
 
     /// A model with so many heads of keys and values in all layers together.
     fn shape(kv_heads: u64) -> Shape {
@@ -144,14 +143,16 @@ mod tests {
 
     #[test]
     fn fewer_answers_are_written_at_once_where_a_state_is_large() {
-        let of = |rows, shape: &Shape, left| Layout::of(rows, shape, &GeneratorSettings::default(), 4096, left);
+        let of = |rows, shape: &Shape, room: u64| {
+            Layout::of(rows, shape, &GeneratorSettings::default(), 4096, |needs| needs.total() <= room)
+        };
         let (small, large) = (shape(56), shape(256));
-        assert_eq!(of(Rows::FOURS, &small, None), Layout::Shared);
-        assert_eq!(of(Rows::WIDE_TILES, &small, None), Layout::Apart { others: 5 });
-        assert_eq!(of(Rows::WIDE_TILES, &large, None), Layout::Apart { others: 2 });
-        assert_eq!(of(Rows::TILES, &small, Some(16 << 30)), Layout::Apart { others: 5 });
-        assert_eq!(of(Rows::TILES, &small, Some(4 << 30)), Layout::Apart { others: 4 }, "half of it is left to others");
-        assert_eq!(of(Rows::TILES, &small, Some(1 << 30)), Layout::Apart { others: 2 }, "never fewer");
+        assert_eq!(of(Rows::FOURS, &small, 0), Layout::Shared);
+        assert_eq!(of(Rows::WIDE_TILES, &small, u64::MAX), Layout::Apart { others: 5 });
+        assert_eq!(of(Rows::WIDE_TILES, &large, u64::MAX), Layout::Apart { others: 2 });
+        assert_eq!(of(Rows::TILES, &small, u64::MAX), Layout::Apart { others: 5 });
+        assert_eq!(of(Rows::TILES, &small, 2 << 30), Layout::Apart { others: 4 });
+        assert_eq!(of(Rows::TILES, &small, 0), Layout::Apart { others: 2 }, "never fewer");
     }
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
         for context in [256, 4095, 4096] {
             let layout = Layout::Apart { others: 2 };
             let each = layout.cells(context, Rows::TILES) / layout.sequences();
-            assert!(each >= context + Rows::TILES.most_filled() && each.is_multiple_of(256), "{each}");
+            assert!(each >= context + QUICK - 1 && each.is_multiple_of(256), "{each}");
         }
         assert_eq!(Layout::Apart { others: 2 }.together(), [2, 3].map(Sequence));
         assert_eq!(Layout::Shared.together().len(), TOGETHER + 1);

@@ -7,6 +7,7 @@
 //! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
 
 mod beginnings;
+mod beside;
 mod cells;
 mod choice;
 mod compare;
@@ -183,7 +184,8 @@ impl LlamaGenerator {
         Ok(Self { beginnings, ..generator })
     }
 
-    /// How much memory the weights at `path` take with these settings.
+    /// How much memory the weights at `path` would take with these settings if they were loaded now: with more that is
+    /// free, more answers are written at the same time.
     ///
     /// # Errors
     /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
@@ -313,9 +315,16 @@ impl LlamaGenerator {
         let is_kept = tokens > 0 && self.engine.state_bytes(tokens) <= beginnings::LARGEST;
         let Some(kept) = self.beginnings.as_ref().filter(|_| is_kept) else { return };
         let of = &self.slots.current()[..tokens];
-        let state = self.engine.state(self.slots.sequence(), tokens);
-        if let Err(error) = state.and_then(|state| Ok(kept.keep(of, &state)?)) {
-            tracing::warn!("the state of a prompt's beginning is not kept: {error}");
+        match self.engine.state(self.slots.sequence(), tokens) {
+            Ok(state) => {
+                if let Err(error) = kept.keep(of, &state) {
+                    tracing::warn!("the state of a prompt's beginning is not kept: {error}");
+                }
+            }
+            Err(source) => {
+                let error = self.lost("keeping the state of a prompt's beginning", source);
+                tracing::warn!("{error}");
+            }
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Takes the header of the weights and the settings, gives bytes: weights, the state of the tokens that were read, and
 //! what one call of llama.cpp works in.
-//! Invariant: with more memory than this left, llama.cpp can load the model and use all of its context.
+//! Invariant: with more memory than this left, llama.cpp can load the model and use all of its context. Where sequences
+//! share their memory, closing its gaps takes up to the state again for a moment, which is not counted.
 //! Not here: how much there is (`memory`).
 
 use super::gguf::Shape;

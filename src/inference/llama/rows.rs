@@ -7,7 +7,8 @@
 //!
 //! On a processor llama.cpp has several kernels for the same weights, and several ways to attention, and chooses by the
 //! number of tokens in a call; each rounds otherwise. Logits of 1.5 billion parameters with 4 bits were seen to move by
-//! 0.7. So only calls of one kind count: an answer's tokens are read by calls as large as those that read prompts.
+//! 0.7. So only calls of one kind count: an answer's tokens are read by calls of the kind that reads prompts, or,
+//! where flash attention is wanted, by another kind that all answers have in common.
 //! Where such a call takes much longer than one of a single token, single tokens are written first (`sketch`) and read
 //! again together.
 
@@ -77,7 +78,7 @@ pub(super) struct Rows {
     pub(super) most_judged: usize,
     /// The same where the answer is a draft, of which nothing is worth reading behind the first token that is wrong.
     pub(super) most_drafted: usize,
-    /// Answers that are written at the same time, at most.
+    /// Answers that are written at the same time where each has a memory of its own, at most.
     pub(super) most_answers: usize,
     /// Whether one call may read a prompt and write answers; then answers are not sketched.
     pub(super) mixes: bool,
@@ -161,9 +162,11 @@ impl Rows {
         self.reading == self.writing
     }
 
-    /// Tokens that fill up a sequence's part of a call at most.
+    /// Tokens that fill up a sequence's part of a call at most: of one by itself up to the size of the call, of one
+    /// beside others up to the longest of them, which is a sketch.
     pub(super) fn most_filled(self) -> usize {
-        self.reading.filled(1).max(self.writing.filled(1)) - 1
+        let alone = self.reading.filled(1).max(self.writing.filled(1)) - 1;
+        if self.mixes { alone } else { alone.max(QUICK - 1) }
     }
 
     /// How many tokens each of these pieces has once it is filled up to be as long as the others, as calls for several

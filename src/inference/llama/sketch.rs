@@ -5,7 +5,7 @@
 //! That one and the calls for single tokens round otherwise, and almost always choose the same.
 //! Where the last words were said before, what followed them there is taken for what follows here.
 //! Invariant: nothing of a sketch stays in the context; whether a token is in an answer never depends on it.
-//! Not here: reading a guess, and what is kept of it (`mod`, `together`).
+//! Not here: reading a guess, and what is kept of it (`single`, `together`).
 
 use llama_cpp_2::token::LlamaToken;
 

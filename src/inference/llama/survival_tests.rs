@@ -273,7 +273,7 @@ fn characters_in_pieces_are_whole_or_replaced() {
 }
 
 #[test]
-fn less_memory_than_the_model_takes_is_refused_by_name() {
+fn a_longer_context_takes_more_memory_up_to_what_the_model_was_trained_for() {
     let Some(path) = weights() else { return };
     let needed = LlamaGenerator::needs("m", &path, &GeneratorSettings::default()).unwrap();
     assert_eq!(needed.weights, 98_362_432);

@@ -9,7 +9,6 @@
 //! sequences stays in the context.
 //! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -17,6 +16,7 @@ use std::time::Instant;
 use llama_cpp_2::token::LlamaToken;
 
 use super::LlamaGenerator;
+use super::beside::{next_move, side_by_side, sketched_by};
 use super::draft::readable;
 use super::engine::{Logits, Piece, Sequence};
 use super::rows::{Call, QUICK, Rows};
@@ -115,7 +115,7 @@ impl Work<'_> {
     /// than cells can be `wasted`.
     fn plan(&mut self, rows: Rows, most: usize, wasted: usize) -> Planned {
         if !rows.mixes {
-            return self.plan_apart(rows, most);
+            return self.plan_apart(most);
         }
         // In a call with a prompt wrong guesses are worth less than its tokens.
         let mut guesses = most.saturating_sub(QUICK + self.writers.len()).min(wasted);
@@ -130,7 +130,7 @@ impl Work<'_> {
     }
 
     /// As [`plan`](Self::plan), where a call either reads or writes.
-    fn plan_apart(&self, rows: Rows, most: usize) -> Planned {
+    fn plan_apart(&self, most: usize) -> Planned {
         let writing = |writers| Planned { call: Call::Writing, budget: 0, writers };
         if let Some(sure) = self.writers.iter().position(Writer::follows_draft) {
             return writing(vec![sure]);
@@ -139,18 +139,14 @@ impl Work<'_> {
             return Planned { call: Call::Reading, budget: most, writers: Vec::new() };
         }
         let sequences: Vec<usize> = self.writers.iter().map(|writer| writer.sequence.0).collect();
-        let mut writers = side_by_side(&sequences);
-        writers.truncate(rows.most_answers);
-        writing(writers)
+        writing(side_by_side(&sequences))
     }
 
-    /// Each of these answers with the one that is sketched for it: the first that says the same. One that follows its
-    /// draft has none.
-    fn sketched_by(&self, writers: &[usize]) -> Vec<(usize, usize)> {
-        let going = || writers.iter().copied().filter(|at| !self.writers[*at].follows_draft());
-        let first =
-            |at: usize| going().find(|other| *other == at || self.writers[at].says_the_same_as(&self.writers[*other]));
-        going().filter_map(|at| Some((at, first(at)?))).collect()
+    /// For each of these answers the one of them whose sketch it takes.
+    fn sketched_by(&self, writers: &[usize]) -> Vec<usize> {
+        let sequences: Vec<usize> = writers.iter().map(|at| self.writers[*at].sequence.0).collect();
+        let same = |a: usize, b: usize| self.writers[writers[a]].says_the_same_as(&self.writers[writers[b]]);
+        sketched_by(&sequences, same).into_iter().map(|place| writers[place]).collect()
     }
 
     /// Outlines of these answers, of which `together` are read in one call.
@@ -215,14 +211,6 @@ struct Planned {
     budget: usize,
     /// Whose pieces it reads, by their places among the writers.
     writers: Vec<usize>,
-}
-
-/// The places of the longest run of sequences that lie side by side, in order; of equals the first.
-fn side_by_side(sequences: &[usize]) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..sequences.len()).collect();
-    places.sort_by_key(|at| sequences[*at]);
-    let runs = places.chunk_by(|a, b| sequences[*a] + 1 == sequences[*b]);
-    runs.max_by_key(|run| (run.len(), Reverse(sequences[run[0]]))).unwrap_or_default().to_vec()
 }
 
 impl LlamaGenerator {
@@ -439,39 +427,38 @@ impl LlamaGenerator {
         Ok(())
     }
 
-    /// Moves answers whose sequences do not lie beside those of others, as far as there is room beside them.
+    /// Moves an answer beside others with which it can be written then, where there is room. One in a call of its own, as
+    /// memories are copied whole and nothing ends that.
     fn draw_together(&mut self, work: &mut Work<'_>) -> Result<(), InferenceError> {
         let sequences: Vec<usize> = work.writers.iter().map(|writer| writer.sequence.0).collect();
-        let run = side_by_side(&sequences);
-        let Some((mut first, mut last)) = run.first().map(|at| sequences[*at]).zip(run.last().map(|at| sequences[*at]))
-        else {
+        let free: Vec<usize> = work.free.iter().map(|sequence| sequence.0).collect();
+        if work.writers.iter().any(Writer::follows_draft) {
             return Ok(());
-        };
-        for at in (0..sequences.len()).filter(|at| !run.contains(at)) {
-            let beside = |free: &Sequence| free.0 + 1 == first || free.0 == last + 1;
-            let Some(place) = work.free.iter().position(beside) else { return Ok(()) };
-            let (from, to) = (work.writers[at].sequence, work.free[place]);
-            let copied = self.engine.copy(from, to, work.writers[at].position);
-            copied.map_err(|source| self.lost(DOING, source))?;
-            if !self.engine.give_up_from(from, 0) {
-                return Err(self.unforgetting());
-            }
-            (work.writers[at].sequence, work.free[place]) = (to, from);
-            (first, last) = (first.min(to.0), last.max(to.0));
         }
+        let Some((at, place)) = next_move(&sequences, &free) else { return Ok(()) };
+        let (from, to) = (work.writers[at].sequence, work.free[place]);
+        let copied = self.engine.copy(from, to, work.writers[at].position);
+        copied.map_err(|source| self.lost(DOING, source))?;
+        if !self.engine.give_up_from(from, 0) {
+            return Err(self.unforgetting());
+        }
+        (work.writers[at].sequence, work.free[place]) = (to, from);
         Ok(())
     }
 
     /// Sketches what comes next in the answers that are planned.
     fn sketch_answers(&mut self, work: &mut Work<'_>, planned: &Planned) -> Result<(), InferenceError> {
+        if planned.writers.iter().any(|at| work.writers[*at].follows_draft()) {
+            return Ok(());
+        }
         let by = work.sketched_by(&planned.writers);
-        let first: Vec<usize> = by.iter().filter(|(at, first)| at == first).map(|(at, _)| *at).collect();
-        let mut sketches = work.sketches(&first, planned.writers.len(), self.engine.rows());
+        let own: Vec<usize> = planned.writers.iter().copied().filter(|at| by.contains(at)).collect();
+        let mut sketches = work.sketches(&own, planned.writers.len(), self.engine.rows());
         let sketched = if sketches.is_empty() { Ok(()) } else { self.engine.sketch(&mut sketches) };
         let pieces: Vec<Vec<LlamaToken>> = sketches.into_iter().map(|sketch| sketch.piece).collect();
-        for (at, sketched_by) in by {
-            if let Some(place) = first.iter().position(|one| *one == sketched_by) {
-                work.writers[at].read_next(&pieces[place], work.context);
+        for (at, by) in planned.writers.iter().zip(by) {
+            if let Some(place) = own.iter().position(|one| *one == by) {
+                work.writers[*at].read_next(&pieces[place], work.context);
             }
         }
         sketched.map_err(|source| self.lost(DOING, source))
@@ -500,30 +487,4 @@ impl LlamaGenerator {
 /// How many tokens both begin with.
 fn common(a: &[LlamaToken], b: &[LlamaToken]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn answers_whose_sequences_lie_side_by_side_are_written_in_one_call() {
-        assert_eq!(side_by_side(&[4, 2, 3]), [1, 2, 0]);
-        assert_eq!(side_by_side(&[4, 2]), [1], "of equals the first sequence");
-        assert!(side_by_side(&[]).is_empty());
-    }
-
-    proptest! {
-        #[test]
-        fn a_call_for_several_answers_has_sequences_in_order_without_a_gap(
-            sequences in proptest::collection::btree_set(2_usize..9, 1..7),
-        ) {
-            let sequences: Vec<usize> = sequences.into_iter().rev().collect();
-            let places = side_by_side(&sequences);
-            prop_assert!(!places.is_empty());
-            prop_assert!(places.windows(2).all(|pair| sequences[pair[0]] + 1 == sequences[pair[1]]));
-        }
-    }
 }

@@ -270,6 +270,7 @@ fn more_answers_than_sequences_are_each_what_they_are_alone_in_either_layout() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     for load in [load, load_sharing] {
         let (Some(mut generator), Some(mut fresh)) = (load(512), load(512)) else { return };
+        assert!(generator.engine.states.layout().together().len() >= 5, "several are written at once");
         let seeded = |request: GenerateRequest, (seed, max_tokens)| GenerateRequest {
             sampling: Sampling::Seeded { temperature: 0.9, seed },
             max_tokens,

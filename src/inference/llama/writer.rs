@@ -174,7 +174,8 @@ impl<'a> Writer<'a> {
 
     /// Tokens that may be read from its last one on.
     fn room(&self, context: usize) -> usize {
-        context.saturating_sub(self.position).min(self.max_tokens.saturating_sub(self.tokens.len()) + 1)
+        let wanted = self.max_tokens.saturating_sub(self.tokens.len()).saturating_add(1);
+        context.saturating_sub(self.position).min(wanted)
     }
 
     /// Whether it has said for a while what `other` has, and chooses alike, so that it probably goes on alike.
