@@ -26,18 +26,17 @@ use llama_cpp_2::token::LlamaToken;
 
 use super::GeneratorSettings;
 use super::ending::Ending;
-use super::gguf::{GgufError, Shape};
 use super::layout::Layout;
-use super::loading::{LoadError, context_params, load_weights, threads};
-use super::log::{self, Errors};
+use super::loading::{LoadError, context_params, load_weights};
+use super::log;
 use super::pace::{self, Pace};
+use super::placed::{Placed, Room};
 use super::rows::{Call, Filler, Row, Rows};
 use super::slots::SLOTS;
 use super::states::States;
 use crate::base::{CancelToken, Canceled};
 use crate::inference::compare::log_sum;
-use crate::inference::memory::{address_space_left, address_space_of, check_address_space};
-use crate::inference::{ChatTemplate, InferenceError, MemoryNeeds, Placement, Special, available_memory};
+use crate::inference::{ChatTemplate, InferenceError, Placement, Special};
 
 /// What llama.cpp says.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -53,11 +52,8 @@ const MIXED_CALL: usize = 60;
 /// What llama.cpp says of a call that was ended.
 const ENDED: i32 = 2;
 
-/// A model takes at most one part in so many of the memory that is left where it can do with less.
-const SHARE: u64 = 2;
-
 /// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
-const SMALLEST_CONTEXT: usize = 256;
+pub(super) const SMALLEST_CONTEXT: usize = 256;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EngineError {
@@ -150,16 +146,6 @@ pub(super) struct Engine {
     read: usize,
 }
 
-/// What a model takes, and where.
-pub(super) struct Placed {
-    /// All of it.
-    pub(super) needed: MemoryNeeds,
-    /// What of it goes onto GPUs, if anything does.
-    pub(super) placement: Option<Placement>,
-    rows: Rows,
-    layout: Layout,
-}
-
 /// What computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -194,34 +180,15 @@ impl Engine {
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
-        let Placed { needed: all, placement, rows, layout } = Self::placed(on_processor, model, path, settings)?;
-        let needed = placement.as_ref().map_or(all, |placement| placement.beside(&all));
-        let space = Self::address_space(&needed, settings);
-        let short = |needed, available| match address_space_left() {
-            Some(left) if left < space => {
-                InferenceError::OutOfAddressSpace { model: model.to_owned(), needed: space, left }
-            }
-            _ => InferenceError::OutOfMemory { model: model.to_owned(), needed, available },
-        };
+        let placed = Placed::of(on_processor, model, path, settings)?;
         let backend = backend(model)?;
+        let room = Room::checked(model, &placed, settings)?;
+        let Placed { needed, placement, rows, layout } = placed;
         let kind = if placement.is_some() { Kind::Gpu } else { Kind::Processor };
-        // A GPU's own memory is mapped into the address space, however little of it is used.
-        if placement.is_none() {
-            check_address_space(model, space)?;
-        }
-        if let Some(available) = available_memory().filter(|available| *available < needed.total()) {
-            return Err(short(needed, Some(available)));
-        }
-        let failed = |errors: &Errors, source: Cause| {
-            if errors.ran_out_of_memory() {
-                return short(if placement.is_some() { all } else { needed }, available_memory());
-            }
-            refused(errors.reason().map_or(source, |reason| EngineError::Refused(reason).into()))
-        };
         let (weights, errors) = log::heard(|| load_weights(backend, path, placement.as_ref(), rows, progress));
         let weights = weights.map_err(|error| match error {
             LoadError::Ended => InferenceError::Canceled(Canceled),
-            LoadError::Refused(source) => failed(&errors, source),
+            LoadError::Refused(source) => room.why(&errors, source),
         })?;
         let model = Box::new(weights);
         if !can_forget_a_part(&model) {
@@ -241,7 +208,7 @@ impl Engine {
         // neither field ever leaves `Engine`.
         let borrowed: &'static LlamaModel = unsafe { &*address };
         let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
-        let context = context.map_err(|error| failed(&errors, error.into()))?;
+        let context = context.map_err(|error| room.why(&errors, error.into()))?;
         let cells = usize::try_from(context.n_ctx()).unwrap_or(0);
         let held = if layout == Layout::Shared { cells } else { cells / layout.sequences() };
         Ok(Self {
@@ -251,7 +218,7 @@ impl Engine {
             ending,
             context_tokens: context_tokens.min(held.saturating_sub(rows.most_filled())),
             states: States::new(layout, cells, rows.most_filled()),
-            state_of_token: all.state / (cells as u64).max(1),
+            state_of_token: needed.state / (cells as u64).max(1),
             kind,
             rows,
             placement,
@@ -260,45 +227,9 @@ impl Engine {
         })
     }
 
-    /// Memory the weights at `path` take with these settings, and what of them goes onto GPUs.
-    pub(super) fn placed(
-        on_processor: Rows,
-        model: &str,
-        path: &Path,
-        settings: &GeneratorSettings,
-    ) -> Result<Placed, InferenceError> {
-        let shape = Shape::read(path).map_err(|error| match error {
-            GgufError::Io(source) => InferenceError::Read { path: path.to_owned(), source },
-            error => InferenceError::Load { model: model.to_owned(), source: error.into() },
-        })?;
-        let trained = usize::try_from(shape.trained).unwrap_or(usize::MAX);
-        let context = settings.context_tokens.max(SMALLEST_CONTEXT).min(trained);
-        let gpus = settings.device().gpus()?;
-        let on_gpus = Rows::GPU.with_attention(settings);
-        let with_gpus = Layout::Shared.needs(&shape, settings, context, on_gpus);
-        let placement = Placement::of(&with_gpus, shape.layers, &gpus, settings.gpu_layers);
-        let rows = if placement.is_some() { Rows::GPU } else { on_processor };
-        let rows = rows.with_attention(settings);
-        let layout = Layout::of(rows, &shape, settings, context, |needs| Self::has_room(needs, settings));
-        let needed = layout.needs(&shape, settings, context, rows);
-        Ok(Placed { needed, placement, rows, layout })
-    }
-
     /// What of the model is on GPUs.
     pub(super) fn placement(&self) -> Option<&Placement> {
         self.placement.as_ref()
-    }
-
-    /// Whether a model with these needs leaves others their share of the memory; false where nothing says how much there
-    /// is.
-    fn has_room(needs: &MemoryNeeds, settings: &GeneratorSettings) -> bool {
-        available_memory().is_some_and(|left| needs.total() <= left / SHARE)
-            && address_space_left().is_none_or(|left| Self::address_space(needs, settings) <= left)
-    }
-
-    /// Address space that a model with these needs takes.
-    pub(super) fn address_space(needed: &MemoryNeeds, settings: &GeneratorSettings) -> u64 {
-        address_space_of(needed.weights, needed.state.saturating_add(needed.work), threads(settings))
     }
 
     /// Tokens that fit the context.

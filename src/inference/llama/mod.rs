@@ -23,6 +23,7 @@ mod loading;
 mod log;
 mod needs;
 mod pace;
+mod placed;
 mod rows;
 mod score;
 mod single;
@@ -46,6 +47,7 @@ use self::engine::{Engine, EngineError, Logits, Piece, Sequence};
 pub(super) use self::gpu::all_gpus;
 pub use self::loading::kernel_features;
 use self::loading::kernel_features_for;
+use self::placed::Placed;
 use self::rows::{Call, Rows};
 use self::slots::{SHARED, Slots};
 use super::{
@@ -190,8 +192,7 @@ impl LlamaGenerator {
     /// # Errors
     /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
     pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
-        Engine::placed(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings)
-            .map(|placed| placed.needed)
+        Placed::of(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings).map(|placed| placed.needed)
     }
 
     /// What of the weights at `path` would go onto GPUs with these settings; none where nothing would.
@@ -203,7 +204,7 @@ impl LlamaGenerator {
         path: &Path,
         settings: &GeneratorSettings,
     ) -> Result<Option<Placement>, InferenceError> {
-        Engine::placed(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings)
+        Placed::of(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings)
             .map(|placed| placed.placement)
     }
 
@@ -221,7 +222,7 @@ impl LlamaGenerator {
         needed: &MemoryNeeds,
         settings: &GeneratorSettings,
     ) -> Result<(), InferenceError> {
-        check_address_space(model, Engine::address_space(needed, settings))
+        check_address_space(model, placed::address_space(needed, settings))
     }
 
     /// The ids `part` has in a prompt, as the vocabulary numbers them.
