@@ -30,10 +30,8 @@ impl App {
     pub(super) fn ingest(&mut self, domain: DomainName, path: String) -> Vec<Effect> {
         let refusal = if self.ingesting.is_some() {
             Some(Refusal::StillReading)
-        } else if self.missing_models.is_some() {
-            Some(Refusal::NoModels)
         } else {
-            None
+            self.missing_models.as_ref().map(|missing| Refusal::NoModels(missing.fetching))
         };
         if let Some(refusal) = refusal {
             return self.refuse(refusal);

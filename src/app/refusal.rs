@@ -3,7 +3,7 @@
 //! Invariant: a refusal is a case of its own, so that the screen can say it in its language; in English it says itself.
 //! Not here: what failed in another room (`problem`).
 
-use super::Problem;
+use super::{Fetching, Problem};
 use crate::base::DomainName;
 
 /// What is not done, because of what there is or what runs.
@@ -60,7 +60,7 @@ pub enum Refusal {
     /// Leaving while so many answers are not stored.
     Unsaved(usize),
     /// Documents or a question without the models for them.
-    NoModels,
+    NoModels(Fetching),
 }
 
 impl Refusal {
@@ -112,7 +112,13 @@ impl Refusal {
                 );
                 return Problem { what: format!("{count} {answers} not stored"), next };
             }
-            Self::NoModels => ("the models are not here yet", "Get them first: ragonite models pull"),
+            Self::NoModels(Fetching::BuiltIn) => {
+                ("the models are not here yet", "Get them first: ragonite models pull")
+            }
+            Self::NoModels(Fetching::None) => (
+                "the models are not here yet",
+                "This program has no network code: where it greets you it names the files and their folder",
+            ),
         };
         Problem { what: what.to_owned(), next: next.to_owned() }
     }

@@ -65,8 +65,8 @@ impl App {
             return Err(Refusal::OpeningBeforeAsking);
         }
         // A domain cannot be made without them either.
-        let missing = if self.missing_models.is_some() { Refusal::NoModels } else { Refusal::NoDomain };
-        self.domain_name().ok_or(missing)
+        let no_models = self.missing_models.as_ref().map(|missing| Refusal::NoModels(missing.fetching));
+        self.domain_name().ok_or(no_models.unwrap_or(Refusal::NoDomain))
     }
 
     /// Whether a question can be asked now.
@@ -242,7 +242,7 @@ impl App {
                 vec![Effect::CancelTurn(self.job_of(key))]
             }
             Some(_) => Vec::new(),
-            None => self.stop_ahead(),
+            None => self.stop_unasked(),
         }
     }
 

@@ -949,6 +949,18 @@ fn questions_to_go_on_with_are_looked_for_until_something_else_is_wanted() {
 }
 
 #[test]
+fn looking_for_questions_to_go_on_with_can_be_stopped() {
+    let mut app = opened();
+    app.settings.suggestions = Suggestions::Auto;
+    for event in [asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")] {
+        app.handle(event);
+    }
+    assert_eq!(app.suggesting(), Some(TurnKey(1)));
+    assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
+    assert_eq!(app.suggesting(), None);
+}
+
+#[test]
 fn a_branch_is_made_of_stored_turns_and_opened() {
     let mut app = with_one_turn();
     let effects = app.handle(Event::BranchWanted { turn: 0 });

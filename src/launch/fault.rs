@@ -61,32 +61,39 @@ extern "C" fn explain_illegal_instruction(signal: c_int) {
     write(libc::STDERR_FILENO, OTHER_PROCESSOR);
     // SAFETY: both may be called in a signal handler. From here on another such instruction ends the process.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
-    put_terminal_back();
+    if put_terminal_back() {
+        write(libc::STDOUT_FILENO, OTHER_PROCESSOR);
+    }
     // SAFETY: as above. Somebody else may have sent the signal: then no instruction is tried again.
     unsafe { libc::raise(signal) };
 }
 
 #[expect(unsafe_code, reason = "a signal handler may only use what the system allows")]
 extern "C" fn explain(signal: c_int) {
-    put_terminal_back();
+    // As long as the screen has the terminal, errors go into the log.
+    if put_terminal_back() {
+        write(libc::STDOUT_FILENO, FAULT);
+    }
     write(libc::STDERR_FILENO, FAULT);
     // SAFETY: `raise` may be called in a signal handler.
     unsafe { libc::raise(signal) };
 }
 
-/// Leaves the screen where it has the terminal.
+/// Leaves the screen where it has the terminal, and tells whether it had.
 #[inline(never)]
 #[expect(unsafe_code, reason = "a signal handler may only use what the system allows")]
-fn put_terminal_back() {
-    let Some(terminal) = TERMINAL.get() else { return };
+fn put_terminal_back() -> bool {
+    let Some(terminal) = TERMINAL.get() else { return false };
     // SAFETY: all zeros is a valid `termios`, and `terminal` is what the system gave; both calls may be made in a signal
     // handler.
     unsafe {
         let mut now: libc::termios = std::mem::zeroed();
-        if libc::tcgetattr(libc::STDIN_FILENO, &raw mut now) == 0 && now.c_lflag != terminal.c_lflag {
+        let has_it = libc::tcgetattr(libc::STDIN_FILENO, &raw mut now) == 0 && now.c_lflag != terminal.c_lflag;
+        if has_it {
             write(libc::STDOUT_FILENO, LEAVE_SCREEN);
             libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, terminal);
         }
+        has_it
     }
 }
 

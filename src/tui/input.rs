@@ -15,7 +15,7 @@ use super::compare;
 use super::context;
 use super::document;
 use super::export;
-use super::find::{Find, Way};
+use super::find::Way;
 use super::help::HelpView;
 use super::layout::Aside;
 use super::mouse::on_mouse;
@@ -23,10 +23,10 @@ use super::new_domain;
 use super::outline::Step;
 use super::pane::{self, Entry};
 use super::popup::{self, Palette, Popup};
-use super::screen::{Pane, ScreenState};
+use super::screen::{Arrival, Pane, ScreenState};
 use super::settings::SettingsView;
 use super::typing::{lines_of, remember, type_key};
-use crate::app::{App, ConversationChange, Copied, Event, Notice, Refusal, Turn};
+use crate::app::{App, ConversationChange, Copied, Event, FoundConversations, Notice, Refusal, Turn};
 use crate::attribution::Method;
 use crate::base::{ConversationId, clean_line, clean_text};
 use crate::history::{self, Feedback, Format, Rating};
@@ -260,7 +260,7 @@ pub(super) fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.opening_domain().is_some() {
         return vec![Intent::App(Event::DomainCancelRequested)];
     }
-    let runs = app.is_busy() || app.explaining_ahead().is_some();
+    let runs = app.is_busy() || app.explaining_ahead().is_some() || app.suggesting().is_some();
     if runs { vec![Intent::App(Event::CancelRequested)] } else { vec![Intent::Redraw] }
 }
 
@@ -285,10 +285,11 @@ fn back(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         screen.composer.clear();
         return vec![Intent::Redraw];
     }
-    if screen.find.take().is_some() || citation::leave(screen) {
+    // What was looked for in another pane is not in the way here.
+    if screen.find.take_if(|find| find.says_something()).is_some() || citation::leave(screen) {
         return vec![Intent::Redraw];
     }
-    if screen.shows_ahead(app) {
+    if screen.shows_ahead(app) || screen.shows_suggesting(app) {
         return vec![Intent::App(Event::CancelRequested)];
     }
     if screen.chosen.take().is_none() {
@@ -363,10 +364,8 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
             }
             Some(Entry::Conversation(id)) => {
                 screen.set_focus(Pane::Composer);
-                if let Some(found) = app.found() {
-                    // What was looked for is marked there; its words need not stand side by side.
-                    let longest = found.text.split_whitespace().max_by_key(|word| word.len()).unwrap_or_default();
-                    screen.find = Find::new(longest);
+                screen.arrival = app.found().map(|found| arrival(found, id));
+                if screen.arrival.is_some() {
                     screen.set_focus(Pane::Conversation);
                 }
                 // The one that is open is only looked at.
@@ -390,6 +389,15 @@ pub(super) fn toggle(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         Pane::Composer => {}
     }
     vec![Intent::Redraw]
+}
+
+/// The place that a conversation was found by.
+fn arrival(found: &FoundConversations, conversation: ConversationId) -> Arrival {
+    let one = found.found.iter().find(|one| one.conversation.id == conversation);
+    let turn = one.and_then(|one| one.turns.first()).map(|turn| turn.number);
+    // The words need not stand side by side.
+    let longest = found.text.split_whitespace().max_by_key(|word| word.len()).unwrap_or_default();
+    Arrival { conversation, turn, word: longest.to_owned() }
 }
 
 /// Opens the settings of the domain under the cursor, elsewhere those of the open one.

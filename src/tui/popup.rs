@@ -184,10 +184,19 @@ pub(super) fn on_key(
         Some(Action::Back) if is_being_answered(screen.popup.as_ref(), app) => {
             return vec![Intent::App(Event::CancelRequested)];
         }
-        Some(Action::Back) => screen.popup = None,
+        Some(Action::Back) => return leave(screen, app, now),
         other => return into(screen, app, key, other, now),
     }
     vec![Intent::Redraw]
+}
+
+/// Closes what is open. A reason that was chosen stands without a note.
+fn leave(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent> {
+    let rated = match screen.popup.take() {
+        Some(Popup::Prompt(Prompt { asked: asked @ Asked::Note(..), .. })) => answer(&Prompt::new(asked, ""), app, now),
+        _ => None,
+    };
+    rated.into_iter().map(Intent::App).chain([Intent::Redraw]).collect()
 }
 
 /// Whether a turn runs that what is open shows growing.
@@ -307,7 +316,9 @@ fn into(
         }
         Popup::Confirm(confirm) => {
             let change = confirm.change.clone();
+            let is_chord = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
             match key.code {
+                _ if is_chord => {}
                 KeyCode::Char(letter) if ['y', screen.words.yes()].contains(&letter.to_ascii_lowercase()) => {
                     screen.popup = None;
                     return vec![Intent::App(Event::ConversationChangeWanted(change))];

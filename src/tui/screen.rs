@@ -20,6 +20,7 @@ use super::signs::Signs;
 use super::theme::Theme;
 use super::words::Words;
 use crate::app::{App, Event, Explaining, Phase, Purpose, Turn, TurnKey};
+use crate::base::ConversationId;
 use crate::config::{Background, Colours, Letters, TerminalTraits, ThemeName};
 use crate::evidence::Kind;
 
@@ -229,6 +230,8 @@ pub struct ScreenState {
     pub(super) targets: Targets,
     /// What is looked for in the panes.
     pub(super) find: Option<Find>,
+    /// Where a conversation that was found is to be opened, once it is there.
+    pub(super) arrival: Option<Arrival>,
     /// Ctrl+C was pressed: once more leaves.
     pub(super) leaving: bool,
     /// What runs, and since when.
@@ -237,6 +240,16 @@ pub struct ScreenState {
     pub(super) settled: BTreeMap<TurnKey, Settled>,
     /// The first and the selected turn when the positions were last valid.
     shown: (Option<TurnKey>, Option<TurnKey>),
+}
+
+/// Where a conversation is to be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub(super) conversation: ConversationId,
+    /// The turn by its place in the conversation, from 1; none where only the title has the words.
+    pub(super) turn: Option<u32>,
+    /// What is marked there.
+    pub(super) word: String,
 }
 
 impl ScreenState {
@@ -276,6 +289,7 @@ impl ScreenState {
             arrangement: Arrangement::default(),
             targets: Targets::default(),
             find: None,
+            arrival: None,
             leaving: false,
             stage: (Phase::Idle, OffsetDateTime::UNIX_EPOCH),
             settled: BTreeMap::new(),
@@ -370,6 +384,28 @@ impl ScreenState {
         self.focus == Pane::Why && shown.is_some() && shown == app.explaining_ahead()
     }
 
+    /// Whether questions to go on with are looked for below the selected answer.
+    pub(super) fn shows_suggesting(&self, app: &App) -> bool {
+        let shown = self.turn(app).map(|turn| turn.key);
+        shown.is_some() && shown == app.suggesting()
+    }
+
+    /// Goes to the place that a conversation was found by, once it is open. What was looked for is marked there.
+    fn arrive(&mut self, app: &App) {
+        let is_open = |arrival: &mut Arrival| app.conversation().is_some_and(|open| open.id == arrival.conversation);
+        let Some(arrival) = self.arrival.take_if(is_open) else { return };
+        let turns = app.turns();
+        if let Some(at) = turns.iter().position(|turn| Some(turn.record.number) == arrival.turn) {
+            self.chosen = (at + 1 < turns.len()).then_some(at);
+            self.conversation.follow = at + 1 == turns.len();
+            self.reveal_turn = true;
+        }
+        self.find = Find::new(&arrival.word);
+        if let Some(find) = self.find.as_mut().filter(|_| self.focus != Pane::Conversation) {
+            find.leave();
+        }
+    }
+
     /// Brings the positions in line with what there is now.
     pub(super) fn sync(&mut self, app: &App, now: OffsetDateTime) {
         if self.stage.0 != app.phase() {
@@ -381,6 +417,7 @@ impl ScreenState {
             self.conversation = Scroll::following();
             self.settled.clear();
         }
+        self.arrive(app);
         let selected = self.turn(app).map(|turn| turn.key);
         if selected != self.shown.1 {
             self.evidence = EvidenceView::default();

@@ -16,7 +16,7 @@ use crate::app::{
     App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, Notice, Refusal, TurnKey,
 };
 use crate::base::{ConversationId, Millis, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Found, Place, Rating, Reason, TurnRecord};
+use crate::history::{ConversationRecord, Feedback, Format, Found, FoundTurn, Place, Rating, Reason, TurnRecord};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -331,6 +331,7 @@ fn conversations_are_named_pinned_thrown_away_and_taken_back() {
     assert_eq!(desk.keys(&["D"]), [changed(ConversationChange::Delete(ConversationId(4)))]);
     assert_eq!(desk.keys(&["j", "Enter"]), [changed(ConversationChange::Restore(ConversationId(2)))]);
     assert!(desk.keys(&["D", "x"]).is_empty() && desk.screen.popup.is_some(), "only y removes for good");
+    assert!(desk.keys(&["Ctrl+y", "Alt+y"]).is_empty() && desk.screen.popup.is_some(), "by itself");
     assert_eq!(desk.keys(&["y"]), [changed(ConversationChange::Purge(ConversationId(2)))]);
     assert!(desk.screen.popup.is_none());
     assert!(desk.keys(&["D", "n"]).is_empty() && desk.screen.popup.is_none());
@@ -574,6 +575,41 @@ fn a_text_is_looked_for_and_esc_ends_that_before_it_goes_back() {
 }
 
 #[test]
+fn what_was_looked_for_in_another_pane_is_not_in_the_way_of_esc() {
+    let mut desk = kept();
+    desk.keys(&["F2", "/", "h", "i", "Enter", "F3"]);
+    assert!(desk.keys(&["Esc"]).is_empty());
+    assert_eq!(desk.screen.focus(), Pane::Composer);
+    assert!(desk.screen.find.is_some(), "there it is still marked");
+}
+
+#[test]
+fn a_conversation_that_was_found_is_opened_at_the_place() {
+    let mut desk = kept();
+    let record = desk.app.conversations()[1].clone();
+    let mut turns = vec![desk.app.turns()[0].record.clone(); 30];
+    for (number, turn) in (1..).zip(&mut turns) {
+        turn.number = number;
+        turn.question = format!("Question {number}");
+    }
+    turns[2].question = "Where is the quartz?".into();
+    let hit = FoundTurn { number: 3, snippet: "the quartz".into() };
+    let found = vec![Found { conversation: record.clone(), turns: vec![hit] }];
+    let (domain, text) = ("wiki".parse().unwrap(), "the quartz".to_owned());
+    desk.app.handle(Event::ConversationsWanted(text.clone()));
+    desk.app.handle(Event::ConversationsFound { domain, text, found });
+    assert_eq!(desk.keys(&["F6", "Enter"]), [Intent::App(Event::ConversationChosen(record.id))]);
+    drawn(&mut desk, (80, 24));
+    desk.app.handle(Event::ConversationChosen(record.id));
+    desk.app.handle(Event::ConversationOpened { record, turns });
+    let seen = drawn(&mut desk, (80, 24));
+    assert!(seen.contains("Where is the quartz?") && !seen.contains("Question 30"), "{seen}");
+    assert_eq!((desk.screen.chosen, desk.screen.focus()), (Some(2), Pane::Conversation));
+    assert_eq!(desk.screen.find.as_ref().map(|find| (find.text.as_str(), find.at)), Some(("quartz", (1, 1))));
+    assert!(desk.screen.arrival.is_none());
+}
+
+#[test]
 fn a_rating_down_asks_for_its_reason() {
     let mut desk = kept();
     let rated = |rating, reason, note: &str| {
@@ -585,6 +621,11 @@ fn a_rating_down_asks_for_its_reason() {
     let down = desk.keys(&["-", "j", "Enter", "p", "3", "Enter"]);
     assert_eq!(down, [rated(Rating::Down, Some(Reason::WrongSource), "p3")]);
     assert_eq!(desk.keys(&["-", "4", "Enter"]), [rated(Rating::Down, Some(Reason::OutOfDate), "")]);
+    assert_eq!(
+        desk.keys(&["-", "4", "x", "Esc"]),
+        [rated(Rating::Down, Some(Reason::OutOfDate), "")],
+        "Esc leaves the note"
+    );
     assert!(desk.keys(&["-", "Esc"]).is_empty() && desk.screen.popup.is_none());
 }
 

@@ -123,7 +123,7 @@ fn an_answer_is_copied_through_the_terminal() {
     let mut session = answered(&program, 120, 40);
     session.type_keys(F2);
     session.type_keys("y");
-    session.wait_for_text("copied the answer through the terminal (OSC 52)");
+    session.wait_for_text("gave the answer to the terminal to copy (OSC 52)");
     let copied = session.clipboard();
     let told = program.json(&["history", "show", "1"])["turns"][0]["trace"]["answer"]["text"].clone();
     assert_eq!(copied.trim(), told.as_str().unwrap().trim());

@@ -10,6 +10,7 @@ mod html;
 mod markdown;
 mod source;
 
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -78,7 +79,7 @@ pub fn export(conversation: &ConversationRecord, turns: &[TurnRecord], format: F
         Format::Html => Ok(html::write(conversation, turns)),
         Format::Json => {
             let json = serde_json::to_string_pretty(&Whole { conversation, turns });
-            json.map(|json| json + "\n").map_err(|source| HistoryError::Trace { source })
+            json.map(|json| without_signs(&json) + "\n").map_err(|source| HistoryError::Trace { source })
         }
     }
 }
@@ -114,12 +115,34 @@ pub fn write_export(
     Err(failed(&folder, io::Error::from(io::ErrorKind::AlreadyExists)))
 }
 
-/// Writes a file that is not there yet.
+/// Writes a file that is not there yet, for its owner alone to read, as the history is.
 ///
 /// # Errors
 /// When it is, or cannot be written.
 pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+/// JSON whose texts have no sign that a terminal acts on: `serde_json` escapes those below the space only.
+fn without_signs(json: &str) -> String {
+    let mut clean = String::with_capacity(json.len());
+    for letter in json.chars() {
+        if letter != '\n' && (letter.is_control() || is_bidi_control(letter)) {
+            let _ = write!(clean, "\\u{:04x}", u32::from(letter));
+        } else {
+            clean.push(letter);
+        }
+    }
+    clean
+}
+
+/// Turns the direction of what follows (Unicode Standard Annex 9, explicit formatting).
+fn is_bidi_control(letter: char) -> bool {
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The words of a title as a part of a file name.

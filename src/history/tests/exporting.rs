@@ -48,6 +48,25 @@ fn json_holds_the_whole_trace() {
 }
 
 #[test]
+fn signs_that_a_terminal_acts_on_are_escaped_in_json() {
+    let signs = "a\u{9b}31m b\u{7f} c\u{202e}d\u{2066} e\u{1b}[2J";
+    let json = export(&conversation(), &[turn(1, signs)], Format::Json).unwrap();
+    assert!(!json.contains(['\u{9b}', '\u{7f}', '\u{202e}', '\u{2066}', '\u{1b}']), "{json}");
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let stored: Vec<TurnRecord> = serde_json::from_value(value["turns"].clone()).unwrap();
+    assert_eq!(stored, [turn(1, signs)], "nothing is lost");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_export(folder.path(), &conversation(), &turns(), Format::Markdown).unwrap();
+    assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
 fn nothing_in_a_file_acts() {
     let evil = "<script>alert(1)</script> \u{1b}[31m ``` <img src=x onerror=y>";
     let mut turn = turn(1, evil);

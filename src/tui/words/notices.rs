@@ -1,7 +1,7 @@
 //! What was done, and what the program refuses to do.
 
 use super::{Words, texts};
-use crate::app::{Copied, CopyWay, Notice, Problem, Refusal};
+use crate::app::{Copied, CopyWay, Fetching, Notice, Problem, Refusal};
 use crate::base::{Language, clean_line};
 use crate::eval::WrittenCheck;
 use crate::index::IngestReport;
@@ -26,7 +26,7 @@ texts! { NOTICES
     the_comparison = "the comparison", "Vergleich";
     copied_by(what: &str, tool: &str) = "copied {what} with {tool}", "{what} kopiert mit {tool}";
     copied_by_terminal(what: &str) =
-        "copied {what} through the terminal (OSC 52)", "{what} kopiert über das Terminal (OSC 52)";
+        "gave {what} to the terminal to copy (OSC 52)", "{what} dem Terminal zum Kopieren gegeben (OSC 52)";
     too_long_to_copy(what: &str) =
         "{what} is too long to copy through the terminal: write it to a file instead",
         "{what} ist zu lang zum Kopieren über das Terminal: stattdessen in eine Datei schreiben";
@@ -161,7 +161,11 @@ impl Words {
                 let next = "Ursache beheben und erneut speichern; nochmals beenden geht ohne sie";
                 return Problem { what: format!("{count} {answers} nicht gespeichert"), next: next.to_owned() };
             }
-            Refusal::NoModels => ("Die Modelle fehlen noch", "Zuerst laden: ragonite models pull"),
+            Refusal::NoModels(Fetching::BuiltIn) => ("Die Modelle fehlen noch", "Zuerst laden: ragonite models pull"),
+            Refusal::NoModels(Fetching::None) => (
+                "Die Modelle fehlen noch",
+                "Dieses Programm hat keinen Netzcode: Seine Begrüßung nennt die Dateien und ihren Ordner",
+            ),
         };
         Problem { what: what.to_owned(), next: next.to_owned() }
     }

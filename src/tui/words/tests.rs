@@ -6,7 +6,7 @@ use time::macros::datetime;
 
 use super::settings::LABEL;
 use super::{Noun, Words, actions, bars, compare, guide, lists, notices, panes, popups, steps, why};
-use crate::app::{Copied, CopyWay, Notice, Refusal};
+use crate::app::{Copied, CopyWay, Fetching, Notice, Refusal};
 use crate::attribution::How;
 use crate::base::{DomainName, Language, Millis};
 use crate::config::{Group, Setting};
@@ -76,7 +76,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::StillReading,
         Refusal::Unsaved(1),
         Refusal::Unsaved(2),
-        Refusal::NoModels,
+        Refusal::NoModels(Fetching::BuiltIn),
+        Refusal::NoModels(Fetching::None),
     ]
 }
 
@@ -267,8 +268,8 @@ fn what_was_done_is_said_in_both_languages() {
         (Notice::Wrote("a.md".into()), "wrote a.md", "a.md geschrieben"),
         (
             Notice::Copied(Copied::Answer, CopyWay::Terminal),
-            "copied the answer through the terminal (OSC 52)",
-            "Antwort kopiert über das Terminal (OSC 52)",
+            "gave the answer to the terminal to copy (OSC 52)",
+            "Antwort dem Terminal zum Kopieren gegeben (OSC 52)",
         ),
         (
             Notice::Copied(Copied::Step, CopyWay::Tool("pbcopy")),
