@@ -353,15 +353,16 @@ pub enum Event {
         /// The answer.
         answer: Box<Answer>,
     },
-    /// One cluster more is settled.
+    /// More is known of the clusters.
     AttributionAdvanced {
         /// The turn.
         turn: TurnKey,
         /// Clusters settled.
         done: usize,
-        /// All of them.
+        /// All of them; 0 until they are counted.
         total: usize,
-        /// The settled ones so far, with shares among themselves.
+        /// The settled ones so far with shares among themselves, then the estimated ones; before any of them what each
+        /// source is by comparison.
         clusters: Vec<Cluster>,
     },
     /// Answer to `Suggest`.

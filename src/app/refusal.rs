@@ -45,6 +45,8 @@ pub enum Refusal {
     NoConversation,
     /// A text that is no question any more.
     PasteTooLong,
+    /// A paste that is too long for a line.
+    LineTooLong,
     /// There is no stored turn to go on from.
     NothingToBranch,
     /// There is no stored answer to make a question of.
@@ -93,6 +95,7 @@ impl Refusal {
             Self::PasteTooLong => {
                 ("the text is too long for a question", "Read it as a document, or paste a part of it")
             }
+            Self::LineTooLong => ("the text is too long for a line", "Paste a part of it"),
             Self::NothingToBranch => ("there is no stored turn to go on from", CHOOSE_ANSWERED),
             Self::NothingToCheck => ("there is no stored answer to make a question of", CHOOSE_ANSWERED),
             Self::SettingsOfNoDomain => (

@@ -365,7 +365,7 @@ impl App {
     ) -> Vec<Effect> {
         self.with_turn(key, |turn| {
             if let Some(explaining) = &mut turn.explaining {
-                (explaining.done, explaining.total, explaining.clusters) = (done, total, clusters.to_vec());
+                explaining.advance((done, total), clusters);
             }
         })
     }

@@ -450,6 +450,27 @@ fn a_stopped_explanation_keeps_what_it_found_and_goes_on_from_there() {
 }
 
 #[test]
+fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_never_kept() {
+    let mut app = with_one_turn();
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    let mut told = |clusters: Vec<Cluster>| {
+        app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 0, total: 0, clusters });
+        let explaining = app.turns()[0].explaining.clone().unwrap();
+        explaining.clusters.iter().map(|one| (one.hits.clone(), one.how)).collect::<Vec<_>>()
+    };
+    let compared = |hit| (vec![hit], How::Similarity);
+    told(vec![known(1, How::Similarity), known(2, How::Similarity), known(3, How::Similarity)]);
+    let both = Cluster { hits: vec![1, 3], ..known(1, How::Preview) };
+    assert_eq!(told(vec![both.clone()]), [(vec![1, 3], How::Preview), compared(2)]);
+    assert_eq!(told(vec![]), [compared(2)], "it counts only");
+    assert_eq!(told(vec![known(2, How::Verified), both]), [(vec![2], How::Verified), (vec![1, 3], How::Preview)]);
+
+    told(vec![known(1, How::Similarity)]);
+    app.handle(Event::TurnCanceled { turn: TurnKey(1) });
+    assert_eq!(app.turns()[0].record.trace.attribution, None);
+}
+
+#[test]
 fn with_other_settings_a_stopped_explanation_begins_anew() {
     let mut app = with_one_turn();
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });

@@ -4,7 +4,7 @@
 
 use super::{Problem, TurnKey};
 use crate::answer::Answer;
-use crate::attribution::{Attribution, AttributionSettings, Cluster, Method, Sentence};
+use crate::attribution::{Attribution, AttributionSettings, Cluster, How, Method, Sentence};
 use crate::base::{Language, Millis};
 use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
 use crate::inference::{Completion, Finish, Sampling};
@@ -54,8 +54,22 @@ pub struct Explaining {
     pub done: usize,
     /// All of them; 0 until they are counted.
     pub total: usize,
-    /// The settled ones, with shares among themselves.
+    /// What is known: the settled ones with shares among themselves, then the estimated ones, then those that were only
+    /// compared.
     pub clusters: Vec<Cluster>,
+}
+
+impl Explaining {
+    /// Takes what is known now; of what is not among it, the comparison stays.
+    pub(super) fn advance(&mut self, (done, total): (usize, usize), known: &[Cluster]) {
+        let is_left = |one: &Cluster| known.iter().all(|new| new.hits.iter().all(|hit| !one.hits.contains(hit)));
+        let compared = |one: &Cluster| one.how == How::Similarity;
+        self.clusters.retain(|one| compared(one) && is_left(one));
+        // What a sentence rests on is another question.
+        let of_answer = |one: &&Cluster| self.purpose == Purpose::Answer || !compared(one);
+        self.clusters = known.iter().filter(of_answer).chain(&self.clusters).cloned().collect();
+        (self.done, self.total) = (done, total);
+    }
 }
 
 /// One turn of the open conversation.

@@ -132,7 +132,7 @@ pub fn variable_text(name: &str) -> Option<String> {
     variable(name).and_then(|value| value.into_os_string().into_string().ok())
 }
 
-/// The desktop this program runs on, as far as copying text is concerned.
+/// What copies a text for this session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Desktop {
     /// A Wayland session.
@@ -141,22 +141,26 @@ pub enum Desktop {
     X11,
     /// macOS.
     Mac,
+    /// No desktop, or one on the other end of SSH, behind tmux: as it is set up by default, it takes no text to copy from
+    /// a program's output, but from its own command, and hands it on to the terminal (tmux(1), `set-clipboard`).
+    Tmux,
     /// None, or one on the other end of SSH.
     None,
 }
 
 /// The desktop of this session.
 pub fn desktop() -> Desktop {
-    if variable("SSH_CONNECTION").is_some() || variable("SSH_TTY").is_some() {
-        Desktop::None
-    } else if cfg!(target_os = "macos") {
-        Desktop::Mac
-    } else if variable("WAYLAND_DISPLAY").is_some() {
-        Desktop::Wayland
-    } else if variable("DISPLAY").is_some() {
-        Desktop::X11
-    } else {
-        Desktop::None
+    desktop_by(|name| variable(name).is_some())
+}
+
+fn desktop_by(is_set: impl Fn(&str) -> bool) -> Desktop {
+    let is_here = !is_set("SSH_CONNECTION") && !is_set("SSH_TTY");
+    match () {
+        () if is_here && cfg!(target_os = "macos") => Desktop::Mac,
+        () if is_here && is_set("WAYLAND_DISPLAY") => Desktop::Wayland,
+        () if is_here && is_set("DISPLAY") => Desktop::X11,
+        () if is_set("TMUX") => Desktop::Tmux,
+        () => Desktop::None,
     }
 }
 
@@ -170,5 +174,16 @@ mod tests {
         assert_eq!(paths.models[0], Path::new("d/models"));
         assert_eq!(paths.models.iter().filter(|folder| *folder == Path::new("d/models")).count(), 1);
         assert_eq!(paths.history(), Path::new("d/history.db"));
+    }
+
+    #[cfg(not(target_os = "macos"))]
+    #[test]
+    fn a_desktop_copies_where_it_is_here_and_tmux_where_it_is_not() {
+        let of = |set: &[&str]| desktop_by(|name| set.contains(&name));
+        assert_eq!(of(&["TMUX", "DISPLAY", "WAYLAND_DISPLAY"]), Desktop::Wayland);
+        assert_eq!(of(&["TMUX", "DISPLAY"]), Desktop::X11);
+        assert_eq!(of(&["TMUX", "DISPLAY", "SSH_TTY"]), Desktop::Tmux);
+        assert_eq!(of(&["DISPLAY", "SSH_CONNECTION"]), Desktop::None);
+        assert_eq!(of(&[]), Desktop::None);
     }
 }

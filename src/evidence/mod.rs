@@ -33,6 +33,7 @@ pub use context::{Context, ContextParts, UnknownPart};
 pub use measure::CountTokens;
 pub use settings::{EvidenceSettings, Linearizer, TableEvidence};
 pub use split::split;
+pub use table::rows_at;
 pub use verbalize::{has_row_label, without_row_labels};
 
 use serde::{Deserialize, Serialize};

@@ -281,17 +281,34 @@ mod tests {
         assert_eq!(lengths, [4, 3]);
     }
 
+    #[test]
+    fn short_sentences_with_wide_letters_lose_no_word() {
+        let text = "a\n?..aa€a .\n ß?.€.?\n €ß? .€.ß?.\n .\n.a.a?a €€ß€aa€";
+        assert_eq!(letters(&parts(text, 0).concat()), letters(text));
+        let text = "𞹹0A\"0¡ΣaA\u{11300}A00ો¡a\"a ";
+        for longest in 0..4 {
+            assert_eq!(letters(&parts(text, longest).concat()), letters(text));
+            let never = CancelToken::never();
+            let measure = Measure::new(&characters, &never);
+            assert!(characters(&tail(text, longest, &measure)) <= longest + 1);
+            assert!(characters(&head(text, longest, &measure)) <= longest + 1);
+        }
+    }
+
+    fn letters(text: &str) -> String {
+        text.split_whitespace().collect()
+    }
+
     proptest! {
         #[test]
         fn cutting_loses_no_word(text in "[a-zA-Zß .!?;\n€。！」天]{0,200}", longest in 0usize..60) {
-            let letters = |text: &str| text.split_whitespace().collect::<String>();
             prop_assert_eq!(letters(&parts(&text, longest).concat()), letters(&text));
         }
 
         #[test]
         fn neighbours_keep_to_their_length(text in any::<String>(), longest in 0usize..60) {
             let never = CancelToken::never();
-        let measure = Measure::new(&characters, &never);
+            let measure = Measure::new(&characters, &never);
             prop_assert!(characters(&tail(&text, longest, &measure)) <= longest + 1);
             prop_assert!(characters(&head(&text, longest, &measure)) <= longest + 1);
         }

@@ -133,13 +133,7 @@ impl PlacedTable<'_> {
                     // The footer stands in the last part.
                     context.after.clone_from(&of_rows.after);
                 }
-                let mut name = format!("Table {}", self.number);
-                if let Some(rows) = &rows {
-                    name = match rows.len() {
-                        1 => format!("{name}, row {}", rows.end),
-                        _ => format!("{name}, rows {}-{}", rows.start + 1, rows.end),
-                    };
-                }
+                let name = name_of(self.number, rows.as_ref());
                 let frame = if at == 0 { Frame::Own } else { form.frame_again() };
                 let end = |rows: &Range<usize>| if at == last { usize::MAX } else { rows.end };
                 let links = links.of_part(rows.as_ref().map_or(0..usize::MAX, |rows| rows.start..end(rows)), frame);
@@ -149,7 +143,7 @@ impl PlacedTable<'_> {
         if bounds.settings.tables != TableEvidence::Table {
             for row in rows.into_iter().take_while(|_| !bounds.measure.is_canceled()) {
                 let number = u32::try_from(row + 1).unwrap_or(u32::MAX);
-                let location = place(&format!("Table {}, row {number}", self.number));
+                let location = place(&name_of(self.number, Some(&(row..row + 1))));
                 let made = (location, links.of_row(row));
                 let evidence = self.evidence(Kind::Row, form.row(row), of_rows.clone(), made);
                 evidences.push(Evidence { row: Some(number), ..evidence });
@@ -214,7 +208,46 @@ impl PlacedTable<'_> {
     }
 }
 
+/// A table or a part of it as a location names it; `rows` count from 0.
+fn name_of(table: u32, rows: Option<&Range<usize>>) -> String {
+    match rows {
+        None => format!("Table {table}"),
+        Some(rows) if rows.len() == 1 => format!("Table {table}, row {}", rows.end),
+        Some(rows) => format!("Table {table}, rows {}-{}", rows.start + 1, rows.end),
+    }
+}
+
+/// The rows, from 0, that an evidence of this table holds, read off its [location](Evidence::location); none where it
+/// holds the whole table.
+#[must_use]
+pub fn rows_at(location: &str, table: u32) -> Option<Range<usize>> {
+    let (_, rows) = location.rsplit_once(&format!("Table {table}, row"))?;
+    let (rows, is_several) = rows.strip_prefix('s').map_or((rows, false), |rows| (rows, true));
+    let numbers = rows.strip_prefix(' ')?.split(|c: char| !c.is_ascii_digit() && c != '-').next()?;
+    let (first, last) = if is_several { numbers.split_once('-')? } else { (numbers, numbers) };
+    let (first, last) = (first.parse::<usize>().ok()?.checked_sub(1)?, last.parse().ok()?);
+    (first < last).then_some(first..last)
+}
+
 /// Texts one below the other.
 fn lines(texts: [&str; 2]) -> String {
     texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_tells_which_rows_of_its_table_an_evidence_holds() {
+        for rows in [None, Some(0..1), Some(59..95), Some(0..2)] {
+            let place = format!("page 3, Test runs, {}", name_of(12, rows.as_ref()));
+            assert_eq!(rows_at(&place, 12), rows, "{place}");
+            assert_eq!(rows_at(&format!("{place} (in Reports, row 7)"), 12), rows);
+            assert_eq!(rows_at(&place, 2), None, "of another table");
+        }
+        for other in ["", "Table 1, rows", "Table 1, rows 5", "Table 1, rows 9-3", "Table 1, row 0", "Table 1, row -"] {
+            assert_eq!(rows_at(other, 1), None, "{other}");
+        }
+    }
 }

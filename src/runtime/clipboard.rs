@@ -43,6 +43,8 @@ fn tools(desktop: Desktop) -> &'static [Tool] {
         Desktop::Wayland => &[("wl-copy", &[])],
         Desktop::X11 => &[("xclip", &["-selection", "clipboard"]), ("xsel", &["--clipboard", "--input"])],
         Desktop::Mac => &[("pbcopy", &[])],
+        // `-w` gives it to the terminal too; tmux before 3.2 refuses it, and the text goes the other way.
+        Desktop::Tmux => &[("tmux", &["load-buffer", "-w", "-"])],
         Desktop::None => &[],
     }
 }

@@ -323,6 +323,7 @@ impl Generator {
         let attribution = match asked.method {
             Method::Similarity => self.by_similarity(work, asked, &sources)?,
             Method::Preview | Method::Counterfactual | Method::Logprob | Method::Jsd => {
+                self.compare_at_once(work, asked, &sources)?;
                 let attribution = self.by_leaving_out(work, asked, &sources)?;
                 let settings = &asked.settings.attribution;
                 match &self.model {
@@ -359,6 +360,15 @@ impl Generator {
         let settings = &asked.settings.attribution;
         let input = SimilarityInput { answer: &asked.answer, sources, settings };
         Ok(attribution::similarity(input, embedder.as_ref(), &work.cancel)?)
+    }
+
+    /// Tells how alike the answer and each source are, which takes no time, until something better is known of it.
+    fn compare_at_once(&mut self, work: &WorkGuard, asked: &Explanation, sources: &[SourceVector]) -> Result<(), Stop> {
+        if asked.known.is_empty() {
+            let clusters = self.by_similarity(work, asked, sources)?.clusters;
+            self.events.send(Event::AttributionAdvanced { turn: work.turn, done: 0, total: 0, clusters });
+        }
+        Ok(())
     }
 
     fn by_leaving_out(

@@ -57,20 +57,7 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
     let is_typed = screen.focus == Pane::Composer && screen.popup.is_none() && is_letter(input);
     let mut intents = match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => on_key(screen, app, *key, now),
-        Input::Paste(text) => {
-            if let Some(popup) = &mut screen.popup {
-                popup::paste(popup, text);
-            } else {
-                screen.set_focus(Pane::Composer);
-                let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
-                if screen.composer.takes(&text) {
-                    screen.composer.insert(&text);
-                } else {
-                    return vec![Intent::App(Event::Refused(Refusal::PasteTooLong)), Intent::Redraw];
-                }
-            }
-            vec![Intent::Redraw]
-        }
+        Input::Paste(text) => paste(screen, text),
         Input::Mouse(event) => on_mouse(screen, app, *event, now),
         Input::Resize(..) => vec![Intent::Redraw],
         _ => Vec::new(),
@@ -81,6 +68,18 @@ pub fn on_input(screen: &mut ScreenState, app: &App, input: &Input, now: OffsetD
     }
     // A key that leads to nothing may still have closed a popup, or ended the wish to leave.
     if intents.is_empty() && is_pressed(input) { vec![Intent::Redraw] } else { intents }
+}
+
+/// Into the line that a popup asks for, else into the question.
+fn paste(screen: &mut ScreenState, text: &str) -> Vec<Intent> {
+    let taken = if let Some(popup) = &mut screen.popup {
+        popup::paste(popup, text)
+    } else {
+        screen.set_focus(Pane::Composer);
+        screen.composer.paste(text)
+    };
+    let refusal = taken.err().map(|refusal| Intent::App(Event::Refused(refusal)));
+    refusal.into_iter().chain([Intent::Redraw]).collect()
 }
 
 /// Whether a key writes a letter.

@@ -27,6 +27,9 @@ use crate::app::{App, ConversationChange, Event, Refusal, TurnKey};
 use crate::base::{ConversationId, clean_line};
 use crate::history::{Feedback, Rating, Reason};
 
+/// Longest paste into one line, in bytes: as long as paths get.
+const LONGEST_PASTE: usize = 4096;
+
 /// What lies over the panes.
 #[derive(Debug, Clone)]
 pub(super) enum Popup {
@@ -204,10 +207,16 @@ fn is_being_answered(popup: Option<&Popup>, app: &App) -> bool {
     matches!(popup, Some(Popup::Comparison(view)) if view.is_running(app))
 }
 
-/// Takes in a paste, on one line, where what is open takes text.
-pub(super) fn paste(popup: &mut Popup, text: &str) {
+/// Takes in a paste, on one line, where what is open takes text; says why it does not.
+pub(super) fn paste(popup: &mut Popup, text: &str) -> Result<(), Refusal> {
+    if text.len() > LONGEST_PASTE {
+        return Err(Refusal::LineTooLong);
+    }
     let line = match popup {
-        Popup::NewDomain(form) => return form.paste(text),
+        Popup::NewDomain(form) => {
+            form.paste(text);
+            None
+        }
         Popup::Palette(palette) => {
             palette.selected = 0;
             Some(&mut palette.line)
@@ -226,6 +235,7 @@ pub(super) fn paste(popup: &mut Popup, text: &str) {
     if let Some(line) = line {
         line.insert_str(clean_line(text));
     }
+    Ok(())
 }
 
 /// Where keys are looked up while this is open.

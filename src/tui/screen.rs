@@ -19,8 +19,8 @@ use super::popup::Popup;
 use super::signs::Signs;
 use super::theme::Theme;
 use super::words::Words;
-use crate::app::{App, Event, Explaining, Phase, Purpose, Turn, TurnKey};
-use crate::base::ConversationId;
+use crate::app::{App, Event, Explaining, Phase, Purpose, Refusal, Turn, TurnKey};
+use crate::base::{ConversationId, clean_text};
 use crate::config::{Background, Colours, Letters, TerminalTraits, ThemeName};
 use crate::evidence::Kind;
 
@@ -170,9 +170,14 @@ impl Composer {
         self.recalled = None;
     }
 
-    /// Whether a text is short enough to be a part of a question.
-    pub(super) fn takes(&self, text: &str) -> bool {
-        self.area.lines().iter().map(String::len).sum::<usize>() + text.len() <= MOST_BYTES
+    /// Takes in a paste, line by line, unless the question becomes too long.
+    pub(super) fn paste(&mut self, text: &str) -> Result<(), Refusal> {
+        let text = clean_text(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        if self.area.lines().iter().map(String::len).sum::<usize>() + text.len() > MOST_BYTES {
+            return Err(Refusal::PasteTooLong);
+        }
+        self.insert(&text);
+        Ok(())
     }
 
     pub(super) fn text(&self) -> String {

@@ -881,6 +881,12 @@ fn a_paste_that_is_a_document_is_refused() {
     let mut desk = Desk::open();
     desk.press(&Input::Paste("many words ".repeat(100_000)));
     assert!(desk.screen.composer.is_empty() && desk.app.problem().is_some());
+    for keys in [["Ctrl+P"].as_slice(), &["F2", "/"], &["F1", "/"], &["F8"]] {
+        let mut desk = kept();
+        desk.keys(keys);
+        let wished = desk.press(&Input::Paste("many words ".repeat(500)));
+        assert_eq!(wished, [Intent::App(Event::Refused(Refusal::LineTooLong)), Intent::Redraw], "{keys:?}");
+    }
 }
 
 #[test]

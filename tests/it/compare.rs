@@ -36,7 +36,7 @@ fn other_hits() -> Vec<Hit> {
     (1..).zip(all).map(|(rank, hit)| Hit { rank, ..hit }).collect()
 }
 
-fn searched_again(stage: Stage) -> Stage {
+pub(crate) fn searched_again(stage: Stage) -> Stage {
     let mut stage = asked_again(stage);
     let found = Retrieved { hits: other_hits(), ..retrieved(QUESTION) };
     stage.play([

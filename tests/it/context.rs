@@ -31,7 +31,7 @@ pub(crate) fn tried() -> Vec<Tried> {
 }
 
 /// The second source without the text before it, the ranks on their way.
-fn trying(stage: Stage) -> Stage {
+pub(crate) fn trying(stage: Stage) -> Stage {
     stage.at(Pane::Evidence).key('j').key('a').key('3')
 }
 

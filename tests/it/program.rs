@@ -124,7 +124,7 @@ impl Program {
         command.env_remove("RAGONITE_MODELS");
         command.env_remove("NO_COLOR");
         // What is copied goes to this terminal and not to the desktop of whoever runs the test.
-        for desktop in ["DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"] {
+        for desktop in ["DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "TMUX"] {
             command.env_remove(desktop);
         }
         let child = pair.slave.spawn_command(command).unwrap();

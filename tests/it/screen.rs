@@ -278,7 +278,7 @@ pub(crate) fn rewrite(completed: &str, how: RewriteHow) -> Rewrite {
     Rewrite { completed: completed.into(), how, prompt, completion, total_ms: Millis(830.0) }
 }
 
-fn cluster(hits: &[usize], how: How, values: (f64, Option<f64>), text: &str) -> Cluster {
+pub(crate) fn cluster(hits: &[usize], how: How, values: (f64, Option<f64>), text: &str) -> Cluster {
     let counterfactual =
         Counterfactual { prompt: prompt().without(hits), completion: completion(text), similarity: 1.0 - values.0 };
     Cluster {

@@ -5,15 +5,15 @@
 use crossterm::event::{KeyCode, KeyModifiers};
 use ragonite::answer::{Answer, RewriteHow};
 use ragonite::app::{DomainSummary, Event, Fetching, MissingModels, Problem, TurnKey};
-use ragonite::attribution::Method;
+use ragonite::attribution::{Cluster, How, Method};
 use ragonite::history::ConversationRecord;
 use ragonite::index::{IngestProgress, IngestStage};
 use ragonite::tui::{Pane, Theme};
 
-use crate::compare::{compared, menu, not_answered};
-use crate::context::{document_gone, not_tried, without_before};
+use crate::compare::{compared, menu, not_answered, searched_again};
+use crate::context::{document_gone, not_tried, trying, without_before};
 use crate::screen::{
-    ANSWER, NOW, Stage, Verdict, answer, attribution, conversation, domain, domain_name, retrieved, rewrite,
+    ANSWER, NOW, Stage, Verdict, answer, attribution, cluster, conversation, domain, domain_name, retrieved, rewrite,
 };
 
 /// A name, and how such a stage comes to be in a theme.
@@ -27,6 +27,9 @@ pub(crate) fn states() -> Vec<State> {
         ("conversation full", |theme| two_turns().in_theme(theme).at(Pane::Conversation)),
         ("conversation error", |theme| failed().in_theme(theme).at(Pane::Conversation)),
         ("conversation without models", |theme| without_models().in_theme(theme)),
+        ("conversation explained", |theme| {
+            Stage::explained(Verdict::SomeDecide).in_theme(theme).at(Pane::Conversation)
+        }),
         ("composer empty", |theme| Stage::open().in_theme(theme)),
         ("composer loading", |theme| reading().in_theme(theme)),
         ("composer full", |theme| written(Stage::answered().in_theme(theme))),
@@ -41,6 +44,7 @@ pub(crate) fn states() -> Vec<State> {
         ("behind error", |theme| failed().in_theme(theme).at(Pane::Behind)),
         ("why empty", |theme| Stage::open().in_theme(theme).at(Pane::Why)),
         ("why loading", |theme| explaining().in_theme(theme).at(Pane::Why)),
+        ("why compared", |theme| only_compared().in_theme(theme).at(Pane::Why)),
         ("why full", |theme| opened(Stage::explained(Verdict::SomeDecide).in_theme(theme).at(Pane::Why))),
         ("why error", |theme| failed().in_theme(theme).at(Pane::Why)),
         ("lists empty", |theme| no_domain().in_theme(theme).at(Pane::Lists)),
@@ -50,9 +54,11 @@ pub(crate) fn states() -> Vec<State> {
         ("lists answering", |theme| left().in_theme(theme).at(Pane::Lists)),
         ("conversation not stored", |theme| unsaved().in_theme(theme).at(Pane::Conversation)),
         ("context empty", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence).key('j').key('a')),
+        ("context loading", |theme| trying(Stage::answered().in_theme(theme))),
         ("context full", |theme| without_before(Stage::answered().in_theme(theme))),
         ("context error", |theme| not_tried(Stage::answered().in_theme(theme))),
         ("compare full", |theme| menu(Stage::answered().in_theme(theme))),
+        ("comparison loading", |theme| searched_again(Stage::answered().in_theme(theme))),
         ("comparison full", |theme| compared(Stage::answered().in_theme(theme))),
         ("comparison error", |theme| not_answered(Stage::answered().in_theme(theme))),
         ("document full", |theme| Stage::answered().in_theme(theme).at(Pane::Evidence).key('o')),
@@ -62,7 +68,9 @@ pub(crate) fn states() -> Vec<State> {
         ("new domain error", refused_domain),
         ("help full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('?')),
         ("help looked through", |theme| looked_through(Stage::answered().in_theme(theme).at(Pane::Conversation))),
-        ("palette full", |theme| palette(theme)),
+        ("palette empty", no_action),
+        ("palette full", palette),
+        ("settings error", refused_setting),
         ("settings full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('S')),
         ("reasons full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('-')),
         ("title full", |theme| Stage::answered().in_theme(theme).at(Pane::Conversation).key('r')),
@@ -152,6 +160,21 @@ fn explaining() -> Stage {
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
         Event::AttributionAdvanced { turn: FIRST, done: 2, total: 5, clusters },
+    ]);
+    stage
+}
+
+/// Nothing is known of the clusters but how alike the answer and each source are.
+fn only_compared() -> Stage {
+    let mut stage = Stage::answered();
+    let cosines = [(1, 0.71, 0.27), (2, 0.66, 0.26), (3, 0.58, 0.24), (4, 0.51, 0.23)];
+    let alike = |(rank, cosine, share)| Cluster {
+        counterfactual_answer: None,
+        ..cluster(&[rank], How::Similarity, (cosine, Some(share)), "")
+    };
+    stage.play([
+        Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
+        Event::AttributionAdvanced { turn: FIRST, done: 0, total: 0, clusters: cosines.map(alike).into() },
     ]);
     stage
 }
@@ -255,6 +278,21 @@ fn looked_through(stage: Stage) -> Stage {
     stage.press(KeyCode::Enter, KeyModifiers::NONE);
     stage.frame((80, 24));
     stage.key('n')
+}
+
+/// Nothing is called so.
+fn no_action(theme: Theme) -> Stage {
+    let mut stage = palette(theme);
+    stage.input(&crossterm::event::Event::Paste("no such action".into()));
+    stage
+}
+
+/// A value was typed that the setting does not take.
+fn refused_setting(theme: Theme) -> Stage {
+    let mut stage = Stage::answered().in_theme(theme).at(Pane::Conversation).key('S');
+    stage.input(&crossterm::event::Event::Key(KeyCode::Char('0').into()));
+    stage.press(KeyCode::Enter, KeyModifiers::NONE);
+    stage
 }
 
 fn palette(theme: Theme) -> Stage {

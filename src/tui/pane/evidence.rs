@@ -9,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::table::{self, TableLook};
+use super::table::{self, InTable, TableLook};
 use super::{say, say_below, side_block, side_block_of};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
@@ -57,8 +57,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     }
     let width = usize::from(inner.width).saturating_sub(1);
     let selected = turn.hits().get(screen.evidence.selected);
-    let table = selected.and_then(|hit| Some((hit.evidence, app.table(hit.evidence)??)));
-    table::measure(&mut screen.evidence.table, table);
+    let table = selected.and_then(|hit| Some((InTable::of(hit), app.table(hit.evidence)??)));
+    table::measure(&mut screen.evidence.table, table.as_ref().map(|(hit, grid)| (hit, *grid)));
     let farthest = screen.evidence.table.as_ref().map_or(0, |table| table.farthest(width.saturating_sub(4)));
     screen.evidence.left = screen.evidence.left.min(farthest);
     let Laid { mut lines, owners, selected, table } = lay_out(app, screen, turn, width);
@@ -331,7 +331,7 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> (Vec<Line<'
         let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
         let keys = format!("{}/{}", key(Action::Left), key(Action::Right));
         let (width, left) = (width.saturating_sub(4), screen.evidence.left);
-        let look = TableLook { theme, words, width, row: hit.row, left, keys: &keys };
+        let look = TableLook { theme, words, width, left, keys: &keys };
         lines.push(Line::default());
         let table = table::lines(grid, measured, &look);
         place = Some(TablePlace { header: table.header, rows: table.rows }.further_down(lines.len()));

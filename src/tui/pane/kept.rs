@@ -7,9 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::Parts;
+use super::bars::Explained;
 use crate::app::{Turn, TurnKey};
-use crate::attribution::Method;
-use crate::base::Millis;
 use crate::history::TurnTimings;
 use crate::tui::find::{Find, first_lines};
 use crate::tui::flow::Place;
@@ -19,7 +18,7 @@ use crate::tui::flow::Place;
 pub(super) struct Shown<K> {
     turn: TurnKey,
     timings: TurnTimings,
-    explained: Option<(Method, Millis, usize)>,
+    explained: Option<Explained>,
     width: usize,
     /// The parts that are open; none where all are.
     open: Option<BTreeSet<K>>,
@@ -31,8 +30,7 @@ impl<K> Shown<K> {
     /// The whole of a turn that does not run.
     pub(super) fn of(turn: &Turn, width: usize, open: Option<BTreeSet<K>>) -> Self {
         let trace = &turn.record.trace;
-        let explained = trace.attribution.as_ref();
-        let explained = explained.map(|done| (done.method, done.timings_ms.total, done.sentences.len()));
+        let explained = Explained::of(turn);
         Self { turn: turn.key, timings: trace.timings_ms, explained, width, open, sentence: None }
     }
 

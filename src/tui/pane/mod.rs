@@ -3,6 +3,7 @@
 //! Each takes the app, the screen's own state and an area, and draws itself there.
 //! Invariant: a pane changes nothing but its own positions, which depend on its height.
 
+mod bars;
 mod behind;
 mod chrome;
 mod compare;

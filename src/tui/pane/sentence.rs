@@ -4,7 +4,8 @@
 
 use ratatui::text::Line;
 
-use super::why::{INTRODUCTION, Look, Role, members, share_line};
+use super::bars::{Look, share_line};
+use super::why::{INTRODUCTION, Role, members};
 use super::{Fold, Parts};
 use crate::answer::citation;
 use crate::app::Turn;

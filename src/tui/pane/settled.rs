@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::bars::Explained;
 use super::turn::{self, Drawn, Suggested};
 use crate::app::{App, Turn, TurnKey};
 use crate::history::{Feedback, TurnTimings};
@@ -23,6 +24,7 @@ pub(in crate::tui) struct Settled {
     timings: TurnTimings,
     feedback: Option<Feedback>,
     suggestions: Suggested,
+    explained: Option<Explained>,
     pub(super) drawn: Drawn,
     found: FoundIn,
 }
@@ -42,6 +44,7 @@ impl Settled {
             && self.timings == turn.record.trace.timings_ms
             && self.feedback == turn.record.feedback
             && self.suggestions == Suggested::of(app, turn)
+            && self.explained == Explained::of(turn)
     }
 
     /// The width it was drawn for.
@@ -144,6 +147,7 @@ impl Column {
             timings: turn.record.trace.timings_ms,
             feedback: turn.record.feedback.clone(),
             suggestions: Suggested::of(app, turn),
+            explained: Explained::of(turn),
             drawn,
             found: FoundIn::default(),
         };

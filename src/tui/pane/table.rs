@@ -7,7 +7,8 @@ use std::ops::Range;
 use ratatui::text::{Line, Span};
 
 use crate::base::{EvidenceId, clean_line};
-use crate::evidence::TableGrid;
+use crate::evidence::{TableGrid, rows_at};
+use crate::retrieval::Hit;
 use crate::tui::text::{Indent, fit, one_line, pad, width, window, wrap};
 use crate::tui::theme::Theme;
 use crate::tui::words::{Noun, Words};
@@ -27,31 +28,93 @@ pub(super) struct TableLook<'a> {
     pub(super) theme: &'a Theme,
     pub(super) words: Words,
     pub(super) width: usize,
-    /// The hit's row, from 1.
-    pub(super) row: Option<u32>,
     /// First cell seen.
     pub(super) left: usize,
     /// How the keys for sideways are called.
     pub(super) keys: &'a str,
 }
 
-/// A table's clean cells, the header first, and how wide each column is drawn.
+/// A hit as its table needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct InTable {
+    evidence: EvidenceId,
+    /// Its row, from 1, where it is one.
+    row: Option<u32>,
+    /// Its rows, from 0, where it is a part.
+    rows: Option<Range<usize>>,
+}
+
+impl InTable {
+    pub(super) fn of(hit: &Hit) -> Self {
+        let rows = hit.table.and_then(|table| rows_at(&hit.location, table));
+        Self { evidence: hit.evidence, row: hit.row, rows }
+    }
+}
+
+/// What of its table a hit is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    /// This row, from 0.
+    Row(usize),
+    /// These rows, from 0: the whole table or a part of it.
+    Rows(Range<usize>),
+}
+
+impl Part {
+    fn of(hit: &InTable, count: usize) -> Self {
+        let row = hit.row.and_then(|row| usize::try_from(row).ok()).and_then(|row| row.checked_sub(1));
+        if let Some(row) = row.filter(|row| *row < count) {
+            return Self::Row(row);
+        }
+        Self::Rows(hit.rows.clone().filter(|rows| rows.end <= count).unwrap_or(0..count))
+    }
+
+    /// The rows that are shown of so many: those around a row, or the first of several.
+    fn shown(&self, count: usize) -> Range<usize> {
+        match self {
+            Self::Row(row) => row.saturating_sub(AROUND)..(row + AROUND + 1).min(count),
+            Self::Rows(rows) => rows.start..rows.end.min(rows.start + MOST),
+        }
+    }
+}
+
+/// The clean cells of a table that are shown, and how wide each column is drawn.
 #[derive(Debug, Clone)]
 pub(in crate::tui) struct Measured {
     of: EvidenceId,
+    part: Part,
+    header: Vec<String>,
+    /// Those of the rows that are shown, and which they are, from 0.
     cells: Vec<Vec<String>>,
+    shown: Range<usize>,
+    /// Rows of the whole table.
+    count: usize,
     widths: Vec<usize>,
     total: usize,
 }
 
 impl Measured {
-    fn new(of: EvidenceId, grid: &TableGrid) -> Self {
-        let cells: Vec<Vec<String>> = std::iter::once(&grid.header).chain(&grid.rows).map(|row| clean(row)).collect();
-        let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
-        let widest = |column: usize| cells.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max();
+    fn new(hit: &InTable, grid: &TableGrid) -> Self {
+        let count = grid.rows.len();
+        let part = Part::of(hit, count);
+        let shown = part.shown(count);
+        let header = clean(&grid.header);
+        let cells: Vec<Vec<String>> =
+            grid.rows.get(shown.clone()).unwrap_or_default().iter().map(|row| clean(row)).collect();
+        let rows = || cells.iter().chain([&header]);
+        let columns = rows().map(Vec::len).max().unwrap_or(0);
+        let widest = |column: usize| rows().filter_map(|row| row.get(column)).map(|cell| width(cell)).max();
         let widths: Vec<usize> = (0..columns).map(|column| widest(column).unwrap_or(0).clamp(1, WIDEST)).collect();
         let total = widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1);
-        Self { of, cells, widths, total }
+        Self { of: hit.evidence, part, header, cells, shown, count, widths, total }
+    }
+
+    /// The hit's own row, where it is one.
+    fn hit_row(&self) -> Option<&Vec<String>> {
+        match self.part {
+            Part::Row(row) => self.cells.get(row.checked_sub(self.shown.start)?),
+            Part::Rows(_) => None,
+        }
     }
 
     /// Cells of the first column with its border, where it stays as the table scrolls sideways: it may take half of the
@@ -75,13 +138,13 @@ impl Measured {
     }
 }
 
-/// Measures the table of an evidence, once for as long as it is the one that is looked at.
-pub(super) fn measure(known: &mut Option<Measured>, table: Option<(EvidenceId, &TableGrid)>) {
+/// Measures what is shown of the table of a hit, once for as long as it is the one that is looked at.
+pub(super) fn measure(known: &mut Option<Measured>, table: Option<(&InTable, &TableGrid)>) {
     let same = known.as_ref().is_some_and(|known| {
-        table.is_some_and(|(of, grid)| known.of == of && known.cells.len() == grid.rows.len() + 1)
+        table.is_some_and(|(hit, grid)| known.of == hit.evidence && known.count == grid.rows.len())
     });
     if !same {
-        *known = table.map(|(of, grid)| Measured::new(of, grid));
+        *known = table.map(|(hit, grid)| Measured::new(hit, grid));
     }
 }
 
@@ -94,51 +157,44 @@ pub(super) struct TableLines {
     pub(super) rows: Range<usize>,
 }
 
-/// The table as lines: the rows around the hit's row, or all of a table that is itself the hit.
+/// The table as lines: the rows around the hit's row, or the rows that are the hit.
 pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>) -> TableLines {
     let (theme, words) = (look.theme, look.words);
-    let Measured { cells, total, .. } = measured;
+    let Measured { header: names, cells, shown, count, total, .. } = measured;
     let total = *total;
     let room = look.width.saturating_sub(2).max(1);
     let left = look.left.min(total.saturating_sub(room));
     let draw = |row: &[String]| measured.row(row, (left, room));
-    let hit = look.row.and_then(|row| usize::try_from(row).ok()).and_then(|row| row.checked_sub(1));
-    let hit = hit.filter(|hit| *hit < grid.rows.len());
-    let first = hit.map_or(0, |hit| hit.saturating_sub(AROUND));
-    let last = hit.map_or(MOST, |hit| hit + AROUND + 1).min(grid.rows.len());
 
     let mut lines = Vec::new();
     let caption = if grid.caption.is_empty() { String::new() } else { format!(": {}", grid.caption) };
     lines.push(Line::from(one_line(&words.table_number(grid.number, &caption), theme.dim)));
     let header = lines.len();
-    lines.push(Line::from(vec![
-        Span::raw("  "),
-        Span::styled(draw(cells.first().map_or(&[], Vec::as_slice)), theme.strong),
-    ]));
+    lines.push(Line::from(vec![Span::raw("  "), Span::styled(draw(names), theme.strong)]));
     lines.push(Line::styled(format!("  {}", "─".repeat(total.min(room))), theme.dim));
     let header = header..lines.len();
-    if first > 0 {
-        lines.push(Line::styled(words.rows_above(&words.counted(first, Noun::Row)), theme.dim));
+    if shown.start > 0 {
+        lines.push(Line::styled(words.rows_above(&words.counted(shown.start, Noun::Row)), theme.dim));
     }
     let rows = lines.len();
-    for (at, row) in cells.iter().skip(1).enumerate().take(last).skip(first) {
-        let (mark, style) = if Some(at) == hit { ("▶ ", theme.strong) } else { ("  ", theme.text) };
+    let hit = measured.hit_row();
+    for row in cells {
+        let is_hit = hit.is_some_and(|hit| std::ptr::eq(hit, row));
+        let (mark, style) = if is_hit { ("▶ ", theme.strong) } else { ("  ", theme.text) };
         lines.push(Line::from(vec![Span::styled(mark, theme.accent), Span::styled(draw(row), style)]));
     }
     let rows = rows..lines.len();
-    if last < grid.rows.len() {
-        let more = words.counted(grid.rows.len() - last, Noun::Row);
+    if shown.end < *count {
+        let more = words.counted(count - shown.end, Noun::Row);
         lines.push(Line::styled(words.rows_below(&more), theme.dim));
     }
     // A cell that is cut in the hit's row is what the hit may be about.
-    for (at, cell) in hit.and_then(|hit| cells.get(hit + 1)).into_iter().flatten().enumerate() {
-        if width(cell) > WIDEST {
-            let name = cells.first().and_then(|header| header.get(at)).map_or("", String::as_str);
-            let indent = Indent { first: Span::styled("▶ ", theme.accent), rest: Span::raw("  ") };
-            let name = if name.is_empty() { Vec::new() } else { vec![Span::styled(format!("{name}: "), theme.dim)] };
-            let text = name.into_iter().chain([Span::styled(cell.clone(), theme.text)]).collect::<Vec<_>>();
-            lines.extend(wrap(&text, look.width, &indent));
-        }
+    for (at, cell) in hit.into_iter().flatten().enumerate().filter(|(_, cell)| width(cell) > WIDEST) {
+        let name = names.get(at).map_or("", String::as_str);
+        let indent = Indent { first: Span::styled("▶ ", theme.accent), rest: Span::raw("  ") };
+        let name = if name.is_empty() { Vec::new() } else { vec![Span::styled(format!("{name}: "), theme.dim)] };
+        let text = name.into_iter().chain([Span::styled(cell.clone(), theme.text)]).collect::<Vec<_>>();
+        lines.extend(wrap(&text, look.width, &indent));
     }
     if total > room {
         let from = if left == 0 { 0 } else { measured.fixed(room) + left };
@@ -156,24 +212,47 @@ fn clean(row: &[String]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_table_is_measured_once_while_it_is_looked_at() {
-        let grid = |cell: &str| TableGrid {
+    fn grid(cells: &[&str]) -> TableGrid {
+        TableGrid {
             number: 1,
             caption: String::new(),
             header: vec!["a".into()],
-            rows: vec![vec![cell.into()]],
-        };
-        let (first, other) = (grid("four"), grid("seventeen letters"));
+            rows: cells.iter().map(|cell| vec![(*cell).into()]).collect(),
+        }
+    }
+
+    fn whole(evidence: i64) -> InTable {
+        InTable { evidence: EvidenceId(evidence), row: None, rows: None }
+    }
+
+    #[test]
+    fn a_table_is_measured_once_while_it_is_looked_at() {
+        let (first, other) = (grid(&["four"]), grid(&["seventeen letters"]));
+        let (one, two) = (whole(1), whole(2));
         let mut known = None;
-        measure(&mut known, Some((EvidenceId(1), &first)));
+        measure(&mut known, Some((&one, &first)));
         assert_eq!(known.as_ref().unwrap().total, 4);
         // The grid of an evidence does not change, so it is not read again.
-        measure(&mut known, Some((EvidenceId(1), &other)));
+        measure(&mut known, Some((&one, &other)));
         assert_eq!(known.as_ref().unwrap().total, 4);
-        measure(&mut known, Some((EvidenceId(2), &other)));
+        measure(&mut known, Some((&two, &other)));
         assert_eq!(known.as_ref().unwrap().total, 17);
         measure(&mut known, None);
         assert!(known.is_none());
+    }
+
+    #[test]
+    fn a_part_of_a_table_shows_its_own_rows_and_a_row_those_around_it() {
+        let cells: Vec<String> = (1..=900).map(|row| row.to_string()).collect();
+        let grid = grid(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        let part = |rows: Range<usize>| InTable { rows: Some(rows), ..whole(1) };
+        let row = InTable { row: Some(700), rows: Some(699..700), ..whole(1) };
+        let shown = |hit: &InTable| Measured::new(hit, &grid).shown;
+        assert_eq!(shown(&part(599..640)), 599..640);
+        assert_eq!(shown(&whole(1)), 0..MOST);
+        assert_eq!(shown(&part(600..901)), 0..MOST, "of a table that was other then");
+        assert_eq!(shown(&row), 695..704);
+        assert_eq!(Measured::new(&row, &grid).hit_row(), Some(&vec!["700".to_owned()]));
+        assert_eq!(Measured::new(&part(699..700), &grid).hit_row(), None, "a part of one row is no row");
     }
 }

@@ -1,16 +1,17 @@
-//! One turn of a conversation as lines: question, answer, how it ended, what to ask next.
+//! One turn of a conversation as lines: question, answer, how it ended, what it rests on, what to ask next.
 //!
 //! Not here: which turns are drawn when (`settled`), what the running one is doing (`conversation`).
 
 use ratatui::text::{Line, Span};
 
+use super::bars::{Keys, Look, in_short};
 use super::compare::asked_again;
 use crate::answer::Answer;
-use crate::app::{App, Turn};
+use crate::app::{App, Phase, Turn};
 use crate::history::Outcome;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
-use crate::tui::markdown::{self, Look, Mark, render};
+use crate::tui::markdown::{self, Mark, render};
 use crate::tui::meter;
 use crate::tui::text::{Indent, one_line, paragraphs, wrap};
 use crate::tui::theme::Theme;
@@ -59,6 +60,7 @@ pub(super) fn settled(app: &App, turn: &Turn, look: (&Theme, &Keymap, Words), wi
         lines.push(Line::default());
     }
     lines.extend(outcome_lines(turn, (theme, words), width));
+    lines.extend(explanation_lines(app, turn, look, width));
     if let Some(feedback) = &turn.record.feedback {
         let said = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
         lines.extend(wrap(&[said], width, &Indent::default()));
@@ -155,7 +157,7 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
     if answer.is_some_and(|answer| !answer.answered) {
         lines.push(Line::styled(words.out_of_scope(), theme.warn));
     }
-    lines.extend(render(turn.text(), &Look { theme, width, holds: &holds }));
+    lines.extend(render(turn.text(), &markdown::Look { theme, width, holds: &holds }));
     if answer.is_some_and(Answer::only_cites) {
         lines.extend(wrap(&[Span::styled(words.only_cites(), theme.warn)], width, &Indent::default()));
     }
@@ -181,6 +183,20 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
         lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
     lines
+}
+
+/// What an explanation says, or as far as it has come.
+fn explanation_lines(
+    app: &App,
+    turn: &Turn,
+    (theme, keymap, words): (&Theme, &Keymap, Words),
+    width: usize,
+) -> Vec<Line<'static>> {
+    let running = turn.explaining.as_ref().filter(|_| app.phase() == Phase::Explaining(turn.key));
+    let key = |action| keymap.key(action, Place::Panes).unwrap_or_default();
+    let keys = Keys { explain: key(Action::Explain), show: key(Action::ShowWhy) };
+    let clusters = running.map(|explaining| explaining.clusters.as_slice());
+    in_short(turn.record.trace.attribution.as_ref(), clusters, &keys, &Look { theme, words, width })
 }
 
 /// How the turn ended, in a line.

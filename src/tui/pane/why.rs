@@ -5,18 +5,18 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
+use super::bars::{self, Look, bar, fraction, share_line};
 use super::conversation::stage;
 use super::evidence::origin;
 use super::kept::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
 use crate::answer::Answer;
 use crate::app::{App, Turn};
-use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, LEAST_MOVE, Method, SMALLEST_CHANGE};
+use crate::attribution::{Attribution, Cluster, How, LEAST_MOVE, Method, SMALLEST_CHANGE};
 use crate::tui::action::{Action, Place};
 use crate::tui::difference::marked;
 use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, one_line, paragraphs, width, wrap};
-use crate::tui::theme::Theme;
+use crate::tui::text::{Indent, one_line, paragraphs, wrap};
 use crate::tui::words::{Noun, Words};
 
 /// The part of the lines above the clusters; not a cluster.
@@ -76,12 +76,6 @@ fn parts((app, turn): (&App, &Turn), stage: &str, (screen, look): (&ScreenState,
     parts
 }
 
-pub(super) struct Look<'a> {
-    pub(super) theme: &'a Theme,
-    pub(super) words: Words,
-    pub(super) width: usize,
-}
-
 fn invitation(app: &App, turn: &Turn, screen: &ScreenState) -> String {
     let words = screen.words;
     if app.phase().turn() == Some(turn.key) {
@@ -108,25 +102,9 @@ fn method_lines(method: Method, look: &Look<'_>) -> Vec<Line<'static>> {
 
 fn verdict(attribution: &Attribution, (screen, look): (&ScreenState, &Look<'_>)) -> Vec<Line<'static>> {
     let words = look.words;
-    let mut lines = Vec::new();
-    let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
-    if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
-        let equals = as_strong_as(cluster, &attribution.clusters);
-        // What was tried alone and what was tried with others are not said in one breath.
-        let alone = equals.iter().filter(|cluster| cluster.how != How::Group);
-        let mut hits: Vec<usize> = alone.flat_map(|cluster| cluster.hits.iter().copied()).collect();
-        hits.sort_unstable();
-        let result = match cluster.how {
-            How::Group => words.a_group_matters(&words.sources(&cluster.hits)),
-            _ => words.matters(&hits),
-        };
-        lines.extend(paragraphs(&result, look.theme.strong, look.width, &Indent::default()));
-    } else if attribution.missing > 0 {
-        let (done, key) = (attribution.clusters.len(), screen.keymap.key(Action::Explain, Place::Panes));
-        let text = words.stopped_after(done, done + attribution.missing, &key.unwrap_or_default());
-        lines.extend(paragraphs(&text, look.theme.warn, look.width, &Indent::default()));
-    } else if !attribution.decisive {
-        lines.push(Line::styled(words.none_decides(), look.theme.strong));
+    let key = screen.keymap.key(Action::Explain, Place::Panes).unwrap_or_default();
+    let mut lines = bars::result(attribution, &key, look);
+    if !attribution.decisive && attribution.missing == 0 {
         lines.extend(paragraphs(words.why_none_decides(), look.theme.text, look.width, &Indent::default()));
     }
     if let Some(instead) = &attribution.instead {
@@ -151,13 +129,6 @@ fn group_hint(app: &App, turn: &Turn, (screen, look): (&ScreenState, &Look<'_>))
     paragraphs(&look.words.group_hint(&key), look.theme.text, look.width, &Indent::default())
 }
 
-/// This cluster and those that matter as much.
-fn as_strong_as<'c>(strongest: &Cluster, clusters: &'c [Cluster]) -> Vec<&'c Cluster> {
-    let share = |cluster: &Cluster| cluster.share.unwrap_or_default();
-    let least = share(strongest) / FLAT_RATIO;
-    clusters.iter().filter(|cluster| cluster.share.is_some() && share(cluster) > least).collect()
-}
-
 /// The clusters that are settled so far, or all of a finished explanation.
 fn clusters(
     (turn, finished): (&Turn, Option<&Attribution>),
@@ -177,24 +148,6 @@ fn clusters(
             parts.extend(at, opened((turn, original), cluster, look));
         }
     }
-}
-
-/// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
-pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, look: &Look<'_>) -> Line<'static> {
-    let share = fraction.map_or_else(
-        || "     –  ".to_owned(),
-        |share| {
-            let percent = format!("{:>5.1} % ", share * 100.0);
-            look.words.number(&percent)
-        },
-    );
-    let name = look.words.sources(hits);
-    let lead = format!("{} ", open.mark());
-    let room = look.width.saturating_sub(width(&lead) + width(&share) + 1 + width(&name)).clamp(4, 30);
-    let mut spans = vec![Span::styled(lead, look.theme.accent), Span::styled(share, look.theme.strong)];
-    spans.extend(bar(fraction.unwrap_or(0.0), room, look.theme));
-    spans.push(Span::styled(format!(" {name}"), look.theme.strong));
-    Line::from(spans)
 }
 
 /// The sources of a cluster in words.
@@ -297,15 +250,4 @@ fn opened((turn, original): (&Turn, &str), cluster: &Cluster, look: &Look<'_>) -
     }
     lines.push(Line::default());
     lines
-}
-
-fn fraction(done: usize, total: usize) -> f64 {
-    let as_f64 = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    if total == 0 { 0.0 } else { as_f64(done) / as_f64(total) }
-}
-
-/// A bar of `cells`, filled to a fraction.
-fn bar(fraction: f64, cells: usize, theme: &Theme) -> Vec<Span<'static>> {
-    let filled = (1..=cells).filter(|cell| self::fraction(2 * cell - 1, 2 * cells) <= fraction).count();
-    vec![Span::styled("█".repeat(filled), theme.accent), Span::styled("░".repeat(cells - filled), theme.dim)]
 }

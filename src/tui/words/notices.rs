@@ -144,6 +144,7 @@ impl Words {
             Refusal::PasteTooLong => {
                 ("Der Text ist zu lang für eine Frage", "Als Dokument einlesen oder einen Teil einfügen")
             }
+            Refusal::LineTooLong => ("Der Text ist zu lang für eine Zeile", "Einen Teil einfügen"),
             Refusal::NothingToBranch => ("Keine gespeicherte Frage zum Abzweigen", ASK_FIRST),
             Refusal::NothingToCheck => ("Keine gespeicherte Antwort für eine Prüffrage", ASK_FIRST),
             Refusal::SettingsOfNoDomain => (

@@ -68,6 +68,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NoEvidence,
         Refusal::NoConversation,
         Refusal::PasteTooLong,
+        Refusal::LineTooLong,
         Refusal::NothingToBranch,
         Refusal::NothingToCheck,
         Refusal::SettingsOfNoDomain,

@@ -72,6 +72,7 @@ texts! { WHY
         "Ohne eine einzelne Quelle ändert sich die Antwort kaum oder gar nicht: Sie sagen dasselbe, das Modell wusste es \
          ohnehin, oder es braucht mehrere zusammen.";
     clusters_and_time(clusters: &str, time: &str) = "{clusters}, {time}", "{clusters}, {time}";
+    all_clusters(key: &str, clusters: &str) = "{key}: more on {clusters}", "{key}: mehr zu {clusters}";
     cosine(value: &str) = "cosine {value}", "Kosinus {value}";
     less_probable_answer(percent: &str) =
         "each token {percent} % less probable", "jedes Token {percent} % unwahrscheinlicher";

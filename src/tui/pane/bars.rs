@@ -1,0 +1,142 @@
+//! Bars per cluster of sources, what an explanation comes to, and both in short below an answer.
+//!
+//! Not here: the details of each cluster (`why`), what a sentence rests on (`sentence`).
+
+use ratatui::text::{Line, Span};
+
+use super::Fold;
+use crate::app::Turn;
+use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method};
+use crate::base::Millis;
+use crate::tui::text::{Indent, paragraphs, width};
+use crate::tui::theme::Theme;
+use crate::tui::words::{Noun, Words};
+
+/// Bars below an answer; more are left to the pane.
+const MOST: usize = 5;
+
+pub(super) struct Look<'a> {
+    pub(super) theme: &'a Theme,
+    pub(super) words: Words,
+    pub(super) width: usize,
+}
+
+/// Which explanation of a turn is shown; the same one looks the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Explained {
+    method: Method,
+    took: Millis,
+    clusters: usize,
+    sentences: usize,
+}
+
+impl Explained {
+    pub(super) fn of(turn: &Turn) -> Option<Self> {
+        let done = turn.record.trace.attribution.as_ref()?;
+        let (clusters, sentences) = (done.clusters.len(), done.sentences.len());
+        Some(Self { method: done.method, took: done.timings_ms.total, clusters, sentences })
+    }
+}
+
+/// The keys that are named below an answer: to explain or go on, and to see all of it.
+pub(super) struct Keys {
+    pub(super) explain: String,
+    pub(super) show: String,
+}
+
+/// What is known of an explanation, in a few lines below its answer; nothing of a turn that has none. `running` are the
+/// clusters of one that still runs.
+pub(super) fn in_short(
+    attribution: Option<&Attribution>,
+    running: Option<&[Cluster]>,
+    keys: &Keys,
+    look: &Look<'_>,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    if let Some(attribution) = attribution.filter(|_| running.is_none()) {
+        lines.extend(result(attribution, &keys.explain, look));
+    }
+    let clusters = running.or(attribution.map(|attribution| attribution.clusters.as_slice())).unwrap_or_default();
+    if clusters.iter().any(|cluster| cluster.share.is_some()) {
+        for cluster in clusters.iter().take(MOST) {
+            let mut line = named_bar((cluster.share, &cluster.hits), "", look);
+            let how = format!("  {}", look.words.how(cluster.how));
+            if line.width() + width(&how) <= look.width {
+                line.spans.push(Span::styled(how, look.theme.dim));
+            }
+            lines.push(line);
+        }
+    }
+    if !lines.is_empty() {
+        let all = look.words.all_clusters(&keys.show, &look.words.counted(clusters.len(), Noun::Cluster));
+        lines.extend(paragraphs(&all, look.theme.dim, look.width, &Indent::default()));
+        lines.insert(0, Line::default());
+    }
+    lines
+}
+
+/// What an explanation comes to, in a sentence; `key` goes on with one that was stopped.
+pub(super) fn result(attribution: &Attribution, key: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+    let words = look.words;
+    let strongest = attribution.clusters.first().filter(|cluster| cluster.share.is_some());
+    let (text, style) = if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
+        let equals = as_strong_as(cluster, &attribution.clusters);
+        // What was tried alone and what was tried with others are not said in one breath.
+        let alone = equals.iter().filter(|cluster| cluster.how != How::Group);
+        let mut hits: Vec<usize> = alone.flat_map(|cluster| cluster.hits.iter().copied()).collect();
+        hits.sort_unstable();
+        let text = match cluster.how {
+            How::Group => words.a_group_matters(&words.sources(&cluster.hits)),
+            _ => words.matters(&hits),
+        };
+        (text, look.theme.strong)
+    } else if attribution.missing > 0 {
+        let done = attribution.clusters.len();
+        (words.stopped_after(done, done + attribution.missing, key), look.theme.warn)
+    } else if !attribution.decisive {
+        (words.none_decides().to_owned(), look.theme.strong)
+    } else {
+        return Vec::new();
+    };
+    paragraphs(&text, style, look.width, &Indent::default())
+}
+
+/// This cluster and those that matter as much.
+fn as_strong_as<'c>(strongest: &Cluster, clusters: &'c [Cluster]) -> Vec<&'c Cluster> {
+    let share = |cluster: &Cluster| cluster.share.unwrap_or_default();
+    let least = share(strongest) / FLAT_RATIO;
+    clusters.iter().filter(|cluster| cluster.share.is_some() && share(cluster) > least).collect()
+}
+
+/// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
+pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, look: &Look<'_>) -> Line<'static> {
+    named_bar((fraction, hits), &format!("{} ", open.mark()), look)
+}
+
+fn named_bar((fraction, hits): (Option<f64>, &[usize]), lead: &str, look: &Look<'_>) -> Line<'static> {
+    let share = fraction.map_or_else(
+        || "     –  ".to_owned(),
+        |share| {
+            let percent = format!("{:>5.1} % ", share * 100.0);
+            look.words.number(&percent)
+        },
+    );
+    let name = look.words.sources(hits);
+    let room = look.width.saturating_sub(width(lead) + width(&share) + 1 + width(&name)).clamp(4, 30);
+    let mut spans = vec![Span::styled(lead.to_owned(), look.theme.accent), Span::styled(share, look.theme.strong)];
+    spans.extend(bar(fraction.unwrap_or(0.0), room, look.theme));
+    spans.push(Span::styled(format!(" {name}"), look.theme.strong));
+    Line::from(spans)
+}
+
+/// `done` of `total`; 0 of nothing.
+pub(super) fn fraction(done: usize, total: usize) -> f64 {
+    let as_f64 = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    if total == 0 { 0.0 } else { as_f64(done) / as_f64(total) }
+}
+
+/// A bar of `cells`, filled to a fraction.
+pub(super) fn bar(fraction: f64, cells: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let filled = (1..=cells).filter(|cell| self::fraction(2 * cell - 1, 2 * cells) <= fraction).count();
+    vec![Span::styled("█".repeat(filled), theme.accent), Span::styled("░".repeat(cells - filled), theme.dim)]
+}
