@@ -11,7 +11,9 @@ use time::OffsetDateTime;
 
 use super::action::Action;
 use super::input::{Intent, refused, step_of};
+use super::long_text::{LongText, Taken};
 use super::outline::{Scroll, Step};
+use super::pane;
 use super::popup::Popup;
 use super::screen::ScreenState;
 use super::settings::SettingsView;
@@ -82,14 +84,14 @@ pub(super) struct Comparison {
     pub(super) left: TurnKey,
     /// None for the turn that was asked again and is the last one.
     right: Option<TurnKey>,
-    pub(super) scroll: Scroll,
+    pub(super) text: LongText,
     /// As it was laid out for a width, once nothing of it grows any more.
     pub(super) kept: Option<(usize, Vec<Line<'static>>)>,
 }
 
 impl Comparison {
     fn of(left: TurnKey, right: Option<TurnKey>) -> Self {
-        Self { left, right, scroll: Scroll::default(), kept: None }
+        Self { left, right, text: LongText::default(), kept: None }
     }
 
     /// The two turns; none where one is no longer on screen.
@@ -192,21 +194,28 @@ pub(super) fn ask_again(
     vec![Intent::App(Event::AgainWanted { turn, other, at }), Intent::Redraw]
 }
 
+/// Whether what is looked for in a comparison is being typed.
+pub(super) fn is_typed(screen: &ScreenState) -> bool {
+    matches!(&screen.popup, Some(Popup::Comparison(view)) if view.text.typed.is_some())
+}
+
 /// A key while two turns are compared.
-pub(super) fn in_comparison(screen: &mut ScreenState, action: Option<Action>) -> Vec<Intent> {
+pub(super) fn in_comparison(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
     let Some(Popup::Comparison(view)) = &mut screen.popup else { return Vec::new() };
+    if view.text.look_for(key, action) == Taken::Yes {
+        return vec![Intent::Redraw];
+    }
     match action {
         // Without stopping what runs.
         Some(Action::Compare) => screen.popup = None,
         Some(Action::Copy) => {
-            let lines = view.kept.iter().flat_map(|(_, lines)| lines);
-            let text: Vec<String> = lines.map(|line| line.to_string().trim_end().to_owned()).collect();
-            let copied = (!text.is_empty()).then(|| Intent::Copy { what: Copied::Comparison, text: text.join("\n") });
-            return copied.into_iter().collect();
+            let Some(turns) = view.turns(app) else { return refused(Refusal::NothingToCopy) };
+            let text = pane::comparison_text(app, turns, (&screen.theme, screen.words));
+            return vec![Intent::Copy { what: Copied::Comparison, text }];
         }
         action => {
             if let Some(step) = action.and_then(step_of) {
-                view.scroll.step(step);
+                view.text.step(step);
             }
         }
     }

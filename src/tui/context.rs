@@ -8,6 +8,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::action::Action;
 use super::document;
 use super::input::{Intent, refused, step_of};
+use super::long_text::{LongText, Taken};
 use super::outline::{Scroll, Step};
 use super::popup::Popup;
 use super::screen::ScreenState;
@@ -40,7 +41,7 @@ pub(super) struct ContextView {
     pub(super) evidence: EvidenceId,
     /// The parts that are not switched off.
     pub(super) parts: ContextParts,
-    pub(super) scroll: Scroll,
+    pub(super) text: LongText,
 }
 
 impl ContextView {
@@ -71,7 +72,7 @@ impl ContextView {
 pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     let hit = screen.turn(app).and_then(|turn| Some((turn.key, turn.hits().get(screen.evidence.selected)?.evidence)));
     let Some((turn, evidence)) = hit else { return refused(Refusal::NoEvidence) };
-    let view = ContextView { turn, evidence, parts: ContextParts::ALL, scroll: Scroll::default() };
+    let view = ContextView { turn, evidence, parts: ContextParts::ALL, text: LongText::default() };
     screen.popup = Some(Popup::Context(view));
     vec![Intent::Redraw]
 }
@@ -79,6 +80,9 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 /// A key while an evidence is looked at.
 pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
     let Some(Popup::Context(view)) = &mut screen.popup else { return Vec::new() };
+    if view.text.look_for(key, action) == Taken::Yes {
+        return vec![Intent::Redraw];
+    }
     let switched = PARTS.iter().find(|(sign, ..)| key.code == KeyCode::Char(*sign));
     if let Some((_, part, _)) = switched.filter(|_| key.modifiers == KeyModifiers::NONE) {
         let parts = view.parts.switched(*part);
@@ -92,7 +96,7 @@ pub(super) fn on_key(screen: &mut ScreenState, app: &App, key: KeyEvent, action:
         Some(Action::Right) => choose(screen, app, Step::Down),
         action => {
             if let Some(step) = action.and_then(step_of) {
-                view.scroll.step(step);
+                view.text.step(step);
             }
         }
     }
@@ -107,7 +111,7 @@ fn choose(screen: &mut ScreenState, app: &App, step: Step) {
     let Some(at) = turn.hits().iter().position(|hit| hit.evidence == view.evidence) else { return };
     let to = step.from(at, 1, turn.hits().len());
     view.evidence = turn.hits()[to].evidence;
-    view.scroll = Scroll::default();
+    view.text.scroll = Scroll::default();
     if selected == Some(turn.key) {
         (screen.evidence.selected, screen.evidence.left, screen.evidence.reveal) = (to, 0, true);
     }

@@ -129,7 +129,7 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     };
     let Some(hit) = hit else { return refused(Refusal::NoEvidence) };
     let (document, evidence) = (hit.document, hit.evidence);
-    screen.popup = Some(Popup::Document(DocumentView {
+    screen.popup = Some(Popup::Document(Box::new(DocumentView {
         document,
         hit: evidence,
         title: clean_line(&hit.title),
@@ -141,7 +141,7 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         typed: None,
         find: None,
         found: Found::Unknown,
-    }));
+    })));
     vec![Intent::App(Event::DocumentWanted { document, hit: evidence }), Intent::Redraw]
 }
 

@@ -16,8 +16,8 @@ use super::context;
 use super::document;
 use super::export;
 use super::find::Way;
-use super::help::HelpView;
 use super::layout::Aside;
+use super::long_text::LongText;
 use super::mouse::on_mouse;
 use super::new_domain;
 use super::outline::Step;
@@ -126,7 +126,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Back => return back(screen, app),
         Action::Cancel => return cancel(screen, app),
         Action::Quit => return vec![Intent::App(Event::QuitRequested)],
-        Action::Help => screen.popup = Some(Popup::Help(HelpView::default())),
+        Action::Help => screen.popup = Some(Popup::Help(LongText::default())),
         Action::NewConversation => {
             // A completed question belongs to the conversation that is left.
             if screen.composer.edits() {

@@ -21,6 +21,7 @@ mod help;
 mod input;
 mod keymap;
 mod layout;
+mod long_text;
 mod markdown;
 mod meter;
 mod mouse;

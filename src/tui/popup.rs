@@ -16,8 +16,9 @@ use super::context::{self, ContextView};
 use super::document::{self, DocumentView};
 use super::export::{self, ExportMenu};
 use super::find::Find;
-use super::help::{self, HelpView};
+use super::help;
 use super::input::{Intent, act, cancel, refused, step_of};
+use super::long_text::LongText;
 use super::new_domain::{self, NewDomain};
 use super::outline::Step;
 use super::screen::{Pane, ScreenState};
@@ -34,7 +35,7 @@ const LONGEST_PASTE: usize = 4096;
 #[derive(Debug, Clone)]
 pub(super) enum Popup {
     /// All keys.
-    Help(HelpView),
+    Help(LongText),
     /// All actions, found by words.
     Palette(Palette),
     /// A line of text is asked for.
@@ -52,7 +53,7 @@ pub(super) enum Popup {
     /// An evidence in its context.
     Context(ContextView),
     /// The whole document of an evidence.
-    Document(DocumentView),
+    Document(Box<DocumentView>),
     /// What is taken out of the program, and how.
     Export(ExportMenu),
     /// Folder and name of a domain that is to be made.
@@ -174,7 +175,7 @@ pub(super) fn on_key(
 ) -> Vec<Intent> {
     match action {
         Some(Action::Help) if !matches!(screen.popup, Some(Popup::Help(_))) => {
-            screen.under_help = screen.popup.replace(Popup::Help(HelpView::default()));
+            screen.under_help = screen.popup.replace(Popup::Help(LongText::default()));
         }
         Some(Action::Cancel) => return cancel(screen, app),
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
@@ -184,6 +185,7 @@ pub(super) fn on_key(
         }
         _ if matches!(screen.popup, Some(Popup::Context(_))) => return context::on_key(screen, app, key, action),
         _ if matches!(screen.popup, Some(Popup::Document(_))) => return document::on_key(screen, app, key, action),
+        _ if compare::is_typed(screen) => return compare::in_comparison(screen, app, key, action),
         Some(Action::Back) if is_being_answered(screen.popup.as_ref(), app) => {
             return vec![Intent::App(Event::CancelRequested)];
         }
@@ -225,12 +227,9 @@ pub(super) fn paste(popup: &mut Popup, text: &str) -> Result<(), Refusal> {
         Popup::Settings(view) => view.typed.as_mut(),
         Popup::Document(view) => view.typed.as_mut(),
         Popup::Help(view) => view.typed.as_mut(),
-        Popup::Reasons(_)
-        | Popup::Confirm(_)
-        | Popup::Compare(_)
-        | Popup::Comparison(_)
-        | Popup::Export(_)
-        | Popup::Context(_) => None,
+        Popup::Comparison(view) => view.text.typed.as_mut(),
+        Popup::Context(view) => view.text.typed.as_mut(),
+        Popup::Reasons(_) | Popup::Confirm(_) | Popup::Compare(_) | Popup::Export(_) => None,
     };
     if let Some(line) = line {
         line.insert_str(clean_line(text));
@@ -245,6 +244,8 @@ pub(super) fn place(popup: &Popup) -> Place {
         Popup::Settings(view) if view.typed.is_some() => Place::Composer,
         Popup::Document(view) if view.typed.is_some() => Place::Composer,
         Popup::Help(view) if view.typed.is_some() => Place::Composer,
+        Popup::Comparison(view) if view.text.typed.is_some() => Place::Composer,
+        Popup::Context(view) if view.text.typed.is_some() => Place::Composer,
         Popup::Help(_)
         | Popup::Reasons(_)
         | Popup::Confirm(_)
@@ -261,9 +262,9 @@ pub(super) fn place(popup: &Popup) -> Place {
 pub(super) fn scroll(popup: &mut Popup, step: Step, words: Words) {
     match popup {
         Popup::Help(view) => view.step(step),
-        Popup::Context(view) => view.scroll.step(step),
+        Popup::Context(view) => view.text.step(step),
         Popup::Compare(menu) => compare::scroll_menu(menu, step),
-        Popup::Comparison(view) => view.scroll.step(step),
+        Popup::Comparison(view) => view.text.step(step),
         Popup::Document(view) => view.step(step),
         Popup::Palette(palette) => palette.selected = step.from(palette.selected, 1, palette.found(words).len()),
         Popup::Reasons(reasons) => reasons.selected = step.from(reasons.selected, 1, Reason::ALL.len()),
@@ -343,7 +344,7 @@ fn into(
         }
         Popup::Export(_) => return export::on_key(screen, app, action),
         Popup::Compare(_) => return compare::in_menu(screen, app, (key, action), now),
-        Popup::Comparison(_) => return compare::in_comparison(screen, action),
+        Popup::Comparison(_) => return compare::in_comparison(screen, app, key, action),
         Popup::Help(_) | Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}
     }
     vec![Intent::Redraw]

@@ -189,3 +189,31 @@ fn the_time_beside_an_explained_answer_is_that_of_the_answer() {
     let alone = took(&mut Stage::explained(Verdict::SomeDecide).at(Pane::Conversation));
     assert_eq!(took(&mut compared(Stage::explained(Verdict::SomeDecide))), alone);
 }
+
+#[test]
+fn a_text_is_looked_for_in_a_comparison_and_esc_leaves_what_is_typed_before_it_stops_the_answer() {
+    let mut stage = searched_again(Stage::answered()).key('/');
+    for letter in "field".chars() {
+        stage = stage.key(letter);
+    }
+    press(&mut stage, KeyCode::Enter);
+    let seen = text(&mut stage);
+    assert!(seen.contains("“field” 1 of"), "{seen}");
+    stage = stage.key('n');
+    let seen = text(&mut stage);
+    assert!(seen.contains("“field” 2 of"), "{seen}");
+    stage = stage.key('/');
+    assert_eq!(press(&mut stage, KeyCode::Esc), [Intent::Redraw]);
+    assert_eq!(press(&mut stage, KeyCode::Esc), [Intent::App(Event::CancelRequested)]);
+}
+
+#[test]
+fn a_comparison_is_copied_one_answer_below_the_other() {
+    let mut stage = compared(Stage::answered());
+    text(&mut stage);
+    let copied = press(&mut stage, KeyCode::Char('y'));
+    let [Intent::Copy { text, .. }] = &copied[..] else { panic!("{copied:?}") };
+    assert!(!text.contains('│') && text.contains("{+"), "{text}");
+    let places = ["Turn 1", "Sources of turn 1", "Sources of turn 2"].map(|part| text.find(part).unwrap());
+    assert!(text.matches("Turn ").count() >= 2 && places.is_sorted(), "{text}");
+}

@@ -190,3 +190,13 @@ fn a_text_is_looked_for_in_the_document() {
     press(&mut stage, KeyCode::Esc);
     assert!(text(&mut stage).contains("part "));
 }
+
+#[test]
+fn a_text_is_looked_for_in_a_context_and_no_letter_of_it_is_a_key() {
+    let mut stage = look_for(Stage::answered().at(Pane::Evidence).key('j').key('a'), "depot");
+    assert!(text(&mut stage).contains("“depot” 1 of"), "{}", text(&mut stage));
+    stage = stage.key('/');
+    assert_eq!(press(&mut stage, KeyCode::Char('3')), [Intent::Redraw], "no part is switched off");
+    assert_eq!(press(&mut stage, KeyCode::Esc), [Intent::Redraw]);
+    assert!(text(&mut stage).contains("“depot” 1 of"), "Esc left what was typed, and the context stays");
+}

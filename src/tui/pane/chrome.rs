@@ -13,6 +13,7 @@ use crate::inference::gigabytes;
 use crate::tui::action::{Action, Place};
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
+use crate::tui::long_text::LongText;
 use crate::tui::popup::Popup;
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, cells, fit, fit_middle, one_line, pad, width, wrap};
@@ -210,7 +211,9 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     }
     let mut spans = vec![Span::raw(" ")];
     let find = match &screen.popup {
-        Some(Popup::Help(view)) => view.find.as_ref().filter(|_| view.typed.is_none()),
+        Some(Popup::Help(text)) => text.looked_for(),
+        Some(Popup::Comparison(view)) => view.text.looked_for(),
+        Some(Popup::Context(view)) => view.text.looked_for(),
         Some(_) => None,
         None => {
             let is_used = !matches!(screen.focus, Pane::Composer | Pane::Lists);
@@ -246,17 +249,30 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     Line::from(spans)
 }
 
+/// Whether what is looked for in a popup is being typed.
+fn is_searched(popup: &Popup) -> bool {
+    match popup {
+        Popup::Help(text) => text.typed.is_some(),
+        Popup::Comparison(view) => view.text.typed.is_some(),
+        Popup::Context(view) => view.text.typed.is_some(),
+        Popup::Document(view) => view.typed.is_some(),
+        _ => false,
+    }
+}
+
+/// The keys that go from one place to the next, where something is looked for.
+fn matches(text: &LongText) -> impl Iterator<Item = Action> {
+    let keys = text.find.is_some().then_some([Action::NextMatch, Action::PreviousMatch]);
+    keys.into_iter().flatten()
+}
+
 /// The keys that count while a popup is open.
 fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, words.hint(action));
     match popup {
-        Popup::Help(view) if view.typed.is_some() => {
-            vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())]
-        }
-        Popup::Help(view) => {
-            let matches = view.find.is_some().then_some([Action::NextMatch, Action::PreviousMatch]);
-            let more = [Action::Search, Action::PageDown, Action::PageUp];
-            let all = matches.into_iter().flatten().chain(more);
+        _ if is_searched(popup) => vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())],
+        Popup::Help(text) => {
+            let all = matches(text).chain([Action::Search, Action::PageDown, Action::PageUp]);
             [(Action::Back, words.close())].into_iter().chain(all.map(short)).collect()
         }
         Popup::Palette(_) => vec![(Action::Send, words.do_it()), (Action::Back, words.close())],
@@ -294,17 +310,16 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
         Popup::Comparison(view) => {
             let running = view.is_running(app);
             let close = (Action::Compare, words.close());
-            let more = [short(Action::PageDown), short(Action::PageUp), short(Action::Copy), close];
+            let moves = matches(&view.text).chain([Action::PageDown, Action::PageUp, Action::Copy, Action::Search]);
+            let more = moves.map(short).chain([close]);
             [(Action::Back, if running { words.stop() } else { words.close() })].into_iter().chain(more).collect()
         }
         Popup::Context(view) => {
             let back = if view.is_trying(app) { words.stop() } else { words.close() };
             let others = [(Action::Left, words.source_before()), (Action::Right, words.next_source())];
-            let more = [short(Action::OpenDocument)].into_iter().chain(others).chain([short(Action::PageDown)]);
-            [(Action::Back, back)].into_iter().chain(more).collect()
-        }
-        Popup::Document(view) if view.typed.is_some() => {
-            vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())]
+            let more = [short(Action::OpenDocument)].into_iter().chain(others);
+            let found = matches(&view.text).chain([Action::PageDown, Action::Search]).map(short);
+            [(Action::Back, back)].into_iter().chain(more).chain(found).collect()
         }
         Popup::Document(view) => {
             let coming = app.document().is_some_and(|open| open.parts == Fetched::Coming);

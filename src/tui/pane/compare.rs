@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::evidence::origin;
-use super::popup::{FOOTER, middle};
+use super::popup::{FOOTER, draw_search, middle, room_for_search};
 use super::{Focus, block};
 use crate::app::{App, Turn};
 use crate::base::clean_line;
@@ -21,6 +21,7 @@ use crate::history::{OtherSetting, Outcome, TurnSettings};
 use crate::retrieval::{Hit, Pick, Picked};
 use crate::tui::compare::{Choice, CompareMenu};
 use crate::tui::difference::sides;
+use crate::tui::long_text::Flowing;
 use crate::tui::markdown::flat;
 use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
@@ -182,19 +183,30 @@ pub(super) fn draw_comparison(
     };
     let mut frame_block = block(title, Focus::Here, &theme);
     let inner = frame_block.inner(at);
-    let seen = view.scroll.view(lines.len(), usize::from(inner.height));
-    if view.scroll.below() > 0 {
-        let more = words.more_below(view.scroll.below());
-        frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
-    }
-    let seen = lines.into_iter().skip(seen.start).take(seen.len()).map(|mut line| {
+    let (body, typed) = room_for_search(inner, view.text.typed.as_ref());
+    let flowing = if room < TWO { Flowing::OneText } else { Flowing::LineByLine };
+    let seen = view.text.seen(lines, usize::from(body.height), flowing).into_iter().map(|mut line| {
         line.spans.insert(0, Span::raw(" "));
         line
     });
     let seen: Vec<Line<'static>> = seen.collect();
+    if view.text.scroll.below() > 0 {
+        let more = words.more_below(view.text.scroll.below());
+        frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
+    }
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
-    frame.render_widget(Paragraph::new(seen), inner);
+    frame.render_widget(Paragraph::new(seen), body);
+    if let Some(line) = &mut view.text.typed {
+        draw_search(line, typed, &theme, frame);
+    }
+}
+
+/// Two turns as a text to copy: one below the other, since columns are no use elsewhere.
+pub(in crate::tui) fn text(app: &App, turns: (&Turn, &Turn), (theme, words): (&Theme, Words)) -> String {
+    let look = Look { theme, words, room: TWO - 1 };
+    let lines = look.comparison(app, turns, None).into_iter().map(|line| line.to_string().trim_end().to_owned());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// How a comparison is laid out.

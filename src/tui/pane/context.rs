@@ -9,13 +9,14 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::evidence::origin;
-use super::popup::{FOOTER, middle};
+use super::popup::{FOOTER, draw_search, middle, room_for_search};
 use super::{Focus, block};
 use crate::app::{App, Fetched};
 use crate::base::EvidenceId;
 use crate::evidence::ContextParts;
 use crate::retrieval::{Hit, Placed, Tried};
 use crate::tui::context::{ContextView, PARTS};
+use crate::tui::long_text::Flowing;
 use crate::tui::popup::Popup;
 use crate::tui::screen::ScreenState;
 use crate::tui::text::{Indent, fit, pad, paragraphs, width};
@@ -54,16 +55,19 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     } else {
         lines.append(&mut below);
     }
-    let seen = view.scroll.view(lines.len(), usize::from(inner.height));
-    if view.scroll.below() > 0 {
-        let more = words.more_below(view.scroll.below());
+    let (body, typed) = room_for_search(inner, view.text.typed.as_ref());
+    let seen = view.text.seen(lines, usize::from(body.height), Flowing::OneText);
+    if view.text.scroll.below() > 0 {
+        let more = words.more_below(view.text.scroll.below());
         frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
     }
-    let lines: Vec<Line<'static>> = lines.into_iter().skip(seen.start).take(seen.len()).collect();
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
-    frame.render_widget(Paragraph::new(lines), inner);
+    frame.render_widget(Paragraph::new(seen), body);
     frame.render_widget(Paragraph::new(below), under);
+    if let Some(line) = &mut view.text.typed {
+        draw_search(line, typed, &theme, frame);
+    }
 }
 
 fn parts(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {

@@ -44,6 +44,7 @@ use super::theme::Theme;
 pub(super) use behind::{Section, draw as draw_behind, text as step_text};
 use chrome::help_lines;
 pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar, tab_targets};
+pub(super) use compare::text as comparison_text;
 pub(super) use composer::{draw as draw_composer, rows as composer_rows};
 pub(super) use conversation::draw as draw_conversation;
 pub(super) use evidence::draw as draw_evidence;

@@ -14,6 +14,7 @@ use super::{Focus, block, compare, context, document, export, help_lines, new_do
 use crate::app::App;
 use crate::history::Reason;
 use crate::tui::action::{Action, Place};
+use crate::tui::long_text::Flowing;
 use crate::tui::popup::{Palette, Popup};
 use crate::tui::screen::ScreenState;
 use crate::tui::text::{Indent, cells, fit, pad, paragraphs, width};
@@ -103,6 +104,13 @@ pub(super) fn draw_text(line: &mut TextArea<'static>, area: Rect, frame: &mut Fr
     frame.render_widget(&*line, area);
 }
 
+/// The room above the line for what is looked for, and that line; it has no room where nothing is typed.
+pub(super) fn room_for_search(inner: Rect, typed: Option<&TextArea<'static>>) -> (Rect, Rect) {
+    let rows = u16::from(typed.is_some()).min(inner.height);
+    let body = Rect { height: inner.height - rows, ..inner };
+    (body, Rect { y: body.bottom(), height: rows, ..inner })
+}
+
 /// The line for what is looked for, behind a `/`.
 pub(super) fn draw_search(line: &mut TextArea<'static>, row: Rect, theme: &Theme, frame: &mut Frame<'_>) {
     let label = Rect { width: 2.min(row.width), ..row };
@@ -113,33 +121,22 @@ pub(super) fn draw_search(line: &mut TextArea<'static>, row: Rect, theme: &Theme
 fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     // The frame, and a space before it.
     let room = usize::from(area.width).saturating_sub(3);
-    let mut lines = help_lines(&screen.keymap, (&screen.theme, screen.words), room);
+    let lines = help_lines(&screen.keymap, (&screen.theme, screen.words), room);
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
     let at = middle(area, wide + 4, lines.len() + 2);
     let frame_block = block(screen.words.keys(), Focus::Here, &screen.theme);
     let inner = frame_block.inner(at);
     let Some(Popup::Help(help)) = &mut screen.popup else { return };
-    let typed = u16::from(help.typed.is_some()).min(inner.height);
-    let height = usize::from(inner.height - typed);
-    let mut view = help.scroll.view(lines.len(), height);
-    if let Some(find) = &mut help.find {
-        let matches = find.mark(&mut lines);
-        if let Some(to) = find.step(&matches, find.line.unwrap_or(view.start)) {
-            find.line = Some(to);
-            help.scroll.go_to(to);
-            view = help.scroll.view(lines.len(), height);
-        }
-    }
+    let (body, typed) = room_for_search(inner, help.typed.as_ref());
+    let seen = help.seen(lines, usize::from(body.height), Flowing::OneText);
     let frame_block = match help.scroll.below() {
         0 => frame_block,
         below => frame_block.title_bottom(Line::from(screen.words.more_below(below)).right_aligned()),
     };
-    let seen: Vec<Line<'static>> = lines.into_iter().skip(view.start).take(view.len()).collect();
     frame.render_widget(Clear, at);
     frame.render_widget(Paragraph::new(seen).block(frame_block), at);
     if let Some(line) = &mut help.typed {
-        let row = Rect { y: inner.bottom() - typed, height: typed, ..inner };
-        draw_search(line, row, &screen.theme, frame);
+        draw_search(line, typed, &screen.theme, frame);
     }
 }
 

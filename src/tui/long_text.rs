@@ -1,0 +1,115 @@
+//! A long text over the panes: where it is scrolled to, and what is looked for in it.
+//!
+//! Takes keys and the lines as they are laid out; gives the lines that are seen, with what is looked for marked.
+//! Invariant: Esc leaves what is typed first; it does nothing else here.
+//! Not here: what the text is (`help`, `compare`, `context`), drawing the line that is typed (`pane::popup`).
+
+use crossterm::event::KeyEvent;
+use ratatui::text::Line;
+use tui_textarea::TextArea;
+
+use super::action::Action;
+use super::find::{Find, Way};
+use super::outline::{Scroll, Step};
+use super::popup::{finishes, type_into};
+
+/// How lines belong together where something is looked for in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flowing {
+    /// They are one text that was wrapped.
+    OneText,
+    /// Each is a text of its own: what stands beside each other does not go on below.
+    LineByLine,
+}
+
+/// What became of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// It was of use here.
+    Yes,
+    /// It means something else.
+    No,
+}
+
+/// A long text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LongText {
+    pub(super) scroll: Scroll,
+    /// What is looked for, while it is typed.
+    pub(super) typed: Option<TextArea<'static>>,
+    pub(super) find: Option<Find>,
+}
+
+impl LongText {
+    pub(super) fn step(&mut self, step: Step) {
+        if let Some(find) = &mut self.find {
+            find.line = None;
+        }
+        self.scroll.step(step);
+    }
+
+    /// A key that types what is looked for, begins to, or goes to where it is.
+    pub(super) fn look_for(&mut self, key: KeyEvent, action: Option<Action>) -> Taken {
+        match action {
+            _ if self.typed.is_some() => self.type_key(key, action),
+            Some(Action::Search) => self.typed = Some(TextArea::default()),
+            Some(Action::NextMatch) => self.go(Way::On),
+            Some(Action::PreviousMatch) => self.go(Way::Back),
+            _ => return Taken::No,
+        }
+        Taken::Yes
+    }
+
+    /// What is looked for, once it is typed.
+    pub(super) fn looked_for(&self) -> Option<&Find> {
+        self.find.as_ref().filter(|_| self.typed.is_none())
+    }
+
+    fn go(&mut self, way: Way) {
+        match &mut self.find {
+            Some(find) => find.want(way),
+            None => self.typed = Some(TextArea::default()),
+        }
+    }
+
+    fn type_key(&mut self, key: KeyEvent, action: Option<Action>) {
+        match (&mut self.typed, action) {
+            (_, Some(Action::Back)) => self.typed = None,
+            (Some(line), _) if finishes(key, action) => {
+                self.find = Find::new(&line.lines().join(" "));
+                self.typed = None;
+            }
+            (Some(line), _) => {
+                type_into(line, key, action);
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// The lines that are seen in so many rows, after the step that is wanted.
+    pub(super) fn seen(
+        &mut self,
+        mut lines: Vec<Line<'static>>,
+        height: usize,
+        flowing: Flowing,
+    ) -> Vec<Line<'static>> {
+        let mut view = self.scroll.view(lines.len(), height);
+        if let Some(find) = &mut self.find {
+            let matches = match flowing {
+                Flowing::OneText => find.mark(&mut lines),
+                Flowing::LineByLine => {
+                    let mark = |(at, line): (usize, &mut Line<'static>)| {
+                        (!find.mark(std::slice::from_mut(line)).is_empty()).then_some(at)
+                    };
+                    lines.iter_mut().enumerate().filter_map(mark).collect()
+                }
+            };
+            if let Some(to) = find.step(&matches, find.line.unwrap_or(view.start)) {
+                find.line = Some(to);
+                self.scroll.go_to(to);
+                view = self.scroll.view(lines.len(), height);
+            }
+        }
+        lines.into_iter().skip(view.start).take(view.len()).collect()
+    }
+}
