@@ -155,12 +155,16 @@ pub fn desktop() -> Desktop {
 
 fn desktop_by(is_set: impl Fn(&str) -> bool) -> Desktop {
     let is_here = !is_set("SSH_CONNECTION") && !is_set("SSH_TTY");
-    match () {
-        () if is_here && cfg!(target_os = "macos") => Desktop::Mac,
-        () if is_here && is_set("WAYLAND_DISPLAY") => Desktop::Wayland,
-        () if is_here && is_set("DISPLAY") => Desktop::X11,
-        () if is_set("TMUX") => Desktop::Tmux,
-        () => Desktop::None,
+    if is_here && cfg!(target_os = "macos") {
+        Desktop::Mac
+    } else if is_here && is_set("WAYLAND_DISPLAY") {
+        Desktop::Wayland
+    } else if is_here && is_set("DISPLAY") {
+        Desktop::X11
+    } else if is_set("TMUX") {
+        Desktop::Tmux
+    } else {
+        Desktop::None
     }
 }
 

@@ -362,7 +362,7 @@ impl Generator {
         Ok(attribution::similarity(input, embedder.as_ref(), &work.cancel)?)
     }
 
-    /// Tells how alike the answer and each source are, which takes no time, until something better is known of it.
+    /// Tells how alike the answer and each source are, which takes little time, until something better is known of it.
     fn compare_at_once(&mut self, work: &WorkGuard, asked: &Explanation, sources: &[SourceVector]) -> Result<(), Stop> {
         if asked.known.is_empty() {
             let clusters = self.by_similarity(work, asked, sources)?.clusters;

@@ -106,10 +106,15 @@ impl Comparison {
         Some((left, right))
     }
 
-    /// Whether one of the two is being answered or explained.
+    /// Whether one of the two is being answered or explained, and is not being stopped.
     pub(super) fn is_running(&self, app: &App) -> bool {
+        !app.is_canceling() && self.grows(app)
+    }
+
+    /// Whether one of the two may still change.
+    pub(super) fn grows(&self, app: &App) -> bool {
         let shows = |key| self.turns(app).is_some_and(|(left, right)| [left.key, right.key].contains(&key));
-        !app.is_canceling() && app.phase().turn().is_some_and(shows)
+        app.phase().turn().is_some_and(shows)
     }
 }
 
@@ -194,11 +199,6 @@ pub(super) fn ask_again(
     vec![Intent::App(Event::AgainWanted { turn, other, at }), Intent::Redraw]
 }
 
-/// Whether what is looked for in a comparison is being typed.
-pub(super) fn is_typed(screen: &ScreenState) -> bool {
-    matches!(&screen.popup, Some(Popup::Comparison(view)) if view.text.typed.is_some())
-}
-
 /// A key while two turns are compared.
 pub(super) fn in_comparison(screen: &mut ScreenState, app: &App, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
     let Some(Popup::Comparison(view)) = &mut screen.popup else { return Vec::new() };
@@ -210,6 +210,9 @@ pub(super) fn in_comparison(screen: &mut ScreenState, app: &App, key: KeyEvent, 
         Some(Action::Compare) => screen.popup = None,
         Some(Action::Copy) => {
             let Some(turns) = view.turns(app) else { return refused(Refusal::NothingToCopy) };
+            if view.grows(app) {
+                return refused(Refusal::WorkRuns);
+            }
             let text = pane::comparison_text(app, turns, (&screen.theme, screen.words));
             return vec![Intent::Copy { what: Copied::Comparison, text }];
         }

@@ -60,6 +60,19 @@ pub(super) enum Popup {
     NewDomain(Box<NewDomain>),
 }
 
+impl Popup {
+    /// Whether what is looked for in it is being typed.
+    pub(super) fn is_searched(&self) -> bool {
+        match self {
+            Self::Help(text) => text.typed.is_some(),
+            Self::Comparison(view) => view.text.typed.is_some(),
+            Self::Context(view) => view.text.typed.is_some(),
+            Self::Document(view) => view.typed.is_some(),
+            _ => false,
+        }
+    }
+}
+
 /// All actions, found by words.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Palette {
@@ -185,7 +198,8 @@ pub(super) fn on_key(
         }
         _ if matches!(screen.popup, Some(Popup::Context(_))) => return context::on_key(screen, app, key, action),
         _ if matches!(screen.popup, Some(Popup::Document(_))) => return document::on_key(screen, app, key, action),
-        _ if compare::is_typed(screen) => return compare::in_comparison(screen, app, key, action),
+        // Esc leaves what is typed.
+        _ if screen.popup.as_ref().is_some_and(Popup::is_searched) => return into(screen, app, key, action, now),
         Some(Action::Back) if is_being_answered(screen.popup.as_ref(), app) => {
             return vec![Intent::App(Event::CancelRequested)];
         }
@@ -211,11 +225,9 @@ fn is_being_answered(popup: Option<&Popup>, app: &App) -> bool {
 
 /// Takes in a paste, on one line, where what is open takes text; says why it does not.
 pub(super) fn paste(popup: &mut Popup, text: &str) -> Result<(), Refusal> {
-    if text.len() > LONGEST_PASTE {
-        return Err(Refusal::LineTooLong);
-    }
     let line = match popup {
         Popup::NewDomain(form) => {
+            fits_a_line(text)?;
             form.paste(text);
             None
         }
@@ -232,9 +244,14 @@ pub(super) fn paste(popup: &mut Popup, text: &str) -> Result<(), Refusal> {
         Popup::Reasons(_) | Popup::Confirm(_) | Popup::Compare(_) | Popup::Export(_) => None,
     };
     if let Some(line) = line {
+        fits_a_line(text)?;
         line.insert_str(clean_line(text));
     }
     Ok(())
+}
+
+fn fits_a_line(text: &str) -> Result<(), Refusal> {
+    if text.len() > LONGEST_PASTE { Err(Refusal::LineTooLong) } else { Ok(()) }
 }
 
 /// Where keys are looked up while this is open.
@@ -242,10 +259,7 @@ pub(super) fn place(popup: &Popup) -> Place {
     match popup {
         Popup::Palette(_) | Popup::Prompt(_) | Popup::NewDomain(_) => Place::Composer,
         Popup::Settings(view) if view.typed.is_some() => Place::Composer,
-        Popup::Document(view) if view.typed.is_some() => Place::Composer,
-        Popup::Help(view) if view.typed.is_some() => Place::Composer,
-        Popup::Comparison(view) if view.text.typed.is_some() => Place::Composer,
-        Popup::Context(view) if view.text.typed.is_some() => Place::Composer,
+        _ if popup.is_searched() => Place::Composer,
         Popup::Help(_)
         | Popup::Reasons(_)
         | Popup::Confirm(_)

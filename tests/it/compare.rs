@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::answer::{Answer, RewriteHow};
-use ragonite::app::{Event, Other, Problem, TurnKey};
+use ragonite::app::{Event, Other, Problem, Refusal, TurnKey};
 use ragonite::config::{Changes, Setting};
 use ragonite::retrieval::{Hit, Picked, Retrieved};
 use ragonite::tui::{Intent, Pane};
@@ -208,7 +208,9 @@ fn a_text_is_looked_for_in_a_comparison_and_esc_leaves_what_is_typed_before_it_s
 }
 
 #[test]
-fn a_comparison_is_copied_one_answer_below_the_other() {
+fn a_comparison_is_copied_one_answer_below_the_other_once_both_are_there() {
+    let mut running = searched_again(Stage::answered());
+    assert_eq!(press(&mut running, KeyCode::Char('y')), [Intent::App(Event::Refused(Refusal::WorkRuns))]);
     let mut stage = compared(Stage::answered());
     text(&mut stage);
     let copied = press(&mut stage, KeyCode::Char('y'));

@@ -100,7 +100,11 @@ fn hit(rank: usize, kind: Kind, origin: (&str, &str), content: &str) -> Hit {
         date: None,
         space: None,
         ancestors: Vec::new(),
-        location: if table.is_some() { "Table 1, row 3".into() } else { "paragraph 2".into() },
+        location: match kind {
+            Kind::Row => "Table 1, row 3".into(),
+            Kind::Table => "Table 1".into(),
+            Kind::Passage | Kind::List => "paragraph 2".into(),
+        },
         kind,
         table,
         row: (kind == Kind::Row).then_some(3),

@@ -249,17 +249,6 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     Line::from(spans)
 }
 
-/// Whether what is looked for in a popup is being typed.
-fn is_searched(popup: &Popup) -> bool {
-    match popup {
-        Popup::Help(text) => text.typed.is_some(),
-        Popup::Comparison(view) => view.text.typed.is_some(),
-        Popup::Context(view) => view.text.typed.is_some(),
-        Popup::Document(view) => view.typed.is_some(),
-        _ => false,
-    }
-}
-
 /// The keys that go from one place to the next, where something is looked for.
 fn matches(text: &LongText) -> impl Iterator<Item = Action> {
     let keys = text.find.is_some().then_some([Action::NextMatch, Action::PreviousMatch]);
@@ -270,7 +259,7 @@ fn matches(text: &LongText) -> impl Iterator<Item = Action> {
 fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'static str)> {
     let short = |action: Action| (action, words.hint(action));
     match popup {
-        _ if is_searched(popup) => vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())],
+        _ if popup.is_searched() => vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())],
         Popup::Help(text) => {
             let all = matches(text).chain([Action::Search, Action::PageDown, Action::PageUp]);
             [(Action::Back, words.close())].into_iter().chain(all.map(short)).collect()

@@ -173,7 +173,7 @@ pub(super) fn draw_comparison(
     let lines = match (&view.kept, turns) {
         (Some((width, lines)), _) if *width == room => lines.clone(),
         (_, Some((left, right))) => {
-            let grows = app.phase().turn().is_some_and(|key| key == left.key || key == right.key);
+            let grows = view.grows(app);
             let look = Look { theme: &theme, words, room };
             let lines = look.comparison(app, (left, right), running.filter(|_| grows));
             view.kept = (!grows).then(|| (room, lines.clone()));
