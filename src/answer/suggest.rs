@@ -25,6 +25,8 @@ const MAX_TOKENS: usize = 110;
 /// Of what a question names, the part that must stand in the sources.
 const GROUNDED: f64 = 0.6;
 
+/// Letters of a question before its mark, as in the grammar.
+const LONGEST: usize = 110;
 /// Three numbered lines, each a question (GBNF).
 const GRAMMAR: &str = "root ::= \"1. \" line \"\\n2. \" line \"\\n3. \" line\nline ::= [^\\n?]{8,110} \"?\"";
 
@@ -95,13 +97,20 @@ fn usable(said: &str, input: &SuggestInput<'_>) -> Vec<String> {
     for line in said.lines() {
         let line =
             clean_line(line.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".)- ".contains(letter)));
-        let sound = line.ends_with('?') && is_grounded(&line, input.answer.language, &known);
+        let sound = is_whole(&line) && is_grounded(&line, input.answer.language, &known);
         if sound && taken.insert(form(&line)) {
             questions.push(line);
         }
     }
     questions.truncate(MOST);
     questions
+}
+
+/// Whether it ends as a question does, and no word is missing before the mark.
+fn is_whole(line: &str) -> bool {
+    let Some(asked) = line.strip_suffix('?') else { return false };
+    // At its longest the grammar ended it, wherever that was.
+    asked.chars().count() < LONGEST && asked.ends_with(|last: char| last.is_alphanumeric() || ")\"'”’“»".contains(last))
 }
 
 fn is_grounded(line: &str, language: Language, known: &HashSet<String>) -> bool {

@@ -157,7 +157,7 @@ fn suggestions_are_questions_that_the_sources_answer_and_that_were_not_asked() {
     let asked = ["Wie schwer ist der Kessel?".to_owned()];
     let input = SuggestInput { question: "Welche Farbe?", answer: &answered, hits: &hits, asked: &asked };
     let said = "1. Wann wurde der Kessel gebaut?\n2. Wie schwer ist der KESSEL?\n3. Wer regiert Frankreich heute?\n\
-                4. Keine Frage.\n5. wann wurde der Kessel gebaut?\n6. Wo wurde der \u{1b}[31mKessel gebaut?";
+                4. Keine Frage.\n5. Wo wurde der Kessel und ?\n5. wann wurde der Kessel gebaut?\n6. Wo wurde der \u{1b}[31mKessel gebaut?";
     let mut generator = Says::new(said);
     let suggested = suggest(&mut generator, &input, &CancelToken::never()).unwrap();
     assert_eq!(suggested, ["Wann wurde der Kessel gebaut?", "Wo wurde der Kessel gebaut?"]);

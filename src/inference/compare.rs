@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::PromptPart;
+use super::powers::exp_of_negative;
 
 /// Tokens of an answer, from its first, whose whole distributions are compared. Those after the whole prompt are kept in
 /// memory for the call: 64 of them over a vocabulary of 151,936 words take 39 MB as f32.
@@ -17,12 +18,11 @@ pub const COMPARED_TOKENS: usize = 64;
 /// less than 0.00002 to a divergence.
 const NEGLIGIBLE: f32 = 1e-10;
 
-/// Logits this far below the largest are left out of a sum: all 151,936 of a vocabulary together would move a logarithm
-/// by less than a millionth.
-const FAR: f32 = 26.0;
-
-/// Logits that are compared at once.
+/// Logits that are taken at once.
 const LANES: usize = 16;
+
+/// Powers that are added as f32 before they are added to the others, so that little is lost to rounding.
+const ADDED: usize = 64 * LANES;
 
 /// What of a prediction is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ pub fn drops(before: &[f32], after: &[f32]) -> Vec<f32> {
 }
 
 /// The largest of some logits, in lanes that the compiler makes one instruction of.
-fn largest(logits: &[f32]) -> f32 {
+pub(super) fn largest(logits: &[f32]) -> f32 {
     let larger = |a: f32, b: f32| if a > b { a } else { b };
     let mut lanes = [f32::NEG_INFINITY; LANES];
     let (whole, rest) = logits.as_chunks::<LANES>();
@@ -89,8 +89,18 @@ fn largest(logits: &[f32]) -> f32 {
 pub(super) fn log_sum(logits: &[f32]) -> f64 {
     // Relative to the largest, so that nothing overflows.
     let largest = largest(logits);
-    let counts = logits.iter().filter(|logit| **logit > largest - FAR);
-    f64::from(largest) + counts.map(|logit| f64::from((logit - largest).exp())).sum::<f64>().ln()
+    let sums = logits.chunks(ADDED).map(|some| f64::from(sum_of_powers(some, largest)));
+    f64::from(largest) + sums.sum::<f64>().ln()
+}
+
+/// The sum of the powers of logits relative to the largest.
+fn sum_of_powers(logits: &[f32], largest: f32) -> f32 {
+    let mut sums = [0.0_f32; LANES];
+    let (whole, rest) = logits.as_chunks::<LANES>();
+    for chunk in whole {
+        sums.iter_mut().zip(chunk).for_each(|(sum, logit)| *sum += exp_of_negative(logit - largest));
+    }
+    sums.iter().sum::<f32>() + rest.iter().map(|logit| exp_of_negative(logit - largest)).sum::<f32>()
 }
 
 /// The probabilities of all words, from their logits.

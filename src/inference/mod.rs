@@ -15,6 +15,7 @@ mod fake;
 mod generate;
 mod llama;
 mod memory;
+mod powers;
 mod revision;
 mod weights;
 

@@ -3,7 +3,7 @@
 use std::thread;
 
 use signal_hook::SigId;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::unregister;
@@ -55,7 +55,8 @@ pub fn forward_interrupts(
     event: Event,
     before_end: impl Fn() + Send + 'static,
 ) -> Result<(), RuntimeError> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(RuntimeError::Signals)?;
+    // SIGQUIT would leave the terminal as the screen has set it.
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT]).map_err(RuntimeError::Signals)?;
     let name = "signals";
     let body = move || {
         let mut before = false;

@@ -204,7 +204,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     RateDown "rate-down" Panes ["-"] "not useful" "rate the answer down, with a reason";
     Copy "copy" Panes ["y"] "copy" "copy the answer, the evidence, the step or the turn";
     Export "export" Panes ["w"] "write out" "write or copy turn or conversation; lists: to a file";
-    Branch "branch" Panes ["B"] "branch" "go on from the turn in a new conversation";
+    Branch "branch" Panes ["B"] "branch" "branch: go on from the turn in a new conversation";
     SaveAgain "save-again" Panes ["W"] "store again" "try again to store what could not be stored";
     Check "check" Panes ["c"] "as a check" "make the rated turn a check for eval (questions.toml)";
     Compare "compare" Panes ["="] "compare" "ask the turn again otherwise and compare; or two turns";

@@ -173,7 +173,7 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
         Choice::Pick(_, pick) => ask_again(screen, app, (turn, Other::Pick(pick)), now),
         Choice::SettingsNow => ask_again(screen, app, (turn, Other::SettingsNow), now),
         Choice::OtherSettings => {
-            screen.popup = Some(Popup::Settings(SettingsView::again(turn)));
+            screen.popup = Some(Popup::Settings(Box::new(SettingsView::again(turn))));
             vec![Intent::Redraw]
         }
         Choice::With(other) => {

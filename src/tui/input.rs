@@ -406,7 +406,7 @@ fn open_settings(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         _ => None,
     };
     let other = selected.filter(|name| app.domain().is_none_or(|open| open.name != *name));
-    screen.popup = Some(Popup::Settings(other.clone().map(SettingsView::of).unwrap_or_default()));
+    screen.popup = Some(Popup::Settings(Box::new(other.clone().map(SettingsView::of).unwrap_or_default())));
     let wanted = other.map(Event::OtherSettingsWanted).into_iter().chain([Event::ModelsWanted]);
     wanted.map(Intent::App).chain([Intent::Redraw]).collect()
 }

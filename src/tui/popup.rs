@@ -45,7 +45,7 @@ pub(super) enum Popup {
     /// Whether something that cannot be undone is really wanted.
     Confirm(Confirm),
     /// The settings of the open domain.
-    Settings(SettingsView),
+    Settings(Box<SettingsView>),
     /// What can be compared with a turn.
     Compare(CompareMenu),
     /// Two turns beside each other.
@@ -68,6 +68,7 @@ impl Popup {
             Self::Comparison(view) => view.text.typed.is_some(),
             Self::Context(view) => view.text.typed.is_some(),
             Self::Document(view) => view.typed.is_some(),
+            Self::Settings(view) => view.text.typed.is_some(),
             _ => false,
         }
     }
@@ -81,8 +82,8 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// The actions that have all the words that are written, in the order of the help; behind them those that have the letters
-    /// of each word in their order.
+    /// The actions that have all the words that are written, in the order of the help; where none has, those that have the
+    /// letters of each word in their order.
     pub(super) fn found(&self, texts: Words) -> Vec<Action> {
         let written = text_of(&self.line).to_lowercase();
         let words: Vec<&str> = written.split_whitespace().collect();
@@ -91,8 +92,9 @@ impl Palette {
             Action::all().filter(|action| *action != Action::Palette).map(|action| (action, said(&action))).collect();
         let (whole, others): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|(_, said)| words.iter().all(|word| said.contains(word)));
-        let spread = others.into_iter().filter(|(_, said)| words.iter().all(|word| has_letters(said, word)));
-        whole.into_iter().chain(spread).map(|(action, _)| action).collect()
+        let spread = || others.into_iter().filter(|(_, said)| words.iter().all(|word| has_letters(said, word)));
+        let found = if whole.is_empty() { spread().collect() } else { whole };
+        found.into_iter().map(|(action, _)| action).collect()
     }
 }
 
@@ -236,7 +238,7 @@ pub(super) fn paste(popup: &mut Popup, text: &str) -> Result<(), Refusal> {
             Some(&mut palette.line)
         }
         Popup::Prompt(prompt) => Some(&mut prompt.line),
-        Popup::Settings(view) => view.typed.as_mut(),
+        Popup::Settings(view) => view.text.typed.as_mut().or(view.typed.as_mut()),
         Popup::Document(view) => view.typed.as_mut(),
         Popup::Help(view) => view.typed.as_mut(),
         Popup::Comparison(view) => view.text.typed.as_mut(),
@@ -280,6 +282,7 @@ pub(super) fn scroll(popup: &mut Popup, step: Step, words: Words) {
         Popup::Compare(menu) => compare::scroll_menu(menu, step),
         Popup::Comparison(view) => view.text.step(step),
         Popup::Document(view) => view.step(step),
+        Popup::Settings(view) => view.step(step),
         Popup::Palette(palette) => palette.selected = step.from(palette.selected, 1, palette.found(words).len()),
         Popup::Reasons(reasons) => reasons.selected = step.from(reasons.selected, 1, Reason::ALL.len()),
         _ => {}

@@ -224,6 +224,8 @@ pub struct ScreenState {
     pub(super) lists_scroll: Scroll,
     /// Where that was last, and what it was on.
     listed: Option<(usize, Entry)>,
+    /// The conversation that was open when it was last put on what is open.
+    open_listed: Option<ConversationId>,
     pub(super) composer: Composer,
     /// What was asked since the program started, in any conversation, the latest last.
     pub(super) asked: Vec<String>,
@@ -288,6 +290,7 @@ impl ScreenState {
             lists: 0,
             lists_scroll: Scroll::default(),
             listed: None,
+            open_listed: None,
             composer: Composer::default(),
             asked: Vec::new(),
             columns: 1,
@@ -440,7 +443,23 @@ impl ScreenState {
         self.shown = (first, selected);
         let hits = self.turn(app).map_or(0, |turn| turn.hits().len());
         self.evidence.selected = self.evidence.selected.min(hits.saturating_sub(1));
+        self.follow_open(app);
         self.follow_entry(app);
+    }
+
+    /// Puts the cursor of the lists on the conversation that was opened elsewhere, once it is listed.
+    fn follow_open(&mut self, app: &App) {
+        let open = app.conversation().map(|open| open.id);
+        if open == self.open_listed {
+            return;
+        }
+        // In the lists themselves the cursor stays where the user has put it.
+        if let Some(id) = open.filter(|_| self.focus != Pane::Lists) {
+            let is_it = |at: &usize| pane::entry(app, *at) == Some(Entry::Conversation(id));
+            let Some(at) = (0..pane::entries(app)).find(is_it) else { return };
+            self.lists = at;
+        }
+        self.open_listed = open;
     }
 
     /// Keeps the cursor of the lists on what it is on where entries come and go, unless it was moved since.
@@ -449,9 +468,14 @@ impl ScreenState {
         if let Some((at, on)) = &self.listed
             && *at == self.lists
             && pane::entry(app, *at).as_ref() != Some(on)
-            && let Some(now) = (0..entries).find(|at| pane::entry(app, *at).as_ref() == Some(on))
         {
-            self.lists = now;
+            let is_it = |entry: &Entry| match (entry, on) {
+                // What was taken out of the trash is gone along with.
+                (Entry::Conversation(id), Entry::Trashed(before)) => id == before,
+                _ => entry == on,
+            };
+            let now = (0..entries).find(|at| pane::entry(app, *at).as_ref().is_some_and(is_it));
+            self.lists = now.unwrap_or(self.lists);
         }
         self.lists = self.lists.min(entries.saturating_sub(1));
         // What was thrown away is not gone along with: the same key again would remove it for good.

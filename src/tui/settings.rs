@@ -1,4 +1,5 @@
-//! The settings of the open domain, or those a turn is asked again with: the cursor, the line that is typed, and the keys.
+//! The settings of the open domain, or those a turn is asked again with: the cursor, the line that is typed, what is looked
+//! for, and the keys.
 //!
 //! Takes keys, gives the changed settings to the app, which keeps them and uses them for the next question; those for a
 //! turn that is asked again stay here until it is asked.
@@ -13,9 +14,11 @@ use tui_textarea::{CursorMove, TextArea};
 use super::action::Action;
 use super::compare;
 use super::input::{Intent, step_of};
-use super::outline::Scroll;
+use super::long_text::{LongText, Taken};
+use super::outline::Step;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
+use super::words::Words;
 use crate::app::{App, Event, Other, Turn, TurnKey};
 use crate::base::DomainName;
 use crate::config::{Changes, Refused, Setting, Takes, Way};
@@ -34,7 +37,8 @@ pub(super) struct SettingsView {
     pub(super) typed: Option<TextArea<'static>>,
     /// Why the last value was refused.
     pub(super) refused: Option<Refused>,
-    pub(super) scroll: Scroll,
+    /// Where they are scrolled to, and what is looked for in them.
+    pub(super) text: LongText,
     /// The domain whose settings they are, where that is not the open one.
     of: Option<DomainName>,
     /// The turn that is asked again, and what is to be other than it was there.
@@ -110,6 +114,25 @@ impl SettingsView {
         }
     }
 
+    pub(super) fn step(&mut self, step: Step) {
+        if self.typed.is_none() {
+            self.selected = step.from(self.selected, PAGE, Setting::ALL.len());
+            self.refused = None;
+        }
+    }
+
+    /// Goes to the next setting with what is looked for, where that is wanted: in its name, its key or what is said of it.
+    pub(super) fn go_to_match(&mut self, words: Words) {
+        let Some(find) = &mut self.text.find else { return };
+        let says = |setting: &Setting| [words.label(*setting), setting.key(), words.what_setting(*setting)];
+        let all = Setting::ALL.iter().enumerate();
+        let matches: Vec<usize> =
+            all.filter(|(_, setting)| says(setting).iter().any(|text| find.is_in(text))).map(|(at, _)| at).collect();
+        if let Some(to) = find.step(&matches, self.selected) {
+            (self.selected, self.refused) = (to, None);
+        }
+    }
+
     fn type_value(&mut self, text: &str) {
         let mut line = TextArea::new(vec![text.to_owned()]);
         line.move_cursor(CursorMove::End);
@@ -132,6 +155,9 @@ pub(super) fn on_key(
     let Some(Popup::Settings(view)) = &mut screen.popup else { return Vec::new() };
     if view.typed.is_some() {
         return typing(view, app, key, action);
+    }
+    if view.text.look_for(key, action) == Taken::Yes {
+        return vec![Intent::Redraw];
     }
     let setting = view.setting();
     if view.is_loading(app) && !matches!(action, Some(Action::Back | Action::Settings)) {
@@ -157,8 +183,7 @@ pub(super) fn on_key(
         }
         (Some(action), _) => {
             if let Some(step) = step_of(action) {
-                view.selected = step.from(view.selected, PAGE, Setting::ALL.len());
-                view.refused = None;
+                view.step(step);
             }
         }
         (None, _) => {}

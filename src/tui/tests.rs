@@ -9,6 +9,7 @@ use time::OffsetDateTime;
 
 use super::action::ENTRIES;
 use super::markdown::{Look, render};
+use super::pane::Entry;
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
 use crate::answer::{Rewrite, RewriteHow};
@@ -199,6 +200,30 @@ fn the_conversation_under_the_cursor_is_written_to_a_file() {
     assert_eq!(desk.keys(&["F6", "w"]), wanted(7));
     assert_eq!(desk.keys(&["j", "w"]), wanted(4), "not the open one");
     assert_eq!(desk.keys(&["j", "w"]), wanted(2), "also from the trash");
+}
+
+#[test]
+fn the_cursor_of_the_lists_goes_to_what_is_opened_elsewhere_and_along_with_what_leaves_the_trash() {
+    let on = |desk: &Desk| pane::entry(&desk.app, desk.screen.lists);
+    let mut desk = kept();
+    desk.keys(&["F2"]);
+    let known = |desk: &Desk, id| desk.app.conversations().iter().find(|known| known.id == id).cloned();
+    let record = known(&desk, ConversationId(4)).unwrap();
+    desk.app.handle(Event::ConversationBranched(record.id));
+    desk.app.handle(Event::ConversationOpened { record: record.clone(), turns: vec![] });
+    desk.keys(&["F6"]);
+    assert_eq!(on(&desk), Some(Entry::Conversation(ConversationId(4))));
+    desk.keys(&["g"]);
+    desk.keys(&["F6"]);
+    assert_eq!(on(&desk), Some(Entry::Conversation(ConversationId(7))), "there it stays where it was put");
+    desk.keys(&["G"]);
+    assert_eq!(on(&desk), Some(Entry::Trashed(ConversationId(2))));
+    let restored = ConversationRecord { id: ConversationId(2), title: "Gone".into(), ..record.clone() };
+    let others = [7, 4].map(|id| known(&desk, ConversationId(id)).unwrap());
+    let conversations = std::iter::once(restored).chain(others).collect();
+    desk.app.handle(Event::ConversationsListed { domain: record.domain, conversations, trash: vec![] });
+    desk.keys(&["F6"]);
+    assert_eq!(on(&desk), Some(Entry::Conversation(ConversationId(2))));
 }
 
 #[test]
@@ -406,16 +431,14 @@ fn every_action_is_found_by_words_and_done_from_the_palette() {
 }
 
 #[test]
-fn an_action_is_found_by_letters_of_its_words_behind_those_that_have_the_words() {
+fn an_action_is_found_by_letters_of_its_words_where_none_has_the_words() {
     let mut desk = kept();
     desk.keys(&["Ctrl+P", "n", "x", "t", "h", "m"]);
     let Some(popup::Popup::Palette(palette)) = &desk.screen.popup else { panic!("no palette") };
     assert_eq!(palette.found(Words::default()), [Action::NextTheme]);
     desk.keys(&["Esc", "Ctrl+P", "t", "h", "e", "m", "e"]);
     let Some(popup::Popup::Palette(palette)) = &desk.screen.popup else { panic!("no palette") };
-    let found = palette.found(Words::default());
-    assert_eq!(found[0], Action::NextTheme);
-    assert!(found.len() > 1, "letters in order are found too: {found:?}");
+    assert_eq!(palette.found(Words::default()), [Action::NextTheme], "others have only its letters");
 }
 
 #[test]

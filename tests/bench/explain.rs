@@ -1,14 +1,14 @@
 //! What explaining an answer costs beside answering, and how far the preview agrees with the exact explanation.
 //!
-//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N]` asks the first questions of the benchmark beside the
-//! repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain
-//! that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources, or with N only; then a made prompt of ten sources of about
-//! 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a group, and by estimates: the
-//! preview, the same with the end of the prompt read again, and, of five sources, the
+//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N]` asks the first questions of the
+//! benchmark beside the repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2
+//! (for one, the domain that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources, or with N only; then a made
+//! prompt of ten sources of about 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a
+//! group, and by estimates: the preview, the same with the end of the prompt read again, and, of five sources, the
 //! log-probability without each of them (of ten it takes about as long as one by one); with `ratios` the preview is the only
-//! estimate, which takes half the time. Before each explanation the state of the model is that after the answer. All ratios are to the time of the
-//! answer, prompt reading included, by the wall and by what the processors did, which halting the benchmark does not change; what
-//! is read and written beside the answer's own is counted in tokens.
+//! estimate, which takes half the time. Before each explanation the state of the model is that after the answer. All ratios are
+//! to the time of the answer, prompt reading included, by the wall and by what the processors did, which halting the benchmark
+//! does not change; what is read and written beside the answer's own is counted in tokens.
 //!
 //! Each question is written to RESULTS, else to `FOLDER.explain.jsonl`, as soon as it is measured. What stands there of the
 //! same model, engine, machine, settings and question is taken from there, so that a run that was stopped goes on where it was.

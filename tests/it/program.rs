@@ -197,11 +197,11 @@ impl Session {
         self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
     }
 
-    /// Asks the program to end, as `kill` does.
-    pub(crate) fn terminate(&self) {
+    /// Sends the program a signal, as `kill` does.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let id = i32::try_from(self.child.process_id().unwrap()).unwrap();
         let process = rustix::process::Pid::from_raw(id).unwrap();
-        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        rustix::process::kill_process(process, signal).unwrap();
     }
 
     /// Waits until the screen shows something, and gives the screen.

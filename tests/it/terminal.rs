@@ -453,10 +453,14 @@ fn panic_in(place: &str) {
 
 #[test]
 fn a_request_to_end_leaves_the_alternate_screen() {
+    use rustix::process::Signal;
+
     let Some(program) = with_domain() else { return };
-    let mut session = program.open_alone(120, 40);
-    session.wait_for_text("league");
-    session.terminate();
-    let (status, _) = session.wait_for_exit();
-    assert!(status.success(), "{status:?}");
+    for signal in [Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let mut session = program.open_alone(120, 40);
+        session.wait_for_text("league");
+        session.signal(signal);
+        let (status, _) = session.wait_for_exit();
+        assert!(status.success(), "{signal:?}: {status:?}");
+    }
 }

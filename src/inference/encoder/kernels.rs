@@ -1,12 +1,15 @@
 //! The element-wise steps of a transformer layer, on the processor fused and in place.
 //!
-//! On a GPU they are candle's own, which are fused there. On the processor candle's own steps allocate a new tensor each and call `expf` and `erff` one number at a time, which together cost
-//! as much as the matrix products. These loops are written so that the compiler turns them into vector instructions;
-//! their error (below 3e-7) is held to the reference by the parity tests.
+//! On a GPU they are candle's own, which are fused there. On the processor candle's own steps allocate a new tensor each and
+//! call `expf` and `erff` one number at a time, which together cost as much as the matrix products. These loops are written
+//! so that the compiler turns them into vector instructions; their error (below 3e-7) is held to the reference by the parity
+//! tests.
 //! Invariant: tensors are f32, contiguous, and not shared with another tensor.
 
 use candle_core::{CpuStorage, InplaceOp1, InplaceOp2, Layout, Result, Tensor, bail};
 use rayon::prelude::*;
+
+use crate::inference::powers::exp_of_negative;
 
 /// Rows given to a thread at once: enough work to be worth waking it.
 const ROWS_AT_ONCE: usize = 32;
@@ -211,22 +214,6 @@ fn sum_by(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     }
     let rest: f32 = blocks.remainder().iter().map(|value| of(*value)).sum();
     sums.iter().sum::<f32>() + rest
-}
-
-/// e^x for x <= 0, relative error below 3e-7; numbers below e^-87 count as that.
-#[inline]
-fn exp_of_negative(x: f32) -> f32 {
-    // Adding 1.5 * 2^23 rounds to a whole number that can be read from the lowest bits.
-    const ROUNDER: f32 = 12_582_912.0;
-    const LN_2_HIGH: f32 = 0.693_145_75;
-    const LN_2_LOW: f32 = 1.428_606_8e-6;
-    let x = x.max(-87.0);
-    let rounded = x * std::f32::consts::LOG2_E + ROUNDER;
-    let whole = rounded - ROUNDER;
-    let r = x - whole * LN_2_HIGH - whole * LN_2_LOW;
-    let series = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r / 720.0)))));
-    let power = rounded.to_bits().wrapping_sub(ROUNDER.to_bits()).wrapping_add(127) << 23;
-    series * f32::from_bits(power)
 }
 
 /// x/2 (1 + erf(x / sqrt 2)); erf by Abramowitz and Stegun 7.1.26, absolute error below 1.5e-7.

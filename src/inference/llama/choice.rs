@@ -9,7 +9,7 @@
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 
-use super::engine::{Engine, Likeliest, likeliest};
+use super::engine::{Engine, Likeliest, likeliest_of};
 use crate::inference::Sampling;
 
 /// The choice of one answer's tokens.
@@ -79,7 +79,7 @@ impl Choice {
 /// Draws a token with the chances that its logit gives it at this temperature: the largest of all logits, each with a
 /// noise of its own (Gumbel's trick).
 fn draw(logits: &[f32], temperature: f32, noise: Noise) -> Likeliest {
-    likeliest(logits.iter().zip(0..).map(|(logit, token)| logit + temperature * noise.of(token)))
+    likeliest_of(logits.iter().zip(0..).map(|(logit, token)| logit + temperature * noise.of(token)))
 }
 
 /// Noise for each token at one place of an answer.
@@ -109,6 +109,9 @@ fn mixed(number: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use super::super::engine::likeliest;
     use super::*;
 
     #[test]
@@ -125,6 +128,17 @@ mod tests {
             for (count, power) in counts.iter().zip(powers) {
                 assert!((count - power / sum).abs() < 0.015, "{counts:?} at {temperature}");
             }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(crate::base::cases(200))]
+        #[test]
+        fn the_likeliest_is_the_same_all_at_once_and_one_by_one(logits in prop::collection::vec(-3..3_i8, 1..60)) {
+            let logits: Vec<f32> = logits.into_iter().map(f32::from).collect();
+            let (at_once, one_by_one) = (likeliest(&logits), likeliest_of(logits.iter().copied()));
+            prop_assert_eq!(at_once.token, one_by_one.token);
+            prop_assert_eq!(at_once.margin.to_bits(), one_by_one.margin.to_bits());
         }
     }
 

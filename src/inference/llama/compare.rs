@@ -118,12 +118,10 @@ impl LlamaGenerator {
             asked.cancel.check()?;
             let decoded = self.engine.decode(Sequence::TRIAL, piece, position + start, Logits::From(0));
             decoded.map_err(|source| self.lost(DOING, source))?;
-            for place in 0..piece.len() {
-                let at = start + place;
-                predicted.tokens.push(self.engine.log_probability(place, asked.answer[at]));
-                if at < COMPARED_TOKENS {
-                    predicted.words.add(self.engine.logits(place), whole.map(|whole| &whole.words));
-                }
+            let places = (0..piece.len()).zip(asked.answer[start..].iter().copied());
+            predicted.tokens.extend(self.engine.log_probabilities(places));
+            for place in 0..piece.len().min(COMPARED_TOKENS.saturating_sub(start)) {
+                predicted.words.add(self.engine.logits(place), whole.map(|whole| &whole.words));
             }
         }
         Ok(())

@@ -23,6 +23,7 @@ use llama_cpp_2::llama_batch::LlamaBatch;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
+use rayon::prelude::*;
 
 use super::GeneratorSettings;
 use super::ending::Ending;
@@ -35,7 +36,7 @@ use super::rows::{Call, Filler, Row, Rows};
 use super::slots::SLOTS;
 use super::states::States;
 use crate::base::{CancelToken, Canceled};
-use crate::inference::compare::log_sum;
+use crate::inference::compare::{largest, log_sum};
 use crate::inference::{ChatTemplate, InferenceError, Placement, Special};
 
 /// What llama.cpp says.
@@ -401,7 +402,7 @@ impl Engine {
 
     /// The likeliest token after the one at `place` of the last call; of equals the one with the lowest id.
     pub(super) fn likeliest(&self, place: usize) -> Likeliest {
-        likeliest(self.logits(place).iter().copied())
+        likeliest(self.logits(place))
     }
 
     /// The logits of all words after the token at `place` of the last call.
@@ -409,12 +410,12 @@ impl Engine {
         self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX))
     }
 
-    /// The natural logarithm of the probability of `token` after the one at `place` of the last call.
-    pub(super) fn log_probability(&self, place: usize, token: LlamaToken) -> f32 {
-        let logits = self.logits(place);
-        let chosen = usize::try_from(token.0).ok().and_then(|token| logits.get(token));
-        let Some(chosen) = chosen else { return f32::NEG_INFINITY };
-        (f64::from(*chosen) - log_sum(logits)) as f32
+    /// For each place of the last call with a token the natural logarithm of the probability of the token after it.
+    ///
+    /// Beside a GPU the vocabulary takes longer to go through than the model, so all processors do it.
+    pub(super) fn log_probabilities(&self, places: impl Iterator<Item = (usize, LlamaToken)>) -> Vec<f32> {
+        let rows: Vec<(&[f32], LlamaToken)> = places.map(|(place, token)| (self.logits(place), token)).collect();
+        rows.into_par_iter().map(|(logits, token)| log_probability(logits, token)).collect()
     }
 
     /// The token after the one at `place` of the last call, drawn by `sampler`, which learns of it.
@@ -443,8 +444,21 @@ fn can_forget_a_part(model: &LlamaModel) -> bool {
     !model.is_recurrent() && !model.is_hybrid()
 }
 
+fn log_probability(logits: &[f32], token: LlamaToken) -> f32 {
+    let chosen = usize::try_from(token.0).ok().and_then(|token| logits.get(token));
+    chosen.map_or(f32::NEG_INFINITY, |chosen| (f64::from(*chosen) - log_sum(logits)) as f32)
+}
+
 /// The token with the highest of these logits; of equals the one with the lowest id.
-pub(super) fn likeliest(logits: impl Iterator<Item = f32>) -> Likeliest {
+pub(super) fn likeliest(logits: &[f32]) -> Likeliest {
+    let best = largest(logits);
+    let Some(at) = logits.iter().position(|logit| *logit >= best) else { return likeliest_of(logits.iter().copied()) };
+    let second = largest(&logits[..at]).max(largest(&logits[at + 1..]));
+    Likeliest { token: LlamaToken::new(i32::try_from(at).unwrap_or(i32::MAX)), margin: best - second }
+}
+
+/// The same of numbers that are worked out one after the other.
+pub(super) fn likeliest_of(logits: impl Iterator<Item = f32>) -> Likeliest {
     let (mut best, mut second) = ((0, f32::NEG_INFINITY), f32::NEG_INFINITY);
     for (token, logit) in (0..).zip(logits) {
         if logit > best.1 {

@@ -201,7 +201,7 @@ impl LlamaGenerator {
             self.engine.decode_pieces(Call::Writing, &pieces).map_err(|source| self.lost(DOING, source))?;
             for (trial, scored) in scored.iter_mut().enumerate() {
                 let places = (trial * tokens.len()..).zip(&expected[start..start + tokens.len()]);
-                scored.extend(places.map(|(place, token)| self.engine.log_probability(place, *token)));
+                scored.extend(self.engine.log_probabilities(places.map(|(place, token)| (place, *token))));
             }
         }
         Ok(scored)

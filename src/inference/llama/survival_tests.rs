@@ -295,7 +295,7 @@ fn a_smaller_state_answers_and_forgets_as_the_full_one() {
     answer(&mut generator, &second);
     let again = answer(&mut generator, &first);
     assert!(again.reused_tokens > 0);
-    assert_eq!(again.tokens, said.tokens);
+    assert_same(&again, &said, "asked again");
     let whole = vec![template("<|im_start|>user\n"), plain("Say yes."), template("<|im_end|>\n")];
     let score = ScoreRequest { parts: whole, answer: said.tokens, hidden: vec![vec![1]], reread: Reread::Rest };
     assert!(generator.score(&score, &CancelToken::never(), &mut |_, _| {}).is_ok());

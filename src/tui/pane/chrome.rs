@@ -11,6 +11,7 @@ use crate::base::clean_line;
 use crate::index::IngestStage;
 use crate::inference::gigabytes;
 use crate::tui::action::{Action, Place};
+use crate::tui::find::Find;
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
 use crate::tui::long_text::LongText;
@@ -214,6 +215,7 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
         Some(Popup::Help(text)) => text.looked_for(),
         Some(Popup::Comparison(view)) => view.text.looked_for(),
         Some(Popup::Context(view)) => view.text.looked_for(),
+        Some(Popup::Settings(view)) => view.text.looked_for(),
         Some(_) => None,
         None => {
             let is_used = !matches!(screen.focus, Pane::Composer | Pane::Lists);
@@ -291,7 +293,8 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
             ];
             let restored = if view.is_again() { words.as_it_was() } else { words.as_configured_hint() };
             let more = [(Action::Back, words.close()), (Action::Delete, restored)];
-            again.into_iter().chain(keys).chain(more).collect()
+            let found = matches(&view.text).chain([Action::Search]).map(short);
+            again.into_iter().chain(keys).chain(more).chain(found).collect()
         }
         Popup::Compare(_) => {
             vec![(Action::Back, words.close()), (Action::Toggle, words.choose()), (Action::Down, words.next())]
@@ -423,7 +426,7 @@ fn running_hints(app: &App, screen: &ScreenState) -> Vec<(Action, &'static str)>
         hints.push((Action::Cancel, words.stop()));
     } else if app.is_busy() && app.problem().is_none() && !is_filtered {
         hints.push((Action::Back, words.stop()));
-    } else if screen.find.is_some() && screen.focus != Pane::Composer {
+    } else if screen.find.as_ref().is_some_and(Find::says_something) && screen.focus != Pane::Composer {
         hints.extend([short(Action::NextMatch), short(Action::PreviousMatch), (Action::Back, words.end())]);
     } else if screen.shows_ahead(app) {
         hints.push((Action::Back, words.stop()));

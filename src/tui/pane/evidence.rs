@@ -117,11 +117,17 @@ impl TablePlace {
 fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
     let look = (width, &screen.theme, screen.words);
     let mut laid = Laid { lines: Vec::new(), owners: Vec::new(), selected: 0..0, table: None };
+    let origins: Vec<String> = turn.hits().iter().map(origin).collect();
     for (at, hit) in turn.hits().iter().enumerate() {
         let start = laid.lines.len();
         let here = at == screen.evidence.selected;
         laid.lines.extend(head(turn, hit, here.then_some('›'), look));
-        if here && !screen.evidence.closed {
+        let is_open = here && !screen.evidence.closed;
+        // Hits of one heading, the rows of a table above all, are told apart by nothing but what they say.
+        if !is_open && origins.iter().filter(|other| **other == origins[at]).count() > 1 {
+            laid.lines.push(beginning(hit, look));
+        }
+        if is_open {
             let (lines, table) = body(app, screen, hit, width);
             laid.table = table.map(|table| table.further_down(laid.lines.len()));
             laid.lines.extend(lines);
@@ -156,6 +162,12 @@ fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme, Word
     line.push(Span::styled(rest, theme.dim));
     lines.push(Line::from(line));
     lines
+}
+
+/// How what it says begins, on one line.
+fn beginning(hit: &Hit, (width, theme, _): (usize, &Theme, Words)) -> Line<'static> {
+    let text = fit(&clean_line(&hit.content), width.saturating_sub(text::width(LEAD)));
+    Line::from(vec![Span::raw(LEAD), Span::styled(text, theme.text)])
 }
 
 /// Its scores and its ranks in both searches.

@@ -74,7 +74,9 @@ fn details(turn: &Turn, of: (&Sentence, &SentenceCluster), look: &Look<'_>) -> V
     let ((sentence, cluster), words) = (of, look.words);
     let sources = turn.answer().map(|answer| answer.prompt.sources()).unwrap_or_default();
     let named = citation::read(&sentence.text, &sources).valid;
-    let role = Role::of(cluster.how, cluster.contribution, cluster.share.filter(|_| sentence.decisive));
+    let strongest = sentence.clusters.iter().map(|cluster| cluster.contribution).fold(0.0, f64::max);
+    let share = cluster.share.filter(|_| sentence.decisive);
+    let role = Role::of(cluster.how, (cluster.contribution, strongest), share);
     let cited = role.beside((&cluster.hits, &named), words);
     let (percent, change) = (words.decimal(cluster.contribution * 100.0, 1), words.number(&change_of(cluster.drop, 2)));
     let text = words.sentence_details(&percent, &change, cited);

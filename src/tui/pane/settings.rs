@@ -1,6 +1,7 @@
 //! The settings of the open domain, drawn over the panes.
 //!
-//! Invariant: what is the domain's own is marked with `*`, and its configured value stands beside it.
+//! Invariant: what is the domain's own is marked with `*`, and its configured value stands beside it; what is looked for is
+//! marked where it is seen.
 //! Not here: what keys do (`tui::settings`).
 
 use ratatui::Frame;
@@ -8,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::popup::{draw_text, middle};
+use super::popup::{draw_search, draw_text, middle, room_for_search};
 use super::{Focus, block};
 use crate::app::App;
 use crate::base::clean_line;
@@ -38,6 +39,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let (theme, words) = (screen.theme, screen.words);
     let Some(Popup::Settings(view)) = &mut screen.popup else { return };
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
+    view.go_to_match(words);
     let rows = rows(app, view, room, (&theme, words));
     let at = middle(area, room + 2, rows.len() + 2 + usize::from(SAID));
     let changed = view.changes(app).iter().count();
@@ -49,32 +51,45 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let inner = frame_block.inner(at);
     let below = SAID.min(inner.height / 2);
     let list = Rect { height: inner.height - below, ..inner };
-    let said = Rect { y: list.bottom(), height: below, ..inner };
+    let (said, search) = room_for_search(Rect { y: list.bottom(), height: below, ..inner }, view.text.typed.as_ref());
     let cursor = rows.iter().position(|(setting, _)| *setting == Some(view.selected)).unwrap_or(0);
-    view.scroll.view(rows.len(), usize::from(list.height));
+    let scroll = &mut view.text.scroll;
+    scroll.view(rows.len(), usize::from(list.height));
     // With the first setting its heading is seen too.
-    view.scroll.reveal(if cursor <= 2 { 0..cursor + 1 } else { cursor..cursor + 1 });
-    let seen = view.scroll.view(rows.len(), usize::from(list.height));
-    if view.scroll.below() > 0 {
-        let more = words.more_below(view.scroll.below());
+    scroll.reveal(if cursor <= 2 { 0..cursor + 1 } else { cursor..cursor + 1 });
+    let seen = scroll.view(rows.len(), usize::from(list.height));
+    if scroll.below() > 0 {
+        let more = words.more_below(scroll.below());
         frame_block = frame_block.title_bottom(Line::from(more).right_aligned());
     }
     let rows = rows.into_iter().skip(seen.start).take(seen.len());
-    let (owners, lines): (Vec<Option<usize>>, Vec<Line<'static>>) = rows.unzip();
+    let (owners, mut lines): (Vec<Option<usize>>, Vec<Line<'static>>) = rows.unzip();
+    if let Some(find) = &view.text.find {
+        for line in &mut lines {
+            find.mark(std::slice::from_mut(line));
+        }
+    }
     screen.targets.popup(list, owners);
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), list);
     frame.render_widget(Paragraph::new(said_lines(view, room, (&theme, words))), said);
-    if let Some(line) = &mut view.typed
-        && let Some(row) = cursor.checked_sub(seen.start).filter(|row| *row < usize::from(list.height))
-    {
-        let from = cells(4 + NAMES);
-        let value =
-            Rect { x: list.x + from, y: list.y + cells(row), width: list.width.saturating_sub(from + 1), height: 1 };
-        frame.render_widget(Clear, value);
-        draw_text(line, value, frame);
+    if let Some(line) = &mut view.text.typed {
+        draw_search(line, search, &theme, frame);
     }
+    if let Some(row) = cursor.checked_sub(seen.start) {
+        draw_typed(view, (list, row), frame);
+    }
+}
+
+/// The value that is typed, in a row of the list, in the place of the one that holds.
+fn draw_typed(view: &mut SettingsView, (list, row): (Rect, usize), frame: &mut Frame<'_>) {
+    let Some(line) = view.typed.as_mut().filter(|_| row < usize::from(list.height)) else { return };
+    let from = cells(4 + NAMES);
+    let value =
+        Rect { x: list.x + from, y: list.y + cells(row), width: list.width.saturating_sub(from + 1), height: 1 };
+    frame.render_widget(Clear, value);
+    draw_text(line, value, frame);
 }
 
 fn title(app: &App, view: &SettingsView, words: Words) -> String {

@@ -139,9 +139,11 @@ fn clusters(
     let is_decided = finished.is_some_and(|attribution| attribution.decisive);
     let instead = finished.and_then(|attribution| attribution.instead.as_deref());
     let original = instead.unwrap_or_else(|| turn.answer().map_or(turn.text(), Answer::own_text));
+    let strongest = clusters.iter().map(|cluster| cluster.contribution).fold(0.0, f64::max);
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
-        let role = Role::of(cluster.how, cluster.contribution, cluster.share.filter(|_| is_decided));
+        let share = cluster.share.filter(|_| is_decided);
+        let role = Role::of(cluster.how, (cluster.contribution, strongest), share);
         parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
         parts.extend(at, detail_lines(turn, (cluster, role), look));
         if open {
@@ -171,6 +173,9 @@ fn detail_lines(turn: &Turn, (cluster, role): (&Cluster, Role), look: &Look<'_>)
 
 /// With a smaller share, sources matter so little beside the others that the answer could do without them.
 const DECISIVE: f64 = 0.05;
+/// So too where they move the answer less than this part of what the strongest do: where all move it little, the shares lie
+/// near each other.
+const BESIDE_THE_STRONGEST: f64 = 0.25;
 
 /// What sources are for an answer, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,11 +189,11 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// There is no `share` where the shares do not say which sources stand out.
-    pub(super) fn of(how: How, contribution: f64, share: Option<f64>) -> Self {
+    /// There is no `share` where the shares do not say which sources stand out; `strongest` is the largest contribution.
+    pub(super) fn of(how: How, (contribution, strongest): (f64, f64), share: Option<f64>) -> Self {
         match (how, share) {
             (How::Similarity | How::Group, _) => Self::Open,
-            _ if contribution < LEAST_MOVE => Self::Removable,
+            _ if contribution < LEAST_MOVE.max(strongest * BESIDE_THE_STRONGEST) => Self::Removable,
             (_, Some(share)) if share < DECISIVE => Self::Removable,
             (_, Some(_)) => Self::Decisive,
             (_, None) => Self::Open,
