@@ -897,13 +897,13 @@ fn the_settings_mark_what_is_the_domains_own() {
     let seen = absent.frame((120, 40)).backend().to_string();
     assert!(seen.contains("generation.model cannot be `smollm2-135m-instruct`"), "{seen}");
     assert!(!absent.app.changes().keys().contains(&"generation.model".to_owned()));
-    let mut found = "/probab".chars().fold(changed_settings(), Stage::key);
-    assert!(found.frame((80, 24)).backend().to_string().contains("/probab"));
+    let mut found = "/temper".chars().fold(changed_settings(), Stage::key);
+    assert!(found.frame((80, 24)).backend().to_string().contains("/temper"));
     found.press(KeyCode::Enter, KeyModifiers::NONE);
     let first = found.frame((80, 24)).backend().to_string();
-    assert!(first.contains("“probab” 1 of"), "{first}");
+    assert!(first.contains("“temper” 1 of"), "{first}");
     let next = found.key('n').frame((80, 24)).backend().to_string();
-    assert!(next.contains("“probab” 2 of"), "{next}");
+    assert!(next.contains("“temper” 2 of"), "{next}");
     let mut end = changed_settings().key('G');
     assert!(end.frame((80, 24)).backend().to_string().contains("estimate first"));
 }
