@@ -107,7 +107,9 @@ fn a_domain_is_made_of_a_folder_on_the_screen_and_asked() {
     session.wait_for("the stored turn", |_| turns() == 1);
     // Its files are read again from the list of domains.
     session.type_keys(F6);
-    session.wait_for("the list", |screen| screen.contains("read again"));
+    session.wait_for_text("Domains and conversations");
+    session.type_keys("g");
+    session.wait_for("the domain", |screen| screen.contains("read again"));
     session.type_keys("R");
     session.wait_for_text("✓ league: ");
     session.type_keys(CTRL_Q);
