@@ -216,7 +216,7 @@ fn the_cursor_of_the_lists_goes_to_what_is_opened_elsewhere_and_along_with_what_
     desk.keys(&["g"]);
     desk.keys(&["F6"]);
     assert_eq!(on(&desk), Some(Entry::Conversation(ConversationId(7))), "there it stays where it was put");
-    desk.keys(&["G"]);
+    desk.keys(&["G", "F6"]);
     assert_eq!(on(&desk), Some(Entry::Trashed(ConversationId(2))));
     let restored = ConversationRecord { id: ConversationId(2), title: "Gone".into(), ..record.clone() };
     let others = [7, 4].map(|id| known(&desk, ConversationId(id)).unwrap());

@@ -77,7 +77,7 @@ fn german(action: Action) -> (&'static str, &'static str) {
         Action::RateDown => ("schlecht", "Antwort schlecht bewerten, mit Grund"),
         Action::Copy => ("kopieren", "Antwort, Beleg, Schritt, Ablauf kopieren"),
         Action::Export => ("ausgeben", "Frage oder Gespräch in Datei oder kopieren"),
-        Action::Branch => ("abzweigen", "abzweigen: ab der Frage in neuem Gespräch weiter"),
+        Action::Branch => ("abzweigen", "abzweigen: ab hier in neuem Gespräch weiter"),
         Action::SaveAgain => ("erneut speichern", "nicht Gespeichertes erneut speichern"),
         Action::Check => ("als Prüffrage", "als Prüffrage für eval in questions.toml"),
         Action::Compare => ("vergleichen", "Frage anders stellen und vergleichen"),
