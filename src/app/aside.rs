@@ -496,7 +496,8 @@ mod tests {
         app.handle(Event::TurnFailed { turn: TurnKey(2), problem: problem() });
         assert_eq!((app.turns(), app.conversation().unwrap().id), (&seen[..], ConversationId(3)));
         assert_eq!(app.problem(), Some(&problem()));
-        let later = Event::TurnSaved { turn: TurnKey(2), conversation: conversation(7, "wiki"), id: TurnId(71) };
+        let later =
+            Event::TurnSaved { turn: TurnKey(2), conversation: conversation(7, "wiki"), id: TurnId(71), number: 2 };
         app.handle(later);
         assert_eq!(app.conversation().unwrap().id, ConversationId(3));
         assert_eq!(opened().unlisted().count(), 0);

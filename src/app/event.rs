@@ -387,6 +387,8 @@ pub enum Event {
         conversation: ConversationRecord,
         /// Its id in the history.
         id: TurnId,
+        /// Its number in the conversation, as the history gave it.
+        number: u32,
     },
     /// Answer to `SaveTurn`: the turn could not be stored. It is kept in memory and tried again after the next one
     /// that can be, and when the user wants it.

@@ -93,13 +93,7 @@ impl App {
                 self.show(None, Vec::new());
             }
         }
-        self.notice = match change {
-            ConversationChange::Delete(_) => Some(Notice::MovedToTrash),
-            ConversationChange::Restore(_) => Some(Notice::Restored),
-            ConversationChange::Purge(_) => Some(Notice::Purged),
-            ConversationChange::Rename(..) | ConversationChange::Pin(..) => None,
-        };
-        self.problem = None;
+        (self.notice, self.problem) = (None, None);
         // What was found may no longer be so.
         let looked_for = self.found.as_ref().map(|found| found.text.clone());
         effects.push(Effect::ChangeConversation { domain: domain.clone(), change });

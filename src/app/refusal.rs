@@ -25,6 +25,8 @@ pub enum Refusal {
     NothingToExplain,
     /// The model of the answer to explain is not on this machine.
     OtherModel,
+    /// Sentences of an answer that is not the stored one.
+    OtherAnswer,
     /// There is no answer to compare with.
     NothingToCompare,
     /// There is no answer to rate.
@@ -79,6 +81,10 @@ impl Refusal {
             Self::OtherModel => {
                 ("the model that gave this answer is not here", "Ask the question again, or explain it by similarity")
             }
+            Self::OtherAnswer => (
+                "what is explained is not the stored answer, and only that can be explained by sentences",
+                "Ask the question again, then explain the new answer",
+            ),
             Self::NothingToCompare => ("there is no answer to compare with", CHOOSE_ANSWERED),
             Self::NothingToRate => ("there is no answer to rate", CHOOSE_ANSWERED),
             Self::BeingAnswered => ("this conversation is still being answered", "Wait for it, or stop it first"),

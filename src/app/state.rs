@@ -347,7 +347,7 @@ impl App {
             Event::Refused(refusal) => self.refuse(refusal),
             Event::RateFailed { id, feedback, stored, problem } => self.rate_failed(id, (&feedback, stored), problem),
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
-            Event::TurnSaved { turn, conversation, id } => self.saved(turn, conversation, id),
+            Event::TurnSaved { turn, conversation, id, number } => self.saved(turn, conversation, (id, number)),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
             Event::ModelsLooked { missing, generators } => self.models_looked(missing, generators),
             Event::ModelsWanted => vec![Effect::LookForModels],

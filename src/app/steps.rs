@@ -123,6 +123,12 @@ impl App {
             // Its tokens mean nothing to another model, whose answers would differ anyway.
             return self.refuse(Refusal::OtherModel);
         }
+        if purpose == Purpose::Sentences
+            && turn.record.trace.attribution.as_ref().is_some_and(|shown| shown.instead.is_some())
+        {
+            // Its sentences are not those of the stored answer, which is what can be read again.
+            return self.refuse(Refusal::OtherAnswer);
+        }
         let key = turn.key;
         if self.adopt_ahead(index, method, purpose) {
             return Vec::new();
@@ -447,8 +453,14 @@ impl App {
         }
     }
 
-    pub(super) fn saved(&mut self, key: TurnKey, conversation: ConversationRecord, id: TurnId) -> Vec<Effect> {
-        if self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
+    pub(super) fn saved(
+        &mut self,
+        key: TurnKey,
+        conversation: ConversationRecord,
+        (id, number): (TurnId, u32),
+    ) -> Vec<Effect> {
+        let is_listed = conversation.deleted_at.is_none();
+        if is_listed && self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
             self.list_first(&conversation);
         }
         let Some(turn) = self.turn_mut(key) else { return Vec::new() };
@@ -457,10 +469,9 @@ impl App {
         }
         let is_new = turn.record.id == TurnId(0);
         let before = turn.record.number;
-        if is_new {
-            // Another program may have gone on with the conversation, and then the history gave a later number.
-            turn.record.number = turn.record.number.max(conversation.turns);
-        }
+        // A later one than it was asked with, where another program went on with the conversation, or a turn that was
+        // asked later was stored before it.
+        turn.record.number = number;
         turn.record.id = id;
         turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
         let number = (before, turn.record.number);

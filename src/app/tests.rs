@@ -102,7 +102,12 @@ pub(super) fn attributed(turn: u64) -> Event {
 }
 
 pub(super) fn saved(turn: u64) -> Event {
-    Event::TurnSaved { turn: TurnKey(turn), conversation: conversation(7, "wiki"), id: TurnId(70) }
+    Event::TurnSaved {
+        turn: TurnKey(turn),
+        conversation: conversation(7, "wiki"),
+        id: TurnId(70),
+        number: u32::try_from(turn).unwrap(),
+    }
 }
 
 pub(super) fn problem() -> Problem {
@@ -408,6 +413,18 @@ fn what_sentences_rest_on_is_added_to_what_is_known_of_the_answer() {
     assert_eq!(kept(&app), (Method::Counterfactual, 2));
 }
 
+#[test]
+fn an_answer_that_took_the_place_of_the_stored_one_is_not_explained_by_sentences() {
+    let mut app = with_one_turn();
+    let turn = app.turns()[0].key;
+    app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+    let instead = Some("The modem is in the hut.".to_owned());
+    let attribution = Box::new(Attribution { instead, ..Attribution::new(Method::Counterfactual) });
+    app.handle(Event::AttributionFinished { turn, attribution });
+    assert_eq!(app.handle(Event::SentencesWanted { turn: 0 }), []);
+    assert!(app.problem().unwrap().what.contains("not the stored answer"), "{:?}", app.problem());
+}
+
 pub(super) fn known(rank: usize, how: How) -> Cluster {
     Cluster {
         hits: vec![rank],
@@ -589,8 +606,12 @@ fn an_answer_that_waits_to_be_saved_does_not_wait_for_its_explanation() {
     assert_eq!(record.outcome, Outcome::Answered);
     assert_eq!(record.trace.attribution, None);
     assert!(app.handle(attributed(2)).is_empty(), "one save at a time");
-    let effects =
-        app.handle(Event::TurnSaved { turn: TurnKey(2), conversation: conversation(7, "wiki"), id: TurnId(71) });
+    let effects = app.handle(Event::TurnSaved {
+        turn: TurnKey(2),
+        conversation: conversation(7, "wiki"),
+        id: TurnId(71),
+        number: 2,
+    });
     assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.attribution.is_some()));
 }
 
@@ -826,10 +847,10 @@ fn a_question_without_an_answer_is_not_asked_again() {
 fn a_variant_follows_the_number_of_the_turn_it_asks_again() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
     app.handle(again(0, Other::Pick(left_out(4))));
-    // Another program had stored a turn before.
+    // Another program had stored turns before, and the history counts on from the last, whatever is missing between.
     let later = ConversationRecord { turns: 2, ..conversation(7, "wiki") };
-    app.handle(Event::TurnSaved { turn: TurnKey(1), conversation: later, id: TurnId(70) });
-    assert_eq!((app.turns()[0].record.number, app.turns()[1].variant().unwrap().of), (2, 2));
+    app.handle(Event::TurnSaved { turn: TurnKey(1), conversation: later, id: TurnId(70), number: 5 });
+    assert_eq!((app.turns()[0].record.number, app.turns()[1].variant().unwrap().of), (5, 5));
 }
 
 #[test]

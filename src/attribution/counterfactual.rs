@@ -81,8 +81,10 @@ pub fn explain(
     on_cluster: &mut dyn FnMut(usize, usize, &[Cluster]),
 ) -> Result<Attribution, AttributionError> {
     input.settings.check()?;
+    let started = Instant::now();
     let Some(now) = otherwise(&input, engines.generator, cancel)? else {
-        return by_leaving_out(input, engines, cancel, on_cluster);
+        let attribution = by_leaving_out(input, engines, cancel, on_cluster)?;
+        return Ok(attribution.taking(started.elapsed()));
     };
     let text = (input.present)(&now);
     let answer = Answer { text: text.clone(), completion: now, named: None, ..input.answer.clone() };
@@ -91,7 +93,7 @@ pub fn explain(
     // Stopped halfway, its values would be taken for those of the stored answer: they are told at the end, with this one.
     let mut count = |done: usize, total: usize, _: &[Cluster]| on_cluster(done, total, &[]);
     let attribution = by_leaving_out(input, engines, cancel, &mut count)?;
-    Ok(Attribution { instead: Some(text), ..attribution })
+    Ok(Attribution { instead: Some(text), ..attribution }.taking(started.elapsed()))
 }
 
 /// What the generator says now where that is not the stored answer.
@@ -135,7 +137,6 @@ fn by_leaving_out(
     let plan = Plan::of(&input, rest, &explainer.findings.known.estimated);
     explainer.carry_out(&plan)?;
     let Findings { known, timings_ms, .. } = explainer.findings;
-    let timings_ms = AttributionTimings { total: started.elapsed().into(), ..timings_ms };
     let mut clusters = known.settled;
     let decisive = settle(&mut clusters, input.settings.temperature);
     Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Counterfactual) })

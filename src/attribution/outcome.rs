@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -311,6 +312,25 @@ impl Attribution {
         let (done, missing) = (self.clusters.len(), self.missing);
         let total = done + missing;
         (missing > 0).then(|| format!("stopped after {done} of {total} clusters; shares among these only"))
+    }
+
+    /// The same, having taken so long as a whole.
+    #[must_use]
+    pub(super) fn taking(mut self, total: Duration) -> Self {
+        self.timings_ms.total = total.into();
+        self
+    }
+
+    /// What was generated for it: each answer once, also where clusters were left out together and share it.
+    pub fn generated(&self) -> impl Iterator<Item = &Completion> {
+        let shares = |at: usize| {
+            let cluster = &self.clusters[at];
+            let before = self.clusters[..at].iter().filter(|other| other.how == How::Group);
+            cluster.how == How::Group
+                && before.into_iter().any(|other| other.counterfactuals == cluster.counterfactuals)
+        };
+        let once = (0..self.clusters.len()).filter(move |at| !shares(*at));
+        once.flat_map(|at| &self.clusters[at].counterfactuals).map(|one| &one.completion)
     }
 
     /// Whether it is known of every cluster how much less probable each token of the answer is without it.

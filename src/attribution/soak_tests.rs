@@ -2,7 +2,6 @@
 //!
 //! The work runs in a process of its own, so that its memory is nobody else's. `RAGONITE_CANCELS` says how often.
 
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,6 +12,7 @@ use crate::base::{CancelToken, Language, clean_text};
 use crate::inference::{
     CompareRequest, Completion, Embed as _, Generate as _, GenerateRequest, GeneratorSettings, HashEmbedder,
     InferenceError, LlamaGenerator, Measure, PromptPart, Reread, Sampling, ScoreRequest, Special, TextRole,
+    resident_memory,
 };
 use crate::prompt::{Part, Prompt, Segment};
 
@@ -105,7 +105,7 @@ impl Soak {
             }
             // The first rounds bring everything into memory that is needed once.
             if round > 0 {
-                let now = resident();
+                let now = resident_memory().unwrap_or(0);
                 most = most.max(now);
                 first.get_or_insert(now);
             }
@@ -259,12 +259,4 @@ fn answer(request: &GenerateRequest, completion: Completion) -> Answer {
         sampling: Sampling::Greedy,
         completion,
     }
-}
-
-/// Bytes of this process in memory; 0 where the system does not say.
-fn resident() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.unwrap_or(0) * 1024
 }

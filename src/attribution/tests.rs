@@ -531,6 +531,7 @@ fn sources_that_probably_do_not_matter_are_settled_as_a_group() {
     assert!(attribution.clusters[1..].iter().all(|cluster| cluster.contribution == 0.0 && cluster.share.is_none()));
     let left_out: Vec<usize> = generator.asked.iter().map(|r| answer.prompt.segments.len() - r.parts.len()).collect();
     assert_eq!(left_out, [1, 1, 1, 2], "three alone, then two together");
+    assert_eq!(attribution.generated().count(), 4, "the answer without two of them is one");
     assert_eq!(seen[..5], [(0, 5, 1), (0, 5, 2), (0, 5, 3), (0, 5, 4), (0, 5, 5)], "estimates come first");
     assert_eq!(seen[5..], [(1, 5, 4), (2, 5, 3), (3, 5, 2), (4, 5, 1), (5, 5, 0)], "each is replaced");
     assert!(attribution.clusters.iter().all(|cluster| cluster.drops.len() == 4));

@@ -78,6 +78,15 @@ impl History {
         Ok((conversation, turn))
     }
 
+    /// The number that a stored turn has in its conversation.
+    ///
+    /// # Errors
+    /// When the file cannot be read or there is no such turn.
+    pub fn number_of(&self, turn: TurnId) -> Result<u32, HistoryError> {
+        let failed = |source| HistoryError::database(&self.path, "reading a turn", source);
+        self.connection.query_row("SELECT number FROM turns WHERE id = ?1", [turn.0], |row| row.get(0)).map_err(failed)
+    }
+
     /// The conversations of a domain, or of all, pinned ones first, then the one with the latest save; without those in
     /// the trash.
     ///

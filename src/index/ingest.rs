@@ -102,6 +102,8 @@ pub(super) struct Documents<'a, 'd> {
     pub(super) split: &'a SplitDocument<'a>,
     /// Files that are stored and no longer there. One that comes in under another path is renamed.
     pub(super) absent: Absent,
+    /// Files that were found and are not read, in no known format for instance.
+    pub(super) skipped: Vec<Skipped>,
 }
 
 /// Files that are stored and no longer there.
@@ -160,7 +162,7 @@ impl Index {
         cancel: &CancelToken,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<IngestReport, IndexError> {
-        let Documents { incoming, total, context, evidence, split, absent } = documents;
+        let Documents { incoming, total, context, evidence, split, absent, skipped } = documents;
         let made_with = self.take_settings(context, evidence, embedder)?;
         let queue = Queue::new(AHEAD);
         let sources = absent.gone.iter().chain(&absent.out_of_reach).cloned().collect();
@@ -196,6 +198,7 @@ impl Index {
         run.remove(&absent.gone)?;
         run.index.db.forget_ready()?;
         run.report.embedded = run.embedded;
+        run.report.skipped.extend(skipped);
         Ok(run.report)
     }
 

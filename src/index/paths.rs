@@ -71,9 +71,9 @@ impl Index {
             evidence: serde_json::to_value(request.evidence).unwrap_or_default(),
             split: &|document: &Document| split_for(embedder, document, request.evidence, cancel),
             absent: survey.absent,
+            skipped: survey.skipped,
         };
         let mut report = self.ingest_locked(documents, embedder, cancel, on_progress)?;
-        report.skipped.extend(survey.skipped);
         for mut kept in survey.kept {
             // Some of its files may have come in under another path.
             kept.documents = self.db.documents_under(&kept.path)?;

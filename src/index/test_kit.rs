@@ -242,6 +242,7 @@ pub(super) fn documents<'a, 'd>(
         evidence,
         split: &|document| Ok(split(document)),
         absent: Absent::default(),
+        skipped: Vec::new(),
     }
 }
 

@@ -10,6 +10,7 @@
 mod driver;
 mod fault;
 mod stay;
+mod wait;
 
 use std::ffi::{CStr, OsString};
 use std::os::unix::process::CommandExt as _;
@@ -18,6 +19,7 @@ use std::process::{Command as Process, Stdio};
 
 pub use fault::explain_faults;
 pub use stay::Stay;
+pub use wait::wait_asleep;
 
 use crate::cli::{Cli, Command};
 use crate::config::{Config, is_set, program_path, typed_arguments};

@@ -46,7 +46,12 @@ pub(super) enum EncoderJob {
     /// The text of a document.
     LoadDocument { work: WorkGuard, domain: DomainName, document: DocumentId, hit: EvidenceId },
     /// What the generator thread needs to know of a domain.
-    Facts { domain: DomainName, vectors: Option<VectorsWanted>, reply: SyncSender<Result<Facts, Stop>> },
+    Facts {
+        domain: DomainName,
+        vectors: Option<VectorsWanted>,
+        cancel: CancelToken,
+        reply: SyncSender<Result<Facts, Stop>>,
+    },
 }
 
 /// Vectors of evidences that the generator thread needs.
@@ -55,8 +60,6 @@ pub(super) struct VectorsWanted {
     pub(super) evidences: Vec<EvidenceId>,
     /// What makes them, where it is not the domain's own.
     pub(super) embedder: Arc<dyn Embed>,
-    /// Stops it.
-    pub(super) cancel: CancelToken,
 }
 
 impl fmt::Debug for VectorsWanted {
@@ -185,9 +188,9 @@ impl Encoder {
                 drop(work);
                 self.events.send(event);
             }
-            EncoderJob::Facts { domain, vectors, reply } => {
+            EncoderJob::Facts { domain, vectors, cancel, reply } => {
                 // The generator thread waits for this; when it has gone, nobody needs it.
-                let _ = reply.send(self.facts(&domain, vectors.as_ref()));
+                let _ = reply.send(self.facts(&domain, vectors.as_ref(), &cancel));
             }
         }
     }
@@ -264,12 +267,17 @@ impl Encoder {
         Ok(try_context(engines, query, evidences, parts, &work.cancel)?)
     }
 
-    fn facts(&mut self, domain: &DomainName, wanted: Option<&VectorsWanted>) -> Result<Facts, Stop> {
-        let index = self.index(domain, wanted.map_or(&CancelToken::never(), |wanted| &wanted.cancel))?;
+    fn facts(
+        &mut self,
+        domain: &DomainName,
+        wanted: Option<&VectorsWanted>,
+        cancel: &CancelToken,
+    ) -> Result<Facts, Stop> {
+        let index = self.index(domain, cancel)?;
         let prefix = index.manifest()?.prompt_prefix;
         let language = index.language()?;
         let vectors = match wanted {
-            Some(wanted) => index.vectors_by(&wanted.evidences, wanted.embedder.as_ref(), &wanted.cancel)?,
+            Some(wanted) => index.vectors_by(&wanted.evidences, wanted.embedder.as_ref(), cancel)?,
             None => HashMap::new(),
         };
         Ok(Facts { prefix, language, vectors })

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::comparer::Comparer;
 use super::encoder::{EncoderJob, Facts, VectorsWanted};
@@ -27,6 +27,9 @@ use crate::history::TurnSettings;
 use crate::inference::{Completion, Generate as _, GeneratorChoice, InferenceError, LlamaGenerator};
 use crate::prompt::PastTurn;
 use crate::retrieval::{Hit, Reranking};
+
+/// How often a wait for another thread looks whether its work is cancelled.
+const HEEDING: Duration = Duration::from_millis(50);
 
 /// What the generator thread is asked.
 #[derive(Debug)]
@@ -122,7 +125,7 @@ struct Generator {
     model: Option<LlamaGenerator>,
     /// What was translated in this run of the program. Over runs the traces keep it.
     translations: HashMap<Translated, String>,
-    /// The turns that were answered in this run of the program.
+    /// The turns that were answered by the model as it is loaded.
     answered: HashSet<TurnKey>,
     /// What tells how alike sources are, and answers.
     comparer: Comparer,
@@ -166,12 +169,18 @@ impl Generator {
             Ok(job) => Waited::Job(job),
             Err(RecvTimeoutError::Disconnected) => Waited::Closed,
             Err(RecvTimeoutError::Timeout) => {
-                self.model = None;
-                self.engine.left();
+                self.drop_model();
                 tracing::info!("the generator was idle and left the memory");
                 Waited::Idle
             }
         }
+    }
+
+    /// The model leaves the memory. Once it is back, other layers of it may be on a GPU, and answers be rounded otherwise.
+    fn drop_model(&mut self) {
+        self.model = None;
+        self.answered.clear();
+        self.engine.left();
     }
 
     fn warm_up(&mut self) {
@@ -195,7 +204,7 @@ impl Generator {
 
     fn rewrite(&mut self, work: &WorkGuard, question: &Question, wording: Wording) -> Result<Event, Stop> {
         work.cancel.check()?;
-        let facts = self.facts(&question.domain, None)?;
+        let facts = self.facts(&question.domain, None, &work.cancel)?;
         let rewrite = match wording {
             Wording::Edited => answer::edited_question(&question.text),
             Wording::Again => answer::question_again(&question.text),
@@ -218,8 +227,7 @@ impl Generator {
         // Reranking comes next. Where both do not fit, they take turns.
         let reranks = question.settings.rerank == Reranking::On;
         if reranks && self.model.is_some() && self.engine.reranker_lacks_memory() {
-            self.model = None;
-            self.engine.left();
+            self.drop_model();
             tracing::info!("the generator left the memory to the reranker");
         }
         Ok(Event::QuestionCompleted { turn: work.turn, rewrite: Box::new(rewrite) })
@@ -264,8 +272,7 @@ impl Generator {
             let setup = &self.engine.setup;
             let model = setup.catalog.model(&id)?;
             setup.folders.find(model, model.weights()?, cancel)?;
-            self.model = None;
-            self.engine.left();
+            self.drop_model();
             tracing::info!(id, "the generator left the memory to another one");
         }
         let model = match loaded {
@@ -304,13 +311,20 @@ impl Generator {
     }
 
     /// Asks the encoder thread, which never waits for this one.
-    fn facts(&self, domain: &DomainName, vectors: Option<VectorsWanted>) -> Result<Facts, Stop> {
+    fn facts(&self, domain: &DomainName, vectors: Option<VectorsWanted>, cancel: &CancelToken) -> Result<Facts, Stop> {
         let (reply, answer) = mpsc::sync_channel(1);
-        let job = EncoderJob::Facts { domain: domain.clone(), vectors, reply };
+        let job = EncoderJob::Facts { domain: domain.clone(), vectors, cancel: cancel.clone(), reply };
         if self.encoder.send(job).is_err() {
             return Err(Stop::Canceled);
         }
-        answer.recv().map_err(|_| Stop::Canceled)?
+        // That thread may be loading its model first, which this work's token does not end.
+        loop {
+            match answer.recv_timeout(HEEDING) {
+                Ok(facts) => return facts,
+                Err(RecvTimeoutError::Timeout) => cancel.check()?,
+                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Canceled),
+            }
+        }
     }
 
     fn explain(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Event, Stop> {
@@ -345,8 +359,8 @@ impl Generator {
             return Ok(known);
         }
         let evidences = asked.hits.iter().map(|hit| hit.evidence).collect();
-        let wanted = VectorsWanted { evidences, embedder, cancel: work.cancel.clone() };
-        let vectors = self.facts(&asked.domain, Some(wanted))?.vectors;
+        let wanted = VectorsWanted { evidences, embedder };
+        let vectors = self.facts(&asked.domain, Some(wanted), &work.cancel)?.vectors;
         Ok(self.comparer.keep(asked.of, &asked.hits, vectors))
     }
 
@@ -380,12 +394,15 @@ impl Generator {
         let engine = Arc::clone(&self.engine);
         let embedder = self.comparer.embedder(&engine)?;
         let present = |said: &Completion| answer::read_answer(said, &asked.answer.prompt).0.text;
+        let origin = if self.answered.contains(&asked.of) { Origin::Here } else { Origin::Stored };
+        // Values of another run, with other settings of the engine maybe, do not go with those that are computed now.
+        let known = if origin == Origin::Here { asked.known.as_slice() } else { &[] };
         let input = ExplainInput {
             question: &asked.question,
             answer: &asked.answer,
             sources,
-            origin: if self.answered.contains(&asked.of) { Origin::Here } else { Origin::Stored },
-            known: &asked.known,
+            origin,
+            known,
             settings: &asked.settings.attribution,
             max_tokens: asked.settings.prompt.answer_tokens,
             present: &present,
@@ -417,7 +434,7 @@ impl Generator {
 
     fn answer(&mut self, work: &WorkGuard, (question, typed): (&Question, &str), hits: &[Hit]) -> Result<Event, Stop> {
         work.cancel.check()?;
-        let facts = self.facts(&question.domain, None)?;
+        let facts = self.facts(&question.domain, None, &work.cancel)?;
         let settings = question.settings.answering();
         let input = AnswerInput {
             prefix: &facts.prefix,

@@ -109,8 +109,13 @@ impl Historian {
         Ok(Some(match job {
             HistorianJob::List(domain) => lists(history, domain)?,
             HistorianJob::Change { domain, change } => {
+                let done = notice_of(&change);
                 apply(history, change)?;
-                lists(history, domain)?
+                let listed = lists(history, domain)?;
+                if let Some(done) = done {
+                    self.events.send(Event::Done(done));
+                }
+                listed
             }
             HistorianJob::Branch { domain, conversation, number } => {
                 let branch = history.branch(conversation, number)?.id;
@@ -136,7 +141,8 @@ impl Historian {
             }
             HistorianJob::Save { turn, domain, conversation, record } => {
                 let (conversation, id) = history.save_turn(&domain, conversation, &record)?;
-                Event::TurnSaved { turn, conversation, id }
+                let number = history.number_of(id)?;
+                Event::TurnSaved { turn, conversation, id, number }
             }
             HistorianJob::Panic => {
                 #[expect(clippy::panic, reason = "the hidden option `--panic-in worker` asks for it")]
@@ -166,6 +172,16 @@ fn wrote(conversation: &ConversationRecord, turns: &[TurnRecord], format: Format
 fn lists(history: &History, domain: DomainName) -> Result<Event, HistoryError> {
     let (conversations, trash) = (history.conversations(Some(&domain))?, history.trash(Some(&domain))?);
     Ok(Event::ConversationsListed { domain, conversations, trash })
+}
+
+/// What is told of a change once it is stored; a new name and a pin are seen in the lists.
+fn notice_of(change: &ConversationChange) -> Option<Notice> {
+    match change {
+        ConversationChange::Delete(_) => Some(Notice::MovedToTrash),
+        ConversationChange::Restore(_) => Some(Notice::Restored),
+        ConversationChange::Purge(_) => Some(Notice::Purged),
+        ConversationChange::Rename(..) | ConversationChange::Pin(..) => None,
+    }
 }
 
 fn apply(history: &mut History, change: ConversationChange) -> Result<(), HistoryError> {

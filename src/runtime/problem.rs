@@ -110,8 +110,8 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
             "Take the program out of its bundle again, with its folder `ragonite-lib`, and leave the two together.".to_owned()
         }
         InferenceError::Run { .. } => {
-            "Try again; where it fails again, make the context smaller (`generation.context_tokens`), on a GPU put fewer \
-             layers onto it (`generation.gpu_layers`), or set `device` to \"cpu\" in the configuration.".to_owned()
+            "Try again; where it fails again, make the context smaller (`generation.context_tokens`) or, where a GPU \
+             computes, set `device` to \"cpu\" in the configuration.".to_owned()
         }
         InferenceError::NoGpu { .. } => {
             "Set `device` to \"auto\" or \"cpu\" in the configuration or in $RAGONITE_DEVICE; `make cuda`, or `make build \
@@ -120,7 +120,7 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
         }
         InferenceError::OutOfMemory { .. } => {
             "Close other programs, choose a smaller profile with --profile or, in the settings of the domain, a smaller model, or \
-             make the context smaller: lower `generation.context_tokens`, or set `generation.kv_cache` to \"q8_0\", in the configuration.".to_owned()
+             make the context smaller: lower `generation.context_tokens`, or set `generation.kv_cache` to \"q8_0\", in the configuration. Where it is a GPU's memory, `device = \"cpu\"` does without it.".to_owned()
         }
         InferenceError::OutOfAddressSpace { .. } => {
             "Raise the limit in the shell that starts the program (`ulimit -v unlimited`), choose a smaller profile with \

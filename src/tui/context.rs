@@ -112,6 +112,9 @@ fn choose(screen: &mut ScreenState, app: &App, step: Step) {
     let to = step.from(at, 1, turn.hits().len());
     view.evidence = turn.hits()[to].evidence;
     view.text.scroll = Scroll::default();
+    if let Some(find) = &mut view.text.find {
+        find.line = None;
+    }
     if selected == Some(turn.key) {
         (screen.evidence.selected, screen.evidence.left, screen.evidence.reveal) = (to, 0, true);
     }

@@ -30,9 +30,11 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
     };
     if let Some(areas) = areas(area, wanted) {
         draw_panes(app, screen, (&areas, now), frame);
-        frame.render_widget(Paragraph::new(banner), areas.banner);
         frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
         pane::draw_popup(app, screen, (area, now), frame);
+        // Over what is open: the key that caused it may have been pressed there.
+        frame.render_widget(Clear, areas.banner);
+        frame.render_widget(Paragraph::new(banner), areas.banner);
         // Which match is seen is known once what has it is laid out.
         frame.render_widget(pane::hint_line(app, screen, usize::from(areas.hints.width)), areas.hints);
     } else {

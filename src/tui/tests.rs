@@ -336,7 +336,7 @@ fn kept() -> Desk {
         pinned: false,
         deleted_at,
     };
-    desk.app.handle(Event::TurnSaved { turn, conversation: conversation(7, "hi", None), id: TurnId(70) });
+    desk.app.handle(Event::TurnSaved { turn, conversation: conversation(7, "hi", None), id: TurnId(70), number: 1 });
     desk.app.handle(Event::ConversationsListed {
         domain: "wiki".parse().unwrap(),
         conversations: vec![conversation(7, "hi", None), conversation(4, "Older", None)],

@@ -387,13 +387,14 @@ impl Monkey {
         let fresh = || (ConversationRecord { domain, ..conversation(id.0, &record.question) }, Vec::new());
         let (conversation, turns) = self.history.entry(id).or_insert_with(fresh);
         let known = if record.id == TurnId(0) { TurnId(self.last_id) } else { record.id };
+        let number = record.number;
         turns.retain(|turn: &TurnRecord| turn.id != known);
         turns.push(TurnRecord { id: known, ..record });
         let conversation = conversation.clone();
         while self.history.len() > KEPT {
             self.history.pop_first();
         }
-        Event::TurnSaved { turn, conversation, id: known }
+        Event::TurnSaved { turn, conversation, id: known, number }
     }
 
     fn change(&mut self, change: ConversationChange) {

@@ -453,7 +453,7 @@ impl Stage {
         let conversation = ConversationRecord { turns, ..conversation(2, "Who replaces the modem?") };
         self.play([
             Event::AnswerFinished { turn, answer: Box::new(answer) },
-            Event::TurnSaved { turn, conversation, id: TurnId(1) },
+            Event::TurnSaved { turn, conversation, id: TurnId(1), number: turns },
         ]);
     }
 

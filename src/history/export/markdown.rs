@@ -34,7 +34,11 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
         let _ = writeln!(text, "*Asks again:* {}\n", plain(&again));
     }
     if let Some(answer) = &turn.trace.answer {
-        let _ = writeln!(text, "{}\n", without_acts(clean_text(&answer.text).trim()));
+        let answer = without_acts(clean_text(&answer.text).trim());
+        let _ = writeln!(text, "{answer}\n");
+        if let Some(fence) = open_fence(&answer) {
+            let _ = writeln!(text, "{fence}\n");
+        }
     }
     if let Some(ending) = ending(turn) {
         let _ = writeln!(text, "**{}**\n", plain(&ending));
@@ -113,6 +117,24 @@ fn fence(text: &str) -> String {
     "`".repeat((longest + 1).max(3))
 }
 
+/// What closes the code block that a text leaves open; none where it leaves none
+/// (<https://spec.commonmark.org/0.31.2/#fenced-code-blocks>).
+fn open_fence(text: &str) -> Option<String> {
+    let mut open: Option<&str> = None;
+    for line in text.lines() {
+        let line = line.strip_prefix("   ").or(line.strip_prefix("  ")).or(line.strip_prefix(' ')).unwrap_or(line);
+        let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'));
+        let Some(sign) = sign else { continue };
+        let (run, rest) = line.split_at(line.len() - line.trim_start_matches(sign).len());
+        open = match open {
+            Some(begun) if begun.starts_with(sign) && run.len() >= begun.len() && rest.trim().is_empty() => None,
+            None if run.len() >= 3 && !(sign == '`' && rest.contains('`')) => Some(run),
+            unchanged => unchanged,
+        };
+    }
+    open.map(str::to_owned)
+}
+
 fn capital(line: &str) -> String {
     let mut letters = line.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
@@ -126,6 +148,15 @@ mod tests {
     fn a_text_cannot_close_its_fence() {
         assert_eq!(fence("plain"), "```");
         assert_eq!(fence("a ````` b ``"), "``````");
+    }
+
+    #[test]
+    fn a_code_block_that_an_answer_leaves_open_is_closed() {
+        let closed_by = |text| open_fence(text);
+        assert_eq!(closed_by("a\n```sh\nmake"), Some("```".to_owned()));
+        assert_eq!(closed_by("  ~~~~\n~~~\n```"), Some("~~~~".to_owned()));
+        assert_eq!((closed_by("```\na\n```"), closed_by("```a``` b"), closed_by("no code")), (None, None, None));
+        assert_eq!(closed_by("```\n``` not the end"), Some("```".to_owned()));
     }
 
     #[test]

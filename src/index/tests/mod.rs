@@ -432,12 +432,14 @@ fn files_are_ingested_by_path() {
     fs::create_dir(&source).unwrap();
     fs::write(source.join("menu.txt"), "Soup is served on Monday.\n").unwrap();
     fs::write(source.join("empty.txt"), "").unwrap();
+    fs::write(source.join("photo.raw"), [0, 159, 146, 150]).unwrap();
     let (paths, evidence, settings) = ([source.clone()], EvidenceSettings::default(), IndexSettings::default());
     let request = IngestRequest { paths: &paths, evidence: &evidence, index: &settings, missing: Missing::Keep };
     let run = |index: &mut Index| index.ingest(&request, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
     let report = run(&mut index);
-    assert_eq!((report.added, report.skipped.len()), (1, 1));
-    assert_eq!(report.skipped[0].path.file_name().unwrap(), "empty.txt");
+    let skipped: Vec<_> = report.skipped.iter().map(|skipped| skipped.path.file_name().unwrap()).collect();
+    assert_eq!((report.added, &skipped[..]), (1, &["empty.txt".as_ref(), "photo.raw".as_ref()][..]));
+    assert_eq!(index.db.manifest().unwrap().last_ingest.unwrap().skipped, 2, "those that no reader looks at count too");
     assert!(by_words(&index, "soup")[0].contains("Monday"));
     assert_eq!(run(&mut index).unchanged, 1);
     fs::write(source.join("menu.txt"), "Soup is served on Friday.\n").unwrap();

@@ -451,9 +451,7 @@ fn a_comparison_is_that_of_prompts_read_from_nothing() {
     let before = whole(request.parts.clone());
     for (set, one) in compare.without.iter().zip(&compared) {
         let expected = drops(&before, &whole(compare.without(set)));
-        // Pieces of another size round otherwise.
-        let near = one.drops.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 0.1);
-        assert!(near && one.drops.len() == expected.len(), "{set:?}: {:?} {expected:?}", one.drops);
+        assert_eq!(one.drops, expected, "{set:?}");
         assert_eq!(one.divergences.len(), said.tokens.len().min(COMPARED_TOKENS));
     }
     let total = |values: &[f32]| values.iter().sum::<f32>();

@@ -59,8 +59,9 @@ pub(super) fn in_short(
     let clusters = running.or(attribution.map(|attribution| attribution.clusters.as_slice())).unwrap_or_default();
     if clusters.iter().any(|cluster| cluster.share.is_some()) {
         for cluster in clusters.iter().take(MOST) {
-            let mut line = named_bar((cluster.share, &cluster.hits), "", look);
             let how = format!("  {}", look.words.how(cluster.how));
+            let beside = Look { width: look.width.saturating_sub(width(&how)), ..*look };
+            let mut line = named_bar((cluster.share, &cluster.hits), "", &beside);
             if line.width() + width(&how) <= look.width {
                 line.spans.push(Span::styled(how, look.theme.dim));
             }

@@ -15,7 +15,7 @@ use crate::tui::find::Find;
 use crate::tui::keymap::Keymap;
 use crate::tui::layout::Zoom;
 use crate::tui::long_text::LongText;
-use crate::tui::popup::Popup;
+use crate::tui::popup::{Asked, Popup, Prompt};
 use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, cells, fit, fit_middle, one_line, pad, width, wrap};
 use crate::tui::theme::Theme;
@@ -267,6 +267,9 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
             [(Action::Back, words.close())].into_iter().chain(all.map(short)).collect()
         }
         Popup::Palette(_) => vec![(Action::Send, words.do_it()), (Action::Back, words.close())],
+        Popup::Prompt(Prompt { asked: Asked::Note(..), .. }) => {
+            vec![(Action::Send, words.done()), (Action::Back, words.without_words())]
+        }
         Popup::Prompt(_) => vec![(Action::Send, words.done()), (Action::Back, words.leave_it())],
         Popup::NewDomain(_) => {
             vec![

@@ -345,9 +345,8 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
         words.in_and_out(&prompt, &reused, &words.thousands(completion.tokens.len()))
     };
     let explained = trace.attribution.as_ref().and_then(|attribution| {
-        let all = attribution.clusters.iter().flat_map(|cluster| &cluster.counterfactuals).map(|one| &one.completion);
         let (mut prompt, mut reused, mut said) = (0, 0, 0);
-        for one in all {
+        for one in attribution.generated() {
             (prompt, reused, said) = (prompt + one.prompt_tokens, reused + one.reused_tokens, said + one.tokens.len());
         }
         let (prompt, reused) = ((prompt, words.thousands(prompt)), words.thousands(reused));

@@ -143,7 +143,8 @@ fn clusters(
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         let share = cluster.share.filter(|_| is_decided);
-        let role = Role::of(cluster.how, (cluster.contribution, strongest), share);
+        // What is known on the way was found in several ways, whose numbers say nothing beside each other.
+        let role = finished.map_or(Role::Open, |_| Role::of(cluster.how, (cluster.contribution, strongest), share));
         parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
         parts.extend(at, detail_lines(turn, (cluster, role), look));
         if open {

@@ -83,6 +83,7 @@ texts! { BARS
     do_it = "do it", "ausführen";
     done = "done", "fertig";
     leave_it = "leave it", "verwerfen";
+    without_words = "rate without words", "ohne Worte bewerten";
     next_make_it = "next, make it", "weiter, anlegen";
     other_line = "other line", "andere Zeile";
     choose = "choose", "wählen";

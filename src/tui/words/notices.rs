@@ -4,7 +4,7 @@ use super::{Words, texts};
 use crate::app::{Copied, CopyWay, Fetching, Notice, Problem, Refusal};
 use crate::base::{Language, clean_line};
 use crate::eval::WrittenCheck;
-use crate::index::IngestReport;
+use crate::index::{IngestReport, Skipped};
 
 texts! { NOTICES
     rating_taken_back = "rating taken back", "Bewertung zurückgenommen";
@@ -34,7 +34,7 @@ texts! { NOTICES
     count_new(count: usize) = ", {count} new", ", {count} neu";
     count_changed(count: usize) = ", {count} changed", ", {count} geändert";
     count_removed(count: usize) = ", {count} removed", ", {count} entfernt";
-    count_unread(count: usize) = ", {count} could not be read", ", {count} nicht lesbar";
+    count_unread(count: usize, names: &str) = ", {count} could not be read ({names})", ", {count} nicht lesbar ({names})";
     count_kept(count: usize) =
         ", {count} kept whose folder is not there", ", {count} behalten, deren Ordner fehlt";
 }
@@ -79,18 +79,18 @@ impl Words {
         }
     }
 
-    /// `notes: 12 documents, 3 new, 1 changed, 2 could not be read`.
+    /// `notes: 12 documents, 3 new, 1 changed, 2 could not be read (scan.pdf, a.bin)`.
     fn read(self, report: &IngestReport) -> String {
         let kept = report.kept.iter().map(|kept| kept.documents).sum();
-        let said = |count: usize, says: fn(Self, usize) -> String| {
+        let said = |count: usize, says: &dyn Fn(Self, usize) -> String| {
             if count > 0 { says(self, count) } else { String::new() }
         };
         let counts = [
-            said(report.added, Self::count_new),
-            said(report.updated, Self::count_changed),
-            said(report.removed, Self::count_removed),
-            said(report.skipped.len(), Self::count_unread),
-            said(kept, Self::count_kept),
+            said(report.added, &Self::count_new),
+            said(report.updated, &Self::count_changed),
+            said(report.removed, &Self::count_removed),
+            said(report.skipped.len(), &|words, count| words.count_unread(count, &first_names(&report.skipped))),
+            said(kept, &Self::count_kept),
         ]
         .concat();
         format!("{}: {}{counts}", report.domain, self.counted(report.documents, super::Noun::Document))
@@ -128,6 +128,10 @@ impl Words {
             Refusal::OtherModel => {
                 ("Das Modell dieser Antwort ist nicht hier", "Erneut fragen oder nach Ähnlichkeit erklären")
             }
+            Refusal::OtherAnswer => (
+                "Erklärt ist nicht die gespeicherte Antwort, und nur sie lässt sich nach Sätzen erklären",
+                "Erneut fragen und die neue Antwort erklären",
+            ),
             Refusal::NothingToCompare => ("Keine Antwort zum Vergleichen", ASK_FIRST),
             Refusal::NothingToRate => ("Keine Antwort, die sich bewerten ließe", ASK_FIRST),
             Refusal::BeingAnswered => ("In diesem Gespräch läuft noch eine Antwort", "Warten oder zuerst abbrechen"),
@@ -170,6 +174,16 @@ impl Words {
         };
         Problem { what: what.to_owned(), next: next.to_owned() }
     }
+}
+
+/// Files that are named in a line of the screen, at most.
+const NAMED: usize = 2;
+
+/// The names of the first files that were left out; `ragonite ingest` says why of each.
+fn first_names(skipped: &[Skipped]) -> String {
+    let name = |file: &Skipped| clean_line(&file.path.file_name().unwrap_or_default().to_string_lossy());
+    let more = (skipped.len() > NAMED).then(|| "…".to_owned());
+    skipped.iter().take(NAMED).map(name).chain(more).collect::<Vec<_>>().join(", ")
 }
 
 /// What to do where there is no answer for it.

@@ -13,7 +13,7 @@ use crate::config::{Group, Setting};
 use crate::eval::WrittenCheck;
 use crate::evidence::Kind;
 use crate::history::{Feedback, Rating, Reason};
-use crate::index::IngestReport;
+use crate::index::{IngestReport, Skipped};
 use crate::retrieval::{LegReason, LegRole};
 use crate::tui::action::Action;
 use crate::tui::context::{ContextPart, PARTS};
@@ -58,6 +58,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NoDomain,
         Refusal::NothingToExplain,
         Refusal::OtherModel,
+        Refusal::OtherAnswer,
         Refusal::NothingToCompare,
         Refusal::NothingToRate,
         Refusal::BeingAnswered,
@@ -240,6 +241,9 @@ fn one_is_told_from_several() {
 #[test]
 fn what_was_done_is_said_in_both_languages() {
     let report = IngestReport { domain: "notes".parse().unwrap(), documents: 3, added: 2, ..IngestReport::default() };
+    let skipped = ["/docs/a.bin", "/docs/b/scan.pdf", "/docs/c.exe"]
+        .map(|path| Skipped { path: path.into(), reason: "it is in no known format".into() });
+    let with_skipped = IngestReport { skipped: skipped.to_vec(), ..report.clone() };
     let check = WrittenCheck {
         file: "questions.toml".into(),
         id: "modem".into(),
@@ -255,6 +259,11 @@ fn what_was_done_is_said_in_both_languages() {
     };
     let said = [
         (Notice::Read(Box::new(report)), "notes: 3 documents, 2 new", "notes: 3 Dokumente, 2 neu"),
+        (
+            Notice::Read(Box::new(with_skipped)),
+            "notes: 3 documents, 2 new, 3 could not be read (a.bin, scan.pdf, …)",
+            "notes: 3 Dokumente, 2 neu, 3 nicht lesbar (a.bin, scan.pdf, …)",
+        ),
         (Notice::Rated(Some(rated)), "rated down, out of date: from 2023", "bewertet: schlecht, veraltet: from 2023"),
         (Notice::Rated(None), "rating taken back", "Bewertung zurückgenommen"),
         (
