@@ -33,7 +33,7 @@
 //! - [`runtime`]: carries out effects on named threads.
 //! - [`tui`]: the screen.
 //! - [`cli`]: the command line as typed.
-//! - [`launch`]: which build of the program runs.
+//! - [`launch`]: which build of the program runs, and how its threads wait.
 //! - [`run`]: the loop of the screen, and the headless commands.
 //!
 //! # Invariants

@@ -446,8 +446,13 @@ pub enum Event {
         /// The turn.
         turn: TurnKey,
     },
-    /// A conversation was made of the first turns of another one.
-    ConversationBranched(ConversationId),
+    /// Answer to `Branch`.
+    ConversationBranched {
+        /// The conversation whose first turns it has.
+        of: ConversationId,
+        /// The new one.
+        branch: ConversationId,
+    },
     /// Answer to `FindConversations`.
     ConversationsFound {
         /// Of this domain.

@@ -4,7 +4,7 @@
 //! stored goes to the history as soon as it is.
 //! Not here: doing it (`history`, on the historian's thread).
 
-use super::state::App;
+use super::state::{App, Wish};
 use super::{ConversationChange, Effect, Notice, Problem, Refusal, Turn};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
@@ -66,14 +66,21 @@ impl App {
     pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
         let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
         if text.trim().is_empty() {
-            self.found = None;
+            self.end_search();
             return Vec::new();
         }
+        self.finding = Some(text.clone());
         vec![Effect::FindConversations { domain, text }]
     }
 
+    /// Forgets what was found, and what is still looked for.
+    pub(super) fn end_search(&mut self) {
+        (self.finding, self.found) = (None, None);
+    }
+
     pub(super) fn found_conversations(&mut self, domain: &DomainName, text: String, found: Vec<Found>) -> Vec<Effect> {
-        if self.domain.as_ref().is_some_and(|open| open.name == *domain) {
+        let is_here = self.domain.as_ref().is_some_and(|open| open.name == *domain);
+        if is_here && self.finding.as_ref() == Some(&text) {
             self.found = Some(FoundConversations { text, found });
         }
         Vec::new()
@@ -95,7 +102,7 @@ impl App {
         }
         (self.notice, self.problem) = (None, None);
         // What was found may no longer be so.
-        let looked_for = self.found.as_ref().map(|found| found.text.clone());
+        let looked_for = self.finding.clone();
         effects.push(Effect::ChangeConversation { domain: domain.clone(), change });
         effects.extend(looked_for.map(|text| Effect::FindConversations { domain, text }));
         effects
@@ -135,7 +142,15 @@ impl App {
         };
         let (domain, conversation) = (conversation.domain.clone(), conversation.id);
         self.problem = None;
+        // A question asked before the branch is there would go on with the conversation it leaves.
+        self.opening_conversation = Some(conversation);
         vec![Effect::Branch { domain, conversation, number }]
+    }
+
+    /// Opens a branch, unless something else was chosen meanwhile.
+    pub(super) fn branched(&mut self, of: ConversationId, branch: ConversationId) -> Vec<Effect> {
+        let is_awaited = self.opening_conversation == Some(of);
+        if is_awaited { self.grant(Wish::Conversation(branch)) } else { Vec::new() }
     }
 
     /// Writes a conversation of the lists to a file. What is seen of the open one may be more than what is stored of it.

@@ -115,6 +115,8 @@ pub struct App {
     pub(super) domain: Option<DomainSummary>,
     pub(super) conversations: Vec<ConversationRecord>,
     pub(super) trash: Vec<ConversationRecord>,
+    /// What is looked for in the conversations, and what was found.
+    pub(super) finding: Option<String>,
     pub(super) found: Option<FoundConversations>,
     pub(super) conversation: Option<ConversationRecord>,
     pub(super) turns: Vec<Turn>,
@@ -323,7 +325,8 @@ impl App {
             Event::DomainCancelRequested => self.cancel_opening(),
             // Who gave the domain up has seen to everything else, and taking an event in ends its notice.
             Event::DomainNotOpened(_) | Event::NoticeSeen => Vec::new(),
-            Event::ConversationChosen(id) | Event::ConversationBranched(id) => self.grant(Wish::Conversation(id)),
+            Event::ConversationChosen(id) => self.grant(Wish::Conversation(id)),
+            Event::ConversationBranched { of, branch } => self.branched(of, branch),
             Event::UnlistedChosen(turn) => self.open_unlisted(turn),
             Event::ConversationStarted => self.grant(Wish::NewConversation),
             Event::IngestWanted { domain, path } => self.ingest(domain, path),
@@ -406,7 +409,7 @@ impl App {
             }
             Wish::NewConversation => {
                 // What is new would not be among what was found.
-                self.found = None;
+                self.end_search();
                 self.opening_conversation = None;
                 self.show(None, Vec::new());
                 Vec::new()
@@ -443,7 +446,7 @@ impl App {
         self.conversations.retain(|conversation| conversation.domain == summary.name);
         self.trash.retain(|conversation| conversation.domain == summary.name);
         self.domain = Some(summary);
-        self.found = None;
+        self.end_search();
         self.tables.clear();
         self.tables_wanted.clear();
         Vec::new()

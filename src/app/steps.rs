@@ -79,7 +79,7 @@ impl App {
         self.problem = None;
         if self.turns.is_empty() {
             // The conversation that begins would not be among what was found.
-            self.found = None;
+            self.end_search();
         }
         let key = self.next_key();
         let trace = Trace {

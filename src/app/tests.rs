@@ -947,16 +947,18 @@ fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
     assert_eq!(app.found(), None);
     for begun in [Event::ConversationStarted, asked("who?")] {
         let mut app = opened();
+        app.handle(Event::ConversationsWanted("q".into()));
         app.handle(found());
         assert!(app.found().is_some());
         app.handle(begun);
         assert_eq!(app.found(), None, "the conversation that begins would not be among them");
     }
     app.handle(found());
+    assert_eq!(app.found(), None, "nobody waits for it any more");
+    app.handle(Event::ConversationsWanted("q".into()));
     let changed = app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7))));
     let again = Effect::FindConversations { domain: name("wiki"), text: "q".into() };
     assert_eq!(changed.last(), Some(&again), "what was found may no longer be so");
-    app.handle(Event::ConversationsWanted(String::new()));
     let other = Event::ConversationsFound { domain: name("league"), text: "q".into(), found: vec![] };
     app.handle(other);
     assert_eq!(app.found(), None, "of another domain");
@@ -1009,8 +1011,11 @@ fn a_branch_is_made_of_stored_turns_and_opened() {
     let [Effect::Branch { conversation: ConversationId(7), number: 1, .. }] = &effects[..] else {
         panic!("{effects:?}")
     };
-    let opening = app.handle(Event::ConversationBranched(ConversationId(9)));
-    assert_eq!(opening, [Effect::OpenConversation(ConversationId(9))]);
+    assert_eq!(app.handle(asked("more")), [], "it would go on with the conversation that is left");
+    let branched = |of| Event::ConversationBranched { of: ConversationId(of), branch: ConversationId(9) };
+    assert_eq!(app.handle(branched(7)), [Effect::OpenConversation(ConversationId(9))]);
+    app.handle(Event::ConversationFailed { conversation: ConversationId(9), problem: problem() });
+    assert_eq!(app.handle(branched(7)), [], "something else was chosen meanwhile");
     assert!(app.handle(Event::BranchWanted { turn: 5 }).is_empty() && app.problem().is_some());
     assert!(opened().handle(Event::BranchWanted { turn: 0 }).is_empty());
     let mut running = with_one_turn();

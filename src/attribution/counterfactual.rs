@@ -3,8 +3,10 @@
 //! Takes an answer with its prompt, a generator and an encoder; removes one cluster at a time, generates again, and gives
 //! 1 minus the similarity of the two answers as the cluster's contribution. Clusters that probably do not matter are
 //! removed together: where the answer stays the same, each is settled by that; where it does not, they have one value.
+//! Where answers are sampled several times, each is held against what the same random numbers give with every source: so
+//! what differs is the source's work, not chance.
 //! Invariants: a contribution is exactly 0 if and only if every answer without the cluster, or without its group, has the
-//! tokens of the original; answers are compared by what they say, never by the sources they name; a value that is only
+//! tokens of its original; answers are compared by what they say, never by the sources they name; a value that is only
 //! estimated is replaced before the end.
 //! Not here: which clusters, in which order (`plan`), estimating (`preview`).
 
@@ -106,7 +108,7 @@ fn otherwise(
     if origin == Origin::Here || answer.prompt.sources().is_empty() {
         return Ok(None);
     }
-    let request = request(&answer.prompt, answer.sampling, (answer, max_tokens));
+    let request = request(&answer.prompt, answer.sampling, (&answer.completion, max_tokens));
     let now = generator
         .generate(&request, cancel, &mut |_| {})
         .map_err(|source| AttributionError::generating(&[], source))?;
@@ -122,7 +124,7 @@ fn by_leaving_out(
     let started = Instant::now();
     let order = removal_order(&input);
     let findings = Findings {
-        original: without_marks(&(input.present)(&input.answer.completion)),
+        originals: vec![input.answer.completion.clone()],
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
         known: Known { total: order.len(), done: 0, settled: Vec::with_capacity(order.len()), estimated: Vec::new() },
@@ -136,10 +138,11 @@ fn by_leaving_out(
     explainer.estimate()?;
     let plan = Plan::of(&input, rest, &explainer.findings.known.estimated);
     explainer.carry_out(&plan)?;
-    let Findings { known, timings_ms, .. } = explainer.findings;
+    let Findings { known, timings_ms, mut originals, .. } = explainer.findings;
     let mut clusters = known.settled;
     let decisive = settle(&mut clusters, input.settings.temperature);
-    Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Counterfactual) })
+    let resampled = originals.split_off(1);
+    Ok(Attribution { decisive, clusters, resampled, timings_ms, ..Attribution::new(Method::Counterfactual) })
 }
 
 /// What is known of the clusters on the way.
@@ -188,8 +191,8 @@ struct Findings<'a, 'e> {
     cancel: &'a CancelToken,
     on_cluster: &'a mut dyn FnMut(usize, usize, &[Cluster]),
     known: Known,
-    /// The answer as it is compared.
-    original: String,
+    /// The answer, then what the seeds of further iterations give with every source.
+    originals: Vec<Completion>,
     /// Answers as they are compared, with their embeddings; each text is embedded once.
     embeddings: HashMap<String, Embedding>,
     timings_ms: AttributionTimings,
@@ -219,7 +222,25 @@ impl Explainer<'_, '_> {
     /// Removes the clusters of the plan one by one, and those of its group together.
     fn carry_out(&mut self, plan: &Plan) -> Result<(), AttributionError> {
         let group = (!plan.group.is_empty()).then_some(plan.group.as_slice());
-        self.leave_out(plan.alone.chunks(1).chain(group))
+        let mut sets = plan.alone.chunks(1).chain(group).peekable();
+        if sets.peek().is_some() {
+            self.resample()?;
+        }
+        self.leave_out(sets)
+    }
+
+    /// Generates the answer of each further iteration with every source.
+    fn resample(&mut self) -> Result<(), AttributionError> {
+        let started = Instant::now();
+        let Findings { input, originals, cancel, timings_ms, .. } = &mut self.findings;
+        let further = samplings(input.answer.sampling, input.settings.iterations).split_off(1);
+        for sampling in further {
+            let request = request(&input.answer.prompt, sampling, (&input.answer.completion, input.max_tokens));
+            let original = self.generator.generate(&request, cancel, &mut |_| {});
+            originals.push(original.map_err(|source| AttributionError::generating(&[], source))?);
+        }
+        add(&mut timings_ms.generate, started.elapsed());
+        Ok(())
     }
 
     /// Generates without each of these sets of clusters, and settles them by what that tells.
@@ -233,10 +254,12 @@ impl Explainer<'_, '_> {
                 LeftOut { hits, prompt, clusters, answers: vec![None; samplings.len()] }
             })
             .collect();
-        let explained = (findings.input.answer, findings.input.max_tokens);
-        let request = |one: &LeftOut<'_>, sampling| request(&one.prompt, sampling, explained);
-        let requests: Vec<GenerateRequest> =
-            left_out.iter().flat_map(|one| samplings.iter().map(move |sampling| request(one, *sampling))).collect();
+        let iterations = samplings.iter().zip(&findings.originals);
+        let limit = findings.input.max_tokens;
+        let of_each = |one: &LeftOut<'_>| -> Vec<GenerateRequest> {
+            iterations.clone().map(|(sampling, original)| request(&one.prompt, *sampling, (original, limit))).collect()
+        };
+        let requests: Vec<GenerateRequest> = left_out.iter().flat_map(of_each).collect();
         let mut failed = None;
         let (started, before, cancel) = (Instant::now(), findings.timings_ms.compare, findings.cancel);
         let mut hear = |at: usize, completion: Completion| {
@@ -283,11 +306,13 @@ impl Findings<'_, '_> {
         completion: Completion,
     ) -> Result<(), AttributionError> {
         self.cancel.check()?;
-        let similarity = if completion.tokens == self.input.answer.completion.tokens {
+        let original = &self.originals[iteration];
+        let similarity = if completion.tokens == original.tokens {
             1.0
         } else {
             let started = Instant::now();
-            let similarity = self.compare(without_marks(&(self.input.present)(&completion)))?;
+            let said = |one: &Completion| without_marks(&(self.input.present)(one));
+            let similarity = self.compare(said(original), said(&completion))?;
             add(&mut self.timings_ms.compare, started.elapsed());
             similarity
         };
@@ -338,12 +363,12 @@ impl Findings<'_, '_> {
         (self.on_cluster)(self.known.done, self.known.total, &self.known.all());
     }
 
-    /// Cosine of the original answer and `other`, each with the question before it; 1 where they are the same text.
-    fn compare(&mut self, other: String) -> Result<f64, AttributionError> {
-        if other == self.original {
+    /// Cosine of an original answer and `other`, each with the question before it; 1 where they are the same text.
+    fn compare(&mut self, original: String, other: String) -> Result<f64, AttributionError> {
+        if other == original {
             return Ok(1.0);
         }
-        let original = self.embedding(self.original.clone())?;
+        let original = self.embedding(original)?;
         let other = self.embedding(other)?;
         let cosine = original.cosine(&other);
         // A broken encoder may give no number; such answers count as unrelated.
@@ -363,17 +388,16 @@ impl Findings<'_, '_> {
         Ok(embedding)
     }
 
-    /// Whether every answer is the original, foreseen token by token.
+    /// Whether every answer is its original, foreseen token by token.
     fn is_verified(&self, counterfactuals: &[Counterfactual]) -> bool {
-        let original = &self.input.answer.completion.tokens;
-        let foreseen = |one: &Completion| one.tokens == *original && one.drafted_tokens == original.len();
-        counterfactuals.iter().all(|one| foreseen(&one.completion))
+        let mut pairs = counterfactuals.iter().map(|one| &one.completion).zip(&self.originals);
+        pairs.all(|(one, original)| one.tokens == original.tokens && one.drafted_tokens == original.tokens.len())
     }
 
     /// 1 minus the mean similarity, at least [`SMALLEST_CHANGE`] when any answer differs.
     fn contribution(&self, counterfactuals: &[Counterfactual]) -> f64 {
-        let original = &self.input.answer.completion.tokens;
-        if counterfactuals.iter().all(|one| one.completion.tokens == *original) {
+        let mut pairs = counterfactuals.iter().map(|one| &one.completion.tokens).zip(&self.originals);
+        if pairs.all(|(tokens, original)| *tokens == original.tokens) {
             return 0.0;
         }
         let (distance, count) =
@@ -382,14 +406,14 @@ impl Findings<'_, '_> {
     }
 }
 
-fn request(prompt: &Prompt, sampling: Sampling, (answer, max_tokens): (&Answer, usize)) -> GenerateRequest {
+fn request(prompt: &Prompt, sampling: Sampling, (original, max_tokens): (&Completion, usize)) -> GenerateRequest {
     GenerateRequest {
         parts: prompt.parts(),
         sampling,
         stop: prompt.stop.clone(),
         max_tokens,
         // Most answers begin as the original does, and reading it is far faster than writing it again.
-        draft: answer.completion.tokens.clone(),
+        draft: original.tokens.clone(),
     }
 }
 

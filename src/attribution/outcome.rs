@@ -140,8 +140,8 @@ pub struct Counterfactual {
     pub prompt: Prompt,
     /// What it said.
     pub completion: Completion,
-    /// Cosine of the two answers without their citations, each with the completed question before it; 1 when they say
-    /// the same.
+    /// Cosine of this answer and the one of the same iteration with every source, both without their citations and with
+    /// the completed question before them; 1 when they say the same.
     pub similarity: f64,
 }
 
@@ -260,6 +260,10 @@ pub struct Attribution {
     /// are held against it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
+    /// Where answers were sampled several times: what the model said with every source in the second iteration and those
+    /// after it. Each answer without a cluster is held against that of its iteration.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resampled: Vec<Completion>,
     /// Clusters that are not among them because the explanation was stopped; the shares are those of the others, and
     /// nothing is said to be decisive.
     #[serde(default, skip_serializing_if = "is_none_missing")]
@@ -289,6 +293,7 @@ impl Attribution {
             decisive: false,
             clusters: Vec::new(),
             instead: None,
+            resampled: Vec::new(),
             missing: 0,
             timings_ms: AttributionTimings::default(),
             tokens: Vec::new(),
@@ -321,7 +326,8 @@ impl Attribution {
         self
     }
 
-    /// What was generated for it: each answer once, also where clusters were left out together and share it.
+    /// What was generated for it, each answer once: with every source, then without some. Clusters that were left out
+    /// together share theirs.
     pub fn generated(&self) -> impl Iterator<Item = &Completion> {
         let shares = |at: usize| {
             let cluster = &self.clusters[at];
@@ -330,7 +336,8 @@ impl Attribution {
                 && before.into_iter().any(|other| other.counterfactuals == cluster.counterfactuals)
         };
         let once = (0..self.clusters.len()).filter(move |at| !shares(*at));
-        once.flat_map(|at| &self.clusters[at].counterfactuals).map(|one| &one.completion)
+        let without = once.flat_map(|at| &self.clusters[at].counterfactuals).map(|one| &one.completion);
+        self.resampled.iter().chain(without)
     }
 
     /// Whether it is known of every cluster how much less probable each token of the answer is without it.

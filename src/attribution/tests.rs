@@ -305,26 +305,46 @@ fn other_tokens_with_the_same_embedding_are_a_change_still() {
     assert!(!attribution.decisive, "a change of nothing decides nothing");
 }
 
+fn seeds_of(asked: &[GenerateRequest]) -> Vec<u32> {
+    let seed = |request: &GenerateRequest| match request.sampling {
+        Sampling::Seeded { seed, .. } => seed,
+        Sampling::Greedy => panic!("the answer was sampled"),
+    };
+    asked.iter().map(seed).collect()
+}
+
 #[test]
 fn a_sampled_answer_is_compared_with_several_seeds() {
     let mut answer = answer(&EVIDENCES[..1], "Alice did.");
     answer.sampling = Sampling::Seeded { temperature: 0.7, seed: u32::MAX };
     let sources = vectors(&EVIDENCES[..1]);
     let settings = AttributionSettings { iterations: 3, ..AttributionSettings::default() };
-    let script = |_: &str, seed: u32| if seed == 0 { "Bob was it.".to_owned() } else { "Alice did.".to_owned() };
+    let script = |prompt: &str, seed: u32| match (prompt.contains("Alice"), seed) {
+        (false, 0) => "Bob was it.".to_owned(),
+        _ => "Alice did.".to_owned(),
+    };
     let (attribution, asked, embedded) = explained(input(&answer, &sources, &settings), &script);
-    let seeds: Vec<u32> = asked
-        .iter()
-        .map(|r| match r.sampling {
-            Sampling::Seeded { seed, .. } => seed,
-            Sampling::Greedy => panic!("the answer was sampled"),
-        })
-        .collect();
-    assert_eq!(seeds, [u32::MAX, 0, 1]);
+    assert_eq!(seeds_of(&asked), [0, 1, u32::MAX, 0, 1], "with every source first, then without it");
     let [first, second, third] = attribution.clusters[0].counterfactuals.as_slice() else { panic!("three iterations") };
     assert_eq!((first.similarity, third.similarity), (1.0, 1.0));
     assert!((attribution.clusters[0].contribution - (1.0 - second.similarity) / 3.0).abs() < 1e-12);
     assert_eq!(embedded, 2);
+}
+
+#[test]
+fn chance_alone_gives_no_source_a_contribution() {
+    let mut answer = answer(&EVIDENCES, "Alice did.");
+    answer.sampling = Sampling::Seeded { temperature: 0.7, seed: 7 };
+    let sources = vectors(&EVIDENCES);
+    let settings = AttributionSettings { iterations: 3, ..AttributionSettings::default() };
+    let by_chance = |_: &str, seed: u32| if seed == 8 { "Bob was it.".to_owned() } else { "Alice did.".to_owned() };
+    let (attribution, asked, embedded) = explained(input(&answer, &sources, &settings), &by_chance);
+    assert!(attribution.clusters.iter().all(|cluster| cluster.contribution == 0.0 && cluster.how == How::Verified));
+    assert!(!attribution.decisive);
+    assert_eq!(embedded, 0);
+    let said: Vec<&str> = attribution.resampled.iter().map(|one| one.text.as_str()).collect();
+    assert_eq!(said, ["Bob was it.", "Alice did."]);
+    assert_eq!(attribution.generated().count(), asked.len());
 }
 
 #[test]

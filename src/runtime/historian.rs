@@ -71,8 +71,8 @@ impl Historian {
                     let turn = *turn;
                     Box::new(move |problem| Event::SaveFailed { turn, problem })
                 }
-                HistorianJob::Open(id) => {
-                    let conversation = *id;
+                HistorianJob::Open(conversation) | HistorianJob::Branch { conversation, .. } => {
+                    let conversation = *conversation;
                     Box::new(move |problem| Event::ConversationFailed { conversation, problem })
                 }
                 HistorianJob::Rate { id, feedback, before } => {
@@ -121,7 +121,7 @@ impl Historian {
                 let branch = history.branch(conversation, number)?.id;
                 let listed = lists(history, domain)?;
                 self.events.send(listed);
-                Event::ConversationBranched(branch)
+                Event::ConversationBranched { of: conversation, branch }
             }
             HistorianJob::Find { domain, text } => {
                 let found = history.find(&text, Some(&domain), MOST_FOUND)?;

@@ -209,7 +209,7 @@ fn the_cursor_of_the_lists_goes_to_what_is_opened_elsewhere_and_along_with_what_
     desk.keys(&["F2"]);
     let known = |desk: &Desk, id| desk.app.conversations().iter().find(|known| known.id == id).cloned();
     let record = known(&desk, ConversationId(4)).unwrap();
-    desk.app.handle(Event::ConversationBranched(record.id));
+    desk.app.handle(Event::ConversationChosen(record.id));
     desk.app.handle(Event::ConversationOpened { record: record.clone(), turns: vec![] });
     desk.keys(&["F6"]);
     assert_eq!(on(&desk), Some(Entry::Conversation(ConversationId(4))));
@@ -235,6 +235,7 @@ fn n_steps_through_the_conversations_that_were_found_and_leaves_no_wish_behind()
     let conversation = |id| desk.app.conversations().iter().find(|known| known.id == ConversationId(id)).unwrap();
     let found = [7, 4].map(|id| Found { conversation: conversation(id).clone(), turns: vec![] });
     let domain: crate::base::DomainName = "wiki".parse().unwrap();
+    desk.app.handle(Event::ConversationsWanted("o".into()));
     desk.app.handle(Event::ConversationsFound { domain, text: "o".into(), found: found.into() });
     let mut places = Vec::new();
     for step in ["n", "n", "n", "N"] {
@@ -591,6 +592,7 @@ fn a_text_is_looked_for_and_esc_ends_that_before_it_goes_back() {
     desk.keys(&["Esc"]);
     let wanted = |text: &str| Intent::App(Event::ConversationsWanted(text.into()));
     assert_eq!(desk.keys(&["F6", "/", "o", "x", "Enter"]), [wanted("ox")]);
+    desk.app.handle(Event::ConversationsWanted("ox".into()));
     let domain: crate::base::DomainName = "wiki".parse().unwrap();
     desk.app.handle(Event::ConversationsFound { domain, text: "ox".into(), found: vec![] });
     assert_eq!(desk.keys(&["Esc"]), [wanted("")]);

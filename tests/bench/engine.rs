@@ -29,9 +29,9 @@ const ROUNDS: usize = 3;
 const TOKENS: usize = 1000;
 /// Tokens that are generated.
 const GENERATED: usize = 33;
-/// Tokens llama.cpp is given at once at most, by the engine as well.
+/// Tokens of a whole batch: llama.cpp's own micro-batch. The engine gives it fewer on a processor.
 const BATCH: usize = 512;
-/// Cells of state the engine has beside its context.
+/// Cells of state the program has beside the context that is measured.
 const SPARE: usize = 1024;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;

@@ -49,15 +49,20 @@ impl Place {
     }
 
     fn run(&self, arguments: &[&str], device: Option<&str>) -> Output {
+        self.command(arguments, device).output().unwrap()
+    }
+
+    fn command(&self, arguments: &[&str], device: Option<&str>) -> Command {
         let home = |name: &str| self.path(name);
         let mut command = Command::new(self.path("ragonite"));
         command.args(["--data-dir".as_ref(), home("data").as_os_str()]).args(arguments);
         command.env("LD_LIBRARY_PATH", self.folder.path()).env("HOME", self.folder.path());
-        for variable in ["RAGONITE_DEVICE", "RAGONITE_HANDED_OVER", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+        let ours = ["RAGONITE_DEVICE", "RAGONITE_HANDED_OVER", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+        for variable in ours.into_iter().chain(["GOMP_SPINCOUNT", "OMP_WAIT_POLICY"]) {
             command.env_remove(variable);
         }
-        command.envs(device.map(|device| ("RAGONITE_DEVICE", device)));
-        command.current_dir(self.folder.path()).output().unwrap()
+        command.envs(device.map(|device| ("RAGONITE_DEVICE", device))).current_dir(self.folder.path());
+        command
     }
 }
 
@@ -74,6 +79,16 @@ fn where_the_driver_knows_a_gpu_the_other_build_takes_over_with_the_same_argumen
     assert_eq!(said(&place.run(&["domain", "list", "--json"], None)), "took over: domain list --json\n");
     let searched = place.run(&["search", "--domain", "notes", "it's two  blanks"], None);
     assert_eq!(said(&searched), "took over: search --domain notes it's two  blanks\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_wait_sleep_soon_unless_somebody_said_how_they_wait() {
+    let place = Place::new(1).with_gpu_build(OWN, "echo \"$GOMP_SPINCOUNT $OMP_WAIT_POLICY\"");
+    let waits = |set: Option<(&str, &str)>| said(&place.command(&["domain", "list"], None).envs(set).output().unwrap());
+    assert_eq!(waits(None), "1000 \n");
+    assert_eq!(waits(Some(("GOMP_SPINCOUNT", "7"))), "7 \n");
+    assert_eq!(waits(Some(("OMP_WAIT_POLICY", "active"))), " active\n");
 }
 
 #[test]

@@ -335,9 +335,15 @@ impl Monkey {
             }
             Effect::SaveTurn { turn, .. } if way == 0 => vec![Event::SaveFailed { turn, problem: problem() }],
             Effect::SaveTurn { turn, domain, conversation: id, record } => vec![self.save(turn, domain, id, *record)],
+            Effect::ChangeConversation { .. } | Effect::Branch { .. } if way == 0 => self.fail(effect),
             Effect::ChangeConversation { domain, change } => {
                 self.change(change);
                 vec![self.list(domain)]
+            }
+            Effect::Branch { domain, conversation, number } => {
+                let branch = self.branch(conversation, number);
+                let event = branch.map(|branch| Event::ConversationBranched { of: conversation, branch });
+                event.map_or_else(|| self.fail(effect), |event| vec![self.list(domain), event])
             }
             Effect::FindConversations { domain, text } => {
                 let turns = vec![FoundTurn { number: 1, snippet: "…and then…".into() }];
@@ -351,6 +357,17 @@ impl Monkey {
             }
             Effect::CancelTurn(turn) => vec![Event::TurnCanceled { turn }],
             beside => self.events_beside(beside, way),
+        }
+    }
+
+    /// What the history says where it cannot do it.
+    fn fail(&self, effect: &Effect) -> Vec<Event> {
+        let problem = Problem { what: "it broke ".repeat(40), next: "mend it".into() };
+        match effect {
+            Effect::Branch { conversation, .. } => {
+                vec![Event::ConversationFailed { conversation: *conversation, problem }]
+            }
+            _ => vec![Event::Failed(problem)],
         }
     }
 
@@ -370,8 +387,21 @@ impl Monkey {
                 let kept = if way == 0 { Err(problem()) } else { Ok(self.app.changes().clone()) };
                 vec![Event::SettingsKept { domain, kept }]
             }
+            Effect::LoadSettings(domain) => {
+                let problem = (way == 0).then(problem);
+                vec![Event::OtherSettingsLoaded { domain, changes: self.app.changes().clone(), problem }]
+            }
             _ => Vec::new(),
         }
+    }
+
+    fn branch(&mut self, of: ConversationId, number: u32) -> Option<ConversationId> {
+        let (record, turns) = self.history.get(&of)?.clone();
+        self.last_id += 1;
+        let id = ConversationId(self.last_id);
+        let turns = turns.into_iter().filter(|turn| turn.number <= number).collect();
+        self.history.insert(id, (ConversationRecord { id, ..record }, turns));
+        Some(id)
     }
 
     fn list(&self, domain: DomainName) -> Event {

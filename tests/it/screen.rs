@@ -599,7 +599,11 @@ fn what_is_looked_for_is_marked_and_counted() {
         let mut stage = Stage::open().at(Pane::Lists);
         let turns = vec![FoundTurn { number: 2, snippet: "…who replaces the modem?".into() }];
         let found = vec![Found { conversation: conversation(2, "Who replaces the modem?"), turns }];
-        stage.play([Event::ConversationsFound { domain: domain_name(), text: "modem".into(), found }]);
+        let text = "modem".to_owned();
+        stage.play([
+            Event::ConversationsWanted(text.clone()),
+            Event::ConversationsFound { domain: domain_name(), text, found },
+        ]);
         stage.key('G')
     });
 }

@@ -15,6 +15,10 @@ use crate::tui::words::{Noun, Words};
 /// Bars below an answer; more are left to the pane.
 const MOST: usize = 5;
 
+/// Cells of a share, and of the mark before it.
+const SHARE: usize = 8;
+const MARK: usize = 2;
+
 pub(super) struct Look<'a> {
     pub(super) theme: &'a Theme,
     pub(super) words: Words,
@@ -58,10 +62,13 @@ pub(super) fn in_short(
     }
     let clusters = running.or(attribution.map(|attribution| attribution.clusters.as_slice())).unwrap_or_default();
     if clusters.iter().any(|cluster| cluster.share.is_some()) {
-        for cluster in clusters.iter().take(MOST) {
-            let how = format!("  {}", look.words.how(cluster.how));
-            let beside = Look { width: look.width.saturating_sub(width(&how)), ..*look };
-            let mut line = named_bar((cluster.share, &cluster.hits), "", &beside);
+        let shown = &clusters[..clusters.len().min(MOST)];
+        let how = |cluster: &Cluster| format!("  {}", look.words.how_in_a_word(cluster.how));
+        let beside = |cluster: &Cluster| width(&look.words.sources(&cluster.hits)) + width(&how(cluster));
+        let cells = Cells::beside(shown.iter().map(beside).max().unwrap_or(0), look);
+        for cluster in shown {
+            let how = how(cluster);
+            let mut line = named_bar((cluster.share, &cluster.hits), ("", cells), look);
             if line.width() + width(&how) <= look.width {
                 line.spans.push(Span::styled(how, look.theme.dim));
             }
@@ -109,12 +116,37 @@ fn as_strong_as<'c>(strongest: &Cluster, clusters: &'c [Cluster]) -> Vec<&'c Clu
     clusters.iter().filter(|cluster| cluster.share.is_some() && share(cluster) > least).collect()
 }
 
-/// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
-pub(super) fn share_line((fraction, hits): (Option<f64>, &[usize]), open: Fold, look: &Look<'_>) -> Line<'static> {
-    named_bar((fraction, hits), &format!("{} ", open.mark()), look)
+/// Cells of each bar of a list: as many of all, so that their lengths can be compared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cells(usize);
+
+impl Cells {
+    /// Those of share lines for these hits.
+    pub(super) fn of<'h>(lines: impl Iterator<Item = &'h [usize]>, look: &Look<'_>) -> Self {
+        let longest = lines.map(|hits| width(&look.words.sources(hits))).max().unwrap_or(0);
+        Self::beside(MARK + longest, look)
+    }
+
+    /// With so much beside them.
+    fn beside(others: usize, look: &Look<'_>) -> Self {
+        Self(look.width.saturating_sub(SHARE + 1 + others).clamp(4, 30))
+    }
 }
 
-fn named_bar((fraction, hits): (Option<f64>, &[usize]), lead: &str, look: &Look<'_>) -> Line<'static> {
+/// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
+pub(super) fn share_line(
+    (fraction, hits): (Option<f64>, &[usize]),
+    (open, cells): (Fold, Cells),
+    look: &Look<'_>,
+) -> Line<'static> {
+    named_bar((fraction, hits), (&format!("{} ", open.mark()), cells), look)
+}
+
+fn named_bar(
+    (fraction, hits): (Option<f64>, &[usize]),
+    (lead, cells): (&str, Cells),
+    look: &Look<'_>,
+) -> Line<'static> {
     let share = fraction.map_or_else(
         || "     –  ".to_owned(),
         |share| {
@@ -123,9 +155,8 @@ fn named_bar((fraction, hits): (Option<f64>, &[usize]), lead: &str, look: &Look<
         },
     );
     let name = look.words.sources(hits);
-    let room = look.width.saturating_sub(width(lead) + width(&share) + 1 + width(&name)).clamp(4, 30);
     let mut spans = vec![Span::styled(lead.to_owned(), look.theme.accent), Span::styled(share, look.theme.strong)];
-    spans.extend(bar(fraction.unwrap_or(0.0), room, look.theme));
+    spans.extend(bar(fraction.unwrap_or(0.0), cells.0, look.theme));
     spans.push(Span::styled(format!(" {name}"), look.theme.strong));
     Line::from(spans)
 }

@@ -97,61 +97,73 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
     };
     let mut lines = vec![Line::styled(words.domains(), theme.dim)];
     let mut owners: Vec<Option<usize>> = Vec::new();
-    let mut cursor_line = domain_lines(app, domains, (&look, screen.lists), (&mut lines, &mut owners));
+    let cursor_line = domain_lines(app, domains, (&look, screen.lists), (&mut lines, &mut owners));
     lines.push(Line::default());
+    let at = screen.lists;
     if let Some(found) = app.found() {
         let scroll = &mut screen.lists_scroll;
-        let at = (screen.lists, scroll, usize::from(inner.height));
+        let at = (at, scroll, usize::from(inner.height));
         let seen = found_lines(app, (found, cursor_line), (&look, at), (&mut owners, &mut lines));
         return draw_seen((lines, owners), seen, (screen, area, inner), frame);
     }
+    let view = (&mut screen.lists_scroll, usize::from(inner.height));
+    let seen = conversation_lines(app, (&look, at), (domains.len(), cursor_line), view, (&mut lines, &mut owners));
+    draw_seen((lines, owners), seen, (screen, area, inner), frame);
+}
+
+/// The conversations and the trash, below `domains` lines of the list; gives which lines are seen. Those that are not are
+/// empty: a history of many years must cost no more than what is seen of it.
+fn conversation_lines(
+    app: &App,
+    (look, cursor): (&Row, usize),
+    (domains, mut cursor_line): (usize, usize),
+    (scroll, height): (&mut Scroll, usize),
+    (lines, owners): (&mut Vec<Line<'static>>, &mut Vec<Option<usize>>),
+) -> Range<usize> {
+    let Row { theme, words, .. } = *look;
     lines.push(Line::styled(words.conversations(), theme.dim));
     let unlisted = app.unlisted().count();
     if app.conversations().is_empty() && unlisted == 0 {
         lines.push(Line::styled(words.none_yet(), theme.dim));
     }
-    let before = domains.len() + unlisted + app.conversations().len();
+    let before = domains + unlisted + app.conversations().len();
     // Each has a line, so that the cursor's is known before they are drawn.
-    if let Some(at) = screen.lists.checked_sub(domains.len()) {
+    if let Some(at) = cursor.checked_sub(domains) {
         let between = if at < unlisted + app.conversations().len() { 0 } else { 2 };
         cursor_line = lines.len() + at + between;
     }
     let trash = if app.trash().is_empty() { 0 } else { 2 + app.trash().len() };
     let total = lines.len() + unlisted + app.conversations().len() + trash;
-    let seen = screen.lists_scroll.view_around(total, usize::from(inner.height), cursor_line);
-    for (at, left) in (domains.len()..).zip(app.unlisted()) {
+    let seen = scroll.view_around(total, height, cursor_line);
+    let mut push = |at: usize, line: &mut dyn FnMut() -> Line<'static>, lines: &mut Vec<Line<'static>>| {
         owners.resize(lines.len(), None);
         owners.push(Some(at));
+        lines.push(if seen.contains(&lines.len()) { line() } else { Line::default() });
+    };
+    for (at, left) in (domains..).zip(app.unlisted()) {
         let about = if left.answering == Answering::Now { words.runs(app.phase()) } else { words.not_stored_yet() };
-        lines.push(look.line(at, None, (&clean_line(left.question), about)));
+        push(at, &mut || look.line(at, None, (&clean_line(left.question), about)), lines);
     }
-    for (at, conversation) in (domains.len() + unlisted..).zip(app.conversations()) {
-        owners.resize(lines.len(), None);
-        owners.push(Some(at));
-        lines.push(if seen.contains(&lines.len()) {
+    for (at, conversation) in (domains + unlisted..).zip(app.conversations()) {
+        let mut line = || {
             let open = app.conversation().is_some_and(|open| open.id == conversation.id);
             let about = about_conversation(app, conversation, words);
             look.line(at, open.then_some('●'), (&clean_line(&conversation.title), &about))
-        } else {
-            // A history of many years must cost no more than what is seen of it.
-            Line::default()
-        });
+        };
+        push(at, &mut line, lines);
     }
     if !app.trash().is_empty() {
         lines.push(Line::default());
         lines.push(Line::styled(words.trash(), theme.dim));
     }
     for (at, trashed) in (before..).zip(app.trash()) {
-        owners.resize(lines.len(), None);
-        owners.push(Some(at));
-        lines.push(if seen.contains(&lines.len()) {
+        let mut line = || {
             let about = trashed.deleted_at.map(|at| words.day(at)).unwrap_or_default();
             look.line(at, None, (&clean_line(&trashed.title), &about))
-        } else {
-            Line::default()
-        });
+        };
+        push(at, &mut line, lines);
     }
-    draw_seen((lines, owners), seen, (screen, area, inner), frame);
+    seen
 }
 
 /// What stands beside the title of a conversation.

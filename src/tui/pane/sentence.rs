@@ -4,7 +4,7 @@
 
 use ratatui::text::Line;
 
-use super::bars::{Look, share_line};
+use super::bars::{Cells, Look, share_line};
 use super::why::{INTRODUCTION, Role, members};
 use super::{Fold, Parts};
 use crate::answer::citation;
@@ -43,9 +43,10 @@ pub(super) fn parts(turn: &Turn, at: usize, look: (&ScreenState, &Look<'_>), par
     parts.extend(INTRODUCTION, paragraphs(&text, look.theme.text, look.width, &Indent::of(2)));
     parts.extend(INTRODUCTION, verdict(sentence, look));
     parts.push(INTRODUCTION, Line::default());
+    let cells = Cells::of(sentence.clusters.iter().map(|cluster| cluster.hits.as_slice()), look);
     for (at, cluster) in sentence.clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
-        parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
+        parts.push(at, share_line((cluster.share, &cluster.hits), (Fold::from(open), cells), look));
         parts.extend(at, details(turn, (sentence, cluster), look));
         if open {
             parts.extend(at, members(turn, &cluster.hits, look));

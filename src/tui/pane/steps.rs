@@ -324,6 +324,10 @@ pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Part
             }
             parts.extend(section, look.dim(&words.answer_ended(&ending(&counterfactual.completion, words))));
             parts.extend(section, look.text(&counterfactual.completion.text));
+            if let Some(original) = iteration.checked_sub(1).and_then(|further| attribution.resampled.get(further)) {
+                parts.extend(section, look.dim(&words.with_every_source(&ending(original, words))));
+                parts.extend(section, look.text(&original.text));
+            }
             let inner = Section::CounterfactualPrompt(at, iteration);
             let tokens = words.counted(counterfactual.prompt.tokens(), Noun::Token);
             if look.open(inner, (words.its_prompt(), &tokens), parts) {

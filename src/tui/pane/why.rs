@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use time::OffsetDateTime;
 
-use super::bars::{self, Look, bar, fraction, share_line};
+use super::bars::{self, Cells, Look, bar, fraction, share_line};
 use super::conversation::stage;
 use super::evidence::origin;
 use super::kept::Shown;
@@ -140,12 +140,13 @@ fn clusters(
     let instead = finished.and_then(|attribution| attribution.instead.as_deref());
     let original = instead.unwrap_or_else(|| turn.answer().map_or(turn.text(), Answer::own_text));
     let strongest = clusters.iter().map(|cluster| cluster.contribution).fold(0.0, f64::max);
+    let cells = Cells::of(clusters.iter().map(|cluster| cluster.hits.as_slice()), look);
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         let share = cluster.share.filter(|_| is_decided);
         // What is known on the way was found in several ways, whose numbers say nothing beside each other.
         let role = finished.map_or(Role::Open, |_| Role::of(cluster.how, (cluster.contribution, strongest), share));
-        parts.push(at, share_line((cluster.share, &cluster.hits), Fold::from(open), look));
+        parts.push(at, share_line((cluster.share, &cluster.hits), (Fold::from(open), cells), look));
         parts.extend(at, detail_lines(turn, (cluster, role), look));
         if open {
             parts.extend(at, opened((turn, original), cluster, look));

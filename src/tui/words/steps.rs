@@ -96,6 +96,7 @@ texts! { STEPS
     step_without(sources: &str) = "8 Without {sources}", "8 Ohne {sources}";
     similarity_of(value: &str) = "similarity {value}", "Ähnlichkeit {value}";
     answer_ended(how: &str) = "answer, {how}", "Antwort, {how}";
+    with_every_source(how: &str) = "with every source and the same random numbers, {how}", "mit allen Quellen und denselben Zufallszahlen, {how}";
     its_prompt = "its prompt", "ihr Prompt";
     step_drops(sources: &str) = "8 Log-probability without {sources}", "8 Log-Wahrscheinlichkeit ohne {sources}";
     hidden_estimate = "hidden, an estimate", "verdeckt, Schätzung";

@@ -116,6 +116,11 @@ texts! { WHY
     how_similarity = "similarity, rough", "Ähnlichkeit, grob";
     how_logprob = "log-probability without it", "Log-Wahrscheinlichkeit ohne sie";
     how_jsd = "divergence without it", "Divergenz ohne sie";
+    word_group = "group", "Gruppe";
+    word_preview = "preview", "Vorschau";
+    word_similarity = "similarity", "Ähnlichkeit";
+    word_logprob = "log-probability", "Log-Wahrscheinlichkeit";
+    word_jsd = "divergence", "Divergenz";
 }
 
 impl Words {
@@ -130,6 +135,18 @@ impl Words {
             (_, How::Similarity) => self.how_similarity(),
             (_, How::Logprob) => self.how_logprob(),
             (_, How::Jsd) => self.how_jsd(),
+        }
+    }
+
+    /// The same in a word, where there is little room.
+    pub(in crate::tui) fn how_in_a_word(self, how: How) -> &'static str {
+        match how {
+            How::Verified | How::Regenerated => self.how(how),
+            How::Group => self.word_group(),
+            How::Preview => self.word_preview(),
+            How::Similarity => self.word_similarity(),
+            How::Logprob => self.word_logprob(),
+            How::Jsd => self.word_jsd(),
         }
     }
 
