@@ -2,7 +2,8 @@
 //! out, cannot be looked up.
 //!
 //! Takes an answer and its prompt, gives the figures as the answer has them. Invariant: what is said of a figure is true of
-//! its digits: separators between them and zeros before them make no difference.
+//! its digits: how thousands are separated and zeros before them make no difference. A number is looked for as a whole, the
+//! parts of a date, a time or a version one by one.
 //! Not here: whether a figure that stands in a source is used rightly.
 
 use std::collections::HashSet;
@@ -18,26 +19,84 @@ const MOST: usize = 5;
 /// one digit say too little, and are often written as words.
 pub(super) fn in_no_source(answer: &str, prompt: &Prompt) -> Vec<String> {
     let answer = citation::without_marks(answer);
-    let mut known = HashSet::new();
+    let mut known = Known::default();
     let is_given = |part: Part| matches!(part, Part::Evidence { .. } | Part::Question);
     for segment in prompt.segments.iter().filter(|segment| is_given(segment.part)) {
-        for at in figures(&segment.text) {
-            let figure = &segment.text[at];
-            known.insert(joined(figure));
-            known.extend(groups(figure).map(str::to_owned));
-        }
+        known.add(&segment.text);
     }
     let mut missing: Vec<String> = Vec::new();
     for at in figures(&answer) {
         let figure = &answer[at.clone()];
-        let is_given = |group: &str| known.contains(group) || may_be_month(figure, group);
-        let is_known = known.contains(&joined(figure)) || groups(figure).all(is_given);
-        if joined(figure).len() > 1 && !is_known && missing.iter().all(|one| one != figure) {
+        if joined(figure).len() > 1 && !known.has(figure) && missing.iter().all(|one| one != figure) {
             missing.push(figure.to_owned());
         }
     }
     missing.truncate(MOST);
     missing
+}
+
+/// The figures of the sources.
+#[derive(Default)]
+struct Known {
+    /// Numbers, whatever separates their thousands.
+    numbers: HashSet<String>,
+    /// Each run of digits.
+    groups: HashSet<String>,
+}
+
+impl Known {
+    fn add(&mut self, text: &str) {
+        let mut before: Option<(usize, String)> = None;
+        for at in figures(text) {
+            let figure = &text[at.clone()];
+            let shape = Shape::of(figure);
+            if shape != Shape::Thousands {
+                self.groups.extend(groups(figure).map(str::to_owned));
+            }
+            if shape == Shape::Parts {
+                self.numbers.extend(figure.contains('-').then(|| joined(figure)));
+                before = None;
+                continue;
+            }
+            let separates = |between: &str| between.chars().all(|c| c.is_whitespace() || c == '\'' || c == '’');
+            let number = match before.take() {
+                Some((end, number)) if figure.len() == 3 && separates(&text[end..at.start]) => number + figure,
+                _ => joined(figure),
+            };
+            self.numbers.extend([joined(figure), number.clone()]);
+            before = Some((at.end, number));
+        }
+    }
+
+    fn has(&self, figure: &str) -> bool {
+        let is_known = |group: &str| group.is_empty() || self.groups.contains(group) || may_be_month(figure, group);
+        let by_parts = Shape::of(figure) != Shape::Thousands && groups(figure).all(is_known);
+        by_parts || self.numbers.contains(&joined(figure))
+    }
+}
+
+/// What a figure is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// `1000`.
+    Digits,
+    /// `1,000` or `1.000.000`.
+    Thousands,
+    /// `9.0.2`, `2025-03-14`, `10:30`.
+    Parts,
+}
+
+impl Shape {
+    fn of(figure: &str) -> Self {
+        let mut runs = figure.split(BETWEEN).skip(1).peekable();
+        if runs.peek().is_none() {
+            Self::Digits
+        } else if runs.all(|run| run.len() == 3) && !figure.contains(['-', '/', ':']) {
+            Self::Thousands
+        } else {
+            Self::Parts
+        }
+    }
 }
 
 /// What may stand between the digits of one figure: `1,000`, `9.0.2`, `2025-03-14`, `10:30`.
@@ -109,6 +168,21 @@ mod tests {
         let source = "The release manager is Ross. See page 12 of 2024.";
         assert_eq!(missing("Ross earns $75,000, that is 75,000 for 256 days in 2024.", source), ["75,000", "256"]);
         assert_eq!(missing("Version 9.0.3 of 2024, paid on 2024-03-18", source), ["9.0.3", "2024-03-18"]);
+    }
+
+    #[test]
+    fn a_number_is_not_put_together_of_a_time_and_a_version() {
+        let source = "The call is at 1:00PM, dial 857-216-2410. Version 7.0.0 costs 12,000.";
+        assert_eq!(missing("It costs $100,000 or 100, that is 12 a page.", source), ["100,000", "100", "12"]);
+        assert_eq!(missing("Dial 8572162410 at 1:00, for 12000.", source), Vec::<String>::new());
+    }
+
+    #[test]
+    fn blanks_and_apostrophes_separate_thousands() {
+        for source in ["50 000 were paid", "50\u{202f}000", "50'000"] {
+            assert_eq!(missing("50,000 were paid.", source), Vec::<String>::new(), "{source}");
+        }
+        assert_eq!(missing("50,000 were paid.", "50 and 000"), ["50,000"]);
     }
 
     proptest! {

@@ -123,9 +123,11 @@ impl Answer {
     }
 
     /// Its figures that stand in none of its sources, nor in the question: made up or worked out, they cannot be looked up.
+    /// None of an answer that was stopped, whose sources are not known.
     #[must_use]
     pub fn figures_in_no_source(&self) -> Vec<String> {
-        if self.answered { figures::in_no_source(&self.text, &self.prompt) } else { Vec::new() }
+        let is_known = self.answered && !self.prompt.segments.is_empty();
+        if is_known { figures::in_no_source(&self.text, &self.prompt) } else { Vec::new() }
     }
 
     /// Writing it and asking for its sources.

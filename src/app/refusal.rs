@@ -41,6 +41,8 @@ pub enum Refusal {
     NothingAsked,
     /// There is no question to go on with.
     NothingSuggested,
+    /// Questions to go on with are still being looked for.
+    StillSuggesting,
     /// There is no evidence to look at.
     NoEvidence,
     /// No conversation is chosen to do it with.
@@ -96,6 +98,7 @@ impl Refusal {
             Self::NothingSuggested => {
                 ("no question to go on with is suggested", "They come after an answered question")
             }
+            Self::StillSuggesting => ("questions to go on with are still being looked for", "Wait for them"),
             Self::NoEvidence => ("there is no evidence to look at", CHOOSE_ANSWERED),
             Self::NoConversation => ("no conversation is chosen", "Choose one in the list of conversations"),
             Self::PasteTooLong => {

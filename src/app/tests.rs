@@ -336,14 +336,16 @@ fn a_turn_is_asked_again_of_the_model_that_answered_it() {
 #[test]
 fn cancelling_keeps_what_was_written_and_saves_it() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1)]);
-    app.handle(Event::AnswerGrew { turn: TurnKey(1), text: "half an".into() });
+    app.handle(Event::AnswerGrew { turn: TurnKey(1), text: "half an answer of 2015".into() });
     assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(1))]);
     assert!(app.handle(Event::CancelRequested).is_empty(), "one cancel is enough");
     assert!(app.is_busy());
     let effects = app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     let [Effect::SaveTurn { record, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(record.outcome, Outcome::Canceled);
-    assert_eq!(record.trace.answer.as_ref().unwrap().text, "half an");
+    let answer = record.trace.answer.as_ref().unwrap();
+    assert_eq!(answer.text, "half an answer of 2015");
+    assert!(answer.figures_in_no_source().is_empty(), "its sources are not known");
     assert!(app.past(TurnKey(99)).is_empty(), "a half answer is no past turn");
 }
 

@@ -229,7 +229,10 @@ fn send(screen: &mut ScreenState, app: &App, now: OffsetDateTime) -> Vec<Intent>
 /// Asks a question that was suggested after the last answer; what is being written stays.
 fn ask_suggested(screen: &mut ScreenState, app: &App, at: usize, now: OffsetDateTime) -> Vec<Intent> {
     let suggested = app.turns().last().and_then(|turn| turn.record.trace.suggestions.get(at));
-    let Some(text) = suggested.map(|text| clean_line(text)) else { return refused(Refusal::NothingSuggested) };
+    let Some(text) = suggested.map(|text| clean_line(text)) else {
+        let waits = app.suggesting().is_some();
+        return refused(if waits { Refusal::StillSuggesting } else { Refusal::NothingSuggested });
+    };
     if app.may_ask() {
         screen.chosen = None;
         screen.conversation.follow = true;
@@ -316,6 +319,7 @@ fn choose_sentence(screen: &mut ScreenState, app: &App, step: Step) -> Vec<Inten
     if let (Some(turn), Step::Down) = (turn, step) {
         // The first is looked at as soon as it is known.
         screen.sentence = Some(0);
+        screen.why.rewind_to(0);
         return vec![Intent::App(Event::SentencesWanted { turn })];
     }
     let sentences = screen.turn(app).map_or(0, |turn| turn.sentences().len());

@@ -191,13 +191,26 @@ impl<K: Ord + Copy> Outline<K> {
         self.goal = Some(part);
     }
 
-    /// Which lines are seen and where the cursor is, given the part of each line.
+    /// The part under the cursor, and which of its lines it is on.
+    fn held(&self) -> Option<(K, usize)> {
+        let part = self.part()?;
+        Some((part, self.owners[..self.cursor].iter().rev().take_while(|owner| **owner == part).count()))
+    }
+
+    /// Which lines are seen and where the cursor is, given the part of each line. What comes or goes above a part moves
+    /// the cursor along with it.
     pub(super) fn view(&mut self, owners: Vec<K>, height: usize) -> (Range<usize>, usize) {
+        let held = self.held();
         self.owners = owners;
-        let goal = self.goal.and_then(|goal| self.owners.iter().position(|owner| *owner == goal));
-        if let Some(line) = goal {
+        let first_of = |part: K| self.owners.iter().position(|owner| *owner == part);
+        if let Some(line) = self.goal.and_then(first_of) {
             self.cursor = line;
             self.goal = None;
+        } else if let Some((part, offset)) = held
+            && let Some(first) = first_of(part)
+        {
+            let lines = self.owners[first..].iter().take_while(|owner| **owner == part).count();
+            self.cursor = first + offset.min(lines - 1);
         }
         self.cursor = self.cursor.min(self.owners.len().saturating_sub(1));
         self.scroll.view(self.owners.len(), height);
@@ -220,6 +233,16 @@ mod tests {
         assert_eq!(scroll.below(), 3);
         scroll.step_and_follow(Step::Last);
         assert_eq!(scroll.view(20, 4), 16..20);
+    }
+
+    #[test]
+    fn the_cursor_stays_on_its_part_while_lines_come_above_it() {
+        let mut outline = Outline::with_open([]);
+        outline.view(vec!['a', 'b', 'b', 'c'], 9);
+        outline.go_to(2);
+        assert_eq!(outline.view(vec!['a', 'a', 'b', 'b', 'c'], 9).1, 3);
+        assert_eq!(outline.view(vec!['a', 'b', 'c'], 9).1, 1, "its second line is gone");
+        assert_eq!(outline.view(vec!['a', 'c'], 9).1, 1, "it is gone");
     }
 
     #[test]

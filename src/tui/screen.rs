@@ -457,7 +457,8 @@ impl ScreenState {
         if let Some(id) = open.filter(|_| self.focus != Pane::Lists) {
             let is_it = |at: &usize| pane::entry(app, *at) == Some(Entry::Conversation(id));
             let Some(at) = (0..pane::entries(app)).find(is_it) else { return };
-            self.lists = at;
+            // It may stand where another one stood before the same frame.
+            (self.lists, self.listed) = (at, None);
         }
         self.open_listed = open;
     }

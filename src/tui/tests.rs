@@ -566,6 +566,21 @@ fn what_is_behind_a_turn_is_drawn_once_and_again_when_it_changes() {
 }
 
 #[test]
+fn a_branch_that_is_listed_and_opened_before_one_frame_has_the_cursor_of_the_lists() {
+    let mut desk = kept();
+    desk.keys(&["F2"]);
+    let mut conversations = desk.app.conversations().to_vec();
+    let branch = ConversationRecord { id: ConversationId(9), ..conversations[0].clone() };
+    conversations.insert(0, branch.clone());
+    let domain = branch.domain.clone();
+    desk.app.handle(Event::ConversationsListed { domain, conversations, trash: vec![] });
+    desk.app.handle(Event::ConversationChosen(branch.id));
+    desk.app.handle(Event::ConversationOpened { record: branch, turns: vec![] });
+    desk.keys(&["F6"]);
+    assert_eq!(pane::entry(&desk.app, desk.screen.lists), Some(Entry::Conversation(ConversationId(9))));
+}
+
+#[test]
 fn a_suggested_question_is_asked_with_its_key_and_what_is_written_stays() {
     let mut desk = kept();
     desk.keys(&["d", "Alt+2"]);

@@ -374,13 +374,16 @@ fn picks(turn: &Turn) -> &[Pick] {
     turn.variant().map_or(&[], |variant| variant.picks.as_slice())
 }
 
-/// The sources of one turn, each with what became of it in the other.
+/// The sources of one turn, each with what became of it in the other; below those the model was given, what else was
+/// found.
 fn side_rows(side: Side<'_>, columns: usize, (theme, words): (&Theme, Words)) -> Vec<Line<'static>> {
     let turn = side.turn();
     if turn.hits().is_empty() {
         return vec![Line::styled(words.no_source(), theme.dim)];
     }
     let cited_cells = width(words.cited()) + 2;
+    let given = turn.answer().map(|answer| answer.prompt.sources());
+    let is_given = |hit: &Hit| given.as_ref().is_none_or(|given| given.contains(&hit.rank));
     let row = |hit: &Hit| {
         let cited = turn.answer().is_some_and(|answer| answer.citations.contains(&hit.rank));
         let moved = moved(side, hit);
@@ -393,7 +396,12 @@ fn side_rows(side: Side<'_>, columns: usize, (theme, words): (&Theme, Words)) ->
             Span::styled(name, theme.text),
         ])
     };
-    turn.hits().iter().map(row).collect()
+    let mut rows: Vec<Line<'static>> = turn.hits().iter().map(row).collect();
+    let last = turn.hits().iter().rposition(is_given).map_or(0, |at| at + 1);
+    if last < rows.len() {
+        rows.insert(last, Line::styled(words.not_in_prompt(), theme.dim));
+    }
+    rows
 }
 
 /// How the place of a source differs in the other turn, or from it.

@@ -24,6 +24,9 @@ use crate::tui::words::Words;
 /// Cells of a popup that takes text.
 const WIDE: usize = 64;
 
+/// Cells of the palette, so that no action is cut where there is room.
+const WIDE_ACTIONS: usize = 78;
+
 /// Rows below the panes: status and hints.
 pub(super) const FOOTER: u16 = 2;
 
@@ -35,7 +38,8 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
     // The footer stays in sight: it says which keys count here.
     let area = Rect { height: whole.height.saturating_sub(FOOTER), ..whole };
     let (theme, words) = (screen.theme, screen.words);
-    let room = usize::from(area.width).saturating_sub(4).min(WIDE);
+    let columns = usize::from(area.width).saturating_sub(4);
+    let mut room = columns.min(WIDE);
     let mut below = Line::default();
     let mut rows_from = None;
     let (title, lines, text) = match &mut screen.popup {
@@ -49,6 +53,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, Offse
         Some(Popup::Export(_)) => return export::draw(screen, area, frame),
         Some(Popup::Document(_)) => return document::draw(app, screen, whole, frame),
         Some(Popup::Palette(palette)) => {
+            room = columns.min(WIDE_ACTIONS);
             let rows = ROWS.min(usize::from(area.height).saturating_sub(5)).max(1);
             let lines = palette_lines(palette, &screen.keymap, (room, rows), (&theme, words));
             let found = palette.found(words).len();

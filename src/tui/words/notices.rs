@@ -34,7 +34,7 @@ texts! { NOTICES
     count_new(count: usize) = ", {count} new", ", {count} neu";
     count_changed(count: usize) = ", {count} changed", ", {count} geändert";
     count_removed(count: usize) = ", {count} removed", ", {count} entfernt";
-    count_unread(count: usize, names: &str) = ", {count} could not be read ({names})", ", {count} nicht lesbar ({names})";
+    count_unread(count: usize, names: &str) = ", {count} not read ({names})", ", {count} nicht lesbar ({names})";
     count_kept(count: usize) =
         ", {count} kept whose folder is not there", ", {count} behalten, deren Ordner fehlt";
 }
@@ -79,7 +79,7 @@ impl Words {
         }
     }
 
-    /// `notes: 12 documents, 3 new, 1 changed, 2 could not be read (scan.pdf, a.bin)`.
+    /// `notes: 12 documents, 3 new, 1 changed, 2 not read (scan.pdf, a.bin)`.
     fn read(self, report: &IngestReport) -> String {
         let kept = report.kept.iter().map(|kept| kept.documents).sum();
         let said = |count: usize, says: &dyn Fn(Self, usize) -> String| {
@@ -143,6 +143,7 @@ impl Words {
             Refusal::NothingSuggested => {
                 ("Keine Frage zum Weiterfragen vorgeschlagen", "Vorschläge kommen nach einer beantworteten Frage")
             }
+            Refusal::StillSuggesting => ("Fragen zum Weiterfragen werden noch gesucht", "Auf sie warten"),
             Refusal::NoEvidence => ("Keine Belegstelle zum Ansehen", ASK_FIRST),
             Refusal::NoConversation => ("Kein Gespräch gewählt", "Eines in der Liste der Gespräche wählen"),
             Refusal::PasteTooLong => {

@@ -66,6 +66,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NothingToCopy,
         Refusal::NothingAsked,
         Refusal::NothingSuggested,
+        Refusal::StillSuggesting,
         Refusal::NoEvidence,
         Refusal::NoConversation,
         Refusal::PasteTooLong,
@@ -261,7 +262,7 @@ fn what_was_done_is_said_in_both_languages() {
         (Notice::Read(Box::new(report)), "notes: 3 documents, 2 new", "notes: 3 Dokumente, 2 neu"),
         (
             Notice::Read(Box::new(with_skipped)),
-            "notes: 3 documents, 2 new, 3 could not be read (a.bin, scan.pdf, …)",
+            "notes: 3 documents, 2 new, 3 not read (a.bin, scan.pdf, …)",
             "notes: 3 Dokumente, 2 neu, 3 nicht lesbar (a.bin, scan.pdf, …)",
         ),
         (Notice::Rated(Some(rated)), "rated down, out of date: from 2023", "bewertet: schlecht, veraltet: from 2023"),
