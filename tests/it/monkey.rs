@@ -335,7 +335,7 @@ impl Monkey {
             }
             Effect::SaveTurn { turn, .. } if way == 0 => vec![Event::SaveFailed { turn, problem: problem() }],
             Effect::SaveTurn { turn, domain, conversation: id, record } => vec![self.save(turn, domain, id, *record)],
-            Effect::ChangeConversation { .. } | Effect::Branch { .. } if way == 0 => self.fail(effect),
+            Effect::ChangeConversation { .. } | Effect::Branch { .. } if way == 0 => Self::fail(effect),
             Effect::ChangeConversation { domain, change } => {
                 self.change(change);
                 vec![self.list(domain)]
@@ -343,7 +343,7 @@ impl Monkey {
             Effect::Branch { domain, conversation, number } => {
                 let branch = self.branch(conversation, number);
                 let event = branch.map(|branch| Event::ConversationBranched { of: conversation, branch });
-                event.map_or_else(|| self.fail(effect), |event| vec![self.list(domain), event])
+                event.map_or_else(|| Self::fail(effect), |event| vec![self.list(domain), event])
             }
             Effect::FindConversations { domain, text } => {
                 let turns = vec![FoundTurn { number: 1, snippet: "…and then…".into() }];
@@ -361,7 +361,7 @@ impl Monkey {
     }
 
     /// What the history says where it cannot do it.
-    fn fail(&self, effect: &Effect) -> Vec<Event> {
+    fn fail(effect: &Effect) -> Vec<Event> {
         let problem = Problem { what: "it broke ".repeat(40), next: "mend it".into() };
         match effect {
             Effect::Branch { conversation, .. } => {

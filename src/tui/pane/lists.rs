@@ -19,6 +19,9 @@ use crate::tui::screen::{Pane, ScreenState};
 use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
 use crate::tui::words::{Noun, Words};
 
+/// Cells of the turns of a branch, at most: ` · 1–1000`.
+const TURNS: usize = 9;
+
 /// Something that can be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tui) enum Entry {
@@ -352,10 +355,19 @@ impl Row {
         let style = if here { self.theme.selected } else { self.theme.text };
         Line::from(vec![
             Span::styled(mark, self.theme.accent),
-            Span::styled(pad(&fit(name, room), room), style),
+            Span::styled(pad(&title_in(name, room), room), style),
             Span::raw(" "),
             Span::styled(about.to_owned(), self.theme.dim),
         ])
+    }
+}
+
+/// A title in so many cells; of a branch the turns stay, which tell it from the conversation it was made of.
+fn title_in(title: &str, room: usize) -> String {
+    let turns = title.rfind(" · ").map(|at| &title[at..]).filter(|turns| width(turns) <= TURNS && width(turns) < room);
+    match turns {
+        Some(turns) => format!("{}{turns}", fit(&title[..title.len() - turns.len()], room - width(turns))),
+        None => fit(title, room),
     }
 }
 
@@ -366,6 +378,14 @@ mod tests {
     use super::*;
     use crate::history::FoundTurn;
     use crate::tui::theme::Theme;
+
+    #[test]
+    fn the_turns_of_a_branch_are_seen_however_long_its_title() {
+        assert_eq!(title_in("Who attended the call? · 1–3", 28), "Who attended the call? · 1–3");
+        assert_eq!(title_in("Who attended the call? · 1–3", 16), "Who atten… · 1–3");
+        assert_eq!(title_in("Who attended the call · of May 2015?", 12), "Who attende…");
+        assert_eq!(title_in("Who attended the call? · 1–3", 5), "Who …");
+    }
 
     fn found(id: i64) -> Found {
         let conversation = ConversationRecord {
