@@ -23,7 +23,7 @@ pub enum ConfigError {
     Parse {
         /// The file.
         path: PathBuf,
-        /// `: did you mean …?`, or empty.
+        /// `, did you mean …?`, `, … belongs under …`, or empty.
         hint: String,
         /// Where and what.
         #[source]

@@ -25,6 +25,9 @@ pub const EXAMPLE: &str = include_str!("../../config.toml.example");
 /// Variable that says what may compute; it wins over the file.
 const DEVICE_VARIABLE: &str = "RAGONITE_DEVICE";
 
+/// Keys at the top that have no default.
+const WITHOUT_DEFAULT: [&str; 4] = ["profile", "data_dir", "models_dir", "sources"];
+
 /// Least similarity (Jaro-Winkler) of an unknown key to a known one that makes a suggestion.
 const SUGGESTION_LEVEL: f64 = 0.8;
 
@@ -150,7 +153,7 @@ impl Config {
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let config: Self = toml::from_str(text).map_err(|source| ConfigError::Parse {
             path: path.to_owned(),
-            hint: suggestion(&source.to_string()).map_or_else(String::new, |key| format!(", did you mean `{key}`?")),
+            hint: hint(&source.to_string()).unwrap_or_default(),
             source: Box::new(source),
         })?;
         config.check()?;
@@ -221,17 +224,35 @@ impl Config {
     }
 }
 
-/// The known key or choice nearest to an unknown one, from serde's message: "unknown field `a`, expected one of `b`, `c`".
-fn suggestion(message: &str) -> Option<String> {
+/// What is said of an unknown key or choice: where it belongs, else the nearest one that is known. From serde's message:
+/// "unknown field `a`, expected one of `b`, `c`".
+fn hint(message: &str) -> Option<String> {
     let start = message.find("unknown field").or_else(|| message.find("unknown variant"))?;
     let message = &message[start..];
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next()?;
+    if message.starts_with("unknown field")
+        && let Some(place) = place_of(unknown)
+    {
+        return Some(format!(", `{unknown}` belongs {place}"));
+    }
     names
         .map(|known| (strsim::jaro_winkler(unknown, known), known))
         .filter(|(similarity, _)| *similarity >= SUGGESTION_LEVEL)
         .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, known)| known.to_owned())
+        .map(|(_, known)| format!(", did you mean `{known}`?"))
+}
+
+/// Where in the file a key stands that is known somewhere.
+fn place_of(key: &str) -> Option<String> {
+    let defaults = toml::Table::try_from(Config::default()).ok()?;
+    let is_at_the_top = WITHOUT_DEFAULT.contains(&key) || defaults.get(key).is_some_and(|value| !value.is_table());
+    if is_at_the_top {
+        return Some("at the top of the file, before the first [section]".to_owned());
+    }
+    let has_it = |(_, value): &(&String, &toml::Value)| value.as_table().is_some_and(|table| table.contains_key(key));
+    let sections: Vec<String> = defaults.iter().filter(has_it).map(|(section, _)| format!("[{section}]")).collect();
+    (!sections.is_empty()).then(|| format!("under {}", sections.join(" or ")))
 }
 
 #[cfg(test)]
@@ -274,6 +295,11 @@ mod tests {
         assert!(Config::parse("[generation]\ntemperature = 9.0\n", Path::new("c.toml")).is_err());
         let error = Config::parse("[screen]\ntheme = \"drak\"\n", Path::new("c.toml")).unwrap_err();
         assert!(error.to_string().contains("did you mean `dark`?"), "{error}");
+        let misplaced = |text| Config::parse(text, Path::new("config.toml")).unwrap_err().to_string();
+        let text = misplaced("[retrieval]\nsources = 3\n");
+        assert!(text.contains("`sources` belongs at the top of the file"), "{text}");
+        let text = misplaced("temperature = 1.0\n");
+        assert!(text.contains("`temperature` belongs under [attribution] or [generation]"), "{text}");
         let error = Config::parse("[screen]\ntheme = \"solarized\"\n", Path::new("c.toml")).unwrap_err();
         let why = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         assert!(why.contains("`high-contrast`") && why.contains("line 2"), "{why}");

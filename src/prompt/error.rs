@@ -23,7 +23,7 @@ pub enum PromptError {
     /// Instructions and question alone leave no room.
     #[error(
         "instructions, question and room for the answer need {needed} tokens, the context has {context}: \
-         ask a shorter question or lower `prompt.answer_tokens` in the configuration"
+         ask a shorter question, lower `prompt.answer_tokens` or raise `generation.context_tokens` in the configuration"
     )]
     NoRoom {
         /// Tokens needed without any evidence and history.
