@@ -139,7 +139,7 @@ impl App {
     /// Opens a conversation that the history does not list.
     pub(super) fn open_unlisted(&mut self, first: TurnKey) -> Vec<Effect> {
         self.problem = None;
-        self.opening_conversation = None;
+        self.awaited = None;
         self.return_to(|app, at| app.aside[at].turns.first().is_some_and(|turn| turn.key == first));
         Vec::new()
     }

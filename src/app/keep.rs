@@ -4,7 +4,7 @@
 //! stored goes to the history as soon as it is.
 //! Not here: doing it (`history`, on the historian's thread).
 
-use super::state::{App, Wish};
+use super::state::{App, Awaited, Wish};
 use super::{ConversationChange, Effect, Notice, Problem, Refusal, Turn};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
@@ -143,13 +143,13 @@ impl App {
         let (domain, conversation) = (conversation.domain.clone(), conversation.id);
         self.problem = None;
         // A question asked before the branch is there would go on with the conversation it leaves.
-        self.opening_conversation = Some(conversation);
+        self.awaited = Some(Awaited::BranchOf(conversation));
         vec![Effect::Branch { domain, conversation, number }]
     }
 
     /// Opens a branch, unless something else was chosen meanwhile.
     pub(super) fn branched(&mut self, of: ConversationId, branch: ConversationId) -> Vec<Effect> {
-        let is_awaited = self.opening_conversation == Some(of);
+        let is_awaited = self.awaited == Some(Awaited::BranchOf(of));
         if is_awaited { self.grant(Wish::Conversation(branch)) } else { Vec::new() }
     }
 

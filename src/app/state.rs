@@ -98,6 +98,23 @@ pub(super) enum Wish {
     NewConversation,
 }
 
+/// A conversation that is on its way to the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Awaited {
+    /// One of the lists.
+    Stored(ConversationId),
+    /// One that is being made of the turns of another.
+    BranchOf(ConversationId),
+}
+
+impl Awaited {
+    /// Whether what failed with a conversation is what is waited for.
+    fn fails_with(self, conversation: ConversationId) -> bool {
+        let (Self::Stored(awaited) | Self::BranchOf(awaited)) = self;
+        awaited == conversation
+    }
+}
+
 /// The state of the program that is not the screen's own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct App {
@@ -135,7 +152,8 @@ pub struct App {
     pub(super) tables: BTreeMap<EvidenceId, Option<Arc<TableGrid>>>,
     pub(super) tables_wanted: BTreeSet<EvidenceId>,
     pub(super) opening_domain: Option<DomainName>,
-    pub(super) opening_conversation: Option<ConversationId>,
+    /// The conversation that is waited for; questions wait too.
+    pub(super) awaited: Option<Awaited>,
     /// The job that looks for questions to go on with, and its turn.
     pub(super) suggesting: Option<(TurnKey, TurnKey)>,
     /// The job that explains an answer though nobody asked for it yet, and its turn.
@@ -216,7 +234,7 @@ impl App {
 
     /// Whether a domain or a conversation is being opened; questions wait for it.
     pub fn is_opening(&self) -> bool {
-        self.opening_domain.is_some() || self.opening_conversation.is_some()
+        self.opening_domain.is_some() || self.awaited.is_some()
     }
 
     /// Whether every finished turn is stored, or cannot be. Headless commands wait for it before they leave.
@@ -395,22 +413,22 @@ impl App {
         match wish {
             Wish::Domain(name) => {
                 self.opening_domain = Some(name.clone());
-                self.opening_conversation = None;
+                self.awaited = None;
                 vec![Effect::OpenDomain(name.clone()), Effect::ListConversations(name)]
             }
             Wish::Conversation(_) if self.opening_domain.is_some() => self.refuse(Refusal::DomainOpening),
             Wish::Conversation(id) if self.is_here(id) => {
-                self.opening_conversation = None;
+                self.awaited = None;
                 Vec::new()
             }
             Wish::Conversation(id) => {
-                self.opening_conversation = Some(id);
+                self.awaited = Some(Awaited::Stored(id));
                 vec![Effect::OpenConversation(id)]
             }
             Wish::NewConversation => {
                 // What is new would not be among what was found.
                 self.end_search();
-                self.opening_conversation = None;
+                self.awaited = None;
                 self.show(None, Vec::new());
                 Vec::new()
             }
@@ -476,10 +494,10 @@ impl App {
     }
 
     fn conversation_opened(&mut self, record: ConversationRecord, turns: Vec<TurnRecord>) -> Vec<Effect> {
-        if self.opening_conversation != Some(record.id) {
+        if self.awaited != Some(Awaited::Stored(record.id)) {
             return Vec::new();
         }
-        self.opening_conversation = None;
+        self.awaited = None;
         if self.domain.as_ref().is_some_and(|domain| domain.name != record.domain) {
             return self.refuse(Refusal::OtherDomain(record.domain));
         }
@@ -491,10 +509,10 @@ impl App {
 
     /// What is no longer wanted has not failed.
     fn conversation_failed(&mut self, conversation: ConversationId, problem: Problem) -> Vec<Effect> {
-        if self.opening_conversation != Some(conversation) {
+        if !self.awaited.is_some_and(|awaited| awaited.fails_with(conversation)) {
             return Vec::new();
         }
-        self.opening_conversation = None;
+        self.awaited = None;
         self.noting(Some(problem))
     }
 

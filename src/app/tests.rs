@@ -1014,6 +1014,8 @@ fn a_branch_is_made_of_stored_turns_and_opened() {
         panic!("{effects:?}")
     };
     assert_eq!(app.handle(asked("more")), [], "it would go on with the conversation that is left");
+    app.handle(Event::ConversationOpened { record: conversation(7, "wiki"), turns: vec![] });
+    assert!(app.is_opening() && app.turns().len() == 1, "the one that is left was opened before");
     let branched = |of| Event::ConversationBranched { of: ConversationId(of), branch: ConversationId(9) };
     assert_eq!(app.handle(branched(7)), [Effect::OpenConversation(ConversationId(9))]);
     app.handle(Event::ConversationFailed { conversation: ConversationId(9), problem: problem() });
@@ -1122,6 +1124,9 @@ fn any_event() -> impl Strategy<Value = Event> {
         3 => key.clone().prop_map(|turn| answered(turn, "a")),
         2 => key.clone().prop_map(attributed),
         2 => key.clone().prop_map(saved),
+        1 => (0..3usize).prop_map(|turn| Event::BranchWanted { turn }),
+        1 => Just(Event::ConversationBranched { of: ConversationId(7), branch: ConversationId(9) }),
+        1 => Just(Event::ConversationOpened { record: conversation(9, "wiki"), turns: vec![] }),
         1 => key.clone().prop_map(|turn| Event::SaveFailed { turn: TurnKey(turn), problem: problem() }),
         1 => key.clone().prop_map(|turn| Event::AnswerGrew { turn: TurnKey(turn), text: "t".into() }),
         1 => key.clone().prop_map(|turn| Event::TurnCanceled { turn: TurnKey(turn) }),
@@ -1149,7 +1154,11 @@ proptest! {
     ) {
         let mut app = opened();
         app.settings.explain_ahead = explain_ahead;
-        for event in events {
+        for mut event in events {
+            // The history numbers turns in the order in which it gets them, which is that of the conversation.
+            if let Event::TurnSaved { turn, number, .. } = &mut event {
+                *number = app.turn(*turn).map_or(*number, |turn| turn.record.number);
+            }
             let before = app.phase();
             let effects = app.handle(event);
             for (index, turn) in app.turns().iter().enumerate() {
