@@ -60,9 +60,16 @@ impl App {
         self.ahead.filter(|(_, turn)| *turn == key).map_or(key, |(job, _)| job)
     }
 
-    /// What became of it. Nothing where the event is of another job.
+    /// What became of it. Nothing where the event is not about it.
     pub(super) fn ahead_came_to(&mut self, event: &Event) -> Option<Vec<Effect>> {
-        let (_, key) = self.ahead.filter(|(job, _)| event.turn() == Some(*job))?;
+        let (job, key) = self.ahead?;
+        if event.turn() == Some(key) && self.phase == Phase::Explaining(key) {
+            // What is left of the answer that it explains.
+            return Some(Vec::new());
+        }
+        if event.turn() != Some(job) {
+            return None;
+        }
         Some(match event {
             Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, (*done, *total), clusters),
             Event::AttributionFinished { attribution, .. } => {
@@ -144,6 +151,8 @@ mod tests {
         app.handle(one_is_known());
         assert_eq!(app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual }), []);
         assert_eq!((app.phase(), app.explaining_ahead()), (Phase::Explaining(TurnKey(1)), None));
+        assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }), [], "its answer is there");
+        assert_eq!(app.phase(), Phase::Explaining(TurnKey(1)));
         assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
         let effects = app.handle(Event::TurnCanceled { turn: TurnKey(2) });
         assert!(matches!(&effects[..], [Effect::SaveTurn { .. }]), "{effects:?}");

@@ -1157,7 +1157,8 @@ proptest! {
         for mut event in events {
             // The history numbers turns in the order in which it gets them, which is that of the conversation.
             if let Event::TurnSaved { turn, number, .. } = &mut event {
-                *number = app.turn(*turn).map_or(*number, |turn| turn.record.number);
+                let mut known = app.turns.iter().chain(app.aside.iter().flat_map(|sheet| &sheet.turns));
+                *number = known.find(|known| known.key == *turn).map_or(*number, |known| known.record.number);
             }
             let before = app.phase();
             let effects = app.handle(event);
