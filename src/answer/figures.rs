@@ -1,5 +1,5 @@
-//! Figures of an answer that stand in none of its sources: an amount, a year or a version that a model made up, or worked
-//! out, cannot be looked up.
+//! Figures of an answer that are not where it says: an amount, a year or a version that stands in none of its sources was
+//! made up, or worked out, and cannot be looked up; one that stands only in sources that it does not cite is cited wrongly.
 //!
 //! Takes an answer and its prompt, gives the figures as the answer has them. Invariant: what is said of a figure is true of
 //! its digits: how thousands are separated and zeros before them make no difference. A number is looked for as a whole, the
@@ -9,30 +9,60 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use serde::Serialize;
+
 use super::citation;
 use crate::prompt::{Part, Prompt};
 
 /// Figures that are named; more say no more.
 const MOST: usize = 5;
 
+/// A figure that an answer cites from the wrong source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Miscited {
+    /// As the answer has it.
+    pub figure: String,
+    /// The sources that have it, ascending; the answer cites others, which do not.
+    pub sources: Vec<usize>,
+}
+
 /// The figures of `answer` that neither an evidence of the prompt nor the question has, each once, in their order. Those of
 /// one digit say too little, and are often written as words.
 pub(super) fn in_no_source(answer: &str, prompt: &Prompt) -> Vec<String> {
-    let answer = citation::without_marks(answer);
-    let mut known = Known::default();
-    let is_given = |part: Part| matches!(part, Part::Evidence { .. } | Part::Question);
-    for segment in prompt.segments.iter().filter(|segment| is_given(segment.part)) {
-        known.add(&segment.text);
+    let known = Known::of(prompt, |_| true);
+    own(answer).into_iter().filter(|figure| !known.has(figure)).take(MOST).collect()
+}
+
+/// The figures of `answer` that only evidences have that it does not cite, where it cites any.
+pub(super) fn miscited(answer: &str, prompt: &Prompt, cited: &[usize]) -> Vec<Miscited> {
+    if cited.is_empty() {
+        return Vec::new();
     }
-    let mut missing: Vec<String> = Vec::new();
+    let known = Known::of(prompt, |rank| cited.contains(&rank));
+    let missing: Vec<String> = own(answer).into_iter().filter(|figure| !known.has(figure)).collect();
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let others = prompt.sources().into_iter().filter(|rank| !cited.contains(rank));
+    let others: Vec<(usize, Known)> = others.map(|rank| (rank, Known::of(prompt, |one| one == rank))).collect();
+    let found = missing.into_iter().map(|figure| {
+        let sources = others.iter().filter(|(_, known)| known.has(&figure)).map(|(rank, _)| *rank).collect();
+        Miscited { figure, sources }
+    });
+    found.filter(|one| !one.sources.is_empty()).take(MOST).collect()
+}
+
+/// The figures of an answer of more than one digit, each once.
+fn own(answer: &str) -> Vec<String> {
+    let answer = citation::without_marks(answer);
+    let mut own: Vec<String> = Vec::new();
     for at in figures(&answer) {
-        let figure = &answer[at.clone()];
-        if joined(figure).len() > 1 && !known.has(figure) && missing.iter().all(|one| one != figure) {
-            missing.push(figure.to_owned());
+        let figure = &answer[at];
+        if joined(figure).len() > 1 && own.iter().all(|one| one != figure) {
+            own.push(figure.to_owned());
         }
     }
-    missing.truncate(MOST);
-    missing
+    own
 }
 
 /// The figures of the sources.
@@ -45,6 +75,19 @@ struct Known {
 }
 
 impl Known {
+    /// Those of the question, and of the evidences of these ranks.
+    fn of(prompt: &Prompt, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let mut known = Self::default();
+        for segment in &prompt.segments {
+            match segment.part {
+                Part::Question => known.add(&segment.text),
+                Part::Evidence { rank } if is_wanted(rank) => known.add(&segment.text),
+                _ => {}
+            }
+        }
+        known
+    }
+
     fn add(&mut self, text: &str) {
         let mut before: Option<(usize, String)> = None;
         for at in figures(text) {
@@ -139,14 +182,30 @@ mod tests {
     use crate::inference::Special;
     use crate::prompt::Segment;
 
-    fn missing(answer: &str, source: &str) -> Vec<String> {
+    fn prompt(sources: &[&str]) -> Prompt {
         let segment = |part, text: &str| Segment { part, text: text.to_owned(), special: Special::Plain, tokens: 1 };
-        let segments = vec![
-            segment(Part::System, "Answer in at most 256 words."),
-            segment(Part::Evidence { rank: 1 }, source),
-            segment(Part::Question, "What was paid in 2025?"),
-        ];
-        in_no_source(answer, &Prompt { segments, stop: Vec::new(), cut: Vec::new() })
+        let mut segments = vec![segment(Part::System, "Answer in at most 256 words.")];
+        segments.extend((1..).zip(sources).map(|(rank, source)| segment(Part::Evidence { rank }, source)));
+        segments.push(segment(Part::Question, "What was paid in 2025?"));
+        Prompt { segments, stop: Vec::new(), cut: Vec::new() }
+    }
+
+    fn missing(answer: &str, source: &str) -> Vec<String> {
+        in_no_source(answer, &prompt(&[source]))
+    }
+
+    #[test]
+    fn what_only_sources_have_that_are_not_cited_is_named_with_them() {
+        let prompt = prompt(&["Version 9.0.2 of 2024.", "50.000 EUR on page 12", "Paid: 50,000; built: 9.0.2"]);
+        let found = |answer, cited: &[usize]| -> Vec<(String, Vec<usize>)> {
+            miscited(answer, &prompt, cited).into_iter().map(|one| (one.figure, one.sources)).collect()
+        };
+        let answer = "In 2025 50000 were paid for 9.0.2, not 70,000. [Source 1]";
+        assert_eq!(found(answer, &[1]), [("50000".to_owned(), vec![2, 3])]);
+        assert_eq!(found(answer, &[2]), [("9.0.2".to_owned(), vec![1, 3])]);
+        assert_eq!(found(answer, &[1, 2]), []);
+        assert_eq!(found(answer, &[3]), []);
+        assert_eq!(found(answer, &[]), [], "it does not say where it is from");
     }
 
     #[test]
@@ -195,6 +254,8 @@ mod tests {
         #[test]
         fn any_text_can_be_looked_through(answer in "\\PC{0,60}", source in "\\PC{0,60}") {
             prop_assert!(missing(&answer, &source).len() <= MOST);
+            let miscited = miscited(&answer, &prompt(&["nothing", &source]), &[1]);
+            prop_assert!(miscited.iter().all(|one| one.sources == [2]));
         }
     }
 }

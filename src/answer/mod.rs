@@ -21,6 +21,7 @@ mod suggest;
 mod translate;
 
 pub use error::AnswerError;
+pub use figures::Miscited;
 pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};
 pub use named::Named;
 pub use outcome::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Named, citation, figures};
+use super::{Miscited, Named, citation, figures};
 use crate::base::{Language, Millis};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
@@ -128,6 +128,34 @@ impl Answer {
     pub fn figures_in_no_source(&self) -> Vec<String> {
         let is_known = self.answered && !self.prompt.segments.is_empty();
         if is_known { figures::in_no_source(&self.text, &self.prompt) } else { Vec::new() }
+    }
+
+    /// Its figures that only sources have which it does not cite: what it cites does not say them.
+    #[must_use]
+    pub fn figures_miscited(&self) -> Vec<Miscited> {
+        if self.answered { figures::miscited(&self.text, &self.prompt, &self.citations) } else { Vec::new() }
+    }
+
+    /// What is to be known before the answer is relied on: figures that are not where it says, and sources that it was not
+    /// given.
+    #[must_use]
+    pub fn cautions(&self) -> Vec<String> {
+        let list = |ranks: &[usize]| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let (nowhere, miscited) = (self.figures_in_no_source(), self.figures_miscited());
+        let miscited = miscited.iter().map(|one| {
+            let sources = if one.sources.len() == 1 { "Source" } else { "Sources" };
+            format!("{} ({sources} {})", one.figure, list(&one.sources))
+        });
+        let miscited: Vec<String> = miscited.collect();
+        let invalid = list(&self.invalid_citations);
+        [
+            (!nowhere.is_empty()).then(|| format!("In no source: {}", nowhere.join("  "))),
+            (!miscited.is_empty()).then(|| format!("In no source that it cites: {}", miscited.join("  "))),
+            (!invalid.is_empty()).then(|| format!("Not a source: the answer names {invalid}, which it was not given")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// Writing it and asking for its sources.

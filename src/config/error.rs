@@ -30,7 +30,7 @@ pub enum ConfigError {
         source: Box<toml::de::Error>,
     },
     /// A value that no setting can have.
-    #[error("the configuration key `{key}` is {found}, but must be {needed}")]
+    #[error("`{key}` is set to {found}, but must be {needed}")]
     Value {
         /// Full name of the key.
         key: &'static str,

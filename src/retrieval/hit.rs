@@ -170,6 +170,17 @@ pub struct RetrievalTimings {
 }
 
 impl Retrieved {
+    /// What is to be known of a question whose identifiers no text of the domain has; none where there are none.
+    #[must_use]
+    pub fn caution(&self) -> Option<String> {
+        let names: Vec<String> = self.absent.iter().map(|name| clean_line(name)).collect();
+        match names.as_slice() {
+            [] => None,
+            [name] => Some(format!("No document of the domain has {name}.")),
+            names => Some(format!("No document of the domain has any of these: {}.", names.join(", "))),
+        }
+    }
+
     /// The hits from which a prompt of so many sources is made: as many as are to be sources, with the older versions
     /// between them that the prompt leaves out.
     #[must_use]

@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::exit::{Exit, Failure};
-use super::output::{Form, Output};
+use super::output::{Form, Output, megabytes};
 use super::start::Start;
 use crate::app::Problem;
 use crate::base::{CancelSource, DomainName};
@@ -35,9 +35,6 @@ const RUNS_ON: &str = if !cfg!(feature = "portable") {
 } else {
     "The program in it runs on every processor of this architecture."
 };
-
-/// Bytes of a megabyte as it is shown.
-const MEGABYTE: f64 = 1e6;
 
 #[derive(Serialize)]
 struct CreatedJson<'a> {
@@ -90,7 +87,7 @@ fn create(start: &Start, args: &CreateBundle, cancel: &CancelSource, output: &mu
         Form::Text => output.text(&format!(
             "{}: {:.0} MB with the program, {}, {}.\n{RUNS_ON}\nThe file README.txt in it says how to install it.\n",
             packed.file.display(),
-            packed.bytes as f64 / MEGABYTE,
+            megabytes(packed.bytes),
             several(packed.models.len(), "model"),
             several(packed.domains.len(), "domain"),
         ))?,
@@ -297,7 +294,7 @@ fn tell(progress: &BundleProgress<'_>, output: &mut Output) {
         Doing::Packing => "packing",
         Doing::Unpacking => "unpacking",
     };
-    let (done, total) = (progress.done as f64 / MEGABYTE, progress.total as f64 / MEGABYTE);
+    let (done, total) = (megabytes(progress.done), megabytes(progress.total));
     let so_far = if progress.total == 0 { String::new() } else { format!("{done:.0} of {total:.0} MB, ") };
     output.progress(&format!("{doing}: {so_far}{}", progress.file));
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::agree::{Asking, Question, agreed};
 use super::exit::{Exit, Failure};
-use super::output::{Form, Output};
+use super::output::{Form, Output, megabytes};
 use super::pace::Pace;
 use super::start::Start;
 use crate::base::{CancelSource, DomainName, clean_line};
@@ -305,7 +305,7 @@ fn details_text(details: &DomainDetails, settings: &[String]) -> String {
         line("own setting", setting);
     }
     let bytes = details.bytes;
-    let sizes = [bytes.database, bytes.dense, bytes.lexical].map(megabytes);
+    let sizes = [bytes.database, bytes.dense, bytes.lexical].map(|bytes| format!("{:.1} MB", megabytes(bytes)));
     line("on disk", &format!("database {}, by embedding {}, by words {}", sizes[0], sizes[1], sizes[2]));
     let health = details.health;
     line("indexes", &format!("by embedding {}, by words {}", state(health.dense), state(health.lexical)));
@@ -324,10 +324,6 @@ fn details_text(details: &DomainDetails, settings: &[String]) -> String {
         );
     }
     text
-}
-
-fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
 fn state(state: IndexState) -> &'static str {

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Miscited};
 use crate::attribution::{Attribution, AttributionTimings, How, Method, Sentence, SentenceCluster};
 use crate::base::{ConversationId, EvidenceId};
 use crate::history::{Outcome, TurnRecord, TurnTimings};
@@ -56,6 +56,8 @@ pub(super) struct AskJson<'a> {
     invalid_citations: &'a [usize],
     /// Figures of the answer that stand in none of the sources it was given, nor in the question.
     figures_in_no_source: Vec<String>,
+    /// Figures of the answer that stand in none of the sources that it cites, but in others, which are named.
+    figures_miscited: Vec<Miscited>,
     /// The citations are those the model gave when it was asked for them behind its answer.
     citations_asked_for: bool,
     /// The answer ends where it had to end at the latest.
@@ -256,6 +258,7 @@ impl<'a> AskJson<'a> {
             citations: answer.map_or(&[], |answer| &answer.citations),
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
             figures_in_no_source: answer.map(Answer::figures_in_no_source).unwrap_or_default(),
+            figures_miscited: answer.map(Answer::figures_miscited).unwrap_or_default(),
             citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
             answer_cut: answer.is_some_and(Answer::is_cut),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),

@@ -7,16 +7,13 @@ use serde::Serialize;
 
 use super::bundle;
 use super::exit::{Exit, Failure};
-use super::output::{Form, Output};
+use super::output::{Form, Output, megabytes};
 use super::start::Start;
 use crate::app::Problem;
 use crate::base::CancelSource;
 use crate::cli;
 use crate::inference::{CatalogModel, Checking, FileState};
 use crate::runtime::cancel_on_interrupt;
-
-/// Bytes of a megabyte as it is shown.
-const MEGABYTE: f64 = 1e6;
 
 #[derive(Serialize)]
 struct ModelsJson<'a> {
@@ -139,7 +136,7 @@ fn table(json: &ModelsJson<'_>) -> String {
             model.id,
             model.role.says(),
             model.licence,
-            model.bytes as f64 / MEGABYTE
+            megabytes(model.bytes)
         );
         for file in &model.files {
             let place = file.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
@@ -234,7 +231,6 @@ fn source(source: &crate::inference::Source) -> crate::download::Source {
 
 #[cfg(feature = "hub")]
 fn progress_line(progress: &crate::download::DownloadProgress) -> String {
-    let megabytes = |bytes: u64| bytes as f64 / MEGABYTE;
     let total = progress.total.map_or_else(|| "?".to_owned(), |total| format!("{:.0}", megabytes(total)));
     let percent = progress.total.map_or(0.0, |total| 100.0 * progress.done as f64 / total.max(1) as f64);
     let filled = (percent / 5.0) as usize;
@@ -244,7 +240,7 @@ fn progress_line(progress: &crate::download::DownloadProgress) -> String {
         progress.file,
         "#".repeat(filled.min(20)),
         megabytes(progress.done),
-        progress.bytes_per_second / MEGABYTE
+        megabytes(progress.bytes_per_second as u64)
     )
 }
 

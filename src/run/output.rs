@@ -15,6 +15,11 @@ use crate::index::IngestProgress;
 /// Between two lines of progress where lines stay.
 const SELDOM: Duration = Duration::from_mins(1);
 
+/// Megabytes, as sizes are shown.
+pub(super) fn megabytes(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
+}
+
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {

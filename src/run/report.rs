@@ -50,13 +50,8 @@ pub(super) fn answer(record: &TurnRecord) -> String {
     let mut text = String::new();
     if let Some(answer) = &record.trace.answer {
         let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
-        let figures = answer.figures_in_no_source();
-        if !figures.is_empty() {
-            let _ = writeln!(text, "In no source: {}", figures.join("  "));
-        }
-        if !answer.invalid_citations.is_empty() {
-            let numbers: Vec<String> = answer.invalid_citations.iter().map(usize::to_string).collect();
-            let _ = writeln!(text, "Not a source: the answer names {}, which it was not given", numbers.join(", "));
+        for caution in answer.cautions() {
+            let _ = writeln!(text, "{caution}");
         }
     }
     match &record.outcome {
@@ -101,12 +96,7 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
 
 /// A line for the identifiers of a question that are nowhere; empty where there are none.
 pub(super) fn absent(found: &Retrieved) -> String {
-    let names: Vec<String> = found.absent.iter().map(|name| clean_line(name)).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [name] => format!("No document of the domain has {name}.\n"),
-        names => format!("No document of the domain has any of these: {}.\n", names.join(", ")),
-    }
+    found.caution().map(|caution| caution + "\n").unwrap_or_default()
 }
 
 /// One hit on three lines: where it is, which version of which file or page from when, and what of it has the words.

@@ -1048,3 +1048,11 @@ fn a_figure_that_stands_in_no_source_is_named() {
     let drawn = stage.frame((80, 24)).backend().to_string();
     assert!(drawn.contains("! in no source: 75,000 "), "{drawn}");
 }
+
+#[test]
+fn a_figure_that_only_a_source_has_that_is_not_cited_is_named_with_it() {
+    let mut stage = Stage::searched("Who replaces the modem?");
+    stage.finish(TurnKey(1), Answer { citations: vec![2], ..answer("It is due on 2025-03-14. [Source 2]", vec![]) });
+    let drawn = stage.frame((80, 24)).backend().to_string();
+    assert!(drawn.contains("! in no source that it cites: 2025-03-14 (Source 1)"), "{drawn}");
+}

@@ -6,7 +6,8 @@
 use std::fmt::Write as _;
 
 use super::source::{
-    Source, asked_again, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources,
+    Source, asked_again, cautions, circumstances, ending, is_link, method, minute, named, other_wordings, percent,
+    sources,
 };
 use crate::answer::citation::read;
 use crate::attribution::{Attribution, Change, Cluster, OTHERWISE, difference};
@@ -52,6 +53,9 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
     let sources = sources(turn);
     if turn.trace.answer.is_some() {
         let _ = writeln!(text, "<div class=\"answer\">{}</div>", answer(turn, &sources));
+    }
+    for caution in cautions(turn) {
+        let _ = writeln!(text, "<p class=\"note\">{}</p>", escape(&caution));
     }
     if let Some(ending) = ending(turn) {
         let _ = writeln!(text, "<p><strong>{}</strong></p>", escape(&ending));

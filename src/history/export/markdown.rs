@@ -5,7 +5,8 @@
 use std::fmt::Write as _;
 
 use super::source::{
-    Source, asked_again, circumstances, ending, is_link, method, minute, named, other_wordings, percent, sources,
+    Source, asked_again, cautions, circumstances, ending, is_link, method, minute, named, other_wordings, percent,
+    sources,
 };
 use crate::attribution::{Attribution, OTHERWISE};
 use crate::base::{clean_line, clean_text};
@@ -39,6 +40,9 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
         if let Some(fence) = open_fence(&answer) {
             let _ = writeln!(text, "{fence}\n");
         }
+    }
+    for caution in cautions(turn) {
+        let _ = writeln!(text, "*{}*\n", plain(&caution));
     }
     if let Some(ending) = ending(turn) {
         let _ = writeln!(text, "**{}**\n", plain(&ending));

@@ -7,10 +7,11 @@ use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 
+use crate::answer::Answer;
 use crate::attribution::Cluster;
 use crate::base::{clean_line, clean_text};
 use crate::history::{Outcome, TurnRecord, Variant};
-use crate::retrieval::Hit;
+use crate::retrieval::{Hit, Retrieved};
 
 const MINUTE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
 
@@ -91,6 +92,13 @@ pub(super) fn other_wordings(turn: &TurnRecord) -> Vec<(&'static str, String)> {
 /// Which turn it asks again, and what is other.
 pub(super) fn asked_again(turn: &TurnRecord) -> Option<String> {
     turn.trace.variant.as_ref().map(Variant::says)
+}
+
+/// What is to be known before the answer is relied on.
+pub(super) fn cautions(turn: &TurnRecord) -> Vec<String> {
+    let of_question = turn.trace.retrieved.as_ref().and_then(Retrieved::caution);
+    let of_answer = turn.trace.answer.iter().flat_map(Answer::cautions);
+    of_question.into_iter().chain(of_answer).collect()
 }
 
 /// How the turn ended, where that is not with its answer.

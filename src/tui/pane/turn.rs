@@ -176,6 +176,10 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
         let text = words.in_no_source(&figures.join("  "));
         lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
+    let miscited = answer.map(Answer::figures_miscited).unwrap_or_default();
+    if !miscited.is_empty() {
+        lines.extend(wrap(&[Span::styled(words.miscited(&miscited), theme.warn)], width, &Indent::default()));
+    }
     let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
     if !invalid.is_empty() {
         lines.push(Line::default());

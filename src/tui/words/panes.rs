@@ -1,6 +1,7 @@
 //! Names of the panes, what stands in an empty one, the conversation and the evidence.
 
 use super::{Words, texts};
+use crate::answer::Miscited;
 use crate::base::{Language, clean_line};
 use crate::evidence::Kind;
 use crate::history::{Feedback, Rating, Reason};
@@ -28,6 +29,8 @@ texts! { PANES
     understood_as = "  understood as: ", "  verstanden als: ";
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
     in_no_source(figures: &str) = "! in no source: {figures}", "! in keiner Quelle: {figures}";
+    in_no_cited_source(figures: &str) =
+        "! in no source that it cites: {figures}", "! in keiner Quelle, die sie nennt: {figures}";
     only_cites =
         "! it names sources and says nothing: ask again, or in other words",
         "! sie nennt Quellen und sagt nichts: noch einmal fragen, oder mit anderen Worten";
@@ -212,6 +215,12 @@ impl Words {
             [name] => self.one_absent(name),
             names => self.several_absent(&names.join(", ")),
         }
+    }
+
+    /// Figures that the sources which the answer cites do not have, with those that do.
+    pub(in crate::tui) fn miscited(self, figures: &[Miscited]) -> String {
+        let figures = figures.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources)));
+        self.in_no_cited_source(&figures.collect::<Vec<_>>().join("  "))
     }
 
     /// Sources that the answer names and was not given.
