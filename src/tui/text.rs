@@ -31,7 +31,29 @@ pub(super) fn cells(count: usize) -> u16 {
 
 /// Width in cells.
 pub(super) fn width(text: &str) -> usize {
-    text.graphemes(true).map(UnicodeWidthStr::width).sum()
+    if text.bytes().all(is_plain) {
+        return text.len();
+    }
+    graphemes(text).map(UnicodeWidthStr::width).sum()
+}
+
+/// Graphemes (<https://www.unicode.org/reports/tr29/>). Between two plain characters there is always a border, which is
+/// known without looking for it: most text is made of them.
+fn graphemes(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut bytes = rest.bytes();
+        let is_alone = is_plain(bytes.next()?) && bytes.next().is_none_or(is_plain);
+        let length = if is_alone { 1 } else { rest.graphemes(true).next()?.len() };
+        let (grapheme, after) = rest.split_at(length);
+        rest = after;
+        Some(grapheme)
+    })
+}
+
+/// One cell wide, and no part of anything else where such a one follows.
+fn is_plain(byte: u8) -> bool {
+    (b' '..=b'~').contains(&byte)
 }
 
 /// Clean text on one line.
@@ -76,7 +98,7 @@ pub(super) fn pad(text: &str, to: usize) -> String {
 pub(super) fn window(text: &str, left: usize, most: usize) -> String {
     let mut at = 0;
     let mut seen = String::new();
-    for grapheme in text.graphemes(true) {
+    for grapheme in graphemes(text) {
         let (start, end) = (at, at + grapheme.width());
         at = end;
         if end <= left {
@@ -111,8 +133,8 @@ pub(super) fn wrap(spans: &[Span<'_>], width: usize, indent: &Indent) -> Vec<Lin
         rooms: (room(&indent.first), room(&indent.rest)),
     };
     for span in spans {
-        for grapheme in span.content.graphemes(true) {
-            wrap.take(grapheme, span.style);
+        for run in runs(&span.content) {
+            wrap.take(run, span.style);
         }
     }
     wrap.end_word();
@@ -128,7 +150,31 @@ pub(super) fn wrap(spans: &[Span<'_>], width: usize, indent: &Indent) -> Vec<Lin
     lines.collect()
 }
 
-/// A grapheme with its style.
+/// Graphemes in a row that no line ends between, and each white space by itself.
+fn runs(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut length = 0;
+        for grapheme in graphemes(rest) {
+            if is_space(grapheme) && length > 0 {
+                break;
+            }
+            length += grapheme.len();
+            if is_space(grapheme) {
+                break;
+            }
+        }
+        let (run, after) = rest.split_at(length);
+        rest = after;
+        (!run.is_empty()).then_some(run)
+    })
+}
+
+fn is_space(text: &str) -> bool {
+    text.chars().all(char::is_whitespace) && text != "\u{a0}"
+}
+
+/// Graphemes in a row with their style.
 type Piece<'a> = (&'a str, Style);
 
 struct Wrap<'a> {
@@ -141,15 +187,15 @@ struct Wrap<'a> {
 }
 
 impl<'a> Wrap<'a> {
-    fn take(&mut self, grapheme: &'a str, style: Style) {
-        if grapheme == "\n" || grapheme == "\r\n" {
+    fn take(&mut self, run: &'a str, style: Style) {
+        if run == "\n" || run == "\r\n" {
             self.end_word();
             self.new_line();
-        } else if grapheme.chars().all(char::is_whitespace) && grapheme != "\u{a0}" {
+        } else if is_space(run) {
             self.end_word();
             self.space.push((" ", style));
         } else {
-            self.word.push((grapheme, style));
+            self.word.push((run, style));
         }
     }
 
@@ -158,7 +204,7 @@ impl<'a> Wrap<'a> {
             return;
         }
         let word = std::mem::take(&mut self.word);
-        let length: usize = word.iter().map(|(text, _)| text.width()).sum();
+        let length: usize = word.iter().map(|(text, _)| width(text)).sum();
         if self.used + self.space.len() + length <= self.room() {
             self.used += self.space.len();
             let space = std::mem::take(&mut self.space);
@@ -167,14 +213,25 @@ impl<'a> Wrap<'a> {
             self.new_line();
         }
         self.space.clear();
-        for piece in word {
-            let wide = piece.0.width();
-            if self.used > 0 && self.used + wide > self.room() {
-                self.new_line();
+        for (text, style) in word {
+            let whole = width(text);
+            if self.used + whole <= self.room() {
+                self.put((text, style), whole);
+                continue;
             }
-            self.used += wide;
-            self.line().push(piece);
+            for grapheme in graphemes(text) {
+                self.put((grapheme, style), grapheme.width());
+            }
         }
+    }
+
+    /// Adds what is `wide` cells wide, on the next line where this one has no room for it.
+    fn put(&mut self, piece: Piece<'a>, wide: usize) {
+        if self.used > 0 && self.used + wide > self.room() {
+            self.new_line();
+        }
+        self.used += wide;
+        self.line().push(piece);
     }
 
     fn room(&self) -> usize {
@@ -207,4 +264,25 @@ fn join(pieces: Vec<Piece<'_>>) -> Vec<Span<'static>> {
         }
     }
     spans
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn graphemes_are_those_of_the_standard(text in "(\\PC|[a-c \r\n\u{300}\u{600}\u{200d}\u{fe0f}🇩🇪👩💻가]){0,20}") {
+            let known: Vec<&str> = text.graphemes(true).collect();
+            prop_assert_eq!(graphemes(&text).collect::<Vec<_>>(), known);
+        }
+
+        #[test]
+        fn runs_leave_nothing_out(text in "(\\PC|[a-c \r\n\u{300}\u{a0}\u{200d}]){0,20}") {
+            prop_assert_eq!(runs(&text).collect::<String>(), &*text);
+            prop_assert!(runs(&text).all(|run| is_space(run) || !graphemes(run).any(is_space)));
+        }
+    }
 }

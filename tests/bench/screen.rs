@@ -194,7 +194,7 @@ fn flood_with(events: &UnboundedSender<Event>, turn: Option<TurnKey>, end: Insta
     let mut at = 0;
     while Instant::now() < end {
         let event = if let Some(turn) = turn {
-            // 200 tokens a second, more than any model here; an answer is 400 words long and begins again.
+            // 200 tokens a second, more than any model here writes; an answer grows beyond what any may have by default.
             thread::sleep(Duration::from_millis(5));
             Event::AnswerGrew { turn, text: words[at % words.len()].to_owned() }
         } else {
