@@ -64,77 +64,118 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 #[expect(clippy::disallowed_methods, reason = "the benchmark says where the weights are")]
 fn main() -> Outcome<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let models = std::env::var_os("RAGONITE_MODELS").map_or_else(|| root.join("models"), PathBuf::from);
-    let (catalog, folders, never) = (Catalog::builtin()?, ModelFolders::new(vec![models]), CancelToken::never());
-    let given: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    let count = given.iter().find_map(|argument| argument.parse::<usize>().ok()).unwrap_or(QUESTIONS);
-    let is_name = |argument: &&String| {
-        argument.parse::<usize>().is_err()
-            && !is_results(argument)
-            && *argument != RATIOS
-            && !argument.starts_with(SOURCES)
-    };
-    let estimates = if given.iter().any(|argument| argument == RATIOS) { Estimates::Preview } else { Estimates::All };
-    let mut names = given.iter().filter(is_name);
-    let Some(folder) = names.next() else {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let Some(given) = Given::of(&arguments)? else {
         println!(
             "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N]"
         );
         return Ok(());
     };
-    let beside = format!("{}.explain.jsonl", folder.trim_end_matches('/'));
-    let results = given.iter().find(|argument| is_results(argument)).unwrap_or(&beside);
-    let mut results = Results::open(Path::new(results))?;
-    let model = catalog.model(names.next().map_or(GENERATOR, String::as_str))?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let models = std::env::var_os("RAGONITE_MODELS").map_or_else(|| root.join("models"), PathBuf::from);
+    let (catalog, folders, never) = (Catalog::builtin()?, ModelFolders::new(vec![models]), CancelToken::never());
+    let results = Results::open(&given.results)?;
+    let model = catalog.model(&given.model)?;
     let path = folders.find(model, model.weights()?, &never)?;
     let settings = GeneratorSettings::default();
     let mut generator = LlamaGenerator::load(&model.id, &path, &settings, Box::new(|_| ControlFlow::Continue(())))?;
     let embedder = load_embedder(catalog.model(EMBEDDER)?, &folders, DeviceChoice::Auto, &never)?;
+    let index = Index::open(Path::new(&given.folder), embedder.identity(), &never, &mut |_| {})?;
+    let asked = questions(root, given.count)?;
+    println!("{}: {} questions; {}; results in {}", index.name(), asked.len(), model.id, results.path.display());
+    let mut work = Work {
+        generator: &mut generator,
+        embedder: &*embedder,
+        index: &index,
+        settings: AnswerSettings::default(),
+        estimates: given.estimates,
+    };
     let engine = format!("{ENGINE_REVISION}; {}", device_summary(DeviceChoice::Auto));
-    let index = Index::open(Path::new(folder), embedder.identity(), &never, &mut |_| {})?;
+    let mut book = Book { model: model.id.clone(), engine, results };
+    for sources in given.sources {
+        with_sources(&mut work, &mut book, sources, &asked)?;
+    }
+    made_prompt(&mut work, &mut book)
+}
+
+/// What is to be measured.
+struct Given {
+    folder: String,
+    count: usize,
+    model: String,
+    results: PathBuf,
+    estimates: Estimates,
+    /// Numbers of sources.
+    sources: Vec<usize>,
+}
+
+impl Given {
+    /// None where no folder is named.
+    fn of(arguments: &[String]) -> Outcome<Option<Self>> {
+        let is_name = |argument: &&String| {
+            argument.parse::<usize>().is_err()
+                && !is_results(argument)
+                && *argument != RATIOS
+                && !argument.starts_with(SOURCES)
+        };
+        let mut names = arguments.iter().filter(is_name);
+        let Some(folder) = names.next() else { return Ok(None) };
+        let beside = format!("{}.explain.jsonl", folder.trim_end_matches('/'));
+        let only = arguments.iter().find_map(|argument| argument.strip_prefix(SOURCES));
+        let is_short = arguments.iter().any(|argument| argument == RATIOS);
+        Ok(Some(Self {
+            folder: folder.clone(),
+            count: arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(QUESTIONS),
+            model: names.next().map_or(GENERATOR, String::as_str).to_owned(),
+            results: arguments.iter().find(|argument| is_results(argument)).unwrap_or(&beside).into(),
+            estimates: if is_short { Estimates::Preview } else { Estimates::All },
+            sources: match only {
+                Some(only) => vec![only.parse()?],
+                None => vec![5, 10],
+            },
+        }))
+    }
+}
+
+/// Whether an argument names results.
+fn is_results(argument: &str) -> bool {
+    Path::new(argument).extension().is_some_and(|extension| extension == "jsonl")
+}
+
+/// The first English questions of the benchmark, in their completed form.
+fn questions(root: &Path, count: usize) -> Outcome<Vec<String>> {
     let wanted =
         Wanted { domain: None, languages: vec![Language::English], limit: Limit::First(count), unit: Unit::Question };
     let benchmark = Benchmark::read(&root.join("../shared/confquestions"), None, &wanted)?;
-    let asked: Vec<String> =
-        benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect();
-    println!("{}: {} questions; {}; results in {}", index.name(), asked.len(), model.id, results.path.display());
-    let find = |question: &str, retrieval: &RetrievalSettings| -> Outcome<Vec<Hit>> {
-        let engines = retrieval::Engines { index: &index, embedder: &*embedder, reranker: None };
-        Ok(retrieve(engines, question, retrieval, &never)?.hits)
-    };
-    let only = given.iter().find_map(|argument| argument.strip_prefix(SOURCES)).map(str::parse::<usize>).transpose()?;
-    for sources in only.map_or_else(|| vec![5, 10], |only| vec![only]) {
-        let mut measured = Vec::new();
-        let retrieval = RetrievalSettings { top_k: sources, ..RetrievalSettings::default() };
-        let settings = AnswerSettings::default();
-        let told = format!("{retrieval:?} {settings:?} {:?} {estimates:?}", AttributionSettings::default());
-        let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings, estimates };
-        for question in &asked {
-            let key = Key {
-                model: model.id.clone(),
-                engine: engine.clone(),
-                settings: told.clone(),
-                question: question.clone(),
-            };
-            let one = results.get(key, || work.measure(question, &find(question, &retrieval)?))?;
-            println!("  {}", one.line());
-            measured.push(one);
-        }
-        println!(
-            "{sources} sources, medians (near-ties and one value: means): {}",
-            Measured::medians(&measured).line()
-        );
-        print_estimates(&measured);
+    Ok(benchmark.parts.into_iter().flat_map(|part| part.questions).map(|question| question.completed).collect())
+}
+
+/// Measures the questions with so many sources each.
+fn with_sources(work: &mut Work<'_>, book: &mut Book, sources: usize, asked: &[String]) -> Outcome<()> {
+    let retrieval = RetrievalSettings { top_k: sources, ..RetrievalSettings::default() };
+    let (settings, estimates) = (&work.settings, work.estimates);
+    let told = format!("{retrieval:?} {settings:?} {:?} {estimates:?}", AttributionSettings::default());
+    let mut measured = Vec::new();
+    for question in asked {
+        let key = book.key(&told, question);
+        let one = book.results.get(key, || work.measure(question, &work.find(question, &retrieval)?))?;
+        println!("  {}", one.line());
+        measured.push(one);
     }
+    println!("{sources} sources, medians (near-ties and one value: means): {}", Measured::medians(&measured).line());
+    print_estimates(&measured);
+    Ok(())
+}
+
+/// Measures the made prompt.
+fn made_prompt(work: &mut Work<'_>, book: &mut Book) -> Outcome<()> {
     let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..PromptSettings::default() };
-    let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
+    work.settings = AnswerSettings { prompt, ..AnswerSettings::default() };
+    let (settings, estimates) = (&work.settings, work.estimates);
     let told = format!("made sources {settings:?} {:?} {estimates:?}", AttributionSettings::default());
-    let key =
-        Key { model: model.id.clone(), engine: engine.clone(), settings: told, question: MADE_QUESTION.to_owned() };
-    let mut work = Work { generator: &mut generator, embedder: &*embedder, index: &index, settings, estimates };
-    let made = results.get(key, || {
-        let mut hits = find(MADE_QUESTION, &RetrievalSettings::default())?;
+    let key = book.key(&told, MADE_QUESTION);
+    let made = book.results.get(key, || {
+        let mut hits = work.find(MADE_QUESTION, &RetrievalSettings::default())?;
         for hit in &mut hits {
             hit.text = made_text(hit.rank);
         }
@@ -144,9 +185,18 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Whether an argument names results.
-fn is_results(argument: &str) -> bool {
-    Path::new(argument).extension().is_some_and(|extension| extension == "jsonl")
+/// Where results go, and what they are of.
+struct Book {
+    model: String,
+    engine: String,
+    results: Results,
+}
+
+impl Book {
+    fn key(&self, settings: &str, question: &str) -> Key {
+        let (model, engine) = (self.model.clone(), self.engine.clone());
+        Key { model, engine, settings: settings.to_owned(), question: question.to_owned() }
+    }
 }
 
 /// What a result is of.
@@ -272,6 +322,35 @@ struct Measured {
 }
 
 impl Measured {
+    /// Without its estimates.
+    fn of(asked: &Asked<'_>, exact: &Explained, grouped: &Explained) -> Self {
+        let (Asked { answer, spent, .. }, clusters) = (asked, &exact.attribution.clusters);
+        let count =
+            |clusters: &[Cluster], is: fn(&Cluster) -> bool| clusters.iter().filter(|one| is(one)).count() as f64;
+        let completions = || clusters.iter().flat_map(|one| &one.counterfactuals).map(|one| &one.completion);
+        let own = |one: &Completion| one.tokens.len() - one.drafted_tokens;
+        let in_group = grouped.attribution.clusters.iter().filter(|one| one.how == How::Group);
+        Self {
+            answer_ms: spent.wall,
+            tokens: answer.completion.prompt_tokens as f64,
+            said: answer.completion.tokens.len() as f64,
+            clusters: clusters.len() as f64,
+            verified: count(clusters, |one| one.how == How::Verified),
+            grouped_sources: in_group.flat_map(|one| &one.hits).count() as f64,
+            left_together: count(&grouped.attribution.clusters, |one| one.how == How::Group && one.contribution > 0.0),
+            read: completions().map(|one| one.prompt_tokens - one.reused_tokens).sum::<usize>() as f64,
+            written: completions().map(own).sum::<usize>() as f64,
+            first: exact.first.wall / spent.wall,
+            exact: exact.spent.wall / spent.wall,
+            grouped: grouped.spent.wall / spent.wall,
+            exact_work: exact.spent.processor / spent.processor,
+            grouped_work: grouped.spent.processor / spent.processor,
+            near_ties: completions().filter(|one| one.narrowest.is_some_and(|margin| margin < NEAR)).count() as f64,
+            contributions: contributions(clusters),
+            estimates: Vec::new(),
+        }
+    }
+
     fn line(&self) -> String {
         format!(
             "answer {:.1} s, {:.0} + {:.0} tokens, {:.0} clusters ({:.0} verified, {:.0} sources in a group, {:.2} with one value) | exact {:.2} ({:.2}), first {:.2}, {:.0} read {:.0} written, {:.1} near-ties | grouped {:.2} ({:.2})",
@@ -343,87 +422,57 @@ fn print_estimates(measured: &[Measured]) {
 }
 
 impl Work<'_> {
+    fn find(&self, question: &str, retrieval: &RetrievalSettings) -> Outcome<Vec<Hit>> {
+        let engines = retrieval::Engines { index: self.index, embedder: self.embedder, reranker: None };
+        Ok(retrieve(engines, question, retrieval, &CancelToken::never())?.hits)
+    }
+
     fn measure(&mut self, question: &str, hits: &[Hit]) -> Outcome<Measured> {
-        let never = CancelToken::never();
         let settings = &self.settings;
         let input = AnswerInput { prefix: "", language: Language::English, past: &[], question, hits, settings };
         let clock = Clock::start();
-        let answer = generate_answer(self.generator, &input, &never, &mut |_| {})?;
-        let answered = clock.spent();
-        let answer_ms = answered.wall;
+        let answer = generate_answer(self.generator, &input, &CancelToken::never(), &mut |_| {})?;
+        let spent = clock.spent();
         println!(
             "  {question}: {:.1} s, {:.1} s of the processors; in brackets below, multiples of these",
-            answer_ms / 1e3,
-            answered.processor / 1e3
+            spent.wall / 1e3,
+            spent.processor / 1e3
         );
-        let sources = self.sources(hits)?;
-        let wanted = self.estimates;
-        let mut timed = |group_test, method| {
-            self.restore(&answer)?;
-            let explained = self.explained(question, &answer, &sources, (group_test, method))?;
-            let (all, first) = (explained.spent.of(answered), explained.first.of(answered));
-            println!("    {method:?}, group test {group_test:?}: {all}, first {first}");
-            Ok::<_, Box<dyn Error>>(explained)
-        };
-        let exact = timed(GroupTest::Off, Method::Counterfactual)?;
-        let grouped = timed(GroupTest::Auto, Method::Counterfactual)?;
-        let mut estimated = vec![("preview", timed(GroupTest::Off, Method::Preview)?)];
-        if hits.len() <= FEW && wanted == Estimates::All {
-            estimated.push(("logprob", timed(GroupTest::Off, Method::Logprob)?));
+        let asked = Asked { question, answer: &answer, sources: self.sources(hits)?, spent };
+        let exact = self.timed(&asked, GroupTest::Off, Method::Counterfactual)?;
+        let grouped = self.timed(&asked, GroupTest::Auto, Method::Counterfactual)?;
+        let estimates = self.estimates(&asked, &exact.attribution.clusters)?;
+        Ok(Measured { estimates, ..Measured::of(&asked, &exact, &grouped) })
+    }
+
+    /// Explains from the state after the answer.
+    fn timed(&mut self, asked: &Asked<'_>, group_test: GroupTest, method: Method) -> Outcome<Explained> {
+        self.restore(asked.answer)?;
+        let explained = self.explained(asked, (group_test, method))?;
+        let (all, first) = (explained.spent.of(asked.spent), explained.first.of(asked.spent));
+        println!("    {method:?}, group test {group_test:?}: {all}, first {first}");
+        Ok(explained)
+    }
+
+    /// What else tells how much these clusters matter, and how well.
+    fn estimates(&mut self, asked: &Asked<'_>, exact: &[Cluster]) -> Outcome<Vec<Estimate>> {
+        let mut methods = vec![("preview", Method::Preview)];
+        if asked.sources.len() <= FEW && self.estimates == Estimates::All {
+            methods.push(("logprob", Method::Logprob));
         }
-        let clusters = &exact.attribution.clusters;
-        let contributions: Vec<f64> = clusters.iter().map(|one| one.contribution).collect();
-        let mattered = !all_equal(&contributions);
-        let estimate = |name: &str, values: &[f64], (whole, first): (Spent, Spent)| {
-            println!(
-                "    {name}: {}, first {}: {values:.3?} where exact is {contributions:.3?}",
-                whole.of(answered),
-                first.of(answered)
-            );
-            Estimate {
-                name: name.to_owned(),
-                whole: whole.wall / answer_ms,
-                work: whole.processor / answered.processor,
-                first: first.wall / answer_ms,
-                spearman: mattered.then(|| spearman(values, &contributions)),
-                same_first: mattered.then(|| f64::from(u8::from(same_first(values, &contributions)))),
-                drops: Vec::new(),
-            }
-        };
         let mut estimates = Vec::new();
-        for (name, explained) in &estimated {
-            let drops: Vec<Vec<f32>> = clusters.iter().map(|one| explained.drops(&one.hits)).collect();
+        for (name, method) in methods {
+            let explained = self.timed(asked, GroupTest::Off, method)?;
+            let drops: Vec<Vec<f32>> = exact.iter().map(|one| explained.drops(&one.hits)).collect();
             let values: Vec<f64> = drops.iter().map(|drops| sum(drops)).collect();
-            estimates.push(Estimate { drops, ..estimate(name, &values, (explained.spent, explained.first)) });
+            let estimate = asked.estimate(name, (&values, exact), (explained.spent, explained.first));
+            estimates.push(Estimate { drops, ..estimate });
         }
-        if wanted == Estimates::All {
-            let (values, whole, first) = self.rereading(&answer, clusters)?;
-            estimates.push(estimate("end of the prompt read again", &values, (whole, first)));
+        if self.estimates == Estimates::All {
+            let (values, whole, first) = self.rereading(asked.answer, exact)?;
+            estimates.push(asked.estimate("end of the prompt read again", (&values, exact), (whole, first)));
         }
-        let count =
-            |clusters: &[Cluster], is: fn(&Cluster) -> bool| clusters.iter().filter(|one| is(one)).count() as f64;
-        let completions = || clusters.iter().flat_map(|one| &one.counterfactuals).map(|one| &one.completion);
-        let own = |one: &Completion| one.tokens.len() - one.drafted_tokens;
-        let in_group = grouped.attribution.clusters.iter().filter(|one| one.how == How::Group);
-        Ok(Measured {
-            answer_ms,
-            tokens: answer.completion.prompt_tokens as f64,
-            said: answer.completion.tokens.len() as f64,
-            clusters: clusters.len() as f64,
-            verified: count(clusters, |one| one.how == How::Verified),
-            grouped_sources: in_group.flat_map(|one| &one.hits).count() as f64,
-            left_together: count(&grouped.attribution.clusters, |one| one.how == How::Group && one.contribution > 0.0),
-            read: completions().map(|one| one.prompt_tokens - one.reused_tokens).sum::<usize>() as f64,
-            written: completions().map(own).sum::<usize>() as f64,
-            first: exact.first.wall / answer_ms,
-            exact: exact.spent.wall / answer_ms,
-            grouped: grouped.spent.wall / answer_ms,
-            exact_work: exact.spent.processor / answered.processor,
-            grouped_work: grouped.spent.processor / answered.processor,
-            near_ties: completions().filter(|one| one.narrowest.is_some_and(|margin| margin < NEAR)).count() as f64,
-            contributions,
-            estimates,
-        })
+        Ok(estimates)
     }
 
     /// What the sources are clustered by.
@@ -459,13 +508,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn explained(
-        &mut self,
-        question: &str,
-        answer: &Answer,
-        sources: &[SourceVector],
-        (group_test, method): (GroupTest, Method),
-    ) -> Outcome<Explained> {
+    fn explained(&mut self, asked: &Asked<'_>, (group_test, method): (GroupTest, Method)) -> Outcome<Explained> {
+        let Asked { question, answer, sources, .. } = asked;
         let settings = AttributionSettings { group_test, ..AttributionSettings::default() };
         let present = |said: &Completion| read_answer(said, &answer.prompt).0.text;
         let max_tokens = self.settings.prompt.answer_tokens;
@@ -494,6 +538,41 @@ impl Work<'_> {
         };
         Ok(Explained { attribution, spent: clock.spent(), first: first.unwrap_or_default() })
     }
+}
+
+/// A question with its answer, and the time of that.
+struct Asked<'a> {
+    question: &'a str,
+    answer: &'a Answer,
+    /// What the sources are clustered by.
+    sources: Vec<SourceVector>,
+    spent: Spent,
+}
+
+impl Asked<'_> {
+    /// How these values, which took so long, the first of them so long, agree with the exact ones.
+    fn estimate(&self, name: &str, (values, exact): (&[f64], &[Cluster]), (whole, first): (Spent, Spent)) -> Estimate {
+        let contributions = contributions(exact);
+        println!(
+            "    {name}: {}, first {}: {values:.3?} where exact is {contributions:.3?}",
+            whole.of(self.spent),
+            first.of(self.spent)
+        );
+        let mattered = !all_equal(&contributions);
+        Estimate {
+            name: name.to_owned(),
+            whole: whole.wall / self.spent.wall,
+            work: whole.processor / self.spent.processor,
+            first: first.wall / self.spent.wall,
+            spearman: mattered.then(|| spearman(values, &contributions)),
+            same_first: mattered.then(|| f64::from(u8::from(same_first(values, &contributions)))),
+            drops: Vec::new(),
+        }
+    }
+}
+
+fn contributions(clusters: &[Cluster]) -> Vec<f64> {
+    clusters.iter().map(|one| one.contribution).collect()
 }
 
 /// An explanation, its time and that of its first bar.
