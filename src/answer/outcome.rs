@@ -149,8 +149,8 @@ impl Answer {
         let miscited: Vec<String> = miscited.collect();
         let invalid = list(&self.invalid_citations);
         [
-            (!nowhere.is_empty()).then(|| format!("In no source: {}", nowhere.join("  "))),
-            (!miscited.is_empty()).then(|| format!("In no source that it cites: {}", miscited.join("  "))),
+            (!nowhere.is_empty()).then(|| format!("In no source: {}", nowhere.join("; "))),
+            (!miscited.is_empty()).then(|| format!("In no source that it cites: {}", miscited.join("; "))),
             (!invalid.is_empty()).then(|| format!("Not a source: the answer names {invalid}, which it was not given")),
         ]
         .into_iter()
