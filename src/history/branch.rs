@@ -21,7 +21,7 @@ impl History {
         let failed = |source| HistoryError::database(&path, "branching from a turn", source);
         let from = self.conversation(id)?;
         let now = stored_time(OffsetDateTime::now_utc())?;
-        let title = format!("{} · 1–{number}", from.title);
+        let title = title_of(&from.title, number);
         let transaction =
             self.connection_mut().transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         transaction
@@ -56,4 +56,12 @@ impl History {
         transaction.commit().map_err(failed)?;
         Ok(record)
     }
+}
+
+/// The title of a branch: that of what it branches from, with the turns that it has.
+fn title_of(from: &str, number: u32) -> String {
+    let is_turns =
+        |turns: &str| turns == "1" || turns.strip_prefix("1–").is_some_and(|last| last.parse::<u32>().is_ok());
+    let own = from.rsplit_once(" · ").filter(|(_, turns)| is_turns(turns)).map_or(from, |(own, _)| own);
+    if number == 1 { format!("{own} · 1") } else { format!("{own} · 1–{number}") }
 }

@@ -185,12 +185,13 @@ fn a_branch_has_the_turns_up_to_one_and_the_other_conversation_stays() {
     let before = (history.conversation(ids[0]).unwrap(), history.turns(ids[0]).unwrap());
     let branch = history.branch(ids[0], 2).unwrap();
     assert_eq!((branch.turns, branch.title.as_str()), (2, "Where is the walrus? · 1–2"));
+    assert_eq!(history.branch(branch.id, 1).unwrap().title, "Where is the walrus? · 1");
     let turns = history.turns(branch.id).unwrap();
     let read = |turn: &TurnRecord| (turn.number, turn.question.clone(), turn.trace.clone());
     assert_eq!(turns.iter().map(read).collect::<Vec<_>>(), before.1[..2].iter().map(read).collect::<Vec<_>>());
     assert!(turns.iter().all(|turn| before.1.iter().all(|other| other.id != turn.id)));
     assert_eq!((history.conversation(ids[0]).unwrap(), history.turns(ids[0]).unwrap()), before);
-    assert_eq!(titles(&history.conversations(None).unwrap())[0], branch.title, "it is the latest");
+    assert_eq!(titles(&history.conversations(None).unwrap())[1], branch.title, "the latest but one");
     assert!(found(&history, "walrus").contains(&branch.id.0));
     let count = history.conversations(None).unwrap().len();
     assert!(matches!(history.branch(ids[0], 9), Err(HistoryError::NoTurn { number: 9, .. })));

@@ -383,6 +383,7 @@ mod tests {
     fn the_turns_of_a_branch_are_seen_however_long_its_title() {
         assert_eq!(title_in("Who attended the call? · 1–3", 28), "Who attended the call? · 1–3");
         assert_eq!(title_in("Who attended the call? · 1–3", 16), "Who atten… · 1–3");
+        assert_eq!(title_in("Who attended the call? · 1", 16), "Who attende… · 1");
         assert_eq!(title_in("Who attended the call · of May 2015?", 12), "Who attende…");
         assert_eq!(title_in("Who attended the call? · 1–3", 5), "Who …");
     }
