@@ -50,11 +50,19 @@ pub(super) fn readable(tokens: &[LlamaToken], engine: &Engine) -> usize {
     tokens.iter().position(is_last).unwrap_or(tokens.len())
 }
 
+/// What followed `last` each time that it was said in `before`, the last time first.
+pub(super) fn each_went_on<'t>(
+    before: &'t [LlamaToken],
+    last: &[LlamaToken],
+) -> impl Iterator<Item = &'t [LlamaToken]> {
+    let earlier = &before[..before.len().saturating_sub(1)];
+    let said = earlier.windows(last.len()).enumerate().rev().filter(move |(_, words)| *words == last);
+    said.map(move |(at, words)| &before[at + words.len()..])
+}
+
 /// What followed `last` where it was last said in `before`; nothing where it was not, or nothing came after.
 pub(super) fn went_on<'t>(before: &'t [LlamaToken], last: &[LlamaToken]) -> Option<&'t [LlamaToken]> {
-    let earlier = before.get(..before.len().checked_sub(1)?)?;
-    let found = earlier.windows(last.len()).rposition(|words| words == last)?;
-    Some(&before[found + last.len()..])
+    each_went_on(before, last).next()
 }
 
 impl Draft {

@@ -3,14 +3,15 @@
 //! Takes answers on the way; writes the next tokens of each by the calls that take least time, one token of each in a
 //! call, and forgets them again. They are a guess like any other: one call reads them all, and what it says counts.
 //! That one and the calls for single tokens round otherwise, and almost always choose the same.
-//! Where the last words were said before, what followed them there is taken for what follows here.
+//! Where the last words were said before, what followed them there is taken for what follows here: of several such
+//! places, where most was the same.
 //! Invariant: nothing of a sketch stays in the context; whether a token is in an answer never depends on it.
 //! Not here: reading a guess, and what is kept of it (`single`, `together`).
 
 use llama_cpp_2::token::LlamaToken;
 
 use super::choice::Choice;
-use super::draft::{readable, went_on};
+use super::draft::{each_went_on, readable};
 use super::engine::{Cause, Engine, EngineError, Logits, Piece, Sequence};
 use super::rows::{Call, QUICK};
 
@@ -18,7 +19,7 @@ use super::rows::{Call, QUICK};
 const IN_COMMON: usize = 4;
 
 /// As many, to be believed to go on for long.
-const LONG_IN_COMMON: usize = 12;
+const LONG_IN_COMMON: usize = 16;
 
 /// Tokens that what follows there must have to be worth it, unless there is no room for more.
 const WORTH: usize = 4;
@@ -56,20 +57,26 @@ impl<'a> Sketch<'a> {
         (room, longest): (usize, usize),
     ) -> Self {
         let (most, longest) = (QUICK.min(room), longest.min(room));
-        Self { sequence, position, said, piece: vec![token], choice, texts, done: false, most, longest }
+        let piece = vec![token];
+        Self { sequence, position, said, piece, choice, texts, done: false, most, longest }
     }
 
     fn goes_on(&self) -> bool {
         !self.done && self.piece.len() < self.most
     }
 
-    /// Adds a token, and what follows it elsewhere. `readable` tells how many tokens at the beginning can be read.
+    /// Adds a token. `readable` tells how many tokens at the beginning can be read.
     fn add(&mut self, token: LlamaToken, readable: impl Fn(&[LlamaToken]) -> usize) {
         if readable(&[token]) == 0 {
             self.done = true;
             return;
         }
         self.piece.push(token);
+        self.repeat(readable);
+    }
+
+    /// Adds what followed the last tokens elsewhere.
+    fn repeat(&mut self, readable: impl Fn(&[LlamaToken]) -> usize) {
         let Some((followed, in_common)) = self.followed() else { return };
         let most = if in_common >= LONG_IN_COMMON { self.longest } else { self.most };
         let room = most.saturating_sub(self.piece.len());
@@ -81,23 +88,30 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// What followed the last tokens where they were said before, and how many in a row they have in common there.
+    /// What followed the last tokens where they were said before, and how many in a row they have in common there: most
+    /// of all places, in the likeliest text of those where they have as many.
     fn followed(&self) -> Option<(&'a [LlamaToken], usize)> {
         let said = || self.piece.iter().rev().chain(self.said.iter().rev());
         let mut last: Vec<LlamaToken> = said().take(IN_COMMON).copied().collect();
         last.reverse();
         let known = last.len() == IN_COMMON;
-        self.texts.iter().filter(|_| known).find_map(|text| {
-            let followed = went_on(text, &last)?;
+        let in_common = |text: &[LlamaToken], followed: &'a [LlamaToken]| {
             let before = text[..text.len() - followed.len()].iter().rev();
-            Some((followed, before.zip(said()).take_while(|(a, b)| a == b).count()))
-        })
+            (followed, before.zip(said()).take_while(|(a, b)| a == b).count())
+        };
+        let places = self
+            .texts
+            .iter()
+            .filter(|_| known)
+            .flat_map(|text| each_went_on(text, &last).map(|followed| in_common(text, followed)));
+        places.reduce(|most, next| if next.1 > most.1 { next } else { most })
     }
 }
 
 impl Engine {
     /// Sketches the next tokens of these answers.
     pub(super) fn sketch(&mut self, sketches: &mut [Sketch<'_>]) -> Result<(), Cause> {
+        sketches.iter_mut().for_each(|sketch| sketch.repeat(|tokens| readable(tokens, self)));
         let sketched = self.sketch_on(sketches);
         let stuck = sketches.iter().filter(|one| !self.forget_from(one.sequence, one.position)).count();
         sketched?;
@@ -140,20 +154,16 @@ mod tests {
         tokens.iter().take_while(|token| token.0 < 90).count()
     }
 
+    fn sketch<'a>((said, token): (&'a [LlamaToken], i32), texts: &[&'a [LlamaToken]], room: usize) -> Sketch<'a> {
+        let (place, choice) = ((Sequence(0), 30), Choice::new(Sampling::Greedy, None));
+        Sketch::new(place, (said, LlamaToken::new(token)), texts.to_vec(), choice, (room, 48))
+    }
+
     #[test]
     fn a_text_is_gone_on_with_once_four_words_are_its_own() {
         let text = tokens(&[7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         let said = tokens(&[1]);
-        let place = (Sequence(0), 30);
-        let sketch = |room| {
-            Sketch::new(
-                place,
-                (&said, LlamaToken::new(2)),
-                vec![&text],
-                Choice::new(Sampling::Greedy, None),
-                (room, 48),
-            )
-        };
+        let sketch = |room| sketch((&said, 2), &[&text], room);
         let mut one = sketch(20);
         one.add(LlamaToken::new(3), small);
         assert!(one.piece == tokens(&[2, 3]) && one.goes_on(), "three are not enough");
@@ -168,33 +178,47 @@ mod tests {
         let mut other = sketch(20);
         other.add(LlamaToken::new(3), small);
         other.add(LlamaToken::new(8), small);
-        assert!(other.piece == tokens(&[2, 3, 8]) && other.goes_on(), "other words go their own way");
+        assert!(other.piece == tokens(&[2, 3, 8]) && other.goes_on(), "its own way");
+    }
+
+    #[test]
+    fn a_text_that_is_repeated_already_is_gone_on_with_at_once() {
+        let text = tokens(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut one = sketch((&text[..3], 4), &[&text], 20);
+        one.repeat(small);
+        assert!(one.piece == text[3..] && !one.goes_on(), "without a word of its own");
+    }
+
+    #[test]
+    fn of_several_places_the_one_with_most_in_common_is_gone_on_with() {
+        let (first, second) = (tokens(&[9, 2, 3, 4, 5, 20, 21, 22, 23]), tokens(&[1, 2, 3, 4, 5, 30, 31, 32, 33]));
+        let said = tokens(&[1, 2, 3, 4]);
+        let mut one = sketch((&said, 5), &[&first, &second], 20);
+        one.repeat(small);
+        assert_eq!(one.piece[1..], second[5..]);
+        let mut other = sketch((&said[1..], 5), &[&first, &second], 20);
+        other.repeat(small);
+        assert_eq!(other.piece[1..], first[5..], "as many in both");
     }
 
     #[test]
     fn a_text_that_is_repeated_for_long_is_read_for_long() {
         let text: Vec<LlamaToken> = (1..80).map(LlamaToken::new).collect();
         for (said, read) in [(4, QUICK), (LONG_IN_COMMON, 48)] {
-            let (said, token) = (&text[..said], text[said]);
-            let choice = Choice::new(Sampling::Greedy, None);
-            let mut sketch = Sketch::new((Sequence(0), 9), (said, token), vec![&text], choice, (70, 48));
-            sketch.add(text[said.len() + 1], small);
-            assert_eq!(sketch.piece, text[said.len()..said.len() + read]);
+            let mut sketch = sketch((&text[..said], text[said].0), &[&text], 70);
+            sketch.add(text[said + 1], small);
+            assert_eq!(sketch.piece, text[said..said + read]);
         }
     }
 
     #[test]
     fn a_sketch_ends_before_what_cannot_be_read_and_a_short_end_is_not_worth_it() {
-        let (said, text) = (tokens(&[1, 2, 3]), tokens(&[1, 2, 3, 4, 5, 6, 99, 7, 8]));
-        let sketch = |text| {
-            let choice = Choice::new(Sampling::Greedy, None);
-            Sketch::new((Sequence(0), 30), (&said[..2], LlamaToken::new(3)), vec![text], choice, (40, 48))
-        };
-        let mut one = sketch(&text);
+        let (said, text) = (tokens(&[1, 2]), tokens(&[1, 2, 3, 4, 5, 6, 99, 7, 8]));
+        let mut one = sketch((&said, 3), &[&text], 40);
         one.add(LlamaToken::new(4), small);
         assert!(one.piece == tokens(&[3, 4]) && one.goes_on(), "two words before the end of a turn");
         one.add(LlamaToken::new(99), small);
         assert!(one.piece == tokens(&[3, 4]) && !one.goes_on());
-        assert_eq!(sketch(&text).most, QUICK, "no longer than a call is quick");
+        assert_eq!(sketch((&said, 3), &[&text], 40).most, QUICK, "no longer than a call is quick");
     }
 }
