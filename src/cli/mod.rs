@@ -478,10 +478,18 @@ fn word<T: DeserializeOwned>(text: &str) -> Result<T, WordError> {
 pub enum Models {
     /// List the catalog: profiles, models, and what is on this machine
     List,
-    /// Fetch the weights of the profile (only in a build with the feature `hub`)
-    Pull,
-    /// Check the weights of the profile against the catalog
-    Verify,
+    /// Fetch weights (only in a build with the feature `hub`)
+    Pull {
+        /// Models, by their ids in the catalog [default: those of the profile and of the configuration]
+        #[arg(value_name = "MODEL")]
+        models: Vec<String>,
+    },
+    /// Check every byte of weights against the catalog
+    Verify {
+        /// Models, by their ids in the catalog [default: those of the profile and of the configuration]
+        #[arg(value_name = "MODEL")]
+        models: Vec<String>,
+    },
     /// Take in weights that are in files or folders of yours, whatever their names are: what is in the catalog is told by
     /// its sha256 and copied into the models folder
     Import {

@@ -57,8 +57,8 @@ pub(super) fn run(start: &Start, command: &cli::Models, output: &mut Output) -> 
     let _interrupts = cancel_on_interrupt(&cancel)?;
     match command {
         cli::Models::List => list(start, &cancel, output),
-        cli::Models::Verify => verify(start, &cancel, output),
-        cli::Models::Pull => pull(start, &cancel, output),
+        cli::Models::Verify { models } => verify(start, models, &cancel, output),
+        cli::Models::Pull { models } => pull(start, models, &cancel, output),
         cli::Models::Import { paths } => bundle::import(start, paths, &cancel, output),
     }
 }
@@ -83,25 +83,44 @@ fn list(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exi
     Ok(Exit::Done)
 }
 
-fn verify(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
-    let json = states(start, &start.models()?, Checking::HashAgain, cancel, output)?;
-    let good = json.models.iter().flat_map(|model| &model.files).all(|file| file.state == "verified");
+/// The models with these ids; of none, those that the configuration may need.
+fn named<'a>(start: &'a Start, ids: &[String]) -> Result<Vec<&'a CatalogModel>, Failure> {
+    if ids.is_empty() {
+        return start.models();
+    }
+    let mut models: Vec<&CatalogModel> = Vec::with_capacity(ids.len());
+    for id in ids {
+        let model = start.catalog.model(id)?;
+        if models.iter().all(|other| other.id != model.id) {
+            models.push(model);
+        }
+    }
+    Ok(models)
+}
+
+fn verify(start: &Start, ids: &[String], cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
+    let json = states(start, &named(start, ids)?, Checking::HashAgain, cancel, output)?;
+    let good = |model: &ModelJson<'_>| model.files.iter().all(|file| file.state == "verified");
+    let lacking: Vec<&str> = json.models.iter().filter(|model| !good(model)).map(|model| model.id).collect();
     match output.form() {
         Form::Json => output.json(&json)?,
         Form::Text => output.text(&table(&json))?,
     }
-    if good {
+    if lacking.is_empty() {
         return Ok(Exit::Done);
     }
-    Err(Failure::usage(Problem {
-        what: format!("the profile `{}` is not complete", start.profile.profile.name),
-        next: format!(
-            "Run `make models PROFILE={}` in a checkout or `ragonite models pull` in a build with network code, or put the files \
-             into `{}` by hand.",
-            start.profile.profile.name,
-            start.paths.models_to_write().display()
+    let profile = &start.profile.profile.name;
+    let pull = format!("ragonite models pull {}", lacking.join(" "));
+    let (what, get) = match ids {
+        [] => (
+            format!("the profile `{profile}` is not complete"),
+            format!("`make models PROFILE={profile}` in a checkout or `{pull}`"),
         ),
-    }))
+        _ => (format!("missing or damaged: {}", lacking.join(", ")), format!("`{pull}`")),
+    };
+    let folder = start.paths.models_to_write().display();
+    let next = format!("Run {get} in a build with network code, or put the files into `{folder}` by hand.");
+    Err(Failure::usage(Problem { what, next }))
 }
 
 fn states<'a>(
@@ -148,7 +167,7 @@ fn table(json: &ModelsJson<'_>) -> String {
 }
 
 #[cfg(not(feature = "hub"))]
-fn pull(start: &Start, _cancel: &CancelSource, _output: &mut Output) -> Result<Exit, Failure> {
+fn pull(start: &Start, _ids: &[String], _cancel: &CancelSource, _output: &mut Output) -> Result<Exit, Failure> {
     Err(Failure::usage(Problem {
         what: "this program was built without network code, so it cannot fetch anything".to_owned(),
         next: format!(
@@ -160,12 +179,14 @@ fn pull(start: &Start, _cancel: &CancelSource, _output: &mut Output) -> Result<E
 }
 
 #[cfg(feature = "hub")]
-fn pull(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
+fn pull(start: &Start, ids: &[String], cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
     use crate::download::{DownloadEvent, Downloader, Endpoints};
 
-    let missing = missing(start, cancel)?;
+    let models = named(start, ids)?;
+    let missing = missing(start, &models, cancel)?;
     if missing.is_empty() {
-        output.note(&format!("All weights of the profile `{}` are here.", start.profile.profile.name));
+        let ids: Vec<&str> = models.iter().map(|model| model.id.as_str()).collect();
+        output.note(&format!("All weights are here: {}.", ids.join(", ")));
         return Ok(Exit::Done);
     }
     let endpoints = Endpoints::from_variables(crate::config::variable_text);
@@ -182,11 +203,15 @@ fn pull(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exi
     Ok(Exit::Done)
 }
 
-/// The files of the profile that are not here or not whole. A damaged copy where new weights go is moved out of the way.
+/// The files of these models that are not here or not whole. A damaged copy where new weights go is moved out of the way.
 #[cfg(feature = "hub")]
-fn missing(start: &Start, cancel: &CancelSource) -> Result<Vec<crate::download::Wanted>, Failure> {
+fn missing(
+    start: &Start,
+    models: &[&CatalogModel],
+    cancel: &CancelSource,
+) -> Result<Vec<crate::download::Wanted>, Failure> {
     let mut wanted = Vec::new();
-    for model in start.models()? {
+    for model in models {
         let reports = start.folders().verify(model, Checking::TrustStamps, &cancel.token())?;
         for (file, report) in model.files.iter().zip(reports) {
             if matches!(report.state, FileState::Verified { .. }) {

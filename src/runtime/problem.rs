@@ -91,9 +91,10 @@ fn remedy(error: &(dyn StdError + 'static)) -> Option<String> {
 fn remedy_of_inference(error: &InferenceError) -> Option<String> {
     let next = match error {
         InferenceError::MissingFile { model, .. } => format!(
-            "Run `make models` (`make models PROFILE=…` for another profile than starter), or put the files of \
-             `{model}` into `<folder>/{model}/` of one of these folders; `ragonite models list` names them. Where a domain \
-             chose the model, its settings can choose another."
+            "Run `make models` (`make models PROFILE=…` for another profile than starter) in a checkout or `ragonite models \
+             pull {model}` in a build with network code, or put the files of `{model}` into `<folder>/{model}/` of one of \
+             these folders; `ragonite models list` names them. Where a domain chose the model, its settings can choose \
+             another."
         ),
         InferenceError::DamagedFile { .. } => {
             "Delete the file and run `make models` (with PROFILE=… where that is not starter), or copy it again from where \

@@ -59,6 +59,12 @@ fn imports(weights: &Path) {
     let embedder = weights.join("all-MiniLM-L6-v2");
     let imported = program.json(&["models", "import", embedder.to_str().unwrap()]);
     assert_eq!(imported["weights"].as_array().unwrap().len(), 3, "{imported}");
+    let verified = program.json(&["models", "verify", "all-MiniLM-L6-v2"]);
+    assert_eq!(verified["models"].as_array().unwrap().len(), 1, "{verified}");
+    let lacking = program.run(&["models", "verify"]);
+    assert_eq!(lacking.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&lacking.stderr).into_owned();
+    assert!(said.contains("`ragonite models pull smollm2-135m-instruct`"), "{said}");
     let nothing = program.run(&["models", "import", &format!("{}/README.md", env!("CARGO_MANIFEST_DIR"))]);
     assert_eq!(nothing.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&nothing.stderr).contains("none of the files are weights of the catalog"));

@@ -221,6 +221,7 @@ fn wrong_use_ends_with_two_and_one_clear_message() {
         (program.run(&["search", "--domain", "nowhere", "x"]), "nowhere"),
         (program.run(&["ask", "--domain", "nowhere", "x"]), "nowhere"),
         (program.run(&["models", "pull"]), "--features hub"),
+        (program.run(&["models", "verify", "qwen9"]), "`qwen9`"),
         (program.run(&["ingest", "--domain", "x", "no/such/folder"]), "no/such/folder"),
         (program.run(&["ask", "--domain", "Bad Name", "x"]), "domain name"),
     ];

@@ -111,7 +111,9 @@ impl<'a> Sketch<'a> {
 impl Engine {
     /// Sketches the next tokens of these answers.
     pub(super) fn sketch(&mut self, sketches: &mut [Sketch<'_>]) -> Result<(), Cause> {
-        sketches.iter_mut().for_each(|sketch| sketch.repeat(|tokens| readable(tokens, self)));
+        for sketch in &mut *sketches {
+            sketch.repeat(|tokens| readable(tokens, self));
+        }
         let sketched = self.sketch_on(sketches);
         let stuck = sketches.iter().filter(|one| !self.forget_from(one.sequence, one.position)).count();
         sketched?;
