@@ -17,13 +17,14 @@
 
 #[path = "agreement.rs"]
 mod agreement;
+#[path = "clock.rs"]
+mod clock;
+#[path = "results.rs"]
+mod results;
 
 use std::error::Error;
-use std::fs::{self, File, OpenOptions};
-use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use ragonite::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
 use ragonite::attribution::{
@@ -42,6 +43,8 @@ use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
 use serde::{Deserialize, Serialize};
 
 use agreement::{all_equal, median, same_first, spearman};
+use clock::{Clock, Spent};
+use results::{Key, Results};
 
 const EMBEDDER: &str = "all-MiniLM-L6-v2";
 const GENERATOR: &str = "qwen2.5-coder-1.5b-instruct";
@@ -196,59 +199,6 @@ impl Book {
     fn key(&self, settings: &str, question: &str) -> Key {
         let (model, engine) = (self.model.clone(), self.engine.clone());
         Key { model, engine, settings: settings.to_owned(), question: question.to_owned() }
-    }
-}
-
-/// What a result is of.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Key {
-    model: String,
-    /// The engine and the machine.
-    engine: String,
-    settings: String,
-    question: String,
-}
-
-/// A line of the results.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    #[serde(flatten)]
-    key: Key,
-    measured: Measured,
-}
-
-/// What was measured before and what is measured now, a line each.
-struct Results {
-    path: PathBuf,
-    kept: Vec<Kept>,
-    file: File,
-}
-
-impl Results {
-    fn open(path: &Path) -> Outcome<Self> {
-        let text = if path.exists() { fs::read_to_string(path)? } else { String::new() };
-        // The last line may be half written, and others may be of another version of this program: they are measured anew.
-        let kept = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            file.write_all(b"\n")?;
-        }
-        Ok(Self { path: path.to_owned(), kept, file })
-    }
-
-    /// What is known, else what is measured now, which is kept.
-    fn get(&mut self, key: Key, measure: impl FnOnce() -> Outcome<Measured>) -> Outcome<Measured> {
-        if let Some(known) = self.kept.iter().find(|kept| kept.key == key) {
-            println!("  {}: measured before", key.question);
-            return Ok(known.measured.clone());
-        }
-        let kept = Kept { key, measured: measure()? };
-        let mut line = serde_json::to_string(&kept)?;
-        line.push('\n');
-        self.file.write_all(line.as_bytes())?;
-        let measured = kept.measured.clone();
-        self.kept.push(kept);
-        Ok(measured)
     }
 }
 
@@ -588,45 +538,6 @@ impl Explained {
         let found = self.attribution.clusters.iter().find(|one| one.hits == hits);
         found.map_or_else(Vec::new, |one| one.drops.clone())
     }
-}
-
-/// Wall-clock and processor time from here on.
-struct Clock {
-    started: Instant,
-    processor: f64,
-}
-
-/// Milliseconds by the wall and of all processors.
-#[derive(Default, Clone, Copy)]
-struct Spent {
-    wall: f64,
-    processor: f64,
-}
-
-impl Clock {
-    fn start() -> Self {
-        Self { started: Instant::now(), processor: processor_ms() }
-    }
-
-    fn spent(&self) -> Spent {
-        Spent { wall: self.started.elapsed().as_secs_f64() * 1e3, processor: processor_ms() - self.processor }
-    }
-}
-
-impl Spent {
-    /// As a multiple of another time; what the processors did is in brackets, which a busy machine changes little.
-    fn of(self, other: Self) -> String {
-        format!("{:.2} ({:.2})", self.wall / other.wall, self.processor / other.processor)
-    }
-}
-
-/// What all threads of this process have had of the processors, in hundredths of a second exact; 0 where the system
-/// does not say.
-fn processor_ms() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
-    ticks.sum::<f64>() * 10.0
 }
 
 /// Places of the clusters' sources in the prompt.
