@@ -52,8 +52,9 @@ impl History {
     }
 
     /// Stores a turn as a whole, over its earlier version where its conversation has the turn of this id. A turn without
-    /// an id is added behind the last one, whoever stored that. Without a conversation a new one begins, with the
-    /// question as its title. Gives the conversation as it is now.
+    /// an id is added behind the last one, whoever stored that, and takes its conversation out of the trash, into which
+    /// another program moved it: an answer that was just given is not lost with it. Without a conversation a new one
+    /// begins, with the question as its title. Gives the conversation as it is now.
     ///
     /// # Errors
     /// When there is no such conversation, it asks another domain, or the file cannot be written. The history is then
@@ -72,6 +73,9 @@ impl History {
             None => saving.begin(domain, record)?,
         };
         let turn = saving.write(id, record)?;
+        if turn != record.id {
+            saving.restore(id)?;
+        }
         saving.touch(id)?;
         let conversation = find(&transaction, &self.path, id)?.ok_or(HistoryError::NoConversation { id })?;
         transaction.commit().map_err(failed)?;
@@ -247,6 +251,11 @@ impl Saving<'_> {
             |row| row.get(0),
         );
         id.map(TurnId).map_err(self.failed())
+    }
+
+    fn restore(&self, id: ConversationId) -> Result<(), HistoryError> {
+        let restored = self.transaction.execute("UPDATE conversations SET deleted_at = NULL WHERE id = ?1", [id.0]);
+        restored.map(|_| ()).map_err(self.failed())
     }
 
     /// Makes the conversation the one with the latest save.

@@ -140,7 +140,14 @@ impl Historian {
                 wrote(&history.conversation(conversation)?, &history.turns(conversation)?, format)?
             }
             HistorianJob::Save { turn, domain, conversation, record } => {
-                let (conversation, id) = history.save_turn(&domain, conversation, &record)?;
+                let saved = match history.save_turn(&domain, conversation, &record) {
+                    // Another program purged what was asked here before, not this turn: it begins another conversation.
+                    Err(HistoryError::NoConversation { .. }) if record.id == TurnId(0) => {
+                        history.save_turn(&domain, None, &record)
+                    }
+                    saved => saved,
+                };
+                let (conversation, id) = saved?;
                 let number = history.number_of(id)?;
                 Event::TurnSaved { turn, conversation, id, number }
             }
@@ -216,14 +223,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_turn_is_kept_while_its_history_cannot_be_written_and_stored_when_it_can() {
-        let folder = tempfile::tempdir().unwrap();
-        let blocked = folder.path().join("data");
-        std::fs::write(&blocked, "no folder").unwrap();
-        let path = blocked.join("history.db");
-        let (events, mut told) = unbounded_channel();
-        let mut worker = start(path.clone(), Events(events)).unwrap();
+    /// An app in which the domain `wiki` is open.
+    fn opened() -> (App, DomainName) {
         let mut app = App::new(AppSettings::default());
         let name: DomainName = "wiki".parse().unwrap();
         app.handle(Event::DomainChosen(name.clone()));
@@ -236,9 +237,50 @@ mod tests {
             health: DomainHealth::Ready,
             problem: None,
         }));
+        (app, name)
+    }
+
+    /// Asks a question that no model answers, which is a turn like another one.
+    fn ask(app: &mut App, turn: u64) -> Vec<Effect> {
         app.handle(Event::QuestionAsked { text: "who?".into(), at: time::OffsetDateTime::UNIX_EPOCH });
         let problem = Problem { what: "no model".into(), next: String::new() };
-        let effects = app.handle(Event::TurnFailed { turn: TurnKey(1), problem });
+        app.handle(Event::TurnFailed { turn: TurnKey(turn), problem })
+    }
+
+    #[test]
+    fn a_turn_of_a_conversation_that_another_program_purged_begins_a_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("history.db");
+        let (events, mut told) = unbounded_channel();
+        let mut worker = start(path.clone(), Events(events)).unwrap();
+        let (mut app, name) = opened();
+        let effects = ask(&mut app, 1);
+        store(&mut app, effects, (&worker, &mut told));
+        let purged = app.conversation().unwrap().id;
+        let mut other = History::open(&path).unwrap();
+        other.delete(&[purged]).unwrap();
+        other.purge(&[purged]).unwrap();
+
+        let effects = ask(&mut app, 2);
+        store(&mut app, effects, (&worker, &mut told));
+        assert_eq!(app.unsaved(), 0);
+        let listed = other.conversations(Some(&name)).unwrap();
+        assert_eq!(listed.iter().map(|record| record.id).collect::<Vec<_>>(), [app.conversation().unwrap().id]);
+        assert_eq!(other.turns(listed[0].id).unwrap().len(), 1, "what was purged stays so");
+        worker.close();
+        worker.join(std::time::Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_turn_is_kept_while_its_history_cannot_be_written_and_stored_when_it_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let blocked = folder.path().join("data");
+        std::fs::write(&blocked, "no folder").unwrap();
+        let path = blocked.join("history.db");
+        let (events, mut told) = unbounded_channel();
+        let mut worker = start(path.clone(), Events(events)).unwrap();
+        let (mut app, name) = opened();
+        let effects = ask(&mut app, 1);
         store(&mut app, effects, (&worker, &mut told));
         assert_eq!(app.unsaved(), 1);
         let said = app.problem().unwrap();

@@ -42,6 +42,19 @@ fn a_deleted_conversation_waits_in_the_trash_and_comes_back_whole() {
 }
 
 #[test]
+fn a_conversation_that_goes_on_leaves_the_trash_and_one_that_is_explained_does_not() {
+    let (_folder, path) = folder();
+    let (mut history, ids) = history_of(&path, &["first"]);
+    let stored = history.turns(ids[0]).unwrap().remove(0);
+    history.delete(&ids).unwrap();
+    history.save_turn(&wiki(), Some(ids[0]), &stored).unwrap();
+    assert_eq!(history.trash(None).unwrap().len(), 1);
+    let (conversation, _) = history.save_turn(&wiki(), Some(ids[0]), &turn(2, "second")).unwrap();
+    assert_eq!((conversation.deleted_at, history.trash(None).unwrap().len()), (None, 0));
+    assert_eq!(history.turns(ids[0]).unwrap().len(), 2);
+}
+
+#[test]
 fn all_are_moved_or_none() {
     let (_folder, path) = folder();
     let (mut history, ids) = history_of(&path, &["first", "second"]);
