@@ -57,8 +57,8 @@ pub enum Effect {
     ListDomains,
     /// Look whether the models are there. Answered by `ModelsLooked`.
     LookForModels,
-    /// Load the models, behind the screen. Answered by `EngineChanged`.
-    LoadModels,
+    /// Load the models, with this generator, behind the screen. Answered by `EngineChanged`.
+    LoadModels(GeneratorChoice),
     /// Bring a domain in step with a file or folder, or with none with what it was made of. Answered by
     /// `IngestAdvanced`, and at last by `IngestFinished`, `IngestFailed` or `IngestCanceled`.
     Ingest {

@@ -67,7 +67,7 @@ impl App {
         let were_missing = self.missing_models.is_some();
         self.missing_models = missing;
         if were_missing && self.missing_models.is_none() {
-            return vec![Effect::LoadModels, Effect::ListDomains];
+            return vec![Effect::LoadModels(self.turn_settings().model), Effect::ListDomains];
         }
         Vec::new()
     }

@@ -1316,7 +1316,7 @@ fn without_models_they_are_looked_for_until_they_are_there_and_then_loaded() {
     app.handle(Event::DomainsListed(vec![domain("wiki")]));
     assert_eq!(app.look_again(), Some(Effect::LookForModels));
     assert_eq!(app.handle(looked(missing)), []);
-    assert_eq!(app.handle(looked(None)), [Effect::LoadModels, Effect::ListDomains]);
+    assert_eq!(app.handle(looked(None)), [Effect::LoadModels(GeneratorChoice::Profile), Effect::ListDomains]);
     assert_eq!((app.missing_models(), app.look_again()), (None, None));
 }
 

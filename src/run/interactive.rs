@@ -27,6 +27,7 @@ use crate::base::DomainName;
 use crate::cli::PanicIn;
 use crate::config::{desktop, locale_language, terminal_traits};
 use crate::history::History;
+use crate::inference::GeneratorChoice;
 use crate::runtime::{Runtime, forward_interrupts};
 use crate::tui::{
     Intent, Keymap, KeymapError, ScreenState, Signs, TerminalGuard, TerminalMode, Theme, Words, draw,
@@ -65,6 +66,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
     let on_force = mode.clone();
     forward_interrupts(sender.clone(), Event::LeaveRequested, move || on_force.restore())?;
     let setup = start.setup();
+    let model = domain.as_ref().map_or_else(|| setup.model.clone(), |domain| start.model_of(domain));
     let missing_models = setup.missing_models();
     let runtime = Runtime::start(setup, sender)?;
     let guard = mode.enter()?;
@@ -76,6 +78,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
         runtime,
         guard,
         first_domain: domain,
+        first_model: model,
         missing_models,
         leave_by: None,
         frames: Frames::new(Instant::now().into_std()),
@@ -122,6 +125,8 @@ struct Loop {
     guard: TerminalGuard,
     /// Opened as soon as the domains are listed.
     first_domain: Option<DomainName>,
+    /// Loaded at the start.
+    first_model: GeneratorChoice,
     /// Models that were not there at the start.
     missing_models: Option<MissingModels>,
     /// Leaving: the last moment to wait for.
@@ -135,7 +140,7 @@ impl Loop {
         let mut inputs = EventStream::new();
         self.perform(self.app.start());
         match self.missing_models.take() {
-            None => self.runtime.warm_up(),
+            None => self.runtime.warm_up(self.first_model.clone()),
             missing => {
                 let generators = self.app.generators().to_vec();
                 self.handle(Event::ModelsLooked { missing, generators });

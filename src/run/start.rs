@@ -16,8 +16,8 @@ use crate::config::{
 use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
-    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorSettings, InferenceError, LlamaGenerator,
-    ModelFolders, ModelRole, Rerank, load_embedder, load_reranker,
+    Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorChoice, GeneratorSettings, InferenceError,
+    LlamaGenerator, ModelFolders, ModelRole, Rerank, load_embedder, load_reranker,
 };
 use crate::launch::Stay;
 use crate::retrieval::RetrievalError;
@@ -88,8 +88,12 @@ impl Start {
 
     /// Id of the generator that answers in a domain.
     pub(super) fn generator_of(&self, domain: &DomainName) -> String {
-        let settings = read_changes(&self.paths.domain(domain)).changes.applied_to(&self.turn_settings());
-        settings.model.id(&self.profile.profile.generator).to_owned()
+        self.model_of(domain).id(&self.profile.profile.generator).to_owned()
+    }
+
+    /// Which generator answers in a domain.
+    pub(super) fn model_of(&self, domain: &DomainName) -> GeneratorChoice {
+        read_changes(&self.paths.domain(domain)).changes.applied_to(&self.turn_settings()).model
     }
 
     /// The model with this id, which a setting says is to write.

@@ -34,8 +34,8 @@ const HEEDING: Duration = Duration::from_millis(50);
 /// What the generator thread is asked.
 #[derive(Debug)]
 pub(super) enum GeneratorJob {
-    /// Load the model.
-    WarmUp,
+    /// Load this model.
+    WarmUp(GeneratorChoice),
     /// Make a question self-contained.
     Rewrite { work: WorkGuard, question: Question, wording: Wording },
     /// Answer from the hits.
@@ -140,7 +140,7 @@ impl Generator {
                 Waited::Closed => return,
             };
             match job {
-                GeneratorJob::WarmUp => self.warm_up(),
+                GeneratorJob::WarmUp(model) => self.warm_up(&model),
                 GeneratorJob::Rewrite { work, question, wording } => {
                     let result = self.rewrite(&work, &question, wording);
                     self.finish(work, result);
@@ -183,9 +183,9 @@ impl Generator {
         self.engine.left();
     }
 
-    fn warm_up(&mut self) {
+    fn warm_up(&mut self, model: &GeneratorChoice) {
         let leaving = self.leaving.clone();
-        if let Err(Stop::Failed(problem)) = self.load(&self.engine.setup.model.clone(), &leaving) {
+        if let Err(Stop::Failed(problem)) = self.load(model, &leaving) {
             self.events.send(Event::Failed(problem));
         }
     }
@@ -542,13 +542,13 @@ mod tests {
     fn an_idle_model_leaves_the_memory_and_is_loaded_again_when_it_is_needed() {
         let Some((mut generator, mut told)) = tiny(Some(Duration::from_millis(1))) else { return };
         let (jobs, mailbox) = mpsc::channel();
-        generator.warm_up();
+        generator.warm_up(&GeneratorChoice::Profile);
         assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
         assert!(matches!(generator.wait(&mailbox), Waited::Idle));
         assert!(generator.model.is_none());
         // Without a model there is nothing to unload, and the next job is waited for.
-        jobs.send(GeneratorJob::WarmUp).unwrap();
-        assert!(matches!(generator.wait(&mailbox), Waited::Job(GeneratorJob::WarmUp)));
+        jobs.send(GeneratorJob::WarmUp(GeneratorChoice::Profile)).unwrap();
+        assert!(matches!(generator.wait(&mailbox), Waited::Job(GeneratorJob::WarmUp(_))));
         generator.load(&GeneratorChoice::Profile, &CancelToken::never()).unwrap();
         assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
         drop(jobs);
@@ -559,7 +559,7 @@ mod tests {
     fn another_model_takes_the_place_of_the_one_that_is_loaded() {
         let Some((mut generator, mut told)) = tiny(None) else { return };
         let own = generator.engine.setup.profile.profile.generator.clone();
-        generator.warm_up();
+        generator.warm_up(&GeneratorChoice::Profile);
         // By its name it is the same.
         generator.load(&GeneratorChoice::Named(own), &CancelToken::never()).unwrap();
         assert_eq!(loaded(&mut told), 1);
@@ -574,10 +574,10 @@ mod tests {
     fn a_model_that_may_stay_is_loaded_once() {
         let Some((mut generator, mut told)) = tiny(None) else { return };
         let (jobs, mailbox) = mpsc::channel();
-        generator.warm_up();
-        jobs.send(GeneratorJob::WarmUp).unwrap();
+        generator.warm_up(&GeneratorChoice::Profile);
+        jobs.send(GeneratorJob::WarmUp(GeneratorChoice::Profile)).unwrap();
         assert!(matches!(generator.wait(&mailbox), Waited::Job(_)));
-        generator.warm_up();
+        generator.warm_up(&GeneratorChoice::Profile);
         assert_eq!(loaded(&mut told), 1);
     }
 }

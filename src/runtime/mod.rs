@@ -36,6 +36,7 @@ pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 use crate::app::{Copied, Effect, Event, TurnKey};
 use crate::base::{CancelSource, DomainName};
 use crate::config::Desktop;
+use crate::inference::GeneratorChoice;
 use clipboard::CopyJob;
 use encoder::{Asked, EncoderJob};
 use engine::Engine;
@@ -94,10 +95,10 @@ impl Runtime {
         Ok(Self { encoder, generator, historian, ingester, clipboard, ingesting, opening, works, events, leaving })
     }
 
-    /// Loads the models now, behind the screen.
-    pub fn warm_up(&self) {
+    /// Loads the models now, behind the screen, with this generator.
+    pub fn warm_up(&self, model: GeneratorChoice) {
         self.encoder.send(EncoderJob::WarmUp);
-        self.generator.send(GeneratorJob::WarmUp);
+        self.generator.send(GeneratorJob::WarmUp(model));
     }
 
     /// Hands a text to the copying tool of a desktop. Answered by `Done`, or by `NotCopied` where none takes it.
@@ -114,7 +115,7 @@ impl Runtime {
     pub fn run(&mut self, effect: Effect) {
         match effect {
             Effect::LookForModels => self.encoder.send(EncoderJob::LookForModels),
-            Effect::LoadModels => self.warm_up(),
+            Effect::LoadModels(model) => self.warm_up(model),
             Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
             Effect::Ingest { domain, path } => {
                 self.ingesting = CancelSource::default();

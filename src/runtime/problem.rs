@@ -97,8 +97,9 @@ fn remedy_of_inference(error: &InferenceError) -> Option<String> {
              another."
         ),
         InferenceError::DamagedFile { .. } => {
-            "Delete the file and run `make models` (with PROFILE=… where that is not starter), or copy it again from where \
-             it is whole.".to_owned()
+            "Delete the file and run `make models` (with PROFILE=… where that is not starter) in a checkout or `ragonite \
+             models pull` with the model's id in a build with network code, or copy it again from where it is whole."
+                .to_owned()
         }
         InferenceError::PromptTooLong { .. } => {
             "Ask a shorter question, or lower `prompt.evidence_tokens` in the configuration.".to_owned()
