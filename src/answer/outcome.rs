@@ -116,6 +116,13 @@ impl Answer {
         if self.answered && self.named.is_none() { &self.citations } else { &[] }
     }
 
+    /// The hits that are cited by what is explained: this answer, or the text that the model gave in its place to the same
+    /// prompt.
+    #[must_use]
+    pub fn cited_by(&self, instead: Option<&str>) -> Vec<usize> {
+        instead.map_or_else(|| self.citations.clone(), |text| citation::read(text, &self.prompt.sources()).valid)
+    }
+
     /// Whether it ends where an answer has to end at the latest, and not where the model was done.
     #[must_use]
     pub fn is_cut(&self) -> bool {

@@ -73,6 +73,7 @@ pub struct Engines<'a> {
 
 /// Computes the contribution of every cluster. `on_cluster` gets how many clusters are settled, how many there are, and
 /// what is known of them: the settled ones with shares among themselves, best first, then the estimated ones.
+/// Where the generator gives another answer than the stored one, nothing is known before the end.
 ///
 /// # Errors
 /// When a setting is wrong or a model fails, or with [`AttributionError::Canceled`].

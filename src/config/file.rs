@@ -15,7 +15,9 @@ use crate::attribution::{AttributionSettings, ExplainAhead};
 use crate::evidence::EvidenceSettings;
 use crate::history::TurnSettings;
 use crate::index::IndexSettings;
-use crate::inference::{DeviceChoice, FlashAttention, GeneratorChoice, GeneratorSettings, KvCache, Profile, Sampling};
+use crate::inference::{
+    DeviceChoice, FlashAttention, GeneratorChoice, GeneratorSettings, KvCache, Profile, Sampling, Writing,
+};
 use crate::prompt::PromptSettings;
 use crate::retrieval::{Reranking, RetrievalSettings};
 
@@ -83,6 +85,8 @@ pub struct Generation {
     pub kv_cache: KvCache,
     /// How attention is computed.
     pub flash_attention: FlashAttention,
+    /// How answers are written.
+    pub writing: Writing,
     /// Minutes without work after which the model leaves the memory; 0 means never.
     pub unload_after_minutes: u64,
     /// Whether questions to go on with are looked for after an answer.
@@ -101,6 +105,7 @@ impl Default for Generation {
             context_tokens: 0,
             kv_cache: KvCache::default(),
             flash_attention: FlashAttention::default(),
+            writing: Writing::default(),
             unload_after_minutes: 30,
             suggestions: Suggestions::default(),
             explain_ahead: ExplainAhead::default(),
@@ -128,6 +133,7 @@ impl Generation {
             gpu_layers: (device == DeviceChoice::Cpu && DeviceChoice::of_this_build().is_some()).then_some(0),
             kv_cache: self.kv_cache,
             flash_attention: self.flash_attention,
+            writing: self.writing,
         }
     }
 }

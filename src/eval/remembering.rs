@@ -312,7 +312,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::inference::{FlashAttention, KvCache, Reread, Sampling, ScriptedGenerator};
+    use crate::inference::{FlashAttention, KvCache, Reread, Sampling, ScriptedGenerator, Writing};
 
     fn remembering(folder: &Path, fingerprint: &str, answers: &[&str]) -> Remembering {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
@@ -377,6 +377,7 @@ mod tests {
             of(&GeneratorSettings { gpu_layers: Some(0), ..usual.clone() }),
             of(&GeneratorSettings { kv_cache: KvCache::Q8, ..usual.clone() }),
             of(&GeneratorSettings { flash_attention: FlashAttention::Off, ..usual.clone() }),
+            of(&GeneratorSettings { writing: Writing::Quick, ..usual.clone() }),
         ];
         let different: std::collections::HashSet<&String> = others.iter().collect();
         assert!(different.len() == others.len() && !different.contains(&of(&usual)), "{others:?}");

@@ -63,7 +63,7 @@ pub struct GenerateRequest {
     pub max_tokens: usize,
     /// Tokens the answer probably has, empty where nothing is known. They are read many at a time and checked one by
     /// one, which is far faster than generating them; the answer is the same as without (on a GPU near-ties aside, see
-    /// [`Completion::narrowest`]).
+    /// [`Completion::narrowest`]; and but for a generator that is to write quickly, which writes with a draft exactly).
     pub draft: Vec<i32>,
 }
 

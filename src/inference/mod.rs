@@ -34,7 +34,7 @@ pub use generate::{
     ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart, Reread,
     Sampling, ScoreRequest, Scores, Special,
 };
-pub use llama::{FlashAttention, GeneratorSettings, KvCache, LlamaGenerator, kernel_features};
+pub use llama::{FlashAttention, GeneratorSettings, KvCache, LlamaGenerator, Writing, kernel_features};
 pub use memory::{MemoryNeeds, address_space_left, available_memory, gigabytes, machine_memory, resident_memory};
 pub use revision::ENGINE_REVISION;
 pub use weights::{Checking, FileReport, FileState, ModelFolders};

@@ -171,8 +171,7 @@ fn text(record: &TurnRecord, attribution: &Attribution, sentence: Option<usize>,
     if let Some(number) = sentence {
         text.extend((1..).zip(sentences).filter(|(at, _)| *at == number).map(one));
     } else {
-        let cited = record.trace.answer.as_ref().map_or(&[][..], |answer| &answer.citations);
-        text.push_str(&report::bars(attribution, cited));
+        text.push_str(&report::bars(record, attribution));
         // One sentence rests on what the whole answer rests on.
         text.extend((1..).zip(sentences).filter(|_| sentences.len() > 1).map(one));
     }

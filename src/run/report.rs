@@ -25,7 +25,7 @@ pub(super) fn turn(record: &TurnRecord) -> String {
     }
     text.push_str(&evidence(record));
     if let Some(attribution) = &record.trace.attribution {
-        text.push_str(&bars(attribution, &cited(record)));
+        text.push_str(&bars(record, attribution));
     }
     text
 }
@@ -131,12 +131,10 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     lines
 }
 
-fn cited(record: &TurnRecord) -> Vec<usize> {
-    record.trace.answer.as_ref().map(|answer| answer.citations.clone()).unwrap_or_default()
-}
-
-/// One bar per cluster, or the line that no single source decides.
-pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
+/// One bar per cluster of an explanation of this turn, or the line that no single source decides.
+pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
+    let answer = record.trace.answer.as_ref();
+    let cited = answer.map(|answer| answer.cited_by(attribution.instead.as_deref())).unwrap_or_default();
     let mut text = format!("Why this answer ({}):\n", attribution.method.says());
     if let Some(stopped) = attribution.stopped_after() {
         let _ = writeln!(text, "  {stopped}");
@@ -148,7 +146,7 @@ pub(super) fn bars(attribution: &Attribution, cited: &[usize]) -> String {
     }
     let hidden = if attribution.method.drops() == Some(How::Preview) { " when hidden" } else { "" };
     for cluster in &attribution.clusters {
-        text.push_str(&bar(cluster, cited, hidden));
+        text.push_str(&bar(cluster, &cited, hidden));
     }
     text
 }

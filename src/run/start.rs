@@ -17,7 +17,7 @@ use crate::history::{HistoryError, TurnSettings};
 use crate::index::{Index, IndexError, OnProgress};
 use crate::inference::{
     Catalog, CatalogModel, DeviceChoice, Embed, EncoderIdentity, GeneratorChoice, GeneratorSettings, InferenceError,
-    LlamaGenerator, ModelFolders, ModelRole, Rerank, load_embedder, load_reranker,
+    LlamaGenerator, ModelFolders, ModelRole, Rerank, Writing, load_embedder, load_reranker,
 };
 use crate::launch::Stay;
 use crate::retrieval::RetrievalError;
@@ -73,12 +73,12 @@ impl Start {
         Ok(Some(load_reranker(self.catalog.model(id)?, &self.folders(), self.device, cancel)?))
     }
 
-    /// A generator, loaded as the configuration says.
+    /// A generator, loaded as the configuration says but for [`Writing`]: what is compared is written exactly.
     pub(super) fn generator(&self, model: &CatalogModel, cancel: &CancelToken) -> Result<LlamaGenerator, Failure> {
         let path = self.folders().find(model, model.weights()?, cancel)?;
         let stop = cancel.clone();
         let go_on = move |_| if stop.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-        Ok(LlamaGenerator::load(&model.id, &path, &self.generator_settings(), Box::new(go_on))?)
+        Ok(LlamaGenerator::load(&model.id, &path, &self.exact_settings(), Box::new(go_on))?)
     }
 
     /// Id of the generator that answers where no domain says otherwise.
@@ -187,7 +187,12 @@ impl Start {
         }
     }
 
-    /// How the generator is loaded.
+    /// How the generator is loaded where answers are compared.
+    pub(super) fn exact_settings(&self) -> GeneratorSettings {
+        GeneratorSettings { writing: Writing::Exact, ..self.generator_settings() }
+    }
+
+    /// How the generator is loaded for questions.
     pub(super) fn generator_settings(&self) -> GeneratorSettings {
         self.config.generation.generator(self.profile.profile.context_tokens, self.device)
     }

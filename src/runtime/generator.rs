@@ -24,7 +24,7 @@ use crate::attribution::{
 };
 use crate::base::{CancelToken, DomainName, Language};
 use crate::history::TurnSettings;
-use crate::inference::{Completion, Generate as _, GeneratorChoice, InferenceError, LlamaGenerator};
+use crate::inference::{Completion, Generate as _, GeneratorChoice, InferenceError, LlamaGenerator, Writing};
 use crate::prompt::PastTurn;
 use crate::retrieval::{Hit, Reranking};
 
@@ -125,7 +125,7 @@ struct Generator {
     model: Option<LlamaGenerator>,
     /// What was translated in this run of the program. Over runs the traces keep it.
     translations: HashMap<Translated, String>,
-    /// The turns that were answered by the model as it is loaded.
+    /// The turns whose answers the model as it is loaded gives again, word for word.
     answered: HashSet<TurnKey>,
     /// What tells how alike sources are, and answers.
     comparer: Comparer,
@@ -407,21 +407,27 @@ impl Generator {
             max_tokens: asked.settings.prompt.answer_tokens,
             present: &present,
         };
-        let (events, turn) = (self.events.clone(), work.turn);
+        let (events, turn, mut any_told) = (self.events.clone(), work.turn, false);
         let mut tell = |done, total, clusters: &[Cluster]| {
+            any_told |= !clusters.is_empty();
             events.send(Event::AttributionAdvanced { turn, done, total, clusters: clusters.to_vec() });
         };
         let cancel = &work.cancel;
         let generator = self.load(&asked.settings.model, cancel)?;
-        Ok(match asked.method {
-            Method::Preview => attribution::preview(input, generator, cancel, &mut tell)?,
-            Method::Logprob => attribution::probability(input, Reading::Logprob, generator, cancel, &mut tell)?,
-            Method::Jsd => attribution::probability(input, Reading::Divergence, generator, cancel, &mut tell)?,
+        let attribution = match asked.method {
+            Method::Preview => attribution::preview(input, generator, cancel, &mut tell),
+            Method::Logprob => attribution::probability(input, Reading::Logprob, generator, cancel, &mut tell),
+            Method::Jsd => attribution::probability(input, Reading::Divergence, generator, cancel, &mut tell),
             Method::Counterfactual | Method::Similarity => {
                 let engines = Engines { generator, embedder: embedder.as_ref() };
-                attribution::explain(input, engines, cancel, &mut tell)?
+                attribution::explain(input, engines, cancel, &mut tell)
             }
-        })
+        };
+        // It tells of clusters on the way only where the model gives the stored answer again. Stopped here, it can go on.
+        if asked.method == Method::Counterfactual && any_told {
+            self.answered.insert(asked.of);
+        }
+        Ok(attribution?)
     }
 
     fn suggest(&mut self, work: &WorkGuard, answered: &Answered) -> Result<Event, Stop> {
@@ -458,7 +464,9 @@ impl Generator {
             &work.cancel,
             &mut tell,
         )?;
-        self.answered.insert(turn);
+        if self.engine.setup.generator.writing == Writing::Exact {
+            self.answered.insert(turn);
+        }
         Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })
     }
 }

@@ -4,9 +4,9 @@
 //! `cargo bench --bench engine -- [MODEL] [ROUNDS] [TOKENS]` compiles that program against the llama.cpp this build is
 //! linked to, then lets both work in turn with the same weights, threads and batch: MODEL is an id of the catalog or a
 //! GGUF file, TOKENS the length of the prompt, about. The program reads in the engine's small pieces, between which a
-//! cancellation is seen, and in whole batches. `cargo bench --bench engine -- settings [MODEL] [ROUNDS] [TOKENS]`
-//! compares the engine's own settings for state and attention instead, and `turns` the time to the first token of prompts
-//! of which a quarter, half and nine tenths were read before with the same prompts read from nothing.
+//! cancellation is seen, and in whole batches. With `quick` first the engine writes quickly. `settings` first compares the
+//! engine's own settings for state and attention instead, and `turns` the time to the first token of prompts of which a
+//! quarter, half and nine tenths were read before with the same prompts read from nothing.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -21,7 +21,7 @@ use std::time::SystemTime;
 use ragonite::base::CancelToken;
 use ragonite::inference::{
     Catalog, FlashAttention, Generate as _, GenerateEvent, GenerateRequest, GeneratorSettings, KvCache, LlamaGenerator,
-    ModelFolders, PromptPart, Sampling, Special, compute_threads,
+    ModelFolders, PromptPart, Sampling, Special, Writing, compute_threads,
 };
 
 const MODEL: &str = "qwen2.5-coder-1.5b-instruct";
@@ -48,9 +48,10 @@ fn main() -> Outcome<()> {
     let what = match given.first().map(String::as_str) {
         Some("settings") => What::Settings,
         Some("turns") => What::Turns,
-        _ => What::Bare,
+        Some("quick") => What::Bare(Writing::Quick),
+        _ => What::Bare(Writing::Exact),
     };
-    if what != What::Bare {
+    if what != What::Bare(Writing::Exact) {
         given.remove(0);
     }
     let mut numbers = given.iter().filter_map(|argument| argument.parse::<usize>().ok());
@@ -64,7 +65,7 @@ fn main() -> Outcome<()> {
         ..GeneratorSettings::default()
     };
     match what {
-        What::Bare => compare(&weights, &base, rounds, tokens),
+        What::Bare(writing) => compare(&weights, &GeneratorSettings { writing, ..base }, rounds, tokens),
         What::Settings => compare_settings(&weights, &base, rounds, tokens),
         What::Turns => compare_turns(&weights, &base, rounds, tokens),
     }
@@ -73,7 +74,7 @@ fn main() -> Outcome<()> {
 /// What is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
-    Bare,
+    Bare(Writing),
     Settings,
     Turns,
 }

@@ -826,6 +826,24 @@ fn a_stopped_explanation_and_another_answer_are_said() {
 }
 
 #[test]
+fn where_another_answer_is_explained_its_citations_count_and_the_conversation_says_so() {
+    let seen = |instead: Option<&str>| {
+        let mut stage = Stage::answered();
+        let instead = instead.map(str::to_owned);
+        let attribution = Box::new(Attribution { instead, ..attribution(Verdict::SomeDecide) });
+        stage.play([
+            Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
+            Event::AttributionFinished { turn: TurnKey(1), attribution },
+        ]);
+        stage.at(Pane::Why).frame((200, 50)).backend().to_string()
+    };
+    let (same, other) = (seen(None), seen(Some("Bob replaces it. [Source 4]")));
+    assert!(same.contains("cited and decisive") && !same.contains("This explains another answer"), "{same}");
+    assert!(!other.contains("cited and decisive") && other.contains("decisive but not cited"), "{other}");
+    assert!(other.contains("This explains another answer"), "{other}");
+}
+
+#[test]
 fn a_group_that_matters_is_told_as_one_with_the_way_to_tell_it_apart() {
     let mut stage = Stage::answered();
     let mut together = attribution(Verdict::SomeDecide);

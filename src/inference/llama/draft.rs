@@ -74,6 +74,11 @@ impl Draft {
         Self { tokens, readable, matched: 0, piece: Vec::new(), start: 0, place, rows, reach: FIRST_GUESSES }
     }
 
+    /// Whether nothing is known of the answer.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
     /// Takes note that `token` was chosen as the one at `at`.
     pub(super) fn compare(&mut self, at: usize, token: LlamaToken) {
         if self.matched == at && self.tokens.get(at) == Some(&token) {

@@ -370,8 +370,7 @@ impl Engine {
             // llama.cpp computes memories that lie side by side in one go, and any others one after the other, so that
             // each has fewer tokens than the call.
             let beside = |pair: &[Piece<'_>]| pair[0].sequence.0 + 1 == pair[1].sequence.0;
-            if call != Call::Sketching && !pieces.windows(2).all(beside) || (call == Call::Reading && pieces.len() > 1)
-            {
+            if call != Call::Single && !pieces.windows(2).all(beside) || (call == Call::Reading && pieces.len() > 1) {
                 return Err(EngineError::Scattered);
             }
             let even = self.rows.even(call, &lengths);

@@ -10,7 +10,7 @@
 //! 0.7. So only calls of one kind count: an answer's tokens are read by calls of the kind that reads prompts, or,
 //! where flash attention is wanted, by another kind that all answers have in common.
 //! Where such a call takes much longer than one of a single token, single tokens are written first (`sketch`) and read
-//! again together.
+//! again together; or they count as they are, where a setting says so (`Writing::Quick`).
 
 use llama_cpp_2::token::LlamaToken;
 
@@ -29,8 +29,9 @@ pub(super) enum Call {
     /// It reads the last token of a prompt and those of an answer; where both kinds may be one call, those of other
     /// prompts too.
     Writing,
-    /// It writes tokens that are read again by a call that counts.
-    Sketching,
+    /// It writes single tokens: those of a sketch, which are read again by a call that counts, or, where an answer need not
+    /// be exact, those of the answer.
+    Single,
 }
 
 /// How many tokens a call of a kind has.
@@ -153,7 +154,7 @@ impl Rows {
         match call {
             Call::Reading => self.reading,
             Call::Writing => self.writing,
-            Call::Sketching => Size::ANY,
+            Call::Single => Size::ANY,
         }
     }
 
@@ -270,10 +271,7 @@ mod tests {
     fn pieces_of_several_memories_become_equally_long() {
         let even = |call, lengths: &[usize]| Rows::TILES.even(call, lengths);
         assert_eq!([even(Call::Reading, &[1]), even(Call::Reading, &[65]), even(Call::Writing, &[1; 3])], [8, 72, 8]);
-        assert_eq!(
-            [even(Call::Writing, &[1; 8]), even(Call::Writing, &[5, 7]), even(Call::Sketching, &[1])],
-            [2, 8, 1]
-        );
+        assert_eq!([even(Call::Writing, &[1; 8]), even(Call::Writing, &[5, 7]), even(Call::Single, &[1])], [2, 8, 1]);
         let judged = |pieces| Rows::TILES.judged_each(pieces, 128);
         assert_eq!([judged(1), judged(2), judged(3)], [128, 64, 40]);
     }
@@ -289,7 +287,7 @@ mod tests {
         fn calls_and_wanted_logits_come_in_multiples_and_nobody_loses_a_place(
             wants in proptest::collection::vec(any::<bool>(), 1..70),
             rows_of in prop::sample::select(vec![Rows::GPU, Rows::FOURS, Rows::TILES, Rows::WIDE_TILES]),
-            call in prop::sample::select(vec![Call::Reading, Call::Writing, Call::Sketching]),
+            call in prop::sample::select(vec![Call::Reading, Call::Writing, Call::Single]),
         ) {
             let row = |(position, wants_logits): (usize, &bool)| Row {
                 token: LlamaToken::new(7),

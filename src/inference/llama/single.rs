@@ -9,13 +9,13 @@ use std::time::Instant;
 
 use llama_cpp_2::token::LlamaToken;
 
-use super::LlamaGenerator;
 use super::choice::Choice;
-use super::draft::Draft;
+use super::draft::{Draft, readable};
 use super::engine::Logits;
 use super::rows::Call;
 use super::sketch::Sketch;
 use super::stream::TextStream;
+use super::{LlamaGenerator, Writing};
 use crate::base::CancelToken;
 use crate::inference::{Finish, GenerateEvent, GenerateRequest, InferenceError};
 
@@ -44,7 +44,7 @@ impl LlamaGenerator {
         let mut first_token_at = None;
         let prompt = self.slots.current().len();
         let finish = loop {
-            if tokens.len() >= request.max_tokens {
+            if request.max_tokens == 0 {
                 break Finish::Length;
             }
             cancel.check()?;
@@ -59,11 +59,12 @@ impl LlamaGenerator {
             if stopped {
                 break Finish::Stop;
             }
-            if prompt + tokens.len() > self.identity.context_tokens {
+            // Of the last token nothing is wanted, so it is not read.
+            let left = request.max_tokens - tokens.len();
+            if left == 0 || prompt + tokens.len() > self.identity.context_tokens {
                 break Finish::Length;
             }
-            let at = tokens.len() - 1;
-            self.advance((&tokens, prompt), request.max_tokens - at, &mut draft, &choice)?;
+            self.advance((&tokens, prompt), left + 1, &mut draft, &choice)?;
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
         let (drafted, narrowest) = (draft.matched, choice.narrowest);
@@ -92,15 +93,21 @@ impl LlamaGenerator {
         let before = self.slots.current();
         let room = wanted.min(self.identity.context_tokens - before.len());
         let mut piece = draft.next_piece((at, token), before, room, &self.engine).to_vec();
+        let mut call = Call::Writing;
         if piece.len() == 1 && !self.engine.rows().mixes {
             let place = (self.slots.sequence(), before.len());
             let rooms = (room, self.engine.rows().most_drafted);
             let mut sketch = Sketch::new(place, (said, token), vec![before], choice.clone(), rooms);
-            let sketched = self.engine.sketch(std::slice::from_mut(&mut sketch));
-            piece = sketch.piece;
-            sketched.map_err(|source| self.lost("generating", source))?;
+            if self.writing == Writing::Quick && draft.is_empty() {
+                piece = sketch.repeated(|tokens| readable(tokens, &self.engine));
+                call = if piece.len() == 1 { Call::Single } else { Call::Writing };
+            } else {
+                let sketched = self.engine.sketch(std::slice::from_mut(&mut sketch));
+                piece = sketch.piece;
+                sketched.map_err(|source| self.lost("generating", source))?;
+            }
             draft.read_instead(&piece);
         }
-        self.decode(Call::Writing, &piece, Logits::From(0), "generating")
+        self.decode(call, &piece, Logits::From(0), "generating")
     }
 }

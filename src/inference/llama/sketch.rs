@@ -88,6 +88,14 @@ impl<'a> Sketch<'a> {
         }
     }
 
+    /// The last certain token and, where it surely repeats a text, what follows it there; without a word of its own.
+    pub(super) fn repeated(mut self, readable: impl Fn(&[LlamaToken]) -> usize) -> Vec<LlamaToken> {
+        if self.followed().is_some_and(|(_, in_common)| in_common >= LONG_IN_COMMON) {
+            self.repeat(readable);
+        }
+        self.piece
+    }
+
     /// What followed the last tokens where they were said before, and how many in a row they have in common there: most
     /// of all places, in the likeliest text of those where they have as many.
     fn followed(&self) -> Option<(&'a [LlamaToken], usize)> {
@@ -133,7 +141,7 @@ impl Engine {
                 Piece { sequence, tokens, position, logits: Logits::From(0) }
             };
             let pieces: Vec<Piece<'_>> = going.iter().map(piece).collect();
-            self.decode_pieces(Call::Sketching, &pieces)?;
+            self.decode_pieces(Call::Single, &pieces)?;
             for (place, at) in going.into_iter().enumerate() {
                 let token = sketches[at].choice.next(self, place);
                 sketches[at].add(token, |tokens| readable(tokens, self));
@@ -211,6 +219,14 @@ mod tests {
             sketch.add(text[said + 1], small);
             assert_eq!(sketch.piece, text[said..said + read]);
         }
+    }
+
+    #[test]
+    fn without_words_of_its_own_it_is_what_surely_follows() {
+        let text: Vec<LlamaToken> = (1..40).map(LlamaToken::new).collect();
+        let repeated = |said: usize| sketch((&text[..said], text[said].0), &[&text], 30).repeated(<[LlamaToken]>::len);
+        assert_eq!(repeated(LONG_IN_COMMON - 2), text[LONG_IN_COMMON - 2..LONG_IN_COMMON - 1]);
+        assert_eq!(repeated(LONG_IN_COMMON - 1), text[LONG_IN_COMMON - 1..]);
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl Engine {
         }
         let (sequence, tokens) = (Sequence::TRIAL, [LlamaToken::new(0)]);
         let piece = Piece { sequence, tokens: &tokens, position: held, logits: Logits::None };
-        self.decode_pieces(Call::Sketching, &[piece])?;
+        self.decode_pieces(Call::Single, &[piece])?;
         if self.forget_from(sequence, held) { Ok(()) } else { Err(EngineError::Unforgetting.into()) }
     }
 

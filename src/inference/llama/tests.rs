@@ -329,6 +329,32 @@ fn a_draft_changes_the_work_and_not_the_answer() {
 }
 
 #[test]
+fn an_answer_that_is_written_quickly_leaves_nothing_behind_and_a_draft_is_checked_exactly() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(path) = weights() else { return };
+    let load = |writing| {
+        let settings = GeneratorSettings { context_tokens: 512, writing, ..GeneratorSettings::default() };
+        LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap()
+    };
+    let (mut quick, mut exact) = (load(Writing::Quick), load(Writing::Exact));
+    let numbers: Vec<String> = (1..40).map(|number| number.to_string()).collect();
+    let repeating = format!("Say this again, and nothing else: {}", numbers.join(", "));
+    for question in ["Name three fruits.", "Why is the sky blue?", &repeating] {
+        let request = ask(question, 48);
+        let written = answer(&mut quick, &request);
+        assert!(!written.tokens.is_empty() && written.drafted_tokens == 0, "{written:?}");
+        assert_same(&answer(&mut quick, &request), &written, "again");
+        assert_same(&answer(&mut load(Writing::Quick), &request), &written, "from nothing");
+        // Guesses that are wrong from the first word on, so that the answer is written by itself.
+        let wrong = GenerateRequest { draft: vec![written.tokens[0] + 1], ..request.clone() };
+        let counted = answer(&mut exact, &request);
+        assert_same(&answer(&mut quick, &wrong), &counted, "exactly");
+        let drafted = answer(&mut quick, &GenerateRequest { draft: written.tokens, ..request });
+        assert_same(&drafted, &counted, "what was written quickly is a draft like another");
+    }
+}
+
+#[test]
 fn a_draft_of_a_sampled_answer_holds_for_its_seed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut generator) = load(256) else { return };

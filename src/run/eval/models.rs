@@ -21,7 +21,7 @@ pub(super) fn generator(start: &Start, id: &str, cancel: &CancelToken) -> Result
     let model = generator_of(start, id)?;
     let loaded = start.generator(model, cancel)?;
     let context_tokens = loaded.identity().context_tokens;
-    let fingerprint = fingerprint(&model.weights()?.sha256, context_tokens, &start.generator_settings());
+    let fingerprint = fingerprint(&model.weights()?.sha256, context_tokens, &start.exact_settings());
     let cache = Cache::open(&start.paths.results().join(format!("completions-{}.jsonl", model.id)))?;
     Ok(Remembering::new(Box::new(loaded), &fingerprint, cache))
 }

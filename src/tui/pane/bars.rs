@@ -59,6 +59,9 @@ pub(super) fn in_short(
     let mut lines = Vec::new();
     if let Some(attribution) = attribution.filter(|_| running.is_none()) {
         lines.extend(result(attribution, &keys.explain, look));
+        if attribution.instead.is_some() {
+            lines.extend(paragraphs(look.words.explains_another(), look.theme.warn, look.width, &Indent::default()));
+        }
     }
     let clusters = running.or(attribution.map(|attribution| attribution.clusters.as_slice())).unwrap_or_default();
     if clusters.iter().any(|cluster| cluster.share.is_some()) {

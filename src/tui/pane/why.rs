@@ -139,6 +139,7 @@ fn clusters(
     let is_decided = finished.is_some_and(|attribution| attribution.decisive);
     let instead = finished.and_then(|attribution| attribution.instead.as_deref());
     let original = instead.unwrap_or_else(|| turn.answer().map_or(turn.text(), Answer::own_text));
+    let cited = turn.answer().map(|answer| answer.cited_by(instead)).unwrap_or_default();
     let strongest = clusters.iter().map(|cluster| cluster.contribution).fold(0.0, f64::max);
     let cells = Cells::of(clusters.iter().map(|cluster| cluster.hits.as_slice()), look);
     for (at, cluster) in clusters.iter().enumerate() {
@@ -147,7 +148,7 @@ fn clusters(
         // What is known on the way was found in several ways, whose numbers say nothing beside each other.
         let role = finished.map_or(Role::Open, |_| Role::of(cluster.how, (cluster.contribution, strongest), share));
         parts.push(at, share_line((cluster.share, &cluster.hits), (Fold::from(open), cells), look));
-        parts.extend(at, detail_lines(turn, (cluster, role), look));
+        parts.extend(at, detail_lines((cluster, role), &cited, look));
         if open {
             parts.extend(at, opened((turn, original), cluster, look));
         }
@@ -155,10 +156,9 @@ fn clusters(
 }
 
 /// The sources of a cluster in words.
-fn detail_lines(turn: &Turn, (cluster, role): (&Cluster, Role), look: &Look<'_>) -> Vec<Line<'static>> {
+fn detail_lines((cluster, role): (&Cluster, Role), cited: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
-    let named = turn.answer().map_or(&[][..], |answer| &answer.citations);
-    let cited = role.beside((&cluster.hits, named), words);
+    let cited = role.beside((&cluster.hits, cited), words);
     let three = words.decimal(cluster.contribution, 3);
     let value = match cluster.how {
         How::Similarity => words.cosine(&three),

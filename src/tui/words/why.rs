@@ -62,6 +62,9 @@ texts! { WHY
     answers_otherwise =
         "! From the same prompt the model answers otherwise now. What is explained is this answer:",
         "! Auf denselben Prompt antwortet das Modell jetzt anders. Erklärt wird diese Antwort:";
+    explains_another =
+        "! This explains another answer, which the model gives now.",
+        "! Das erklärt eine andere Antwort, die das Modell jetzt gibt.";
     stopped_after(done: usize, total: usize, key: &str) =
         "Stopped after {done} of {total} clusters. Shares among these only. {key} goes on.",
         "Angehalten nach {done} von {total} Clustern. Anteile nur unter diesen. {key} setzt fort.";
