@@ -841,6 +841,8 @@ fn where_another_answer_is_explained_its_citations_count_and_the_conversation_sa
     assert!(same.contains("cited and decisive") && !same.contains("This explains another answer"), "{same}");
     assert!(!other.contains("cited and decisive") && other.contains("decisive but not cited"), "{other}");
     assert!(other.contains("This explains another answer"), "{other}");
+    let hint = "what each sentence rests on";
+    assert!(same.contains(hint) && !other.contains(hint), "{other}");
 }
 
 #[test]

@@ -16,12 +16,16 @@ use crate::tui::screen::ScreenState;
 use crate::tui::text::{Indent, paragraphs};
 use crate::tui::words::Noun;
 
-/// Says how a sentence is chosen.
+/// Says how a sentence is chosen, where one can be.
 pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
     let sentences = turn.sentences();
     let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
     if sentences.is_empty() {
+        // Those of an answer that took the place of the stored one cannot be read again.
+        if turn.record.trace.attribution.as_ref().is_some_and(|shown| shown.instead.is_some()) {
+            return Vec::new();
+        }
         let text = words.sentence_hint(&key(Action::NextSentence));
         return paragraphs(&text, look.theme.dim, look.width, &Indent::default());
     }
