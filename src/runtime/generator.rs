@@ -24,7 +24,7 @@ use crate::attribution::{
 };
 use crate::base::{CancelToken, DomainName, Language};
 use crate::history::TurnSettings;
-use crate::inference::{Completion, Generate as _, GeneratorChoice, InferenceError, LlamaGenerator, Writing};
+use crate::inference::{Completion, Generate as _, GeneratorChoice, InferenceError, LlamaGenerator};
 use crate::prompt::PastTurn;
 use crate::retrieval::{Hit, Reranking};
 
@@ -464,7 +464,7 @@ impl Generator {
             &work.cancel,
             &mut tell,
         )?;
-        if self.engine.setup.generator.writing == Writing::Exact {
+        if self.model.as_ref().is_some_and(LlamaGenerator::is_exact) {
             self.answered.insert(turn);
         }
         Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })

@@ -109,8 +109,8 @@ pub enum Writing {
     /// computed beside it, and so are answers without some of its sources.
     #[default]
     Exact,
-    /// Tokens count as they are written, in a tenth to a third less time. Read again, as an explanation does first, the
-    /// answer may come out otherwise. An answer with a draft is written exactly.
+    /// Tokens count as they are written, which takes less time. Read again, as an explanation does first, the answer may
+    /// come out otherwise. An answer with a draft is written exactly.
     Quick,
 }
 
@@ -225,6 +225,13 @@ impl LlamaGenerator {
     ) -> Result<Option<Placement>, InferenceError> {
         Placed::of(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings)
             .map(|placed| placed.placement)
+    }
+
+    /// Whether its answers are those that it gives to the same prompts with a draft: always, but where they are written
+    /// quickly with calls that round otherwise ([`Writing::Quick`]).
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.writing == Writing::Exact || self.engine.rows().mixes
     }
 
     /// What of the model is on GPUs.

@@ -44,9 +44,11 @@ impl LlamaGenerator {
         let mut first_token_at = None;
         let prompt = self.slots.current().len();
         let finish = loop {
-            if request.max_tokens == 0 {
+            let left = request.max_tokens - tokens.len();
+            if left == 0 || prompt + tokens.len() > self.identity.context_tokens {
                 break Finish::Length;
             }
+            self.advance((&tokens, prompt), left.saturating_add(1), &mut draft, &choice)?;
             cancel.check()?;
             let token = choice.next(&self.engine, draft.place);
             first_token_at.get_or_insert_with(Instant::now);
@@ -59,12 +61,6 @@ impl LlamaGenerator {
             if stopped {
                 break Finish::Stop;
             }
-            // Of the last token nothing is wanted, so it is not read.
-            let left = request.max_tokens - tokens.len();
-            if left == 0 || prompt + tokens.len() > self.identity.context_tokens {
-                break Finish::Length;
-            }
-            self.advance((&tokens, prompt), left + 1, &mut draft, &choice)?;
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
         let (drafted, narrowest) = (draft.matched, choice.narrowest);
@@ -72,8 +68,8 @@ impl LlamaGenerator {
     }
 
     /// Takes the last of these tokens, which were said after `prompt` tokens, into the state, where a guess has not
-    /// brought it there yet. Then the logits of `draft.place` choose the next one. `wanted` is how many tokens of the
-    /// answer may come from this one on.
+    /// brought it there yet. Then the logits of `draft.place` choose the next one, as those of the prompt do where nothing
+    /// was said. `wanted` is how many tokens of the answer may come from this one on.
     fn advance(
         &mut self,
         (tokens, prompt): (&[LlamaToken], usize),

@@ -337,6 +337,7 @@ fn an_answer_that_is_written_quickly_leaves_nothing_behind_and_a_draft_is_checke
         LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap()
     };
     let (mut quick, mut exact) = (load(Writing::Quick), load(Writing::Exact));
+    assert_eq!((quick.is_exact(), exact.is_exact()), (quick.engine.rows().mixes, true));
     let numbers: Vec<String> = (1..40).map(|number| number.to_string()).collect();
     let repeating = format!("Say this again, and nothing else: {}", numbers.join(", "));
     for question in ["Name three fruits.", "Why is the sky blue?", &repeating] {
