@@ -53,8 +53,9 @@ pub struct EvalCommon {
     pub how: EvalSettings,
     /// Compare the choices of one setting side by side, each with a test over conversations against the configured one:
     /// context, linearizer or index (the documents are embedded anew for each choice), kinds, mode, fusion, k, rerank (of
-    /// a profile that has a reranker), completion or translation (which ask the generator), or order of the sources (of
-    /// answers and attribution alone). k is the number of hits, of answers and attribution that of the sources
+    /// a profile that has a reranker), completion or translation (which ask the generator), or, of answers and
+    /// attribution alone, order of the sources or neighbours (the text around them once or with each). k is the number of
+    /// hits, of answers and attribution that of the sources
     #[arg(long, value_name = "SETTING", value_parser = word::<Ablation>)]
     pub ablate: Option<Ablation>,
     /// Also write all tables, settings and models, and how to run it again, to a Markdown file

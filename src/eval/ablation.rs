@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CONTEXTS, Completion};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind, Linearizer, TableEvidence};
-use crate::prompt::SourceOrder;
+use crate::prompt::{Neighbours, SourceOrder};
 use crate::retrieval::{Fusion, Mode, Reranking, RetrievalSettings, Translate};
 
 /// Everything that may differ between two runs over the same questions.
@@ -24,6 +24,8 @@ pub struct Variation {
     pub completion: Completion,
     /// In which order sources stand in the prompt.
     pub order: SourceOrder,
+    /// How often the text around them stands there.
+    pub neighbours: Neighbours,
 }
 
 /// One of the runs that are compared.
@@ -70,6 +72,8 @@ pub enum Ablation {
     K,
     /// The best source of the prompt last or first.
     Order,
+    /// Text around several sources once or with each.
+    Neighbours,
 }
 
 type Change = fn(&mut Variation);
@@ -95,6 +99,7 @@ impl Ablation {
             Self::Translation => "translation",
             Self::K => "k",
             Self::Order => "order",
+            Self::Neighbours => "neighbours",
         }
     }
 
@@ -157,6 +162,10 @@ impl Ablation {
                 ("best-last", |v| v.order = SourceOrder::BestLast),
                 ("best-first", |v| v.order = SourceOrder::BestFirst),
             ],
+            Self::Neighbours => vec![
+                ("once", |v| v.neighbours = Neighbours::Once),
+                ("each", |v| v.neighbours = Neighbours::Each),
+            ],
         }
     }
 
@@ -190,7 +199,7 @@ impl Ablation {
 mod tests {
     use super::*;
 
-    const ALL: [Ablation; 11] = [
+    const ALL: [Ablation; 12] = [
         Ablation::Context,
         Ablation::Linearizer,
         Ablation::Index,
@@ -202,6 +211,7 @@ mod tests {
         Ablation::Translation,
         Ablation::K,
         Ablation::Order,
+        Ablation::Neighbours,
     ];
 
     fn configured() -> Variation {
@@ -212,6 +222,7 @@ mod tests {
             rerank: Reranking::On,
             completion: Completion::Human,
             order: SourceOrder::LongestFirst,
+            neighbours: Neighbours::Once,
         }
     }
 

@@ -346,11 +346,11 @@ impl Scored for Asked {
 }
 
 impl Scored for ScoredAnswer {
-    /// Ratings are compared over the questions that were judged in both. The order of the sources changes no search: there
-    /// it is what the answers say that is tested, and a small judge does not decide.
+    /// Ratings are compared over the questions that were judged in both. The order of the sources and the text around them
+    /// change no search: there it is what the answers say that is tested, and a small judge does not decide.
     fn tested(setting: Ablation, _: &[Self]) -> Tested {
         match setting {
-            Ablation::Order => Tested {
+            Ablation::Order | Ablation::Neighbours => Tested {
                 deciding: &[Name::GoldContained, Name::TokenF1],
                 beside: &[
                     Name::AnswerRelevance,

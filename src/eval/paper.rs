@@ -225,13 +225,13 @@ impl Setting {
             Ablation::Completion => Some(Self::Completion),
             Ablation::Translation => Some(Self::Translation),
             Ablation::K => Some(Self::K),
-            Ablation::Order => None,
+            Ablation::Order | Ablation::Neighbours => None,
         }
     }
 
     /// How the value of a run stands to the paper's.
     fn of(self, variation: &Variation) -> Value {
-        let Variation { context, evidence, retrieval, rerank, completion, order: _ } = variation;
+        let Variation { context, evidence, retrieval, rerank, completion, order: _, neighbours: _ } = variation;
         let same = |is_same: bool| if is_same { Value::Same } else { Value::Unknown };
         let choice = |p_at_1, relevance| Value::Run(PaperRun::Choice(Choice(p_at_1, relevance)));
         match self {

@@ -8,7 +8,7 @@ use crate::base::{CancelToken, Language};
 use crate::evidence::{ContextParts, EvidenceSettings, Kind};
 use crate::index::Index;
 use crate::inference::Embed;
-use crate::prompt::SourceOrder;
+use crate::prompt::{Neighbours, SourceOrder};
 use crate::retrieval::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
 
 /// An English question at a place in its conversation.
@@ -43,6 +43,7 @@ pub(super) fn as_in_paper() -> Variation {
         rerank: Reranking::On,
         completion: Completion::Model,
         order: SourceOrder::LongestFirst,
+        neighbours: Neighbours::Once,
     }
 }
 

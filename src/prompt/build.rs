@@ -10,9 +10,10 @@
 use std::cmp::Reverse;
 
 use super::chat::{self, ChatPiece};
+use super::neighbours::said_once;
 use super::shorten::shorten;
 use super::wording::{self, Task};
-use super::{Cut, CutHow, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
+use super::{Cut, CutHow, Neighbours, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
 use crate::base::Language;
 use crate::inference::{Generate, PromptPart, Special};
 use crate::retrieval::{Hit, Version, Wanted};
@@ -73,7 +74,8 @@ impl AnswerPrompt<'_> {
         let mut frame = Frame::new(generator, &system, &question, self.settings.answer_tokens)?;
         let history = frame.history(&task, self.past, self.settings)?;
         let budget = frame.room.min(self.settings.evidence_tokens);
-        let evidences = Evidences { generator, budget, share: share(budget, self.settings.share_cap) };
+        let share = share(budget, self.settings.share_cap);
+        let evidences = Evidences { generator, budget, share, neighbours: self.settings.neighbours };
         let (sources, cut) = evidences.choose(self.hits)?;
         let user = self.settings.order.of(sources).into_iter().chain(history);
         let stop = std::iter::once(STOP).chain(FORMS).map(str::to_owned).collect();
@@ -194,6 +196,7 @@ struct Evidences<'a> {
     budget: usize,
     /// Most tokens of one evidence.
     share: usize,
+    neighbours: Neighbours,
 }
 
 impl Evidences<'_> {
@@ -201,44 +204,61 @@ impl Evidences<'_> {
     fn choose(&self, hits: &[Hit]) -> Result<(Vec<Segment>, Vec<Cut>), PromptError> {
         let mut ranked: Vec<&Hit> = hits.iter().collect();
         ranked.sort_by_key(|hit| hit.rank);
+        let mut whole: Vec<usize> = match self.neighbours {
+            Neighbours::Once => ranked.iter().filter(|hit| !is_replaced(hit, &ranked)).map(|hit| hit.rank).collect(),
+            Neighbours::Each => Vec::new(),
+        };
+        loop {
+            let texts = said_once(&ranked, |hit| whole.contains(&hit.rank));
+            let (sources, cut) = self.fit(&ranked, &texts)?;
+            let before = whole.len();
+            whole.retain(|rank| cut.iter().all(|cut| cut.rank != *rank || cut.how == CutHow::Neighbour));
+            // What a source would have said for others, and is cut itself, they say again.
+            if whole.len() == before {
+                return Ok((sources, cut));
+            }
+        }
+    }
+
+    /// The sources with these texts that fit, and what was cut.
+    fn fit(&self, ranked: &[&Hit], texts: &[String]) -> Result<(Vec<Segment>, Vec<Cut>), PromptError> {
         let (mut sources, mut cut) = (Vec::new(), Vec::new());
         let mut left = self.budget;
-        for hit in ranked {
-            let mark = mark(hit, hits);
-            let whole = self.source((hit, &mark), &hit.text)?;
+        for (hit, text) in ranked.iter().copied().zip(texts) {
+            let mark = mark(hit, ranked);
+            let whole = self.source((hit, &mark), text)?;
             let limit = left.min(self.share);
             let missing = |tokens: usize, how| Cut { rank: hit.rank, evidence: hit.evidence, tokens, how };
-            if is_replaced(hit, hits) {
+            if is_replaced(hit, ranked) {
                 cut.push(missing(whole.tokens, CutHow::Version));
                 continue;
             }
-            if whole.tokens <= limit {
-                left -= whole.tokens;
-                sources.push(whole);
+            let (wanted, cut_by_budget) = (whole.tokens, left < whole.tokens.min(self.share));
+            let fitted = if wanted <= limit { Some(whole) } else { self.shortened((hit, &mark), text, limit)? };
+            let Some(source) = fitted else {
+                cut.push(missing(wanted, CutHow::Dropped));
+                left = if cut_by_budget { 0 } else { left };
                 continue;
+            };
+            if source.tokens < wanted {
+                cut.push(missing(wanted - source.tokens, CutHow::Shortened));
             }
-            let cut_by_budget = left < whole.tokens.min(self.share);
-            match self.shortened((hit, &mark), limit)? {
-                Some(short) => {
-                    left -= short.tokens;
-                    cut.push(missing(whole.tokens.saturating_sub(short.tokens), CutHow::Shortened));
-                    sources.push(short);
-                }
-                None => cut.push(missing(whole.tokens, CutHow::Dropped)),
+            if *text != hit.text {
+                let with_all = self.source((hit, &mark), &hit.text)?.tokens;
+                cut.push(missing(with_all.saturating_sub(wanted), CutHow::Neighbour));
             }
-            if cut_by_budget {
-                // A lower rank never stands in the prompt where a higher one was cut for lack of room.
-                left = 0;
-            }
+            // A lower rank never stands in the prompt where a higher one was cut for lack of room.
+            left = if cut_by_budget { 0 } else { left - source.tokens };
+            sources.push(source);
         }
         Ok((sources, cut))
     }
 
-    fn shortened(&self, source: (&Hit, &str), limit: usize) -> Result<Option<Segment>, PromptError> {
+    fn shortened(&self, source: (&Hit, &str), text: &str, limit: usize) -> Result<Option<Segment>, PromptError> {
         if limit < LEAST_TOKENS {
             return Ok(None);
         }
-        let text = shorten(&source.0.text, |text| Ok::<_, PromptError>(self.source(source, text)?.tokens <= limit))?;
+        let text = shorten(text, |text| Ok::<_, PromptError>(self.source(source, text)?.tokens <= limit))?;
         text.map(|text| self.source(source, &text)).transpose()
     }
 
@@ -250,7 +270,7 @@ impl Evidences<'_> {
 
 /// Whether a better source is the version of the same page that the question is about. A small model given both answers
 /// from either.
-fn is_replaced(hit: &Hit, hits: &[Hit]) -> bool {
+fn is_replaced(hit: &Hit, hits: &[&Hit]) -> bool {
     let Some(version) = hit.version.filter(|version| version.wanted == Wanted::No) else { return false };
     let of_page = |other: &Version| other.newest == version.newest && other.wanted == Wanted::Yes;
     hits.iter().any(|other| other.rank < hit.rank && other.version.as_ref().is_some_and(of_page))
@@ -258,13 +278,13 @@ fn is_replaced(hit: &Hit, hits: &[Hit]) -> bool {
 
 /// What tells sources of one page apart: which version one is from, and its date. Pages with the same title in the same
 /// space have their date alone: whatever their texts say, the later one may hold where they differ. Empty for all others.
-fn mark(hit: &Hit, hits: &[Hit]) -> String {
+fn mark(hit: &Hit, hits: &[&Hit]) -> String {
     let is_namesake =
         |other: &Hit| other.document != hit.document && other.title == hit.title && other.space == hit.space;
     let date = || hit.date_shown().map(|date| date.chars().take(LONGEST_DATE).collect::<String>());
     match hit.version {
         Some(version) => version.age.says().to_owned() + &date().map(|date| format!(", {date}")).unwrap_or_default(),
-        None if hits.iter().any(is_namesake) => date().unwrap_or_default(),
+        None if hits.iter().copied().any(is_namesake) => date().unwrap_or_default(),
         None => String::new(),
     }
 }

@@ -52,6 +52,8 @@ pub enum CutHow {
     Shortened,
     /// It is not in the prompt: the version of its page that the question is about is.
     Version,
+    /// Its content is in the prompt as a whole; text before or after it stands in another source.
+    Neighbour,
 }
 
 /// An evidence that is not in the prompt as a whole.

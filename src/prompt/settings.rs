@@ -19,6 +19,17 @@ pub enum SourceOrder {
     BestFirst,
 }
 
+/// How often a prompt has the text before and after its sources that several of them share.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Neighbours {
+    /// Once: with the best of these sources, or where it is a source itself only there.
+    #[default]
+    Once,
+    /// With each of them, as in RAGonite, Sec. 4.
+    Each,
+}
+
 /// The language that answers have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -58,6 +69,8 @@ pub struct PromptSettings {
     pub share_cap: f64,
     /// In which order the evidences stand.
     pub order: SourceOrder,
+    /// How often the text around them stands there.
+    pub neighbours: Neighbours,
     /// In which language the answer is written.
     pub language: AnswerLanguage,
     /// Most earlier turns.
@@ -74,6 +87,7 @@ impl Default for PromptSettings {
             evidence_tokens: 2000,
             share_cap: 0.4,
             order: SourceOrder::LongestFirst,
+            neighbours: Neighbours::Once,
             language: AnswerLanguage::Auto,
             history_turns: 3,
             history_tokens: 400,

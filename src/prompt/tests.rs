@@ -52,7 +52,7 @@ impl Generate for WordCounter {
     }
 }
 
-fn hit(rank: usize, text: &str) -> Hit {
+pub(super) fn hit(rank: usize, text: &str) -> Hit {
     Hit {
         rank,
         evidence: EvidenceId(100 + i64::try_from(rank).unwrap()),
@@ -266,6 +266,36 @@ fn the_longest_sources_come_first_and_the_best_one_last() {
     assert_eq!(places(&prompt.without(&[3, 1])), [5, 4, 2]);
     assert_eq!(places(&answer_prompt(&generator, &hits[..1], &[], &settings)), [1]);
     assert!(places(&answer_prompt(&generator, &[], &[], &settings)).is_empty());
+}
+
+#[test]
+fn what_a_shortened_source_would_have_said_for_another_is_said_by_that_one() {
+    let generator = WordCounter::new(4096);
+    let around = "Every board was flashed from an empty state before the first test.";
+    let long = (1..60).map(|n| format!("Row {n} has a value")).collect::<Vec<_>>().join("\n");
+    let of = |rank, content: &str| {
+        let context = Context { before: around.to_owned(), ..Context::default() };
+        Hit { content: content.to_owned(), context, ..hit(rank, &format!("{around}\n{content}")) }
+    };
+    let hits = [of(1, &long), of(2, "Lund has the MB-7."), of(3, "Bergen has the MB-6.")];
+    let build = |neighbours, evidence_tokens| {
+        let settings = PromptSettings { neighbours, evidence_tokens, ..PromptSettings::default() };
+        answer_prompt(&generator, &hits, &[], &settings)
+    };
+    let said = |prompt: &Prompt| -> Vec<usize> {
+        let is_in = |rank: &usize| {
+            prompt.segments.iter().any(|s| s.part == Part::Evidence { rank: *rank } && s.text.contains(around))
+        };
+        prompt.sources().into_iter().filter(is_in).collect()
+    };
+    let told = |prompt: &Prompt| prompt.cut.iter().map(|cut| (cut.rank, cut.how)).collect::<Vec<_>>();
+    let roomy = build(Neighbours::Once, 2000);
+    assert_eq!((said(&roomy), told(&roomy)), (vec![1], vec![(2, CutHow::Neighbour), (3, CutHow::Neighbour)]));
+    assert_eq!(roomy.cut[0].tokens, around.split_whitespace().count());
+    let narrow = build(Neighbours::Once, 200);
+    assert_eq!((said(&narrow), told(&narrow)), (vec![1, 2], vec![(1, CutHow::Shortened), (3, CutHow::Neighbour)]));
+    let each = build(Neighbours::Each, 2000);
+    assert_eq!((said(&each), each.cut), (vec![1, 2, 3], Vec::new()));
 }
 
 #[test]

@@ -88,6 +88,7 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
             CutHow::Dropped => "is not in the prompt, it had no room",
             CutHow::Shortened => "was shortened to fit the prompt",
             CutHow::Version => "is not in the prompt, it is from another version of its page",
+            CutHow::Neighbour => continue,
         };
         let _ = writeln!(text, "   Source {} {fate}: {} tokens were left out", cut.rank, cut.tokens);
     }

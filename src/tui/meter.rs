@@ -43,6 +43,7 @@ pub(super) fn after(turn: &Turn, words: Words) -> Option<String> {
 }
 
 fn cut(cut: &[Cut], words: Words) -> String {
+    let cut: Vec<&Cut> = cut.iter().filter(|cut| cut.how != CutHow::Neighbour).collect();
     let of = |how: CutHow| cut.iter().filter(|cut| cut.how == how).map(|cut| cut.rank).collect::<Vec<_>>();
     let mut told = Vec::new();
     for how in [CutHow::Dropped, CutHow::Shortened, CutHow::Version] {

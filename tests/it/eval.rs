@@ -389,6 +389,7 @@ fn wrong_use_of_eval_ends_with_two() {
         (vec!["eval", "retrieval", "--domain", "x"], "--benchmark"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--linearizer", "sung"], "verbalized"),
         (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "order"], "changes no search"),
+        (vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "neighbours"], "answers --ablate neighbours"),
         (
             vec!["eval", "retrieval", "--benchmark", demo(), "--ablate", "order", "--completion", "model"],
             "changes no search",

@@ -134,8 +134,8 @@ impl<'a> Bench<'a> {
         evidence.tables = how.index.unwrap_or(evidence.tables);
         let rerank = how.rerank.unwrap_or(config.rerank);
         let rerank = if self.reranker.is_some() { rerank } else { Reranking::Off };
-        let order = config.prompt.order;
-        Variation { context, evidence, retrieval, rerank, completion: self.args.completion, order }
+        let (order, neighbours) = (config.prompt.order, config.prompt.neighbours);
+        Variation { context, evidence, retrieval, rerank, completion: self.args.completion, order, neighbours }
     }
 
     /// The runs: one, or one for each choice.
@@ -197,7 +197,7 @@ impl<'a> Bench<'a> {
 
     /// How answers are made with these choices, and as the program itself makes them in all else.
     pub(super) fn answering(&self, variation: &Variation) -> AnswerSettings {
-        let prompt = PromptSettings { order: variation.order, ..self.start.config.prompt.clone() };
+        let prompt = PromptSettings { order: variation.order, neighbours: variation.neighbours, ..self.start.config.prompt.clone() };
         AnswerSettings { sampling: self.start.config.generation.sampling(), prompt }
     }
 

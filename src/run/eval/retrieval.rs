@@ -23,10 +23,14 @@ use crate::runtime::{cancel_on_escape, cancel_on_interrupt};
 
 pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> Result<Exit, Failure> {
     let started = Instant::now();
-    if args.common.ablate == Some(Ablation::Order) {
+    if let Some(setting @ (Ablation::Order | Ablation::Neighbours)) = args.common.ablate {
+        let what = match setting {
+            Ablation::Neighbours => "how often the prompt has the text around its sources",
+            _ => "the order of sources in the prompt",
+        };
         return Err(Failure::usage(Problem {
-            what: "the order of sources in the prompt changes no search".to_owned(),
-            next: "Compare what becomes of the answers: ragonite eval answers --ablate order.".to_owned(),
+            what: format!("{what} changes no search"),
+            next: format!("Compare what becomes of the answers: ragonite eval answers --ablate {}.", setting.word()),
         }));
     }
     let cancel = CancelSource::default();

@@ -13,7 +13,7 @@ use super::table::{self, InTable, TableLook};
 use super::{say, say_below, side_block, side_block_of};
 use crate::app::{App, Phase, Turn};
 use crate::base::clean_line;
-use crate::prompt::CutHow;
+use crate::prompt::{Cut, CutHow};
 use crate::retrieval::{Age, Hit};
 use crate::tui::action::{Action, Place};
 use crate::tui::screen::{Pane, ScreenState};
@@ -289,7 +289,8 @@ fn origin_in(hit: &Hit, room: usize) -> String {
 fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Vec<Span<'static>> {
     let Some(answer) = turn.answer() else { return Vec::new() };
     let is_cited = answer.citations.contains(&hit.rank);
-    let cut = answer.prompt.cut.iter().find(|cut| cut.rank == hit.rank).map(|cut| cut.how);
+    let is_its_own = |cut: &&Cut| cut.rank == hit.rank && cut.how != CutHow::Neighbour;
+    let cut = answer.prompt.cut.iter().find(is_its_own).map(|cut| cut.how);
     let in_prompt = match cut {
         Some(CutHow::Dropped) => Some(Span::styled(words.cut_no_room(), theme.warn)),
         Some(CutHow::Shortened) => Some(Span::styled(words.cut_short(), theme.warn)),
@@ -297,7 +298,7 @@ fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Vec<Span<'st
         None if !is_cited && turn.is_answered() && !answer.prompt.sources().contains(&hit.rank) => {
             Some(Span::styled(words.not_in_prompt(), theme.dim))
         }
-        None => None,
+        Some(CutHow::Neighbour) | None => None,
     };
     let cited = is_cited.then(|| Span::styled(words.cited(), theme.citation));
     in_prompt.into_iter().chain(cited).collect()

@@ -80,7 +80,7 @@ texts! { STEPS
     best_last = ", best last", ", die beste zuletzt";
     longest_first = ", longest first, best last", ", die längste zuerst, die beste zuletzt";
     best_first = ", best first", ", die beste zuerst";
-    step_cut = "6 Cut to fit", "6 Gekürzt";
+    step_cut = "6 Left out", "6 Weggelassen";
     nothing = "nothing", "nichts";
     cut_row(source: &str, how: &str, tokens: &str) = "{source} {how}, {tokens}", "{source} {how}, {tokens}";
     segment_template = "chat template", "Chat-Vorlage";
@@ -195,6 +195,7 @@ impl Words {
             CutHow::Dropped => self.left_out(),
             CutHow::Shortened => self.shortened(),
             CutHow::Version => self.another_version(),
+            CutHow::Neighbour => self.without_neighbours(),
         }
     }
 
