@@ -8,6 +8,7 @@
 
 mod check;
 pub mod citation;
+mod elsewhere;
 mod error;
 mod figures;
 mod generate;

@@ -84,7 +84,7 @@ pub(super) fn with_sources(
 }
 
 /// What the answer says that the question does not, word by word.
-fn own_words(answer: &str, question: &str) -> Vec<String> {
+pub(super) fn own_words(answer: &str, question: &str) -> Vec<String> {
     let asked: HashSet<String> = parts(question).collect();
     let says_nothing = |word: &str| {
         let is_short = word.chars().count() < LEAST_LETTERS && !word.contains(|c: char| c.is_ascii_digit());
@@ -104,7 +104,7 @@ fn may_hold(source: &str, own: &[String], language: Language) -> bool {
 
 /// The text of a source in the prompt, without the numbers that the source and a row have in it: an answer that is a
 /// number rests on what the documents say.
-fn source(prompt: &Prompt, rank: usize) -> Option<String> {
+pub(super) fn source(prompt: &Prompt, rank: usize) -> Option<String> {
     let is_it = |part| part == Part::Evidence { rank };
     let text = prompt.segments.iter().find(|segment| is_it(segment.part)).map(|segment| segment.text.as_str())?;
     let (_label, text) = text.split_once(":\n").unwrap_or(("", text));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Miscited, Named, citation, figures};
+use super::{Miscited, Named, citation, elsewhere, figures};
 use crate::base::{Language, Millis};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
@@ -143,8 +143,18 @@ impl Answer {
         if self.answered { figures::miscited(&self.text, &self.prompt, &self.citations) } else { Vec::new() }
     }
 
-    /// What is to be known before the answer is relied on: figures that are not where it says, and sources that it was not
-    /// given.
+    /// Sources that say what the answer says, and that it does not cite, ascending; none where those that it cites have
+    /// some of its words, or where its figures tell it already.
+    #[must_use]
+    pub fn said_by_uncited(&self) -> Vec<usize> {
+        if !self.answered || !self.figures_miscited().is_empty() {
+            return Vec::new();
+        }
+        elsewhere::said_by(&self.text, &self.prompt, &self.citations, self.language)
+    }
+
+    /// What is to be known before the answer is relied on: figures and words that are not where it says, and sources that
+    /// it was not given.
     #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let list = |ranks: &[usize]| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
@@ -154,10 +164,16 @@ impl Answer {
             format!("{} ({sources} {})", one.figure, list(&one.sources))
         });
         let miscited: Vec<String> = miscited.collect();
+        let uncited = match self.said_by_uncited().as_slice() {
+            [] => None,
+            [one] => Some(format!("Said by Source {one}, which it does not cite")),
+            several => Some(format!("Said by Sources {}, which it does not cite", list(several))),
+        };
         let invalid = list(&self.invalid_citations);
         [
             (!nowhere.is_empty()).then(|| format!("In no source: {}", nowhere.join("; "))),
             (!miscited.is_empty()).then(|| format!("In no source that it cites: {}", miscited.join("; "))),
+            uncited,
             (!invalid.is_empty()).then(|| format!("Not a source: the answer names {invalid}, which it was not given")),
         ]
         .into_iter()

@@ -162,10 +162,9 @@ impl Ablation {
                 ("best-last", |v| v.order = SourceOrder::BestLast),
                 ("best-first", |v| v.order = SourceOrder::BestFirst),
             ],
-            Self::Neighbours => vec![
-                ("once", |v| v.neighbours = Neighbours::Once),
-                ("each", |v| v.neighbours = Neighbours::Each),
-            ],
+            Self::Neighbours => {
+                vec![("once", |v| v.neighbours = Neighbours::Once), ("each", |v| v.neighbours = Neighbours::Each)]
+            }
         }
     }
 

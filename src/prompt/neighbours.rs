@@ -102,9 +102,9 @@ mod tests {
             (ContextParts::ALL, content),
             (ContextParts::AFTER, after),
         ];
-        let shown = whole.iter().filter(|(part, text)| {
-            !text.is_empty() && (*part == ContextParts::ALL || parts.contains(*part))
-        });
+        let shown = whole
+            .iter()
+            .filter(|(part, text)| !text.is_empty() && (*part == ContextParts::ALL || parts.contains(*part)));
         let text = shown.map(|(_, text)| *text).collect::<Vec<_>>().join("\n");
         Hit { text, content: content.into(), context, ..hit(rank, "") }
     }

@@ -58,6 +58,8 @@ pub(super) struct AskJson<'a> {
     figures_in_no_source: Vec<String>,
     /// Figures of the answer that stand in none of the sources that it cites, but in others, which are named.
     figures_miscited: Vec<Miscited>,
+    /// Sources that say what the answer says, and that it does not cite.
+    said_by_uncited: Vec<usize>,
     /// The citations are those the model gave when it was asked for them behind its answer.
     citations_asked_for: bool,
     /// The answer ends where it had to end at the latest.
@@ -259,6 +261,7 @@ impl<'a> AskJson<'a> {
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
             figures_in_no_source: answer.map(Answer::figures_in_no_source).unwrap_or_default(),
             figures_miscited: answer.map(Answer::figures_miscited).unwrap_or_default(),
+            said_by_uncited: answer.map(Answer::said_by_uncited).unwrap_or_default(),
             citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
             answer_cut: answer.is_some_and(Answer::is_cut),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),

@@ -1070,6 +1070,15 @@ fn a_figure_that_stands_in_no_source_is_named() {
 }
 
 #[test]
+fn a_source_that_says_what_the_answer_says_is_named_where_another_is_cited() {
+    let mut stage = Stage::searched("Who replaces the modem?");
+    let said = "By its revision, power and board. [Source 2]";
+    stage.finish(TurnKey(1), Answer { citations: vec![2], ..answer(said, vec![]) });
+    let drawn = stage.frame((80, 24)).backend().to_string();
+    assert!(drawn.contains("! said by Source 4, which it does not cite"), "{drawn}");
+}
+
+#[test]
 fn a_figure_that_only_a_source_has_that_is_not_cited_is_named_with_it() {
     let mut stage = Stage::searched("Who replaces the modem?");
     stage.finish(TurnKey(1), Answer { citations: vec![2], ..answer("It is due on 2025-03-14. [Source 2]", vec![]) });

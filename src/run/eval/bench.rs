@@ -197,7 +197,11 @@ impl<'a> Bench<'a> {
 
     /// How answers are made with these choices, and as the program itself makes them in all else.
     pub(super) fn answering(&self, variation: &Variation) -> AnswerSettings {
-        let prompt = PromptSettings { order: variation.order, neighbours: variation.neighbours, ..self.start.config.prompt.clone() };
+        let prompt = PromptSettings {
+            order: variation.order,
+            neighbours: variation.neighbours,
+            ..self.start.config.prompt.clone()
+        };
         AnswerSettings { sampling: self.start.config.generation.sampling(), prompt }
     }
 

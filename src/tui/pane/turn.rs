@@ -180,6 +180,10 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
     if !miscited.is_empty() {
         lines.extend(wrap(&[Span::styled(words.miscited(&miscited), theme.warn)], width, &Indent::default()));
     }
+    let uncited = answer.map(Answer::said_by_uncited).unwrap_or_default();
+    if !uncited.is_empty() {
+        lines.extend(wrap(&[Span::styled(words.said_by(&uncited), theme.warn)], width, &Indent::default()));
+    }
     let invalid = answer.map_or(&[][..], |answer| &answer.invalid_citations);
     if !invalid.is_empty() {
         lines.push(Line::default());

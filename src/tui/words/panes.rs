@@ -39,6 +39,9 @@ texts! { PANES
         "! nach {tokens} abgeschnitten, länger darf eine Antwort nicht sein (Einstellungen: Antwortlänge)";
     one_absent(name: &str) = "! no document has {name}", "! {name} steht in keinem Dokument";
     several_absent(names: &str) = "! no document has any of {names}", "! in keinem Dokument stehen {names}";
+    one_says_it(source: &str) = "! said by {source}, which it does not cite", "! das sagt {source}, die sie nicht nennt";
+    several_say_it(sources: &str) =
+        "! said by {sources}, which it does not cite", "! das sagen {sources}, die sie nicht nennt";
     one_made_up(source: &str) =
         "! {source} was not among the sources it was given", "! {source} war nicht unter den vorgelegten Quellen";
     several_made_up(sources: &str) =
@@ -221,6 +224,12 @@ impl Words {
     pub(in crate::tui) fn miscited(self, figures: &[Miscited]) -> String {
         let figures = figures.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources)));
         self.in_no_cited_source(&figures.collect::<Vec<_>>().join("  "))
+    }
+
+    /// Sources that say what the answer says, and that it does not cite.
+    pub(in crate::tui) fn said_by(self, ranks: &[usize]) -> String {
+        let sources = self.sources(ranks);
+        if ranks.len() == 1 { self.one_says_it(&sources) } else { self.several_say_it(&sources) }
     }
 
     /// Sources that the answer names and was not given.
