@@ -161,6 +161,7 @@ impl Ablation {
                 ("longest-first", |v| v.order = SourceOrder::LongestFirst),
                 ("best-last", |v| v.order = SourceOrder::BestLast),
                 ("best-first", |v| v.order = SourceOrder::BestFirst),
+                ("best-then-longest", |v| v.order = SourceOrder::BestThenLongest),
             ],
             Self::Neighbours => {
                 vec![("once", |v| v.neighbours = Neighbours::Once), ("each", |v| v.neighbours = Neighbours::Each)]

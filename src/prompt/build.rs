@@ -86,12 +86,15 @@ impl AnswerPrompt<'_> {
 impl SourceOrder {
     /// The sources in this order; they come the best first.
     fn of(self, mut sources: Vec<Segment>) -> Vec<Segment> {
-        if self != Self::BestFirst {
+        if matches!(self, Self::LongestFirst | Self::BestLast) {
             sources.reverse();
         }
-        if self == Self::LongestFirst
-            && let Some((_best, others)) = sources.split_last_mut()
-        {
+        let others = match self {
+            Self::LongestFirst => sources.split_last_mut().map(|(_best, others)| others),
+            Self::BestThenLongest => sources.split_first_mut().map(|(_best, others)| others),
+            Self::BestLast | Self::BestFirst => None,
+        };
+        if let Some(others) = others {
             others.sort_by_key(|source| Reverse(source.tokens));
         }
         sources

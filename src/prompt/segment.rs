@@ -106,8 +106,9 @@ impl Prompt {
     pub fn order(&self) -> Option<SourceOrder> {
         match self.ranks().as_slice() {
             [] | [_] => None,
-            [first, .., last] if first < last => Some(SourceOrder::BestFirst),
+            all if all.is_sorted() => Some(SourceOrder::BestFirst),
             all if all.is_sorted_by(|a, b| a > b) => Some(SourceOrder::BestLast),
+            [first, others @ ..] if others.iter().all(|other| other > first) => Some(SourceOrder::BestThenLongest),
             _ => Some(SourceOrder::LongestFirst),
         }
     }

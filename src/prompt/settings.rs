@@ -17,6 +17,8 @@ pub enum SourceOrder {
     BestLast,
     /// The best one first.
     BestFirst,
+    /// The best one first, then the others, the longest first.
+    BestThenLongest,
 }
 
 /// How often a prompt has the text before and after its sources that several of them share.

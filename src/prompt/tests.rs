@@ -264,6 +264,9 @@ fn the_longest_sources_come_first_and_the_best_one_last() {
     assert_eq!(places(&prompt), [5, 3, 4, 2, 1], "of two that are as long the better one is nearer to the question");
     assert_eq!(prompt.order(), Some(SourceOrder::LongestFirst));
     assert_eq!(places(&prompt.without(&[3, 1])), [5, 4, 2]);
+    let settings = PromptSettings { order: SourceOrder::BestThenLongest, ..settings };
+    let prompt = answer_prompt(&generator, &hits, &[], &settings);
+    assert_eq!((places(&prompt), prompt.order()), (vec![1, 5, 3, 2, 4], Some(SourceOrder::BestThenLongest)));
     assert_eq!(places(&answer_prompt(&generator, &hits[..1], &[], &settings)), [1]);
     assert!(places(&answer_prompt(&generator, &[], &[], &settings)).is_empty());
 }

@@ -1,9 +1,9 @@
 //! What explaining an answer costs beside answering, and how far the preview agrees with the exact explanation.
 //!
-//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N]` asks the first questions of the
-//! benchmark beside the repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2
-//! (for one, the domain that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources, or with N only; then a made
-//! prompt of ten sources of about 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a
+//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N] [order=ORDER]` asks the first
+//! questions of the benchmark beside the repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2
+//! (for one, the domain that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources, or with N only, in the
+//! default order or another; then a made prompt of ten sources of about 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a
 //! group, and by estimates: the preview, the same with the end of the prompt read again, and, of five sources, the
 //! log-probability without each of them (of ten it takes about as long as one by one); with `ratios` the preview is the only
 //! estimate, which takes half the time. Before each explanation the state of the model is that after the answer. All ratios are
@@ -38,7 +38,7 @@ use ragonite::inference::{
     Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, LlamaGenerator,
     ModelFolders, Reread, ScoreRequest, device_summary, drops, load_embedder,
 };
-use ragonite::prompt::{Part, PromptSettings};
+use ragonite::prompt::{Part, PromptSettings, SourceOrder};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,8 @@ const QUESTIONS: usize = 20;
 /// What is asked of the made sources.
 const MADE_QUESTION: &str = "On which day is the water of the tank changed?";
 /// The word that leaves all estimates but the preview out.
+/// How the order of the sources is named, where it is to be another than the default.
+const ORDER: &str = "order=";
 const RATIOS: &str = "ratios";
 /// What the number of sources stands behind.
 const SOURCES: &str = "k=";
@@ -70,7 +72,7 @@ fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let Some(given) = Given::of(&arguments)? else {
         println!(
-            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N]"
+            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N] [order=ORDER]"
         );
         return Ok(());
     };
@@ -90,7 +92,10 @@ fn main() -> Outcome<()> {
         generator: &mut generator,
         embedder: &*embedder,
         index: &index,
-        settings: AnswerSettings::default(),
+        settings: AnswerSettings {
+            prompt: PromptSettings { order: given.order, ..PromptSettings::default() },
+            ..AnswerSettings::default()
+        },
         estimates: given.estimates,
     };
     let engine = format!("{ENGINE_REVISION}; {}", device_summary(DeviceChoice::Auto));
@@ -110,6 +115,8 @@ struct Given {
     estimates: Estimates,
     /// Numbers of sources.
     sources: Vec<usize>,
+    /// In which order they stand.
+    order: SourceOrder,
 }
 
 impl Given {
@@ -120,11 +127,13 @@ impl Given {
                 && !is_results(argument)
                 && *argument != RATIOS
                 && !argument.starts_with(SOURCES)
+                && !argument.starts_with(ORDER)
         };
         let mut names = arguments.iter().filter(is_name);
         let Some(folder) = names.next() else { return Ok(None) };
         let beside = format!("{}.explain.jsonl", folder.trim_end_matches('/'));
         let only = arguments.iter().find_map(|argument| argument.strip_prefix(SOURCES));
+        let order = arguments.iter().find_map(|argument| argument.strip_prefix(ORDER));
         let is_short = arguments.iter().any(|argument| argument == RATIOS);
         Ok(Some(Self {
             folder: folder.clone(),
@@ -132,6 +141,7 @@ impl Given {
             model: names.next().map_or(GENERATOR, String::as_str).to_owned(),
             results: arguments.iter().find(|argument| is_results(argument)).unwrap_or(&beside).into(),
             estimates: if is_short { Estimates::Preview } else { Estimates::All },
+            order: order.map(|name| serde_json::from_value(name.into())).transpose()?.unwrap_or_default(),
             sources: match only {
                 Some(only) => vec![only.parse()?],
                 None => vec![5, 10],
@@ -172,7 +182,7 @@ fn with_sources(work: &mut Work<'_>, book: &mut Book, sources: usize, asked: &[S
 
 /// Measures the made prompt.
 fn made_prompt(work: &mut Work<'_>, book: &mut Book) -> Outcome<()> {
-    let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..PromptSettings::default() };
+    let prompt = PromptSettings { evidence_tokens: 20 * MADE_TOKENS, ..work.settings.prompt.clone() };
     work.settings = AnswerSettings { prompt, ..AnswerSettings::default() };
     let (settings, estimates) = (&work.settings, work.estimates);
     let told = format!("made sources {settings:?} {:?} {estimates:?}", AttributionSettings::default());

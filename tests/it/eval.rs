@@ -308,7 +308,7 @@ fn the_order_of_sources_is_compared_by_what_the_answers_say() {
     assert_eq!((json["ablation"].as_str(), json["default"].as_str()), (Some("order"), Some("longest-first")));
     let runs = json["runs"].as_array().unwrap();
     let orders: Vec<_> = runs.iter().map(|run| run["settings"]["order"].as_str().unwrap()).collect();
-    assert_eq!(orders, ["longest-first", "best-last", "best-first"]);
+    assert_eq!(orders, ["longest-first", "best-last", "best-first", "best-then-longest"]);
     let (longest, first) = (&runs[0], &runs[2]);
     assert!(longest["significance"].is_null());
     for path in ["token_f1/p", "token_f1/p_holm", "gold_contained/difference/value", "oos_rate/p"] {
@@ -317,7 +317,7 @@ fn the_order_of_sources_is_compared_by_what_the_answers_say() {
     same(first, "/significance/exchanged/token_f1/this", figure(first, "/token_f1"));
     let again = program.run(&order);
     let (notes, table) = (String::from_utf8_lossy(&again.stderr), String::from_utf8_lossy(&again.stdout));
-    assert_eq!(notes.matches("1 of 1 questions were taken from the cache").count(), 3, "{notes}");
+    assert_eq!(notes.matches("1 of 1 questions were taken from the cache").count(), 4, "{notes}");
     assert!(table.contains("| contains gold, decides ") && table.contains("| higher best-first "), "{table}");
 }
 

@@ -1072,7 +1072,7 @@ fn a_figure_that_stands_in_no_source_is_named() {
 #[test]
 fn a_source_that_says_what_the_answer_says_is_named_where_another_is_cited() {
     let mut stage = Stage::searched("Who replaces the modem?");
-    let said = "By its revision, power and board. [Source 2]";
+    let said = "By revision, power and board. [Source 2]";
     stage.finish(TurnKey(1), Answer { citations: vec![2], ..answer(said, vec![]) });
     let drawn = stage.frame((80, 24)).backend().to_string();
     assert!(drawn.contains("! said by Source 4, which it does not cite"), "{drawn}");

@@ -80,6 +80,7 @@ texts! { STEPS
     best_last = ", best last", ", die beste zuletzt";
     longest_first = ", longest first, best last", ", die längste zuerst, die beste zuletzt";
     best_first = ", best first", ", die beste zuerst";
+    best_then_longest = ", best first, then the longest", ", die beste zuerst, dann die längsten";
     step_cut = "6 Left out", "6 Weggelassen";
     nothing = "nothing", "nichts";
     cut_row(source: &str, how: &str, tokens: &str) = "{source} {how}, {tokens}", "{source} {how}, {tokens}";
@@ -147,6 +148,7 @@ impl Words {
             SourceOrder::LongestFirst => self.longest_first(),
             SourceOrder::BestLast => self.best_last(),
             SourceOrder::BestFirst => self.best_first(),
+            SourceOrder::BestThenLongest => self.best_then_longest(),
         }
     }
 
