@@ -523,7 +523,7 @@ fn orders_of_sources_are_compared_by_what_the_answers_say_and_a_second_run_asks_
     };
     let (runs, used) = asked();
     assert_eq!(used.asked, 2, "the same question in another conversation is the same prompt");
-    let [_longest, last, first] = runs.runs.as_slice() else { panic!("{runs:?}") };
+    let [_longest, last, first, _then_longest] = runs.runs.as_slice() else { panic!("{runs:?}") };
     let sources = |run: &Run<ScoredAnswer>| run.asked[0].answered.answer.prompt.sources();
     assert_eq!((sources(last), sources(first)), (vec![1, 2], vec![1, 2]), "their numbers are the same");
     let tests = &runs.significance()[2].all;

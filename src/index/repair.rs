@@ -27,7 +27,15 @@ const PROGRESS_STEP: usize = 500;
 
 /// Says that no other process writes to the domain, for as long as it lives.
 #[derive(Debug)]
-pub(super) struct WriteLock(#[expect(dead_code, reason = "closing the file gives the lock back")] File);
+pub(super) struct WriteLock(File);
+
+impl Drop for WriteLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a program that another thread starts at that moment has it open too until it runs.
+        // What fails here leaves the lock to the end of this process.
+        let _ = self.0.unlock();
+    }
+}
 
 impl WriteLock {
     /// Nothing while another process holds it.
