@@ -282,7 +282,7 @@ fn what_a_shortened_source_would_have_said_for_another_is_said_by_that_one() {
     };
     let hits = [of(1, &long), of(2, "Lund has the MB-7."), of(3, "Bergen has the MB-6.")];
     let build = |neighbours, evidence_tokens| {
-        let settings = PromptSettings { neighbours, evidence_tokens, ..PromptSettings::default() };
+        let settings = PromptSettings { evidence_tokens, neighbours, ..PromptSettings::default() };
         answer_prompt(&generator, &hits, &[], &settings)
     };
     let said = |prompt: &Prompt| -> Vec<usize> {
