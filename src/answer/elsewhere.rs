@@ -2,7 +2,7 @@
 //!
 //! Takes an answer with its prompt and its citations, gives the numbers of sources. Pure.
 //! Invariants: what is given has most words of the answer that the question has not, and what is cited has hardly any of
-//! them; nothing is said of words that several languages or several sources may have.
+//! them; nothing is said of an answer whose cited sources have another language than it, and so other words.
 //! Not here: figures, which are told one by one (`figures`), whether the answer rests on a source (`attribution`).
 
 use std::collections::HashSet;

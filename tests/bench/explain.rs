@@ -1,13 +1,14 @@
 //! What explaining an answer costs beside answering, and how far the preview agrees with the exact explanation.
 //!
-//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N] [order=ORDER]` asks the first
-//! questions of the benchmark beside the repository in English, in their completed form, of the domain in FOLDER, made with all-MiniLM-L6-v2
-//! (for one, the domain that `ragonite eval` keeps for the benchmark), with 5 and with 10 sources, or with N only, in the
-//! default order or another; then a made prompt of ten sources of about 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a
-//! group, and by estimates: the preview, the same with the end of the prompt read again, and, of five sources, the
-//! log-probability without each of them (of ten it takes about as long as one by one); with `ratios` the preview is the only
-//! estimate, which takes half the time. Before each explanation the state of the model is that after the answer. All ratios are
-//! to the time of the answer, prompt reading included, by the wall and by what the processors did, which halting the benchmark
+//! `cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N] [order=ORDER]
+//! [neighbours=once|each]` asks the first questions of the benchmark beside the repository in English, in their completed
+//! form, of the domain in FOLDER, made with all-MiniLM-L6-v2 (for one, the domain that `ragonite eval` keeps for the
+//! benchmark), with 5 and with 10 sources, or with N only, in the default order or another; then a made prompt of ten
+//! sources of about 250 tokens each. Every answer is explained one by one, with what hardly matters left out as a group,
+//! and by estimates: the preview, the same with the end of the prompt read again, and, of five sources, the log-probability
+//! without each of them (of ten it takes about as long as one by one); with `ratios` the preview is the only estimate,
+//! which takes half the time. Before each explanation the state of the model is that after the answer. All ratios are to
+//! the time of the answer, prompt reading included, by the wall and by what the processors did, which halting the benchmark
 //! does not change; what is read and written beside the answer's own is counted in tokens.
 //!
 //! Each question is written to RESULTS, else to `FOLDER.explain.jsonl`, as soon as it is measured. What stands there of the
@@ -38,7 +39,7 @@ use ragonite::inference::{
     Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, LlamaGenerator,
     ModelFolders, Reread, ScoreRequest, device_summary, drops, load_embedder,
 };
-use ragonite::prompt::{Part, PromptSettings, SourceOrder};
+use ragonite::prompt::{Neighbours, Part, PromptSettings, SourceOrder};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,8 @@ const QUESTIONS: usize = 20;
 /// What is asked of the made sources.
 const MADE_QUESTION: &str = "On which day is the water of the tank changed?";
 /// The word that leaves all estimates but the preview out.
+/// How often the text around the sources stands there, where it is to be otherwise than by default.
+const NEIGHBOURS: &str = "neighbours=";
 /// How the order of the sources is named, where it is to be another than the default.
 const ORDER: &str = "order=";
 const RATIOS: &str = "ratios";
@@ -72,7 +75,7 @@ fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let Some(given) = Given::of(&arguments)? else {
         println!(
-            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N] [order=ORDER]"
+            "name the folder of a domain made with {EMBEDDER}: cargo bench --bench explain -- FOLDER [QUESTIONS] [MODEL] [RESULTS.jsonl] [ratios] [k=N] [order=ORDER] [neighbours=once|each]"
         );
         return Ok(());
     };
@@ -93,7 +96,7 @@ fn main() -> Outcome<()> {
         embedder: &*embedder,
         index: &index,
         settings: AnswerSettings {
-            prompt: PromptSettings { order: given.order, ..PromptSettings::default() },
+            prompt: PromptSettings { order: given.order, neighbours: given.neighbours, ..PromptSettings::default() },
             ..AnswerSettings::default()
         },
         estimates: given.estimates,
@@ -117,6 +120,7 @@ struct Given {
     sources: Vec<usize>,
     /// In which order they stand.
     order: SourceOrder,
+    neighbours: Neighbours,
 }
 
 impl Given {
@@ -128,12 +132,14 @@ impl Given {
                 && *argument != RATIOS
                 && !argument.starts_with(SOURCES)
                 && !argument.starts_with(ORDER)
+                && !argument.starts_with(NEIGHBOURS)
         };
         let mut names = arguments.iter().filter(is_name);
         let Some(folder) = names.next() else { return Ok(None) };
         let beside = format!("{}.explain.jsonl", folder.trim_end_matches('/'));
         let only = arguments.iter().find_map(|argument| argument.strip_prefix(SOURCES));
         let order = arguments.iter().find_map(|argument| argument.strip_prefix(ORDER));
+        let neighbours = arguments.iter().find_map(|argument| argument.strip_prefix(NEIGHBOURS));
         let is_short = arguments.iter().any(|argument| argument == RATIOS);
         Ok(Some(Self {
             folder: folder.clone(),
@@ -142,6 +148,7 @@ impl Given {
             results: arguments.iter().find(|argument| is_results(argument)).unwrap_or(&beside).into(),
             estimates: if is_short { Estimates::Preview } else { Estimates::All },
             order: order.map(|name| serde_json::from_value(name.into())).transpose()?.unwrap_or_default(),
+            neighbours: neighbours.map(|name| serde_json::from_value(name.into())).transpose()?.unwrap_or_default(),
             sources: match only {
                 Some(only) => vec![only.parse()?],
                 None => vec![5, 10],
