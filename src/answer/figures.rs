@@ -79,10 +79,14 @@ impl Known {
     fn of(prompt: &Prompt, is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut known = Self::default();
         for segment in &prompt.segments {
-            match segment.part {
-                Part::Question => known.add(&segment.text),
-                Part::Evidence { rank } if is_wanted(rank) => known.add(&segment.text),
-                _ => {}
+            let is_known = match &segment.part {
+                Part::Question => true,
+                Part::Evidence { rank } => is_wanted(*rank),
+                Part::Around { ranks } => ranks.iter().any(|rank| is_wanted(*rank)),
+                Part::Template | Part::System | Part::History | Part::Lead => false,
+            };
+            if is_known {
+                known.add(&segment.text);
             }
         }
         known

@@ -18,7 +18,7 @@ use super::{Answer, AnswerEvent};
 use crate::base::{CancelToken, Language};
 use crate::evidence::without_row_labels;
 use crate::inference::{Completion, Generate, GenerateRequest, InferenceError, PromptPart, Sampling, Special};
-use crate::prompt::{Part, Prompt};
+use crate::prompt::Prompt;
 
 /// Tokens of as many sources as are named at most.
 const TOKENS: usize = 24;
@@ -102,13 +102,14 @@ fn may_hold(source: &str, own: &[String], language: Language) -> bool {
     own.is_empty() || Language::of(source) != language || own.iter().any(|word| is_said(word, &heard))
 }
 
-/// The text of a source in the prompt, without the numbers that the source and a row have in it: an answer that is a
+/// The text of a source in the prompt, with what is around it, without the numbers that the source and a row have in it: an answer that is a
 /// number rests on what the documents say.
 pub(super) fn source(prompt: &Prompt, rank: usize) -> Option<String> {
-    let is_it = |part| part == Part::Evidence { rank };
-    let text = prompt.segments.iter().find(|segment| is_it(segment.part)).map(|segment| segment.text.as_str())?;
-    let (_label, text) = text.split_once(":\n").unwrap_or(("", text));
-    Some(without_row_labels(text).into_owned())
+    let of_source = prompt.segments.iter().filter(|segment| segment.part.is_of(rank));
+    let texts: Vec<&str> = of_source
+        .map(|segment| segment.text.split_once(":\n").map_or(segment.text.as_str(), |(_label, text)| text))
+        .collect();
+    (!texts.is_empty()).then(|| without_row_labels(&texts.concat()).into_owned())
 }
 
 fn request(prompt: &Prompt, said: &str) -> GenerateRequest {
@@ -148,7 +149,7 @@ fn between(text: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompt::Segment;
+    use crate::prompt::{Part, Segment};
 
     #[test]
     fn a_mark_never_becomes_part_of_a_table_or_of_code() {

@@ -8,7 +8,6 @@
 use std::cmp::Reverse;
 
 use super::{Cluster, ExplainInput, GroupTest, SourceVector, cluster};
-use crate::prompt::{Part, Prompt};
 
 /// Clusters that are removed one by one in any case: those that most probably matter.
 const ALONE: usize = 3;
@@ -57,11 +56,6 @@ pub(super) fn removal_order(input: &ExplainInput<'_>) -> Vec<Vec<usize>> {
     let mut clusters = cluster(&known, input.settings);
     let unknown = in_prompt.iter().filter(|rank| known.iter().all(|source| source.rank != **rank));
     clusters.extend(unknown.map(|rank| vec![*rank]));
-    clusters.sort_by_key(|hits| Reverse(beginning(&input.answer.prompt, hits)));
+    clusters.sort_by_key(|hits| Reverse(input.answer.prompt.places(hits).first().copied()));
     clusters
-}
-
-/// Index of the first segment that holds one of these sources.
-fn beginning(prompt: &Prompt, hits: &[usize]) -> Option<usize> {
-    prompt.segments.iter().position(|s| matches!(s.part, Part::Evidence { rank } if hits.contains(&rank)))
 }

@@ -14,7 +14,6 @@ use super::score::settle;
 use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, How, Method};
 use crate::base::{CancelToken, Millis};
 use crate::inference::{Generate, Reread, ScoreRequest, drops};
-use crate::prompt::{Part, Prompt};
 
 /// Estimates the contribution of every cluster: 1 minus the factor by which a token of the answer becomes less probable
 /// when the cluster is hidden (the geometric mean over the tokens), 0 where the answer becomes no less probable.
@@ -40,7 +39,7 @@ pub fn preview(
     let request = ScoreRequest {
         parts: prompt.parts(),
         answer: input.answer.completion.tokens.clone(),
-        hidden: order.iter().map(|hits| places(prompt, hits)).collect(),
+        hidden: order.iter().map(|hits| prompt.places(hits)).collect(),
         reread: Reread::Answer,
     };
     let mut whole = Vec::new();
@@ -63,12 +62,6 @@ pub fn preview(
         ..AttributionTimings::default()
     };
     Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Preview) })
-}
-
-/// Places of the segments of these sources.
-pub(super) fn places(prompt: &Prompt, hits: &[usize]) -> Vec<usize> {
-    let parts = prompt.segments.iter().map(|segment| segment.part).enumerate();
-    parts.filter(|(_, part)| matches!(part, Part::Evidence { rank } if hits.contains(rank))).map(|(at, _)| at).collect()
 }
 
 fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {

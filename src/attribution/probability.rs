@@ -10,7 +10,7 @@
 use std::time::Instant;
 
 use super::plan::removal_order;
-use super::preview::{loss, mean, places};
+use super::preview::{loss, mean};
 use super::score::settle;
 use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, How, Method};
 use crate::base::{CancelToken, Millis};
@@ -81,7 +81,7 @@ pub fn probability(
         let request = CompareRequest {
             parts: prompt.parts(),
             answer: input.answer.completion.tokens.clone(),
-            without: order.iter().map(|hits| places(prompt, hits)).collect(),
+            without: order.iter().map(|hits| prompt.places(hits)).collect(),
             measure: reading.measure(),
         };
         let comparing = Instant::now();

@@ -158,10 +158,10 @@ impl Ablation {
                 ("20", |v| v.retrieval.top_k = 20),
             ],
             Self::Order => vec![
+                ("best-then-longest", |v| v.order = SourceOrder::BestThenLongest),
                 ("longest-first", |v| v.order = SourceOrder::LongestFirst),
                 ("best-last", |v| v.order = SourceOrder::BestLast),
                 ("best-first", |v| v.order = SourceOrder::BestFirst),
-                ("best-then-longest", |v| v.order = SourceOrder::BestThenLongest),
             ],
             Self::Neighbours => {
                 vec![("once", |v| v.neighbours = Neighbours::Once), ("each", |v| v.neighbours = Neighbours::Each)]
@@ -221,7 +221,7 @@ mod tests {
             retrieval: RetrievalSettings::default(),
             rerank: Reranking::On,
             completion: Completion::Human,
-            order: SourceOrder::LongestFirst,
+            order: SourceOrder::BestThenLongest,
             neighbours: Neighbours::Once,
         }
     }

@@ -42,7 +42,7 @@ pub(super) fn as_in_paper() -> Variation {
         },
         rerank: Reranking::On,
         completion: Completion::Model,
-        order: SourceOrder::LongestFirst,
+        order: SourceOrder::BestThenLongest,
         neighbours: Neighbours::Once,
     }
 }

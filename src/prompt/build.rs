@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 
 use super::chat::{self, ChatPiece};
-use super::neighbours::said_once;
+use super::neighbours::{Around, Said, said_once};
 use super::shorten::shorten;
 use super::wording::{self, Task};
 use super::{Cut, CutHow, Neighbours, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
@@ -76,8 +76,8 @@ impl AnswerPrompt<'_> {
         let budget = frame.room.min(self.settings.evidence_tokens);
         let share = share(budget, self.settings.share_cap);
         let evidences = Evidences { generator, budget, share, neighbours: self.settings.neighbours };
-        let (sources, cut) = evidences.choose(self.hits)?;
-        let user = self.settings.order.of(sources).into_iter().chain(history);
+        let Chosen { around, sources, cut } = evidences.choose(self.hits)?;
+        let user = around.into_iter().chain(self.settings.order.of(sources)).chain(history);
         let stop = std::iter::once(STOP).chain(FORMS).map(str::to_owned).collect();
         Ok(frame.prompt(user, stop, cut))
     }
@@ -202,9 +202,18 @@ struct Evidences<'a> {
     neighbours: Neighbours,
 }
 
+/// What of the evidences is in the prompt.
+#[derive(Default)]
+struct Chosen {
+    /// What is around several sources.
+    around: Vec<Segment>,
+    /// The best first.
+    sources: Vec<Segment>,
+    cut: Vec<Cut>,
+}
+
 impl Evidences<'_> {
-    /// The sources of the prompt and what was cut, the best first.
-    fn choose(&self, hits: &[Hit]) -> Result<(Vec<Segment>, Vec<Cut>), PromptError> {
+    fn choose(&self, hits: &[Hit]) -> Result<Chosen, PromptError> {
         let mut ranked: Vec<&Hit> = hits.iter().collect();
         ranked.sort_by_key(|hit| hit.rank);
         let mut whole: Vec<usize> = match self.neighbours {
@@ -212,22 +221,26 @@ impl Evidences<'_> {
             Neighbours::Each => Vec::new(),
         };
         loop {
-            let texts = said_once(&ranked, |hit| whole.contains(&hit.rank));
-            let (sources, cut) = self.fit(&ranked, &texts)?;
+            let chosen = self.fit(&ranked, &said_once(&ranked, |hit| whole.contains(&hit.rank)))?;
             let before = whole.len();
-            whole.retain(|rank| cut.iter().all(|cut| cut.rank != *rank || cut.how == CutHow::Neighbour));
+            whole.retain(|rank| chosen.cut.iter().all(|cut| cut.rank != *rank || cut.how == CutHow::Neighbour));
             // What a source would have said for others, and is cut itself, they say again.
             if whole.len() == before {
-                return Ok((sources, cut));
+                return Ok(chosen);
             }
         }
     }
 
-    /// The sources with these texts that fit, and what was cut.
-    fn fit(&self, ranked: &[&Hit], texts: &[String]) -> Result<(Vec<Segment>, Vec<Cut>), PromptError> {
-        let (mut sources, mut cut) = (Vec::new(), Vec::new());
+    /// The sources with these texts that fit, and what was cut. What is around several counts with the best of them; where
+    /// that one does not fit beside it, it is not around it.
+    fn fit(&self, ranked: &[&Hit], said: &Said) -> Result<Chosen, PromptError> {
+        let Chosen { mut around, mut sources, mut cut } = Chosen::default();
         let mut left = self.budget;
-        for (hit, text) in ranked.iter().copied().zip(texts) {
+        for (hit, text) in ranked.iter().copied().zip(&said.of_hits) {
+            for segment in self.around(hit, said)? {
+                left = left.saturating_sub(segment.tokens);
+                around.push(segment);
+            }
             let mark = mark(hit, ranked);
             let whole = self.source((hit, &mark), text)?;
             let limit = left.min(self.share);
@@ -254,7 +267,16 @@ impl Evidences<'_> {
             left = if cut_by_budget { 0 } else { left - source.tokens };
             sources.push(source);
         }
-        Ok((sources, cut))
+        Ok(Chosen { around, sources, cut })
+    }
+
+    /// What is around a hit and others, of which it is the best.
+    fn around(&self, hit: &Hit, said: &Said) -> Result<Vec<Segment>, PromptError> {
+        let of_hit = said.around.iter().filter(|one| one.ranks.first() == Some(&hit.rank));
+        let segment_of = |Around { ranks, text }: &Around| {
+            segment(self.generator, Part::Around { ranks: ranks.clone() }, wording::around(ranks, text)?)
+        };
+        of_hit.map(segment_of).collect()
     }
 
     fn shortened(&self, source: (&Hit, &str), text: &str, limit: usize) -> Result<Option<Segment>, PromptError> {

@@ -9,13 +9,18 @@ use crate::base::{EvidenceId, Language};
 use crate::inference::{Generate, PromptPart, Special};
 
 /// What a segment is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
     /// Text of the model's chat template.
     Template,
     /// Domain prefix and instructions.
     System,
+    /// What stands before or after several evidences.
+    Around {
+        /// Their numbers as sources, ascending.
+        ranks: Vec<usize>,
+    },
     /// One evidence.
     Evidence {
         /// Its number as a source.
@@ -27,6 +32,18 @@ pub enum Part {
     Question,
     /// How the answer begins, where that is given.
     Lead,
+}
+
+impl Part {
+    /// Whether this is text of a source: its own, or what is around it and others.
+    #[must_use]
+    pub fn is_of(&self, source: usize) -> bool {
+        match self {
+            Self::Evidence { rank } => *rank == source,
+            Self::Around { ranks } => ranks.contains(&source),
+            Self::Template | Self::System | Self::History | Self::Question | Self::Lead => false,
+        }
+    }
 }
 
 /// One piece of a prompt, tokenized on its own.
@@ -52,7 +69,8 @@ pub enum CutHow {
     Shortened,
     /// It is not in the prompt: the version of its page that the question is about is.
     Version,
-    /// Its content is in the prompt as a whole; text before or after it stands in another source.
+    /// Its content is in the prompt as a whole; text before or after it stands in another source, or apart from all that it
+    /// is around.
     Neighbour,
 }
 
@@ -113,12 +131,25 @@ impl Prompt {
         }
     }
 
-    /// The same prompt with these sources left out; every other token stays as it is.
+    /// The same prompt with these sources left out; every other token stays as it is. What is around several sources goes
+    /// with the last of them.
     #[must_use]
     pub fn without(&self, ranks: &[usize]) -> Self {
-        let mut rest = self.clone();
-        rest.segments.retain(|segment| !matches!(segment.part, Part::Evidence { rank } if ranks.contains(&rank)));
-        rest
+        let gone = self.places(ranks);
+        let stay = self.segments.iter().enumerate().filter(|(at, _)| !gone.contains(at));
+        let segments = stay.map(|(_, segment)| segment.clone()).collect();
+        Self { segments, stop: self.stop.clone(), cut: self.cut.clone() }
+    }
+
+    /// Places of the segments that are left out with these sources, ascending.
+    pub fn places(&self, ranks: &[usize]) -> Vec<usize> {
+        let left: Vec<usize> = self.ranks().into_iter().filter(|rank| !ranks.contains(rank)).collect();
+        let goes = |part: &Part| match part {
+            Part::Evidence { rank } => ranks.contains(rank),
+            Part::Around { ranks } => ranks.iter().all(|rank| !left.contains(rank)),
+            Part::Template | Part::System | Part::History | Part::Question | Part::Lead => false,
+        };
+        self.segments.iter().enumerate().filter(|(_, segment)| goes(&segment.part)).map(|(at, _)| at).collect()
     }
 
     /// How the answer begins; empty where that is left to the model.

@@ -8,24 +8,24 @@ use crate::base::Language;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceOrder {
-    /// The best one last, next to the question; before it the others, the longest first. Without one of them all that
-    /// comes after it is read again, which is least where the long ones come early.
+    /// The best one first, which small models cite more rightly; then the others, the longest first. Without one of them
+    /// all that comes after it is read again, which is least where the long ones come early.
     #[default]
+    BestThenLongest,
+    /// The best one last, next to the question; before it the others, the longest first.
     LongestFirst,
     /// By rank, the best one last. Without one of the best sources most of the prompt stays as it was, so that leaving
     /// them out takes little time.
     BestLast,
     /// The best one first.
     BestFirst,
-    /// The best one first, then the others, the longest first.
-    BestThenLongest,
 }
 
 /// How often a prompt has the text before and after its sources that several of them share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// Once: with the best of these sources, or where it is a source itself only there.
+    /// Once: apart from these sources, or where it is a source itself only there.
     #[default]
     Once,
     /// With each of them, as in RAGonite, Sec. 4.
@@ -88,7 +88,7 @@ impl Default for PromptSettings {
             rewrite_tokens: 64,
             evidence_tokens: 2000,
             share_cap: 0.4,
-            order: SourceOrder::LongestFirst,
+            order: SourceOrder::BestThenLongest,
             neighbours: Neighbours::Once,
             language: AnswerLanguage::Auto,
             history_turns: 3,

@@ -39,7 +39,7 @@ impl PromptShares {
             let share = match segment.part {
                 Part::Template | Part::System => &mut shares.system,
                 Part::History => &mut shares.history,
-                Part::Evidence { .. } => &mut shares.evidence,
+                Part::Evidence { .. } | Part::Around { .. } => &mut shares.evidence,
                 Part::Question | Part::Lead => &mut shares.question,
             };
             *share += segment.tokens;

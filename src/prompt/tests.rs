@@ -224,7 +224,7 @@ fn what_does_not_fit_is_cut_from_the_lowest_rank_up() {
     let cut: Vec<_> = prompt.cut.iter().map(|cut| (cut.rank, cut.how, cut.tokens)).collect();
     assert_eq!(cut, [(3, CutHow::Dropped, 40), (4, CutHow::Dropped, 40)]);
     let order: Vec<_> = prompt.segments.iter().filter(|s| matches!(s.part, Part::Evidence { .. })).collect();
-    assert_eq!(order.last().unwrap().part, Part::Evidence { rank: 1 });
+    assert_eq!(order[0].part, Part::Evidence { rank: 1 });
 }
 
 #[test]
@@ -285,20 +285,49 @@ fn what_a_shortened_source_would_have_said_for_another_is_said_by_that_one() {
         let settings = PromptSettings { evidence_tokens, neighbours, ..PromptSettings::default() };
         answer_prompt(&generator, &hits, &[], &settings)
     };
-    let said = |prompt: &Prompt| -> Vec<usize> {
-        let is_in = |rank: &usize| {
-            prompt.segments.iter().any(|s| s.part == Part::Evidence { rank: *rank } && s.text.contains(around))
-        };
-        prompt.sources().into_iter().filter(is_in).collect()
+    let said = |prompt: &Prompt| -> Vec<Part> {
+        prompt.segments.iter().filter(|s| s.text.contains(around)).map(|s| s.part.clone()).collect()
     };
+    let apart = |ranks: &[usize]| Part::Around { ranks: ranks.to_vec() };
     let told = |prompt: &Prompt| prompt.cut.iter().map(|cut| (cut.rank, cut.how)).collect::<Vec<_>>();
     let roomy = build(Neighbours::Once, 2000);
-    assert_eq!((said(&roomy), told(&roomy)), (vec![1], vec![(2, CutHow::Neighbour), (3, CutHow::Neighbour)]));
+    assert_eq!(said(&roomy), [apart(&[1, 2, 3])]);
+    assert_eq!(told(&roomy), [1, 2, 3].map(|rank| (rank, CutHow::Neighbour)));
     assert_eq!(roomy.cut[0].tokens, around.split_whitespace().count());
     let narrow = build(Neighbours::Once, 200);
-    assert_eq!((said(&narrow), told(&narrow)), (vec![1, 2], vec![(1, CutHow::Shortened), (3, CutHow::Neighbour)]));
+    assert_eq!(said(&narrow), [apart(&[2, 3]), Part::Evidence { rank: 1 }]);
+    assert_eq!(told(&narrow), [(1, CutHow::Shortened), (2, CutHow::Neighbour), (3, CutHow::Neighbour)]);
     let each = build(Neighbours::Each, 2000);
-    assert_eq!((said(&each), each.cut), (vec![1, 2, 3], Vec::new()));
+    assert_eq!(said(&each), [1, 3, 2].map(|rank| Part::Evidence { rank }));
+    assert!(each.cut.is_empty());
+}
+
+#[test]
+fn what_is_around_several_sources_stands_before_all_and_goes_with_the_last_of_them() {
+    let generator = WordCounter::new(4096);
+    let around = "Every board was flashed from an empty state before the first test.";
+    let with = |rank, before: &str| {
+        let content = format!("Row {rank}");
+        let context = Context { before: before.to_owned(), ..Context::default() };
+        Hit { content: content.clone(), context, ..hit(rank, format!("{before}\n{content}").trim()) }
+    };
+    let hits = [with(1, ""), with(2, around), with(3, ""), with(4, around)];
+    for order in
+        [SourceOrder::BestThenLongest, SourceOrder::LongestFirst, SourceOrder::BestLast, SourceOrder::BestFirst]
+    {
+        let settings = PromptSettings { order, ..PromptSettings::default() };
+        let whole = answer_prompt(&generator, &hits, &[], &settings);
+        let apart = Part::Around { ranks: vec![2, 4] };
+        let at = whole.segments.iter().position(|segment| segment.part == apart).unwrap();
+        let of_all = |segment: &Segment| matches!(segment.part, Part::Evidence { .. });
+        assert_eq!(whole.segments.iter().position(of_all), Some(at + 1));
+        assert_eq!(whole.segments[at].text, format!("Around Source 2, Source 4:\n{around}\n\n"));
+        let stays = |ranks: &[usize]| whole.without(ranks).segments.iter().any(|segment| segment.part == apart);
+        assert!(stays(&[]) && stays(&[1, 3]) && stays(&[2]) && stays(&[4, 1]));
+        assert!(!stays(&[2, 4]) && !stays(&[1, 2, 3, 4]));
+        assert_eq!(whole.without(&[2]).without(&[4]), whole.without(&[4, 2]));
+        assert_eq!(whole.places(&[4, 2])[0], at, "so that an explanation knows what is read again");
+    }
 }
 
 #[test]
@@ -492,14 +521,25 @@ proptest! {
         evidence_tokens in 0_usize..1500,
     ) {
         let generator = WordCounter::new(context);
-        let hits: Vec<Hit> = lengths.iter().zip(1..).map(|(n, rank)| hit(rank, &"some words. ".repeat(*n / 2))).collect();
+        let hits: Vec<Hit> = lengths.iter().zip(1..).map(|(n, rank)| {
+            let (before, content) = (format!("Text number {} that stands before some of them", n % 3), "some words. ".repeat(*n / 2));
+            let context = Context { before: before.clone(), ..Context::default() };
+            Hit { content: content.clone(), context, ..hit(rank, &format!("{before}\n{content}")) }
+        }).collect();
         let past: Vec<PastTurn> = turns.iter().map(|n| turn("And then?", &"w ".repeat(*n))).collect();
         let settings = PromptSettings { evidence_tokens, ..PromptSettings::default() };
         let prompt = answer_prompt(&generator, &hits, &past, &settings);
         prop_assert!(prompt.tokens() + settings.answer_tokens <= context);
         let evidence: Vec<usize> = prompt.segments.iter()
             .filter(|s| matches!(s.part, Part::Evidence { .. })).map(|s| s.tokens).collect();
-        prop_assert!(evidence.iter().sum::<usize>() <= evidence_tokens);
+        let around: Vec<&Segment> = prompt.segments.iter().filter(|s| matches!(s.part, Part::Around { .. })).collect();
+        let of_around = around.iter().map(|s| s.tokens).sum::<usize>();
+        prop_assert!(evidence.iter().sum::<usize>() + of_around <= evidence_tokens);
+        for segment in around {
+            let of = prompt.sources().into_iter().filter(|rank| segment.part.is_of(*rank)).count();
+            let Part::Around { ranks } = &segment.part else { unreachable!() };
+            prop_assert!(of > 1 && of == ranks.len(), "all of them are in the prompt");
+        }
         prop_assert!(evidence.iter().all(|tokens| *tokens * 10 <= evidence_tokens * 4));
         // Every hit is in the prompt or named as dropped, and only the lowest ranks are dropped for lack of room.
         let dropped: Vec<usize> = prompt.cut.iter().filter(|c| c.how == CutHow::Dropped).map(|c| c.rank).collect();

@@ -152,6 +152,11 @@ pub(super) fn source(rank: usize, mark: &str, text: &str) -> Result<String, Prom
     Ok(render(&wording!("source.jinja"), context! { rank, mark, text => text.trim() })? + "\n\n")
 }
 
+/// What is around several sources, named by their numbers, with the blank line that follows it.
+pub(super) fn around(ranks: &[usize], text: &str) -> Result<String, PromptError> {
+    Ok(render(&wording!("around.jinja"), context! { ranks => ranks.to_vec(), text => text.trim() })? + "\n\n")
+}
+
 fn render(wording: &Wording, values: Value) -> Result<String, PromptError> {
     let rendered = block_environment().and_then(|mut environment| {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);

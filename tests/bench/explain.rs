@@ -39,7 +39,7 @@ use ragonite::inference::{
     Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, LlamaGenerator,
     ModelFolders, Reread, ScoreRequest, device_summary, drops, load_embedder,
 };
-use ragonite::prompt::{Neighbours, Part, PromptSettings, SourceOrder};
+use ragonite::prompt::{Neighbours, PromptSettings, SourceOrder};
 use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
 use serde::{Deserialize, Serialize};
 
@@ -454,7 +454,8 @@ impl Work<'_> {
     fn rereading(&mut self, answer: &Answer, clusters: &[Cluster]) -> Outcome<(Vec<f64>, Spent, Spent)> {
         self.restore(answer)?;
         let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
-        let request = ScoreRequest { parts, answer: tokens, hidden: places(answer, clusters), reread: Reread::Rest };
+        let hidden = clusters.iter().map(|one| answer.prompt.places(&one.hits)).collect();
+        let request = ScoreRequest { parts, answer: tokens, hidden, reread: Reread::Rest };
         let (clock, mut first) = (Clock::start(), None);
         let mut hear = |set: Option<usize>, _: &[f32]| {
             if set.is_some() {
@@ -555,16 +556,6 @@ impl Explained {
         let found = self.attribution.clusters.iter().find(|one| one.hits == hits);
         found.map_or_else(Vec::new, |one| one.drops.clone())
     }
-}
-
-/// Places of the clusters' sources in the prompt.
-fn places(answer: &Answer, clusters: &[Cluster]) -> Vec<Vec<usize>> {
-    let parts = answer.prompt.segments.iter().enumerate();
-    let places = |cluster: &Cluster| {
-        let is_of = |part: Part| matches!(part, Part::Evidence { rank } if cluster.hits.contains(&rank));
-        parts.clone().filter(|(_, segment)| is_of(segment.part)).map(|(place, _)| place).collect()
-    };
-    clusters.iter().map(places).collect()
 }
 
 fn sum(drops: &[f32]) -> f64 {

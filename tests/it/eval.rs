@@ -305,10 +305,10 @@ fn the_order_of_sources_is_compared_by_what_the_answers_say() {
     let order = ["eval", "answers", "--benchmark", demo(), "--limit", "1", "--mode", "lexical", "--ablate", "order"];
     let order = [&order[..], &["--languages", "en", "--judge", "none"]].concat();
     let json = program.json(&order);
-    assert_eq!((json["ablation"].as_str(), json["default"].as_str()), (Some("order"), Some("longest-first")));
+    assert_eq!((json["ablation"].as_str(), json["default"].as_str()), (Some("order"), Some("best-then-longest")));
     let runs = json["runs"].as_array().unwrap();
     let orders: Vec<_> = runs.iter().map(|run| run["settings"]["order"].as_str().unwrap()).collect();
-    assert_eq!(orders, ["longest-first", "best-last", "best-first", "best-then-longest"]);
+    assert_eq!(orders, ["best-then-longest", "longest-first", "best-last", "best-first"]);
     let (longest, first) = (&runs[0], &runs[2]);
     assert!(longest["significance"].is_null());
     for path in ["token_f1/p", "token_f1/p_holm", "gold_contained/difference/value", "oos_rate/p"] {

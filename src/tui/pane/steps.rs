@@ -267,7 +267,7 @@ pub(super) fn prompt(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section
             let section = Section::Segment(at);
             let open = (look.is_open)(section);
             let tokens = words.counted(segment.tokens, Noun::Token);
-            let name = words.segment(segment.part);
+            let name = words.segment(&segment.part);
             let mut line = header(Fold::from(open), &name, &tokens, (look.width.saturating_sub(2), look.theme));
             line.spans.insert(0, Span::raw("  "));
             parts.push(section, line);

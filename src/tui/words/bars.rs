@@ -67,7 +67,7 @@ texts! { BARS
     left_out = "left out", "weggelassen";
     another_version = "left out, another version", "weggelassen, andere Fassung";
     shortened = "shortened", "gekürzt";
-    without_neighbours = "without text that another source has", "ohne Text, den ein anderer Beleg hat";
+    without_neighbours = "without text that stands elsewhere", "ohne Text, der anderswo steht";
     cut(told: &str, tokens: &str) = " · cut: {told}, {tokens}", " · Kürzung: {told}, {tokens}";
     share_system = "system", "System";
     share_history = "history", "Verlauf";

@@ -86,6 +86,7 @@ texts! { STEPS
     cut_row(source: &str, how: &str, tokens: &str) = "{source} {how}, {tokens}", "{source} {how}, {tokens}";
     segment_template = "chat template", "Chat-Vorlage";
     segment_system = "instructions", "Anweisungen";
+    segment_around(sources: &str) = "around {sources}", "um {sources}";
     segment_history = "earlier turns", "bisheriges Gespräch";
     segment_question = "question", "Frage";
     segment_lead = "beginning of the answer", "Anfang der Antwort";
@@ -202,11 +203,12 @@ impl Words {
     }
 
     /// A piece of a prompt.
-    pub(in crate::tui) fn segment(self, part: Part) -> String {
+    pub(in crate::tui) fn segment(self, part: &Part) -> String {
         match part {
             Part::Template => self.segment_template().to_owned(),
             Part::System => self.segment_system().to_owned(),
-            Part::Evidence { rank } => self.sources(&[rank]),
+            Part::Around { ranks } => self.segment_around(&self.sources(ranks)),
+            Part::Evidence { rank } => self.sources(&[*rank]),
             Part::History => self.segment_history().to_owned(),
             Part::Question => self.segment_question().to_owned(),
             Part::Lead => self.segment_lead().to_owned(),
