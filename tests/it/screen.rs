@@ -231,10 +231,15 @@ fn prompt() -> Prompt {
         segments: vec![
             segment(Part::Template, "<|im_start|>system\n", 3),
             segment(Part::System, "Answer from the sources only. Cite them as [Source n].\n", 96),
+            segment(
+                Part::Around { ranks: vec![1, 2] },
+                "Around Source 1, Source 2:\nThe station goes down at low tide …\n",
+                41,
+            ),
+            segment(Part::Evidence { rank: 1 }, "Source 1: Row 3 in Table 1: Member is Alice, due 2025-03-14 …\n", 77),
             segment(Part::Evidence { rank: 4 }, "Source 4: Board | Revision | Power\n", 310),
             segment(Part::Evidence { rank: 3 }, "Source 3: - order spare antennas\n", 84),
-            segment(Part::Evidence { rank: 2 }, "Source 2: The modem of station Kestrel …\n", 121),
-            segment(Part::Evidence { rank: 1 }, "Source 1: Row 3 in Table 1: Member is Alice, due 2025-03-14 …\n", 77),
+            segment(Part::Evidence { rank: 2 }, "Source 2: The modem of station Kestrel …\n", 80),
             segment(Part::Question, "Who replaces the modem?", 9),
         ],
         stop: vec!["User:".into()],
