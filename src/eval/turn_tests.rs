@@ -493,12 +493,12 @@ fn a_question_in_another_language_is_searched_for_in_that_of_the_documents_too()
 fn orders_of_sources_are_compared_by_what_the_answers_say_and_a_second_run_asks_nothing() {
     let world = World::new();
     let kept = tempfile::tempdir().unwrap();
-    // Reads only the source that stands last.
+    // Reads only the source that stands first.
     let model = || {
         ScriptedGenerator::new(|request: &GenerateRequest| {
             let prompt: String = request.parts.iter().map(|part| part.text.as_str()).collect();
-            let last = prompt.rfind("Source 1:").is_some_and(|best| !prompt[best..].contains("Source 2:"));
-            if last { "It has three layers [Source 1].".into() } else { "Many layers [Source 9].".to_owned() }
+            let first = prompt.find("Source 1:\n").is_some_and(|best| prompt[best..].contains("Source 2:\n"));
+            if first { "It has three layers [Source 1].".into() } else { "Many layers [Source 9].".to_owned() }
         })
     };
     let configured = Variation { completion: Completion::Human, ..as_in_paper() };
@@ -523,7 +523,7 @@ fn orders_of_sources_are_compared_by_what_the_answers_say_and_a_second_run_asks_
     };
     let (runs, used) = asked();
     assert_eq!(used.asked, 2, "the same question in another conversation is the same prompt");
-    let [_longest, last, first, _then_longest] = runs.runs.as_slice() else { panic!("{runs:?}") };
+    let [_then_longest, _longest, last, first] = runs.runs.as_slice() else { panic!("{runs:?}") };
     let sources = |run: &Run<ScoredAnswer>| run.asked[0].answered.answer.prompt.sources();
     assert_eq!((sources(last), sources(first)), (vec![1, 2], vec![1, 2]), "their numbers are the same");
     let tests = &runs.significance()[2].all;

@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use super::excerpt::excerpt;
+use crate::answer::Answer;
 use crate::attribution::{Attribution, Cluster, How, OTHERWISE, Sentence, change_of};
 use crate::base::{clean_line, clean_text};
 use crate::history::{Outcome, TurnRecord};
@@ -15,6 +16,8 @@ use crate::retrieval::{Hit, Retrieved};
 const BAR: usize = 30;
 /// The most characters of an evidence's content that are shown.
 const SNIPPET: usize = 160;
+/// Stands for an answer that is the same without a source.
+const SAME: &str = "the same answer, word for word";
 
 /// The whole turn: question, completed question, answer, evidence, attribution.
 pub(super) fn turn(record: &TurnRecord) -> String {
@@ -146,21 +149,24 @@ pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
         let _ = writeln!(text, "  {OTHERWISE} {}", clean_line(instead));
     }
     let hidden = if attribution.method.drops() == Some(How::Preview) { " when hidden" } else { "" };
+    let original = attribution.instead.as_deref().or(answer.map(Answer::own_text)).unwrap_or_default();
     for cluster in &attribution.clusters {
-        text.push_str(&bar(cluster, &cited, hidden));
+        text.push_str(&bar(cluster, &cited, hidden, original));
     }
     text
 }
 
-/// `hidden` says how the cluster was taken away for its drop.
-fn bar(cluster: &Cluster, cited: &[usize], hidden: &str) -> String {
+/// `hidden` says how the cluster was taken away for its drop, `original` is the answer with every source.
+fn bar(cluster: &Cluster, cited: &[usize], hidden: &str, original: &str) -> String {
     let drop =
         cluster.drop().map(|drop| format!(", log-probability {}{hidden}", change_of(drop, 2))).unwrap_or_default();
     let says =
         format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.says());
     let mut text = bar_line(cluster.share, &cluster.hits, &says);
     if let Some(answer) = &cluster.counterfactual_answer {
-        let _ = writeln!(text, "          without: {}", clean_line(answer));
+        let is_same = answer.trim() == original.trim();
+        let without = if is_same { SAME.to_owned() } else { clean_line(answer) };
+        let _ = writeln!(text, "          without: {without}");
     }
     text
 }

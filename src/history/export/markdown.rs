@@ -8,6 +8,7 @@ use super::source::{
     Source, asked_again, cautions, circumstances, ending, is_link, method, minute, named, other_wordings, percent,
     sources,
 };
+use crate::answer::Answer;
 use crate::attribution::{Attribution, OTHERWISE};
 use crate::base::{clean_line, clean_text};
 use crate::history::{ConversationRecord, TurnRecord};
@@ -58,7 +59,8 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
         }
     }
     if let (Some(attribution), Some(method)) = (&turn.trace.attribution, method(turn)) {
-        write_attribution(text, attribution, method);
+        let original = turn.trace.answer.as_ref().map(Answer::own_text).unwrap_or_default();
+        write_attribution(text, attribution, method, original);
     }
     let _ = writeln!(text, "\n*{}*", plain(&circumstances(turn)));
 }
@@ -73,7 +75,9 @@ fn write_source(text: &mut String, source: &Source<'_>) {
     let _ = writeln!(text, "\n{fence}text\n{}\n{fence}", source.content);
 }
 
-fn write_attribution(text: &mut String, attribution: &Attribution, method: &str) {
+/// `answer` is the stored one, which may not be the one that is explained.
+fn write_attribution(text: &mut String, attribution: &Attribution, method: &str, answer: &str) {
+    let original = attribution.instead.as_deref().unwrap_or(answer);
     let _ = writeln!(text, "\n### Why this answer\n\n{}.", plain(&capital(method)));
     if let Some(stopped) = attribution.stopped_after() {
         let _ = writeln!(text, "\n{}.", plain(&capital(&stopped)));
@@ -85,7 +89,10 @@ fn write_attribution(text: &mut String, attribution: &Attribution, method: &str)
     }
     text.push_str("\n| | share | contribution | how | answer without |\n| --- | ---: | ---: | --- | --- |\n");
     for cluster in &attribution.clusters {
-        let without = cluster.counterfactual_answer.as_deref().map(clean_line).unwrap_or_default();
+        let without = match cluster.counterfactual_answer.as_deref() {
+            Some(without) if without.trim() == original.trim() => "the same answer".to_owned(),
+            without => without.map(clean_line).unwrap_or_default(),
+        };
         let _ = writeln!(
             text,
             "| {} | {} | {:.4} | {} | {} |",

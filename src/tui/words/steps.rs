@@ -80,7 +80,7 @@ texts! { STEPS
     best_last = ", best last", ", die beste zuletzt";
     longest_first = ", longest first, best last", ", die längste zuerst, die beste zuletzt";
     best_first = ", best first", ", die beste zuerst";
-    best_then_longest = ", best first, then the longest", ", die beste zuerst, dann die längsten";
+    best_then_longest = ", best, then longest", ", beste, dann längste";
     step_cut = "6 Left out", "6 Weggelassen";
     nothing = "nothing", "nichts";
     cut_row(source: &str, how: &str, tokens: &str) = "{source} {how}, {tokens}", "{source} {how}, {tokens}";
