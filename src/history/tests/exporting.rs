@@ -34,6 +34,15 @@ fn a_conversation_in_markdown() {
 }
 
 #[test]
+fn an_answer_is_said_again_only_where_it_is_another_without_a_source() {
+    let mut turns = turns();
+    assert!(export(&conversation(), &turns, Format::Markdown).unwrap().contains("| regenerated | the same answer |"));
+    let clusters = &mut turns[0].trace.attribution.as_mut().unwrap().clusters;
+    clusters[0].counterfactual_answer = Some("Bob did.".into());
+    assert!(export(&conversation(), &turns, Format::Markdown).unwrap().contains("| regenerated | Bob did. |"));
+}
+
+#[test]
 fn a_conversation_in_html() {
     insta::assert_snapshot!(export(&conversation(), &turns(), Format::Html).unwrap());
 }
