@@ -79,13 +79,8 @@ impl Known {
     fn of(prompt: &Prompt, is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut known = Self::default();
         for segment in &prompt.segments {
-            let is_known = match &segment.part {
-                Part::Question => true,
-                Part::Evidence { rank } => is_wanted(*rank),
-                Part::Around { ranks } => ranks.iter().any(|rank| is_wanted(*rank)),
-                Part::Template | Part::System | Part::History | Part::Lead => false,
-            };
-            if is_known {
+            let of_sources = segment.part.sources().iter().any(|rank| is_wanted(*rank));
+            if of_sources || segment.part == Part::Question {
                 known.add(&segment.text);
             }
         }

@@ -102,10 +102,10 @@ fn may_hold(source: &str, own: &[String], language: Language) -> bool {
     own.is_empty() || Language::of(source) != language || own.iter().any(|word| is_said(word, &heard))
 }
 
-/// The text of a source in the prompt, with what is around it, without the numbers that the source and a row have in it: an answer that is a
-/// number rests on what the documents say.
+/// The text of a source in the prompt, with what is around it, without the numbers that the source and a row have in it: an
+/// answer that is a number rests on what the documents say.
 pub(super) fn source(prompt: &Prompt, rank: usize) -> Option<String> {
-    let of_source = prompt.segments.iter().filter(|segment| segment.part.is_of(rank));
+    let of_source = prompt.segments.iter().filter(|segment| segment.part.sources().contains(&rank));
     let texts: Vec<&str> = of_source
         .map(|segment| segment.text.split_once(":\n").map_or(segment.text.as_str(), |(_label, text)| text))
         .collect();

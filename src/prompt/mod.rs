@@ -1,8 +1,8 @@
 //! Evidence and history -> [`Prompt`]: templates, the model's chat template, the token budget.
 //!
-//! design.md §6: `[system and instructions][evidences][history and question]`, the best evidence last unless the settings
-//! say first. Each segment is tokenized on
-//! its own, so that [`Prompt::without`] removes an evidence exact to the token and prefixes are really shared.
+//! design.md §6: `[system and instructions][around several evidences][evidences][history and question]`, the best evidence
+//! first unless the settings say last. Each segment is tokenized on its own, so that [`Prompt::without`] removes an
+//! evidence exact to the token and prefixes are really shared.
 //! Invariants: a prompt never exceeds its budget; a source keeps its rank as number whatever else is removed.
 //! Not here: running the model (`inference`), reading its answer (`answer`).
 

@@ -3,8 +3,7 @@
 //! Takes the hits of a prompt, the best first, and which of them are in it as a whole; gives the text of each, without what
 //! another source of the same document says, and apart from them what is around several. A row has the same text around it
 //! as the row below, and that text is often a source itself: it takes a third of a prompt, and a small model reads it as an
-//! answer that many sources give. Apart it belongs to each of them: it is there as long as one of them is, and a model
-//! cites the source whose own text it read.
+//! answer that many sources give. Apart it belongs to each of them: it is there as long as one of them is.
 //! Invariants: what is left out of a source stands whole in another of the same document, or around it; title, heading and
 //! content stay.
 //! Not here: what is cut for lack of room (`build`).

@@ -35,13 +35,13 @@ pub enum Part {
 }
 
 impl Part {
-    /// Whether this is text of a source: its own, or what is around it and others.
+    /// Numbers of the sources that this is text of, ascending: of one, or of all that it is around.
     #[must_use]
-    pub fn is_of(&self, source: usize) -> bool {
+    pub fn sources(&self) -> &[usize] {
         match self {
-            Self::Evidence { rank } => *rank == source,
-            Self::Around { ranks } => ranks.contains(&source),
-            Self::Template | Self::System | Self::History | Self::Question | Self::Lead => false,
+            Self::Evidence { rank } => std::slice::from_ref(rank),
+            Self::Around { ranks } => ranks,
+            Self::Template | Self::System | Self::History | Self::Question | Self::Lead => &[],
         }
     }
 }
@@ -144,12 +144,8 @@ impl Prompt {
     /// Places of the segments that are left out with these sources, ascending.
     pub fn places(&self, ranks: &[usize]) -> Vec<usize> {
         let left: Vec<usize> = self.ranks().into_iter().filter(|rank| !ranks.contains(rank)).collect();
-        let goes = |part: &Part| match part {
-            Part::Evidence { rank } => ranks.contains(rank),
-            Part::Around { ranks } => ranks.iter().all(|rank| !left.contains(rank)),
-            Part::Template | Part::System | Part::History | Part::Question | Part::Lead => false,
-        };
-        self.segments.iter().enumerate().filter(|(_, segment)| goes(&segment.part)).map(|(at, _)| at).collect()
+        let goes = |of: &[usize]| !of.is_empty() && of.iter().all(|rank| !left.contains(rank));
+        self.segments.iter().enumerate().filter(|(_, one)| goes(one.part.sources())).map(|(at, _)| at).collect()
     }
 
     /// How the answer begins; empty where that is left to the model.

@@ -536,9 +536,8 @@ proptest! {
         let of_around = around.iter().map(|s| s.tokens).sum::<usize>();
         prop_assert!(evidence.iter().sum::<usize>() + of_around <= evidence_tokens);
         for segment in around {
-            let of = prompt.sources().into_iter().filter(|rank| segment.part.is_of(*rank)).count();
-            let Part::Around { ranks } = &segment.part else { unreachable!() };
-            prop_assert!(of > 1 && of == ranks.len(), "all of them are in the prompt");
+            let (of, all) = (segment.part.sources(), prompt.sources());
+            prop_assert!(of.len() > 1 && of.iter().all(|rank| all.contains(rank)), "all of them are in the prompt");
         }
         prop_assert!(evidence.iter().all(|tokens| *tokens * 10 <= evidence_tokens * 4));
         // Every hit is in the prompt or named as dropped, and only the lowest ranks are dropped for lack of room.

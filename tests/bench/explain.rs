@@ -53,11 +53,11 @@ const GENERATOR: &str = "qwen2.5-coder-1.5b-instruct";
 const QUESTIONS: usize = 20;
 /// What is asked of the made sources.
 const MADE_QUESTION: &str = "On which day is the water of the tank changed?";
-/// The word that leaves all estimates but the preview out.
 /// How often the text around the sources stands there, where it is to be otherwise than by default.
 const NEIGHBOURS: &str = "neighbours=";
 /// How the order of the sources is named, where it is to be another than the default.
 const ORDER: &str = "order=";
+/// The word that leaves all estimates but the preview out.
 const RATIOS: &str = "ratios";
 /// What the number of sources stands behind.
 const SOURCES: &str = "k=";
@@ -120,6 +120,7 @@ struct Given {
     sources: Vec<usize>,
     /// In which order they stand.
     order: SourceOrder,
+    /// How often the text around them stands there.
     neighbours: Neighbours,
 }
 
