@@ -253,6 +253,7 @@ fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnM
             reused_tokens: 0,
             drafted_tokens: 0,
             narrowest: None,
+            log_probabilities: Vec::new(),
             finish: Finish::End,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

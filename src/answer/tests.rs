@@ -69,6 +69,7 @@ impl Generate for Says {
             reused_tokens: 0,
             drafted_tokens: 0,
             narrowest: None,
+            log_probabilities: Vec::new(),
             finish: self.finish,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

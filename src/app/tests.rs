@@ -77,6 +77,7 @@ pub(super) fn answered(turn: u64, text: &str) -> Event {
         reused_tokens: 0,
         drafted_tokens: 0,
         narrowest: None,
+        log_probabilities: Vec::new(),
         finish: Finish::End,
         first_token_ms: Millis(3.0),
         total_ms: Millis(4.0),

@@ -228,6 +228,7 @@ impl Turn {
                 reused_tokens: 0,
                 drafted_tokens: 0,
                 narrowest: None,
+                log_probabilities: Vec::new(),
                 finish: Finish::Length,
                 first_token_ms: Millis::default(),
                 total_ms: Millis::default(),

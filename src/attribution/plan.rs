@@ -25,37 +25,50 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `estimates` are the clusters of a preview; empty where there is none, then the better rank matters more.
-    pub(super) fn of(input: &ExplainInput<'_>, order: Vec<Vec<usize>>, estimates: &[Cluster]) -> Self {
+    /// `order` is the [`removal_order`], or a part of it; `estimates` are the clusters of a preview, empty where there is
+    /// none. Where there are some, those that matter most by them come first.
+    pub(super) fn of(input: &ExplainInput<'_>, mut order: Vec<Vec<usize>>, estimates: &[Cluster]) -> Self {
+        let estimate = |hits: &[usize]| {
+            let estimated = estimates.iter().find(|cluster| cluster.hits == hits);
+            estimated.map_or(0.0, |cluster| cluster.contribution)
+        };
+        order.sort_by(|a, b| estimate(b).total_cmp(&estimate(a)));
         if input.settings.group_test == GroupTest::Off || order.len() < ALONE + GROUP {
             return Self { alone: order, group: Vec::new() };
         }
-        let cited = |hits: &[usize]| hits.iter().any(|hit| input.answer.citations.contains(hit));
-        let estimate = |hits: &[usize]| estimates.iter().find(|cluster| cluster.hits == hits);
-        let mut likely: Vec<&Vec<usize>> = order.iter().collect();
-        likely.sort_by(|a, b| {
-            let of = |hits: &[usize]| estimate(hits).map_or(0.0, |cluster| cluster.contribution);
-            of(b).total_cmp(&of(a)).then_with(|| a.cmp(b))
-        });
-        let first: Vec<Vec<usize>> = likely.into_iter().take(ALONE).cloned().collect();
-        let (alone, group): (Vec<_>, Vec<_>) = order.into_iter().partition(|hits| cited(hits) || first.contains(hits));
-        if group.len() < GROUP {
-            Self { alone: [alone, group].concat(), group: Vec::new() }
-        } else {
-            Self { alone, group }
-        }
+        let first = order[..ALONE].to_vec();
+        let alone = |hits: &Vec<usize>| is_cited(hits, input) || first.contains(hits);
+        let (alone, group): (Vec<_>, Vec<_>) = order.iter().cloned().partition(alone);
+        if group.len() < GROUP { Self { alone: order, group: Vec::new() } } else { Self { alone, group } }
     }
 }
 
-/// The clusters of the sources in the prompt, the one that begins last in it first: each prompt then shares its
-/// beginning with the one before it, and the generator reads only the rest.
+/// The clusters of the sources in the prompt, those first that most probably matter: what the answer cites, then by rank.
+/// Whoever stops an explanation has seen these.
 pub(super) fn removal_order(input: &ExplainInput<'_>) -> Vec<Vec<usize>> {
+    let mut clusters = clusters(input);
+    clusters.sort_by_key(|hits| (!is_cited(hits, input), hits.first().copied()));
+    clusters
+}
+
+/// The same clusters, the one that begins last in the prompt first: without it most of the prompt's beginning stays as it
+/// is, and of what comes then each shares its beginning with the one before.
+pub(super) fn reading_order(input: &ExplainInput<'_>) -> Vec<Vec<usize>> {
+    let mut clusters = clusters(input);
+    clusters.sort_by_key(|hits| Reverse(input.answer.prompt.places(hits).first().copied()));
+    clusters
+}
+
+fn clusters(input: &ExplainInput<'_>) -> Vec<Vec<usize>> {
     let in_prompt = input.answer.prompt.sources();
     let known: Vec<SourceVector> =
         input.sources.iter().filter(|source| in_prompt.contains(&source.rank)).cloned().collect();
     let mut clusters = cluster(&known, input.settings);
     let unknown = in_prompt.iter().filter(|rank| known.iter().all(|source| source.rank != **rank));
     clusters.extend(unknown.map(|rank| vec![*rank]));
-    clusters.sort_by_key(|hits| Reverse(input.answer.prompt.places(hits).first().copied()));
     clusters
+}
+
+fn is_cited(hits: &[usize], input: &ExplainInput<'_>) -> bool {
+    hits.iter().any(|hit| input.answer.citations.contains(hit))
 }

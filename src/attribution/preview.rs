@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use super::plan::removal_order;
 use super::score::settle;
-use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, How, Method};
+use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, How, Method, Origin};
 use crate::base::{CancelToken, Millis};
 use crate::inference::{Generate, Reread, ScoreRequest, drops};
 
@@ -39,6 +39,10 @@ pub fn preview(
     let request = ScoreRequest {
         parts: prompt.parts(),
         answer: input.answer.completion.tokens.clone(),
+        told: match input.origin {
+            Origin::Here => input.answer.completion.log_probabilities.clone(),
+            Origin::Stored => Vec::new(),
+        },
         hidden: order.iter().map(|hits| prompt.places(hits)).collect(),
         reread: Reread::Answer,
     };

@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use super::plan::removal_order;
+use super::plan::reading_order;
 use super::preview::{loss, mean};
 use super::score::settle;
 use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, How, Method};
@@ -71,7 +71,7 @@ pub fn probability(
 ) -> Result<Attribution, AttributionError> {
     input.settings.check()?;
     let started = Instant::now();
-    let order = removal_order(&input);
+    let order = reading_order(&input);
     let cluster_ms = Millis::from(started.elapsed());
     let mut clusters: Vec<Cluster> = Vec::with_capacity(order.len());
     let mut decisive = false;

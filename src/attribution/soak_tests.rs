@@ -151,6 +151,7 @@ impl Soak {
                 let score = ScoreRequest {
                     parts: request.parts,
                     answer: said.tokens,
+                    told: if moment.is_multiple_of(3) { said.log_probabilities } else { Vec::new() },
                     hidden,
                     reread: if moment.is_multiple_of(2) { Reread::Rest } else { Reread::Answer },
                 };

@@ -25,6 +25,7 @@ fn completion(text: &str) -> Completion {
         reused_tokens: 4,
         drafted_tokens: 0,
         narrowest: None,
+        log_probabilities: Vec::new(),
         finish: Finish::End,
         first_token_ms: Millis(1.0),
         total_ms: Millis(2.0),
@@ -360,6 +361,26 @@ fn progress_names_the_settled_clusters_with_shares_among_themselves() {
     let engines = Engines { generator: &mut generator, embedder: &embedder };
     explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut on_cluster).unwrap();
     assert_eq!(seen, [(1, 3, 1.0), (2, 3, 1.0), (3, 3, 1.0)]);
+}
+
+#[test]
+fn what_most_probably_matters_is_left_out_first() {
+    let (said, sources) = (answer(&FIVE, "Alice did. [Source 3]"), vectors(&FIVE));
+    let answer = Answer { citations: vec![3], ..said };
+    let mut settings = AttributionSettings::default();
+    let without = |asked: &[GenerateRequest]| -> Vec<usize> {
+        let lacks = |request: &GenerateRequest, text: &str| request.parts.iter().all(|part| !part.text.contains(text));
+        asked.iter().map(|request| FIVE.iter().position(|text| lacks(request, text)).unwrap() + 1).collect()
+    };
+    let (_, asked, _) = explained(input(&answer, &sources, &settings), &finds_alice);
+    assert_eq!(without(&asked), [3, 1, 2, 4, 5], "what is cited, then by rank");
+
+    settings.estimate_first = EstimateFirst::On;
+    let mut generator = Scripted::hiding(&finds_alice, &[(FIVE[4], 2.0), (FIVE[1], 1.0)]);
+    let embedder = Words::new();
+    let engines = Engines { generator: &mut generator, embedder: &embedder };
+    explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
+    assert_eq!(without(&generator.asked), [5, 2, 3, 1, 4], "by the estimate, then as without one");
 }
 
 #[test]

@@ -279,6 +279,7 @@ mod tests {
             reused_tokens: 0,
             drafted_tokens: 0,
             narrowest: None,
+            log_probabilities: Vec::new(),
             finish: Finish::End,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

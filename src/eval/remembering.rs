@@ -111,8 +111,9 @@ impl Remembering {
         Ok(key([self.fingerprint.as_str(), settings.as_str()].into_iter().chain(texts)))
     }
 
+    /// What is told of the whole prompt saves time, and is what would be found out.
     fn key_of_scores(&self, request: &ScoreRequest) -> Result<String, InferenceError> {
-        let ScoreRequest { parts, answer, hidden, reread } = request;
+        let ScoreRequest { parts, answer, told: _, hidden, reread } = request;
         let scored =
             serde_json::to_string(&("score", answer, hidden, reread)).map_err(|error| self.failed(error.into()))?;
         let texts = parts.iter().flat_map(|part| [mark(part), part.text.as_str()]);
@@ -426,6 +427,7 @@ mod tests {
         let scored = |hidden: Vec<Vec<usize>>| ScoreRequest {
             parts: request("first").parts,
             answer: vec![1, 2],
+            told: Vec::new(),
             hidden,
             reread: Reread::Rest,
         };

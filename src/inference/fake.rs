@@ -240,6 +240,7 @@ impl Generate for ScriptedGenerator {
             reused_tokens: 0,
             drafted_tokens,
             narrowest: None,
+            log_probabilities: Vec::new(),
             finish,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

@@ -112,6 +112,10 @@ pub struct Completion {
     /// beside other work, the same prompt may give another answer.
     #[serde(default)]
     pub narrowest: Option<f32>,
+    /// The natural logarithm of each token's probability, given those before it, as the model had it: without
+    /// temperature, noise or grammar. Empty where it was not taken down, as for one of several answers written at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log_probabilities: Vec<f32>,
     /// Why it ended.
     pub finish: Finish,
     /// From the call to the first generated token.
@@ -131,16 +135,26 @@ pub enum Reread {
 }
 
 /// An answer whose probability is asked for, after a prompt as it is and with some of its parts hidden.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ScoreRequest {
     /// The prompt in order.
     pub parts: Vec<PromptPart>,
     /// Tokens of the answer.
     pub answer: Vec<i32>,
+    /// How probable they are after the whole prompt ([`Completion::log_probabilities`]). Where that is not one number for
+    /// each, it is found out first.
+    pub told: Vec<f32>,
     /// Places in `parts`, one set after the other.
     pub hidden: Vec<Vec<usize>>,
     /// What is read with a set hidden.
     pub reread: Reread,
+}
+
+impl ScoreRequest {
+    /// Whether it says how probable each token is after the whole prompt.
+    pub(super) fn tells_whole(&self) -> bool {
+        self.told.len() == self.answer.len() && !self.told.is_empty()
+    }
 }
 
 /// How probable an answer is: the natural logarithm for each of its tokens, given those before it.

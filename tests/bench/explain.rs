@@ -456,7 +456,8 @@ impl Work<'_> {
         self.restore(answer)?;
         let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
         let hidden = clusters.iter().map(|one| answer.prompt.places(&one.hits)).collect();
-        let request = ScoreRequest { parts, answer: tokens, hidden, reread: Reread::Rest };
+        let told = answer.completion.log_probabilities.clone();
+        let request = ScoreRequest { parts, answer: tokens, told, hidden, reread: Reread::Rest };
         let (clock, mut first) = (Clock::start(), None);
         let mut hear = |set: Option<usize>, _: &[f32]| {
             if set.is_some() {
@@ -472,7 +473,8 @@ impl Work<'_> {
     /// Brings back the state after the answer.
     fn restore(&mut self, answer: &Answer) -> Outcome<()> {
         let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
-        let request = ScoreRequest { parts, answer: tokens, hidden: Vec::new(), reread: Reread::Rest };
+        let (told, hidden) = (Vec::new(), Vec::new());
+        let request = ScoreRequest { parts, answer: tokens, told, hidden, reread: Reread::Rest };
         self.generator.score(&request, &CancelToken::never(), &mut |_, _| {})?;
         Ok(())
     }

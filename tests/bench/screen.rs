@@ -430,6 +430,7 @@ fn turn(number: u32, stored: Stored) -> TurnRecord {
         reused_tokens: 0,
         drafted_tokens: 0,
         narrowest: None,
+        log_probabilities: Vec::new(),
         finish: Finish::End,
         first_token_ms: Millis(900.0),
         total_ms: Millis(4210.0),

@@ -255,6 +255,7 @@ fn completion(text: &str) -> Completion {
         reused_tokens: 99,
         drafted_tokens: 0,
         narrowest: None,
+        log_probabilities: Vec::new(),
         finish: Finish::End,
         first_token_ms: Millis(2130.0),
         total_ms: Millis(4210.0),

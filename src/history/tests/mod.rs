@@ -70,6 +70,7 @@ fn completion(text: &str) -> Completion {
         reused_tokens: 3,
         drafted_tokens: 0,
         narrowest: None,
+        log_probabilities: Vec::new(),
         finish: Finish::Stop,
         first_token_ms: Millis(12.5),
         total_ms: Millis(80.25),

@@ -409,6 +409,11 @@ impl Engine {
         self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX))
     }
 
+    /// The natural logarithm of the probability of `token` after the one at `place` of the last call.
+    pub(super) fn log_probability(&self, place: usize, token: LlamaToken) -> f32 {
+        log_probability(self.logits(place), token)
+    }
+
     /// For each place of the last call with a token the natural logarithm of the probability of the token after it.
     ///
     /// Beside a GPU the vocabulary takes longer to go through than the model, so all processors do it.

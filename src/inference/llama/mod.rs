@@ -451,6 +451,7 @@ impl LlamaGenerator {
             reused_tokens,
             drafted_tokens: generated.drafted,
             narrowest: generated.narrowest,
+            log_probabilities: generated.log_probabilities,
             finish: generated.finish,
             first_token_ms: first_token.unwrap_or_default(),
             total_ms: started.elapsed().into(),

@@ -67,6 +67,11 @@ impl LlamaGenerator {
         // Trials share what they copy only as long as nothing is moved.
         self.engine.close_gaps().map_err(|source| self.lost(DOING, source))?;
         let mut scores = Scores { whole: Vec::new(), hidden: Vec::with_capacity(hidden.len()) };
+        if request.tells_whole() {
+            on_scored(None, &request.told);
+            scores.whole.clone_from(&request.told);
+        }
+        let mut first: Vec<&[Range<usize>]> = if request.tells_whole() { Vec::new() } else { vec![&[]] };
         let mut hear = |scored: Vec<f32>| {
             if scores.whole.is_empty() {
                 on_scored(None, &scored);
@@ -76,13 +81,12 @@ impl LlamaGenerator {
                 scores.hidden.push(scored);
             }
         };
-        // The whole prompt comes with the first set, so that this one is known soon, unless they read not the same.
+        // The first set comes by itself, or with the whole prompt unless they read not the same, so that it is known soon.
         let mut sets: Vec<&[Range<usize>]> = hidden.iter().map(Vec::as_slice).collect();
-        let mut first: Vec<&[Range<usize>]> = vec![&[]];
         if rest.start == beginning.len() {
             first.extend(sets.drain(..1.min(sets.len())));
         }
-        let together = first.len().min(self.trials(&rest));
+        let together = first.len().clamp(1, self.trials(&rest));
         for some in first.chunks(together) {
             self.score_without(some, &rest.from(beginning.len()), cancel)?.into_iter().for_each(&mut hear);
         }

@@ -27,6 +27,7 @@ pub(super) struct Generated {
     pub(super) first_token_at: Option<Instant>,
     pub(super) drafted: usize,
     pub(super) narrowest: Option<f32>,
+    pub(super) log_probabilities: Vec<f32>,
 }
 
 impl LlamaGenerator {
@@ -40,7 +41,7 @@ impl LlamaGenerator {
     ) -> Result<Generated, InferenceError> {
         let mut draft = Draft::new(&request.draft, &self.engine);
         let mut stream = TextStream::new(&request.stop);
-        let mut tokens = Vec::new();
+        let (mut tokens, mut log_probabilities) = (Vec::new(), Vec::new());
         let mut first_token_at = None;
         let prompt = self.slots.current().len();
         let finish = loop {
@@ -51,6 +52,7 @@ impl LlamaGenerator {
             self.advance((&tokens, prompt), left.saturating_add(1), &mut draft, &choice)?;
             cancel.check()?;
             let token = choice.next(&self.engine, draft.place);
+            log_probabilities.push(self.engine.log_probability(draft.place, token));
             first_token_at.get_or_insert_with(Instant::now);
             tokens.push(token);
             draft.compare(tokens.len() - 1, token);
@@ -64,7 +66,11 @@ impl LlamaGenerator {
         };
         let text = stream.finish(&mut |text| on_event(GenerateEvent::Text(text)));
         let (drafted, narrowest) = (draft.matched, choice.narrowest);
-        Ok(Generated { text, tokens, finish, first_token_at, drafted, narrowest })
+        // No file can hold what weights that are no numbers give.
+        if !log_probabilities.iter().all(|one: &f32| one.is_finite()) {
+            log_probabilities.clear();
+        }
+        Ok(Generated { text, tokens, finish, first_token_at, drafted, narrowest, log_probabilities })
     }
 
     /// Takes the last of these tokens, which were said after `prompt` tokens, into the state, where a guess has not

@@ -195,7 +195,8 @@ fn what_does_not_fit_beside_a_score_is_pushed_out_and_read_again() {
     let read: usize = first.iter().map(|said| said.prompt_tokens).sum();
     assert!(read + first[1].prompt_tokens > generator.engine.cells(), "{first:?}");
     let parts = requests[1].parts.clone();
-    let score = ScoreRequest { parts, answer: first[1].tokens.clone(), hidden: vec![vec![1]], reread: Reread::Rest };
+    let (tokens, told) = (first[1].tokens.clone(), first[1].log_probabilities.clone());
+    let score = ScoreRequest { parts, answer: tokens, told, hidden: vec![vec![1]], reread: Reread::Rest };
     let scores = generator.score(&score, &CancelToken::never(), &mut |_, _| {}).unwrap();
     assert_eq!(scores.hidden[0].len(), first[1].tokens.len());
     let again = answer(&mut generator, &requests[0]);
@@ -297,6 +298,7 @@ fn a_smaller_state_answers_and_forgets_as_the_full_one() {
     assert!(again.reused_tokens > 0);
     assert_same(&again, &said, "asked again");
     let whole = vec![template("<|im_start|>user\n"), plain("Say yes."), template("<|im_end|>\n")];
-    let score = ScoreRequest { parts: whole, answer: said.tokens, hidden: vec![vec![1]], reread: Reread::Rest };
+    let (tokens, told) = (said.tokens, Vec::new());
+    let score = ScoreRequest { parts: whole, answer: tokens, told, hidden: vec![vec![1]], reread: Reread::Rest };
     assert!(generator.score(&score, &CancelToken::never(), &mut |_, _| {}).is_ok());
 }

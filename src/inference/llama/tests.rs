@@ -400,6 +400,7 @@ fn hiding_the_fact_that_has_the_answer_makes_it_less_probable() {
         let score = ScoreRequest {
             parts: request.parts.clone(),
             answer: said.tokens.clone(),
+            told: Vec::new(),
             hidden: vec![vec![3], vec![4], vec![5]],
             reread,
         };
@@ -424,7 +425,7 @@ fn a_score_is_the_same_to_the_last_bit_whatever_else_is_scored() {
         let mut score = |hidden: &[usize]| {
             let hidden = hidden.iter().map(|part| vec![*part]).collect();
             let (parts, answer) = (request.parts.clone(), long[..length].to_vec());
-            let request = ScoreRequest { parts, answer, hidden, reread: Reread::Answer };
+            let request = ScoreRequest { parts, answer, told: Vec::new(), hidden, reread: Reread::Answer };
             generator.score(&request, &CancelToken::never(), &mut |_, _| {}).unwrap()
         };
         let (two, turned, three, one) = (score(&[3, 4]), score(&[4, 3]), score(&[5, 4, 3]), score(&[4]));
@@ -436,13 +437,40 @@ fn a_score_is_the_same_to_the_last_bit_whatever_else_is_scored() {
 }
 
 #[test]
+fn what_is_told_of_an_answer_is_what_would_be_found_out_and_is_not_read_again() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load(512) else { return };
+    let request = facts(&[DOOR, PUMP, "Lunch is at noon."]);
+    let said = answer(&mut generator, &request);
+    assert_eq!(said.log_probabilities.len(), said.tokens.len());
+    for reread in [Reread::Rest, Reread::Answer] {
+        let mut score = |told: Vec<f32>| {
+            let (parts, answer) = (request.parts.clone(), said.tokens.clone());
+            let request = ScoreRequest { parts, answer, told, hidden: vec![vec![3], vec![4]], reread };
+            let mut heard = Vec::new();
+            let mut hear = |set: Option<usize>, scored: &[f32]| heard.push((set, scored.to_vec()));
+            (generator.score(&request, &CancelToken::never(), &mut hear).unwrap(), heard)
+        };
+        let (found, told) = (score(Vec::new()), score(said.log_probabilities.clone()));
+        assert!(said.log_probabilities.iter().zip(&found.0.whole).all(|(told, found)| (told - found).abs() < 0.01));
+        assert_eq!(told.0.hidden, found.0.hidden, "{reread:?}");
+        let order = |heard: &[(Option<usize>, Vec<f32>)]| heard.iter().map(|one| one.0).collect::<Vec<_>>();
+        assert_eq!((order(&told.1), &told.1[0].1), (order(&found.1), &said.log_probabilities));
+        let made_up = vec![-7.0; said.tokens.len()];
+        assert_eq!(score(made_up.clone()).0.whole, made_up, "it is believed");
+        assert_eq!(score(vec![-7.0]).0, found.0, "not one for each token");
+    }
+}
+
+#[test]
 fn hiding_the_last_part_is_the_same_as_leaving_it_out() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut generator) = load(512) else { return };
     let (with, without) = (facts(&[PUMP, DOOR]), facts(&[PUMP]));
     let said = answer(&mut generator, &with).tokens;
     let score = |generator: &mut LlamaGenerator, parts: &[PromptPart], hidden: Vec<Vec<usize>>| {
-        let request = ScoreRequest { parts: parts.to_vec(), answer: said.clone(), hidden, reread: Reread::Rest };
+        let (parts, answer) = (parts.to_vec(), said.clone());
+        let request = ScoreRequest { parts, answer, told: Vec::new(), hidden, reread: Reread::Rest };
         generator.score(&request, &CancelToken::never(), &mut |_, _| {}).unwrap()
     };
     let hidden = score(&mut generator, &with.parts, vec![vec![4]]);
@@ -472,7 +500,8 @@ fn a_comparison_is_that_of_prompts_read_from_nothing() {
     assert_eq!(heard, [0, 1, 2, 3]);
     let whole = |parts: Vec<PromptPart>| {
         let mut fresh = load(512).unwrap();
-        let request = ScoreRequest { parts, answer: said.tokens.clone(), hidden: Vec::new(), reread: Reread::Rest };
+        let (answer, told, hidden) = (said.tokens.clone(), Vec::new(), Vec::new());
+        let request = ScoreRequest { parts, answer, told, hidden, reread: Reread::Rest };
         fresh.score(&request, &never, &mut |_, _| {}).unwrap().whole
     };
     let before = whole(request.parts.clone());
@@ -539,7 +568,8 @@ fn a_score_that_cannot_be_computed_is_refused_and_harms_nothing() {
     let request = facts(&[PUMP, DOOR]);
     let said = answer(&mut generator, &request);
     let (parts, hidden) = (request.parts.clone(), vec![vec![3]]);
-    let good = ScoreRequest { parts, answer: said.tokens.clone(), hidden, reread: Reread::Rest };
+    let (tokens, told) = (said.tokens.clone(), Vec::new());
+    let good = ScoreRequest { parts, answer: tokens, told, hidden, reread: Reread::Rest };
     let mut score = |request: &ScoreRequest, cancel: &CancelToken| generator.score(request, cancel, &mut |_, _| {});
     let never = CancelToken::never();
     let unknown = score(&ScoreRequest { answer: vec![-5, 7], ..good.clone() }, &never);

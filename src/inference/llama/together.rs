@@ -9,6 +9,7 @@
 //! sequences stays in the context.
 //! Not here: one answer and its tokens (`writer`), which prompts to read (`attribution`).
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -223,6 +224,10 @@ impl LlamaGenerator {
         cancel.check()?;
         let mut groups = self.groups(requests)?;
         self.read_shared(&mut groups, cancel)?;
+        if !self.leaves_room(requests, &groups) {
+            // What is shared can be forgotten from its end on as the prompts that have it are done.
+            groups.sort_by_key(|group| Reverse(group.shared));
+        }
         self.write_groups(requests, groups, cancel, on_done)
     }
 
@@ -263,21 +268,28 @@ impl LlamaGenerator {
         Ok(groups)
     }
 
-    /// Sees to it that what the first prompt shares with the others is in the current slot.
+    /// Sees to it that the most that any two prompts share is in the current slot.
     fn read_shared(&mut self, groups: &mut [Group], cancel: &CancelToken) -> Result<(), InferenceError> {
-        let Some((first, others)) = groups.split_first() else { return Ok(()) };
-        let wanted = others.iter().map(|other| common(&first.prompt, &other.prompt)).max().unwrap_or(0);
-        let place = self.slots.place(&first.prompt);
+        let Some((prompt, wanted)) = most_shared(groups) else { return Ok(()) };
+        let place = self.slots.place(prompt);
         if place.shared >= wanted {
             self.slots.go_on_in(place.from);
         } else {
-            self.reuse(&first.prompt[..wanted], 0)?;
-            self.read_prompt(&first.prompt, wanted, cancel, &mut |_| {})?;
+            self.reuse(&prompt[..wanted], 0)?;
+            self.read_prompt(prompt, wanted, cancel, &mut |_| {})?;
         }
         for group in groups {
             group.shared = common(&group.prompt, self.slots.current()).min(group.prompt.len() - 1);
         }
         Ok(())
+    }
+
+    /// Whether there are cells for each prompt and its answer beside all that is shared.
+    fn leaves_room(&self, requests: &[GenerateRequest], groups: &[Group]) -> bool {
+        let longest = requests.iter().map(|request| request.max_tokens).max().unwrap_or(0);
+        let answer = |prompt: usize| longest.min(self.identity.context_tokens - prompt) + 1;
+        let needed = groups.iter().map(|Group { prompt, shared, .. }| prompt.len() - shared + answer(prompt.len()));
+        self.slots.current().len() + needed.max().unwrap_or(0) <= self.engine.cells()
     }
 
     fn work_off(
@@ -482,6 +494,14 @@ impl LlamaGenerator {
         }
         Ok(ControlFlow::Continue(()))
     }
+}
+
+/// Of two prompts that share most, one, and how many tokens they share; of a single one nothing is shared.
+fn most_shared(groups: &[Group]) -> Option<(&[LlamaToken], usize)> {
+    let alone = groups.first().map(|group| (group.prompt.as_slice(), 0));
+    let pairs = groups.iter().enumerate().flat_map(|(at, one)| groups[..at].iter().map(move |other| (one, other)));
+    let shared = pairs.map(|(one, other)| (one.prompt.as_slice(), common(&one.prompt, &other.prompt)));
+    shared.max_by_key(|(_, shared)| *shared).or(alone)
 }
 
 /// How many tokens both begin with.

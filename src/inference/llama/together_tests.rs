@@ -89,6 +89,30 @@ fn answers_written_together_are_those_from_an_empty_cache() {
 }
 
 #[test]
+fn prompts_share_as_much_whichever_comes_first_and_however_little_room_there_is() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut generator) = load_sharing(512) else { return };
+    let whole = prompt(3);
+    let cells = generator.engine.cells();
+    let few = answer(&mut generator, &whole).prompt_tokens + whole.max_tokens + 8;
+    let mut reused = |room: usize, read: &[&GenerateRequest], requests: &[GenerateRequest]| {
+        generator.engine.forget_all();
+        generator.slots.empty_all();
+        generator.engine.pretend_cells(room);
+        read.iter().for_each(|request| drop(answer(&mut generator, request)));
+        each(&mut generator, requests).iter().map(|one| one.reused_tokens).collect::<Vec<_>>()
+    };
+    let last_first = without_each(&whole, &[]);
+    let first_first: Vec<GenerateRequest> = last_first.iter().rev().cloned().collect();
+    for (room, read) in [(cells, vec![]), (cells, vec![&whole]), (few, vec![&whole])] {
+        let mut shared = reused(room, &read, &first_first);
+        shared.reverse();
+        assert!(shared[0] > shared[2] && shared[2] > 0, "{shared:?}");
+        assert_eq!(shared, reused(room, &read, &last_first), "{room} cells, {} prompts read", read.len());
+    }
+}
+
+#[test]
 fn long_prompts_and_what_was_read_before_change_no_bit() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(mut generator), Some(mut fresh)) = (load(1024), load(1024)) else { return };

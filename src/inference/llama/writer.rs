@@ -209,6 +209,7 @@ impl<'a> Writer<'a> {
             reused_tokens: reused,
             drafted_tokens: self.matched,
             narrowest: self.choice.narrowest,
+            log_probabilities: Vec::new(),
             finish: self.finish.unwrap_or(Finish::Length),
             first_token_ms: first.unwrap_or_default(),
             total_ms: self.started.elapsed().into(),
