@@ -254,6 +254,7 @@ fn nothing_found(input: &AnswerInput<'_>, prompt: Prompt, on_event: &mut dyn FnM
             drafted_tokens: 0,
             narrowest: None,
             log_probabilities: Vec::new(),
+            draft_log_probabilities: Vec::new(),
             finish: Finish::End,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

@@ -70,6 +70,7 @@ impl Generate for Says {
             drafted_tokens: 0,
             narrowest: None,
             log_probabilities: Vec::new(),
+            draft_log_probabilities: Vec::new(),
             finish: self.finish,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

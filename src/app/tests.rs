@@ -78,6 +78,7 @@ pub(super) fn answered(turn: u64, text: &str) -> Event {
         drafted_tokens: 0,
         narrowest: None,
         log_probabilities: Vec::new(),
+        draft_log_probabilities: Vec::new(),
         finish: Finish::End,
         first_token_ms: Millis(3.0),
         total_ms: Millis(4.0),
@@ -437,6 +438,7 @@ pub(super) fn known(rank: usize, how: How) -> Cluster {
         counterfactual_answer: None,
         counterfactuals: vec![],
         drops: vec![],
+        drops_how: None,
         divergences: vec![],
     }
 }

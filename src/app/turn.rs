@@ -229,6 +229,7 @@ impl Turn {
                 drafted_tokens: 0,
                 narrowest: None,
                 log_probabilities: Vec::new(),
+                draft_log_probabilities: Vec::new(),
                 finish: Finish::Length,
                 first_token_ms: Millis::default(),
                 total_ms: Millis::default(),

@@ -23,7 +23,9 @@ use super::{
 use crate::answer::Answer;
 use crate::answer::citation::without_marks;
 use crate::base::{CancelToken, Millis};
-use crate::inference::{Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole};
+use crate::inference::{
+    Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole, drops,
+};
 use crate::prompt::Prompt;
 
 /// Contribution of a cluster whose removal changes the tokens of the answer but not what it says: only the sources it
@@ -85,39 +87,38 @@ pub fn explain(
 ) -> Result<Attribution, AttributionError> {
     input.settings.check()?;
     let started = Instant::now();
-    let Some(now) = otherwise(&input, engines.generator, cancel)? else {
-        let attribution = by_leaving_out(input, engines, cancel, on_cluster)?;
+    let now = said_now(&input, engines.generator, cancel)?;
+    if now.tokens == input.answer.completion.tokens {
+        let attribution = by_leaving_out((input, now), engines, cancel, on_cluster)?;
         return Ok(attribution.taking(started.elapsed()));
-    };
+    }
     let text = (input.present)(&now);
-    let answer = Answer { text: text.clone(), completion: now, named: None, ..input.answer.clone() };
+    let answer = Answer { text: text.clone(), completion: now.clone(), named: None, ..input.answer.clone() };
     // What was found before was held against another answer.
     let input = ExplainInput { answer: &answer, known: &[], ..input };
     // Stopped halfway, its values would be taken for those of the stored answer: they are told at the end, with this one.
     let mut count = |done: usize, total: usize, _: &[Cluster]| on_cluster(done, total, &[]);
-    let attribution = by_leaving_out(input, engines, cancel, &mut count)?;
+    let attribution = by_leaving_out((input, now), engines, cancel, &mut count)?;
     Ok(Attribution { instead: Some(text), ..attribution }.taking(started.elapsed()))
 }
 
-/// What the generator says now where that is not the stored answer.
-fn otherwise(
+/// What the generator says now: the answer, or where that was stored by another run what it says once more.
+fn said_now(
     input: &ExplainInput<'_>,
     generator: &mut dyn Generate,
     cancel: &CancelToken,
-) -> Result<Option<Completion>, AttributionError> {
+) -> Result<Completion, AttributionError> {
     let ExplainInput { answer, origin, max_tokens, .. } = *input;
     if origin == Origin::Here || answer.prompt.sources().is_empty() {
-        return Ok(None);
+        return Ok(answer.completion.clone());
     }
     let request = request(&answer.prompt, answer.sampling, (&answer.completion, max_tokens));
-    let now = generator
-        .generate(&request, cancel, &mut |_| {})
-        .map_err(|source| AttributionError::generating(&[], source))?;
-    Ok((now.tokens != answer.completion.tokens).then_some(now))
+    generator.generate(&request, cancel, &mut |_| {}).map_err(|source| AttributionError::generating(&[], source))
 }
 
+/// `original` is what was said with every source.
 fn by_leaving_out(
-    input: ExplainInput<'_>,
+    (input, original): (ExplainInput<'_>, Completion),
     engines: Engines<'_>,
     cancel: &CancelToken,
     on_cluster: &mut dyn FnMut(usize, usize, &[Cluster]),
@@ -125,7 +126,7 @@ fn by_leaving_out(
     let started = Instant::now();
     let order = removal_order(&input);
     let findings = Findings {
-        originals: vec![input.answer.completion.clone()],
+        originals: vec![original],
         timings_ms: AttributionTimings { cluster: started.elapsed().into(), ..AttributionTimings::default() },
         embeddings: HashMap::new(),
         known: Known { total: order.len(), done: 0, settled: Vec::with_capacity(order.len()), estimated: Vec::new() },
@@ -137,13 +138,29 @@ fn by_leaving_out(
     let mut explainer = Explainer { generator: engines.generator, findings };
     let rest = explainer.findings.go_on(order);
     explainer.estimate()?;
-    let plan = Plan::of(&input, rest, &explainer.findings.known.estimated);
+    let estimates = explainer.findings.known.estimated.clone();
+    let plan = Plan::of(&input, rest, &estimates);
     explainer.carry_out(&plan)?;
     let Findings { known, timings_ms, mut originals, .. } = explainer.findings;
     let mut clusters = known.settled;
+    with_drops_of_one_kind(&mut clusters, &estimates);
     let decisive = settle(&mut clusters, input.settings.temperature);
     let resampled = originals.split_off(1);
     Ok(Attribution { decisive, clusters, resampled, timings_ms, ..Attribution::new(Method::Counterfactual) })
+}
+
+/// Drops can be held against each other where all came about alike: where one of those that came with the answers is
+/// missing, all are those of the estimates, if there are any.
+fn with_drops_of_one_kind(clusters: &mut [Cluster], estimates: &[Cluster]) {
+    if clusters.iter().all(|cluster| cluster.drops_how == Some(How::Logprob)) {
+        return;
+    }
+    for cluster in clusters {
+        if let Some(estimate) = estimates.iter().find(|estimate| estimate.hits == cluster.hits) {
+            cluster.drops.clone_from(&estimate.drops);
+            cluster.drops_how = estimate.drops_how;
+        }
+    }
 }
 
 /// What is known of the clusters on the way.
@@ -321,7 +338,8 @@ impl Findings<'_, '_> {
         if one.answers.iter().any(Option::is_none) {
             return Ok(());
         }
-        let counterfactuals: Vec<Counterfactual> = one.answers.drain(..).flatten().collect();
+        let mut counterfactuals: Vec<Counterfactual> = one.answers.drain(..).flatten().collect();
+        let drops = self.drops(&mut counterfactuals).filter(|_| one.clusters.len() == 1);
         let contribution = self.contribution(&counterfactuals);
         let how = match one.clusters.len() {
             1 if self.is_verified(&counterfactuals) => How::Verified,
@@ -331,27 +349,37 @@ impl Findings<'_, '_> {
         if contribution == 0.0 {
             // The answer does without all of them.
             for hits in one.clusters {
-                self.settle(hits.clone(), 1, (how, contribution), counterfactuals.clone());
+                let drops = drops.clone();
+                self.settle((hits.clone(), 1), (how, contribution), drops, counterfactuals.clone());
             }
         } else {
             let mut hits = one.hits.clone();
             hits.sort_unstable();
-            self.settle(hits, one.clusters.len(), (how, contribution), counterfactuals);
+            self.settle((hits, one.clusters.len()), (how, contribution), drops, counterfactuals);
         }
         Ok(())
+    }
+
+    /// By how much the original answer, read as the draft of the first of these, became less probable; none where it was
+    /// not read to its end. It is not kept with the answers.
+    fn drops(&self, counterfactuals: &mut [Counterfactual]) -> Option<Vec<f32>> {
+        let before = &self.originals.first()?.log_probabilities;
+        let told = counterfactuals.iter_mut().map(|one| std::mem::take(&mut one.completion.draft_log_probabilities));
+        let after = told.collect::<Vec<_>>().into_iter().next()?;
+        (!before.is_empty() && before.len() == after.len()).then(|| drops(before, &after))
     }
 
     /// Settles so many clusters with one value.
     fn settle(
         &mut self,
-        hits: Vec<usize>,
-        clusters: usize,
+        (hits, clusters): (Vec<usize>, usize),
         (how, contribution): (How, f64),
+        drops: Option<Vec<f32>>,
         counterfactuals: Vec<Counterfactual>,
     ) {
-        let estimated = self.known.estimated.iter().find(|cluster| cluster.hits == hits);
         let cluster = Cluster {
-            drops: estimated.map(|cluster| cluster.drops.clone()).unwrap_or_default(),
+            drops_how: drops.is_some().then_some(How::Logprob),
+            drops: drops.unwrap_or_default(),
             hits,
             how,
             contribution,

@@ -51,7 +51,7 @@ impl Method {
         self != Self::Similarity
     }
 
-    /// How the drops of its clusters came about; none where it has none.
+    /// How the drops of its clusters come about where they do not say; none where it has none.
     #[must_use]
     pub fn drops(self) -> Option<How> {
         match self {
@@ -165,10 +165,14 @@ pub struct Cluster {
     /// The generations behind it, one per iteration.
     #[serde(default)]
     pub counterfactuals: Vec<Counterfactual>,
-    /// By how much the natural logarithm of the probability of each token of the answer drops without the cluster, which
-    /// [`Method::drops`] says how it was taken away; empty where that was not computed.
+    /// By how much the natural logarithm of the probability of each token of the answer drops without the cluster; empty
+    /// where that was not computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drops: Vec<f32>,
+    /// How it was taken away for that: hidden ([`How::Preview`]) or left out ([`How::Logprob`]). Where nothing is said, as
+    /// [`Method::drops`] says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drops_how: Option<How>,
     /// The Jensen-Shannon divergence of the predictions of the first tokens, in bits; empty where that was not computed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub divergences: Vec<f32>,
@@ -340,10 +344,19 @@ impl Attribution {
         self.resampled.iter().chain(without)
     }
 
-    /// Whether it is known of every cluster how much less probable each token of the answer is without it.
+    /// How the drops of one of its clusters came about; none where it has none.
     #[must_use]
-    pub fn has_drops(&self) -> bool {
-        !self.clusters.is_empty() && self.clusters.iter().all(|cluster| !cluster.drops.is_empty())
+    pub fn how_of_drops(&self, cluster: &Cluster) -> Option<How> {
+        cluster.drops_how.or(self.method.drops()).filter(|_| !cluster.drops.is_empty())
+    }
+
+    /// How the drops of all of them came about; none where one has none, or others came about otherwise, so that they
+    /// cannot be held against each other.
+    #[must_use]
+    pub fn drops_how(&self) -> Option<How> {
+        let mut each = self.clusters.iter().map(|cluster| self.how_of_drops(cluster));
+        let first = each.next()?;
+        first.filter(|_| each.all(|how| how == first))
     }
 
     /// Whether clusters were removed together, so that removing them one by one would tell more.

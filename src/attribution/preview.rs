@@ -78,6 +78,7 @@ fn estimate(hits: &[usize], whole: &[f32], hidden: &[f32]) -> Cluster {
         counterfactual_answer: None,
         counterfactuals: Vec::new(),
         drops,
+        drops_how: Some(How::Preview),
         divergences: Vec::new(),
     }
 }

@@ -111,6 +111,7 @@ fn settled(hits: &[usize], reading: Reading, compared: &Compared) -> Cluster {
         counterfactual_answer: None,
         counterfactuals: Vec::new(),
         drops: compared.drops.clone(),
+        drops_how: Some(How::Logprob),
         divergences: compared.divergences.clone(),
     }
 }

@@ -120,6 +120,7 @@ mod tests {
             counterfactual_answer: None,
             counterfactuals: Vec::new(),
             drops: Vec::new(),
+            drops_how: None,
             divergences: Vec::new(),
         };
         let settled = |contributions: &[f64], temperature| {

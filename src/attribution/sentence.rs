@@ -7,7 +7,7 @@
 //! proportion.
 //! Invariants: every token is in exactly one sentence, and their order stays; a citation behind a full stop belongs to the
 //! sentence before it.
-//! Not here: where drops come from (`preview`, `probability`), where sentences end (`evidence`).
+//! Not here: where drops come from (`counterfactual`, `preview`, `probability`), where sentences end (`evidence`).
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ use crate::evidence::sentences;
 use crate::inference::{Generate, InferenceError};
 
 /// Says what each sentence of the answer rests on. Nothing is said where a cluster has no drops, since its part would go to
-/// the others, or the generator cannot tell which text a token stands for.
+/// the others, where they are those of another answer, or the generator cannot tell which text a token stands for.
 ///
 /// # Errors
 /// When the generator fails.
@@ -32,8 +32,9 @@ pub fn by_sentence(
     generator: &dyn Generate,
 ) -> Result<Attribution, AttributionError> {
     let tokens = &answer.completion.tokens;
-    let has_drops = attribution.has_drops() && attribution.clusters.iter().all(|one| one.drops.len() == tokens.len());
-    let Some(how) = attribution.method.drops().filter(|_| has_drops && !tokens.is_empty()) else {
+    let is_of_answer = attribution.instead.is_none() && !tokens.is_empty();
+    let has_all = is_of_answer && attribution.clusters.iter().all(|one| one.drops.len() == tokens.len());
+    let Some(how) = attribution.drops_how().filter(|_| has_all) else {
         return Ok(attribution);
     };
     let pieces = match generator.pieces(tokens) {
@@ -247,6 +248,7 @@ mod tests {
             counterfactual_answer: None,
             counterfactuals: Vec::new(),
             drops: drops.to_vec(),
+            drops_how: None,
             divergences: Vec::new(),
         };
         let clusters = [cluster(1, &[1.0, 2.0, 0.0]), cluster(2, &[0.0, -0.5, 3.0])];

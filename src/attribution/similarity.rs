@@ -57,6 +57,7 @@ pub fn similarity(
             counterfactual_answer: None,
             counterfactuals: Vec::new(),
             drops: Vec::new(),
+            drops_how: None,
             divergences: Vec::new(),
         })
         .collect();

@@ -26,6 +26,7 @@ fn completion(text: &str) -> Completion {
         drafted_tokens: 0,
         narrowest: None,
         log_probabilities: Vec::new(),
+        draft_log_probabilities: Vec::new(),
         finish: Finish::End,
         first_token_ms: Millis(1.0),
         total_ms: Millis(2.0),
@@ -35,6 +36,9 @@ fn completion(text: &str) -> Completion {
 /// Prompt and seed to answer.
 type Script = dyn Fn(&str, u32) -> String + Sync;
 
+/// How probable the tokens of a draft are after a prompt.
+type Told = dyn Fn(&str) -> Vec<f32> + Sync;
+
 /// A generator whose answer is a function of the prompt's text and the seed.
 struct Scripted<'a> {
     identity: GeneratorIdentity,
@@ -43,13 +47,15 @@ struct Scripted<'a> {
     /// The text of each prompt and the drop of every token's log-probability when it is hidden; none for a generator
     /// that cannot hide.
     drops: Option<Vec<(&'a str, f32)>>,
+    /// How probable the tokens of a draft are after a prompt, as far as it is read.
+    told: Option<&'a Told>,
 }
 
 impl<'a> Scripted<'a> {
     fn new(answer: &'a Script) -> Self {
         let chat_template = ChatTemplate { source: String::new(), bos: String::new(), eos: String::new() };
         let identity = GeneratorIdentity { model: "scripted".into(), context_tokens: 1000, chat_template };
-        Self { identity, answer, asked: Vec::new(), drops: None }
+        Self { identity, answer, asked: Vec::new(), drops: None, told: None }
     }
 
     fn hiding(answer: &'a Script, drops: &[(&'a str, f32)]) -> Self {
@@ -83,6 +89,9 @@ impl Generate for Scripted<'_> {
         let mut completion = completion(&(self.answer)(&prompt, seed));
         let foreseen = completion.tokens.iter().zip(&request.draft).take_while(|(token, draft)| token == draft);
         completion.drafted_tokens = foreseen.count();
+        if let Some(told) = self.told {
+            completion.draft_log_probabilities = told(&prompt);
+        }
         Ok(completion)
     }
 
@@ -381,6 +390,38 @@ fn what_most_probably_matters_is_left_out_first() {
     let engines = Engines { generator: &mut generator, embedder: &embedder };
     explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
     assert_eq!(without(&generator.asked), [5, 2, 3, 1, 4], "by the estimate, then as without one");
+}
+
+/// What each token of a draft loses without the source.
+fn all(prompt: &str) -> Vec<f32> {
+    vec![if prompt.contains("Alice") { -1.0 } else { -3.0 }; 4]
+}
+
+#[test]
+fn an_answer_that_is_read_as_a_draft_tells_what_its_tokens_lose() {
+    let (mut said, sources) = (answer(&EVIDENCES, "Alice did. [Source 1]"), vectors(&EVIDENCES));
+    said.completion.log_probabilities = vec![-1.0; 4];
+    let embedder = Words::new();
+    let explained = |estimate_first: EstimateFirst, told: &Told| {
+        let settings = AttributionSettings { estimate_first, ..AttributionSettings::default() };
+        let mut generator = Scripted { told: Some(told), ..Scripted::hiding(&finds_alice, &[("Alice", 0.5)]) };
+        let engines = Engines { generator: &mut generator, embedder: &embedder };
+        explain(input(&said, &sources, &settings), engines, &CancelToken::never(), &mut |_, _, _| {}).unwrap()
+    };
+    let drops =
+        |of: &Attribution, hit: usize| of.clusters.iter().find(|cluster| cluster.hits == [hit]).unwrap().drops.clone();
+    for estimate_first in [EstimateFirst::Off, EstimateFirst::On] {
+        let found = explained(estimate_first, &all);
+        assert_eq!(found.drops_how(), Some(How::Logprob));
+        assert_eq!((drops(&found, 1), drops(&found, 2)), (vec![2.0; 4], vec![0.0; 4]));
+        assert!(found.generated().all(|one| one.draft_log_probabilities.is_empty()), "it is kept once");
+    }
+
+    let some = |prompt: &str| all(prompt)[if prompt.contains("Alice") { 0 } else { 2 }..].to_vec();
+    let partly = explained(EstimateFirst::Off, &some);
+    assert_eq!((partly.drops_how(), drops(&partly, 1)), (None, Vec::new()), "it was not read to its end");
+    let estimated = explained(EstimateFirst::On, &some);
+    assert_eq!((estimated.drops_how(), drops(&estimated, 1)), (Some(How::Preview), vec![0.5; 4]));
 }
 
 #[test]

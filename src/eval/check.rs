@@ -280,6 +280,7 @@ mod tests {
             drafted_tokens: 0,
             narrowest: None,
             log_probabilities: Vec::new(),
+            draft_log_probabilities: Vec::new(),
             finish: Finish::End,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

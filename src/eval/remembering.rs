@@ -224,6 +224,8 @@ impl Generate for Remembering {
         let mut kept = Ok(());
         let mut hear = |at: usize, completion: Completion| {
             let place = missing[at];
+            // It is kept for whatever draft comes with the question the next time.
+            let completion = Completion { draft_log_probabilities: Vec::new(), ..completion };
             kept = cache.put(&keys[place], &completion);
             if kept.is_err() {
                 return ControlFlow::Break(());

@@ -241,6 +241,7 @@ impl Generate for ScriptedGenerator {
             drafted_tokens,
             narrowest: None,
             log_probabilities: Vec::new(),
+            draft_log_probabilities: Vec::new(),
             finish,
             first_token_ms: Millis::default(),
             total_ms: Millis::default(),

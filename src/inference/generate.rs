@@ -116,6 +116,9 @@ pub struct Completion {
     /// temperature, noise or grammar. Empty where it was not taken down, as for one of several answers written at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log_probabilities: Vec<f32>,
+    /// The same of each token of the draft, given those of the draft before it, from its first on as far as it was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub draft_log_probabilities: Vec<f32>,
     /// Why it ended.
     pub finish: Finish,
     /// From the call to the first generated token.

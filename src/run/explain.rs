@@ -38,7 +38,7 @@ pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<
     let stopped = stored.filter(|stored| stored.missing > 0).map(|stopped| stopped.method);
     let method = args.method.or(stopped);
     let stored = stored.filter(|_| method.is_none());
-    if let Some(stored) = stored.filter(|stored| args.tokens && !stored.has_drops()) {
+    if let Some(stored) = stored.filter(|stored| args.tokens && stored.drops_how().is_none()) {
         // Another method would take the place of what is known.
         return Err(Failure::usage(tells_none(stored.method)));
     }

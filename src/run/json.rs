@@ -114,8 +114,6 @@ struct AttributionJson<'a> {
     missing: usize,
     /// What the model says now, where that is not the stored answer: it is what is explained.
     instead: Option<&'a str>,
-    /// How the drops came about: `preview` hides a cluster, `logprob` leaves it out; null without drops.
-    drops_how: Option<How>,
     /// What each sentence of the answer rests on; empty where that is not known.
     sentences: Vec<SentenceJson<'a>>,
     /// The text of each token, where tokens are asked for.
@@ -133,6 +131,8 @@ struct ClusterJson<'a> {
     counterfactual_answer: Option<&'a str>,
     /// By how much the log-probability of the answer drops without it; null where that was not computed.
     drop: Option<f64>,
+    /// How it was taken away for that: `preview` hides it, `logprob` leaves it out; null without a drop.
+    drops_how: Option<How>,
     /// The drop of each token, where tokens are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     drops: Option<&'a [f32]>,
@@ -168,6 +168,7 @@ impl<'a> AttributionJson<'a> {
         let each = tokens == Tokens::Each;
         let clusters = attribution.clusters.iter().map(|cluster| ClusterJson {
             drop: cluster.drop(),
+            drops_how: attribution.how_of_drops(cluster),
             drops: each.then_some(cluster.drops.as_slice()),
             divergences: each.then_some(cluster.divergences.as_slice()),
             hits: &cluster.hits,
@@ -182,7 +183,6 @@ impl<'a> AttributionJson<'a> {
             clusters: clusters.collect(),
             missing: attribution.missing,
             instead: attribution.instead.as_deref(),
-            drops_how: attribution.method.drops(),
             sentences: (1..).zip(&attribution.sentences).map(SentenceJson::new).collect(),
             tokens: each.then_some(attribution.tokens.as_slice()),
             timings_ms: attribution.timings_ms,

@@ -148,10 +148,10 @@ pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
     if let Some(instead) = &attribution.instead {
         let _ = writeln!(text, "  {OTHERWISE} {}", clean_line(instead));
     }
-    let hidden = if attribution.method.drops() == Some(How::Preview) { " when hidden" } else { "" };
     let original = attribution.instead.as_deref().or(answer.map(Answer::own_text)).unwrap_or_default();
     for cluster in &attribution.clusters {
-        text.push_str(&bar(cluster, &cited, hidden, original));
+        let is_hidden = attribution.how_of_drops(cluster) == Some(How::Preview);
+        text.push_str(&bar(cluster, &cited, if is_hidden { " when hidden" } else { "" }, original));
     }
     text
 }

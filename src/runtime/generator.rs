@@ -341,8 +341,6 @@ impl Generator {
                 let attribution = self.by_leaving_out(work, asked, &sources)?;
                 let settings = &asked.settings.attribution;
                 match &self.model {
-                    // Drops and tokens are those of the stored answer, which is not what is explained.
-                    _ if attribution.instead.is_some() => attribution,
                     Some(generator) => attribution::by_sentence(attribution, &asked.answer, settings, generator)?,
                     None => attribution,
                 }

@@ -431,6 +431,7 @@ fn turn(number: u32, stored: Stored) -> TurnRecord {
         drafted_tokens: 0,
         narrowest: None,
         log_probabilities: Vec::new(),
+        draft_log_probabilities: Vec::new(),
         finish: Finish::End,
         first_token_ms: Millis(900.0),
         total_ms: Millis(4210.0),

@@ -256,6 +256,7 @@ fn completion(text: &str) -> Completion {
         drafted_tokens: 0,
         narrowest: None,
         log_probabilities: Vec::new(),
+        draft_log_probabilities: Vec::new(),
         finish: Finish::End,
         first_token_ms: Millis(2130.0),
         total_ms: Millis(4210.0),
@@ -298,6 +299,7 @@ pub(crate) fn cluster(hits: &[usize], how: How, values: (f64, Option<f64>), text
         share: values.1,
         counterfactual_answer: Some(text.into()),
         drops: Vec::new(),
+        drops_how: None,
         divergences: Vec::new(),
         counterfactuals: vec![counterfactual],
     }
@@ -339,6 +341,7 @@ pub(crate) fn by_logprob() -> Attribution {
         share: Some(share),
         counterfactual_answer: None,
         drops: drops.to_vec(),
+        drops_how: None,
         divergences: Vec::new(),
         counterfactuals: Vec::new(),
     };

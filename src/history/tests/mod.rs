@@ -71,6 +71,7 @@ fn completion(text: &str) -> Completion {
         drafted_tokens: 0,
         narrowest: None,
         log_probabilities: Vec::new(),
+        draft_log_probabilities: Vec::new(),
         finish: Finish::Stop,
         first_token_ms: Millis(12.5),
         total_ms: Millis(80.25),
@@ -174,6 +175,7 @@ fn trace(text: &str, score: u16) -> Trace {
                 share: Some(1.0),
                 counterfactual_answer: Some(text.to_owned()),
                 drops: Vec::new(),
+                drops_how: None,
                 divergences: Vec::new(),
                 counterfactuals: vec![Counterfactual {
                     prompt: prompt(text),
@@ -215,6 +217,7 @@ fn explained_by_logprob(text: &str) -> Attribution {
             counterfactual_answer: None,
             counterfactuals: Vec::new(),
             drops: vec![1.5, -0.25],
+            drops_how: None,
             divergences: vec![0.5],
         }],
         tokens: vec!["Ali".to_owned(), "ce.".to_owned()],

@@ -452,6 +452,7 @@ impl LlamaGenerator {
             drafted_tokens: generated.drafted,
             narrowest: generated.narrowest,
             log_probabilities: generated.log_probabilities,
+            draft_log_probabilities: Vec::new(),
             finish: generated.finish,
             first_token_ms: first_token.unwrap_or_default(),
             total_ms: started.elapsed().into(),

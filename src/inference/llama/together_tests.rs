@@ -12,7 +12,7 @@ mod random_weights;
 use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, weights_of};
 use super::*;
 use crate::base::CancelSource;
-use crate::inference::{Finish, Sampling};
+use crate::inference::{CompareRequest, Finish, Measure, Sampling, drops};
 
 /// Facts of a small harbour, and what may be asked of them.
 const FACTS: [(&str, &str); 5] = [
@@ -89,6 +89,29 @@ fn answers_written_together_are_those_from_an_empty_cache() {
 }
 
 #[test]
+fn a_draft_tells_how_much_less_probable_it_is_as_a_comparison_does() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some(mut generator), Some(mut fresh)) = (load(512), load(512)) else { return };
+    let mut otherwise = 0;
+    for number in 0..6 {
+        let whole = prompt(number);
+        let said = answer(&mut generator, &whole);
+        let (parts, answer) = (whole.parts.clone(), said.tokens.clone());
+        let without = [5, 4, 3].map(|place| vec![place]).to_vec();
+        let compare = CompareRequest { parts, answer, without, measure: Measure::Token };
+        let compared = fresh.compare(&compare, &CancelToken::never(), &mut |_, _| {}).unwrap();
+        for (one, compared) in each(&mut generator, &without_each(&whole, &said.tokens)).iter().zip(&compared) {
+            let told = one.draft_log_probabilities.len();
+            assert!(told == said.tokens.len() || generator.engine.rows().mixes, "{told} of {}", said.tokens.len());
+            let found = drops(&said.log_probabilities, &one.draft_log_probabilities);
+            assert_eq!(found, compared.drops[..told], "prompt {number}");
+            otherwise += usize::from(one.tokens != said.tokens);
+        }
+    }
+    assert!(otherwise > 0, "also where another answer came out");
+}
+
+#[test]
 fn prompts_share_as_much_whichever_comes_first_and_however_little_room_there_is() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut generator) = load_sharing(512) else { return };
@@ -99,7 +122,9 @@ fn prompts_share_as_much_whichever_comes_first_and_however_little_room_there_is(
         generator.engine.forget_all();
         generator.slots.empty_all();
         generator.engine.pretend_cells(room);
-        read.iter().for_each(|request| drop(answer(&mut generator, request)));
+        for request in read {
+            answer(&mut generator, request);
+        }
         each(&mut generator, requests).iter().map(|one| one.reused_tokens).collect::<Vec<_>>()
     };
     let last_first = without_each(&whole, &[]);

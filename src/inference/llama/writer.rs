@@ -48,6 +48,8 @@ pub(super) struct Writer<'a> {
     readable: usize,
     /// Tokens of the draft that were chosen.
     matched: usize,
+    /// How probable those were that could be told, from the first on: the natural logarithm.
+    foreseen: Vec<f32>,
     rows: Rows,
     /// Tokens that are read on the next guess.
     reach: usize,
@@ -93,6 +95,7 @@ impl<'a> Writer<'a> {
             readable: readable(&draft, engine),
             draft,
             matched: 0,
+            foreseen: Vec::new(),
             rows: engine.rows(),
             reach: FIRST_GUESSES,
             stream: TextStream::new(&request.stop),
@@ -112,6 +115,7 @@ impl<'a> Writer<'a> {
         if self.finish.is_some() {
             return self.piece.len();
         }
+        self.hear_draft(engine, offset);
         for place in std::mem::take(&mut self.lead)..self.piece.len() {
             let token = self.choice.next(engine, offset + place);
             self.finish = self.take(token, engine, room);
@@ -124,6 +128,16 @@ impl<'a> Writer<'a> {
             }
         }
         self.piece.len()
+    }
+
+    /// Takes down how probable the tokens of the draft are that the piece was made of, and the one after them; those
+    /// behind a wrong one too, since each is asked for after the draft's own.
+    fn hear_draft(&mut self, engine: &Engine, offset: usize) {
+        if self.follows_draft() {
+            let told =
+                (offset + self.lead..offset + self.piece.len()).zip(self.draft[self.tokens.len()..].iter().copied());
+            self.foreseen.extend(engine.log_probabilities(told));
+        }
     }
 
     /// Adds a chosen token to the answer.
@@ -210,6 +224,7 @@ impl<'a> Writer<'a> {
             drafted_tokens: self.matched,
             narrowest: self.choice.narrowest,
             log_probabilities: Vec::new(),
+            draft_log_probabilities: self.foreseen,
             finish: self.finish.unwrap_or(Finish::Length),
             first_token_ms: first.unwrap_or_default(),
             total_ms: self.started.elapsed().into(),

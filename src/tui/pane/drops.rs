@@ -15,7 +15,7 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
     let Some(attribution) = &turn.record.trace.attribution else { return };
     for (at, cluster) in attribution.clusters.iter().enumerate() {
         let Some(drop) = cluster.drop() else { continue };
-        let how = match attribution.method.drops() {
+        let how = match attribution.how_of_drops(cluster) {
             Some(How::Preview) => words.hidden_estimate(),
             _ => words.left_out(),
         };
