@@ -392,8 +392,8 @@ fn what_most_probably_matters_is_left_out_first() {
     assert_eq!(without(&generator.asked), [5, 2, 3, 1, 4], "by the estimate, then as without one");
 }
 
-/// What each token of a draft loses without the source.
-fn all(prompt: &str) -> Vec<f32> {
+/// A draft is less probable where no source has the answer.
+fn rests_on_alice(prompt: &str) -> Vec<f32> {
     vec![if prompt.contains("Alice") { -1.0 } else { -3.0 }; 4]
 }
 
@@ -411,16 +411,16 @@ fn an_answer_that_is_read_as_a_draft_tells_what_its_tokens_lose() {
     let drops =
         |of: &Attribution, hit: usize| of.clusters.iter().find(|cluster| cluster.hits == [hit]).unwrap().drops.clone();
     for estimate_first in [EstimateFirst::Off, EstimateFirst::On] {
-        let found = explained(estimate_first, &all);
+        let found = explained(estimate_first, &rests_on_alice);
         assert_eq!(found.drops_how(), Some(How::Logprob));
         assert_eq!((drops(&found, 1), drops(&found, 2)), (vec![2.0; 4], vec![0.0; 4]));
         assert!(found.generated().all(|one| one.draft_log_probabilities.is_empty()), "it is kept once");
     }
 
-    let some = |prompt: &str| all(prompt)[if prompt.contains("Alice") { 0 } else { 2 }..].to_vec();
-    let partly = explained(EstimateFirst::Off, &some);
+    let begun = |prompt: &str| rests_on_alice(prompt)[if prompt.contains("Alice") { 0 } else { 2 }..].to_vec();
+    let partly = explained(EstimateFirst::Off, &begun);
     assert_eq!((partly.drops_how(), drops(&partly, 1)), (None, Vec::new()), "it was not read to its end");
-    let estimated = explained(EstimateFirst::On, &some);
+    let estimated = explained(EstimateFirst::On, &begun);
     assert_eq!((estimated.drops_how(), drops(&estimated, 1)), (Some(How::Preview), vec![0.5; 4]));
 }
 

@@ -409,9 +409,10 @@ impl Engine {
         self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX))
     }
 
-    /// The natural logarithm of the probability of `token` after the one at `place` of the last call.
-    pub(super) fn log_probability(&self, place: usize, token: LlamaToken) -> f32 {
-        log_probability(self.logits(place), token)
+    /// The natural logarithm of the probability of `token` after the one at `place` of the last call, where it is had for
+    /// nothing. Beside a GPU a word is written in the time of a few such looks at the whole vocabulary.
+    pub(super) fn told(&self, place: usize, token: LlamaToken) -> Option<f32> {
+        (self.kind == Kind::Processor).then(|| log_probability(self.logits(place), token))
     }
 
     /// For each place of the last call with a token the natural logarithm of the probability of the token after it.

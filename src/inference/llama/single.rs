@@ -52,7 +52,7 @@ impl LlamaGenerator {
             self.advance((&tokens, prompt), left.saturating_add(1), &mut draft, &choice)?;
             cancel.check()?;
             let token = choice.next(&self.engine, draft.place);
-            log_probabilities.push(self.engine.log_probability(draft.place, token));
+            log_probabilities.extend(self.engine.told(draft.place, token));
             first_token_at.get_or_insert_with(Instant::now);
             tokens.push(token);
             draft.compare(tokens.len() - 1, token);

@@ -11,7 +11,7 @@ use llama_cpp_2::token::LlamaToken;
 
 use super::choice::Choice;
 use super::draft::{FIRST_GUESSES, MOST_GUESSES, guesses_after, readable, went_on};
-use super::engine::{Engine, Sequence};
+use super::engine::{Engine, Kind, Sequence};
 use super::rows::Rows;
 use super::sketch::Sketch;
 use super::stream::TextStream;
@@ -131,9 +131,10 @@ impl<'a> Writer<'a> {
     }
 
     /// Takes down how probable the tokens of the draft are that the piece was made of, and the one after them; those
-    /// behind a wrong one too, since each is asked for after the draft's own.
+    /// behind a wrong one too, since each is asked for after the draft's own. Beside a GPU it is not known how probable the
+    /// answer was.
     fn hear_draft(&mut self, engine: &Engine, offset: usize) {
-        if self.follows_draft() {
+        if self.follows_draft() && engine.kind() == Kind::Processor {
             let told =
                 (offset + self.lead..offset + self.piece.len()).zip(self.draft[self.tokens.len()..].iter().copied());
             self.foreseen.extend(engine.log_probabilities(told));
