@@ -62,8 +62,15 @@ impl Choice {
 
     /// The token after the one at `place` of the engine's last call.
     pub(super) fn next(&mut self, engine: &Engine, place: usize) -> LlamaToken {
+        self.next_of(engine, place).token
+    }
+
+    /// The same, with how far it is from the next one; within a grammar it is taken to be far.
+    pub(super) fn next_of(&mut self, engine: &Engine, place: usize) -> Likeliest {
         let Likeliest { token, margin } = match &mut self.way {
-            Way::Held(sampler) => return engine.sample(sampler, place),
+            Way::Held(sampler) => {
+                return Likeliest { token: engine.sample(sampler, place), margin: f32::INFINITY };
+            }
             Way::Likeliest => engine.likeliest(place),
             Way::Drawn { temperature, seed, drawn } => {
                 let noise = Noise::new(*seed, *drawn);
@@ -72,7 +79,7 @@ impl Choice {
             }
         };
         self.narrowest = Some(self.narrowest.map_or(margin, |narrowest| narrowest.min(margin)));
-        token
+        Likeliest { token, margin }
     }
 }
 

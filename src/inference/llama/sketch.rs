@@ -2,7 +2,8 @@
 //!
 //! Takes answers on the way; writes the next tokens of each by the calls that take least time, one token of each in a
 //! call, and forgets them again. They are a guess like any other: one call reads them all, and what it says counts.
-//! That one and the calls for single tokens round otherwise, and almost always choose the same.
+//! That one and the calls for single tokens round otherwise: where two tokens are almost as likely they may choose
+//! differently, so that a sketch ends there.
 //! Where the last words were said before, what followed them there is taken for what follows here: of several such
 //! places, where most was the same.
 //! Invariant: nothing of a sketch stays in the context; whether a token is in an answer never depends on it.
@@ -12,7 +13,7 @@ use llama_cpp_2::token::LlamaToken;
 
 use super::choice::Choice;
 use super::draft::{each_went_on, readable};
-use super::engine::{Cause, Engine, EngineError, Logits, Piece, Sequence};
+use super::engine::{Cause, Engine, EngineError, Likeliest, Logits, Piece, Sequence};
 use super::rows::{Call, QUICK};
 
 /// Tokens in a row that an answer has in common with another text, to be believed to go on like that.
@@ -23,6 +24,10 @@ const LONG_IN_COMMON: usize = 16;
 
 /// Tokens that what follows there must have to be worth it, unless there is no room for more.
 const WORTH: usize = 4;
+
+/// Where the two best tokens are as near as this, the call that reads them often chooses the other one, and all that was
+/// written behind it would be in vain.
+const DOUBTFUL: f32 = 0.2;
 
 /// An answer whose next tokens are wanted.
 pub(super) struct Sketch<'a> {
@@ -66,13 +71,14 @@ impl<'a> Sketch<'a> {
     }
 
     /// Adds a token. `readable` tells how many tokens at the beginning can be read.
-    fn add(&mut self, token: LlamaToken, readable: impl Fn(&[LlamaToken]) -> usize) {
+    fn add(&mut self, Likeliest { token, margin }: Likeliest, readable: impl Fn(&[LlamaToken]) -> usize) {
         if readable(&[token]) == 0 {
             self.done = true;
             return;
         }
         self.piece.push(token);
         self.repeat(readable);
+        self.done |= margin < DOUBTFUL;
     }
 
     /// Adds what followed the last tokens elsewhere.
@@ -143,8 +149,8 @@ impl Engine {
             let pieces: Vec<Piece<'_>> = going.iter().map(piece).collect();
             self.decode_pieces(Call::Single, &pieces)?;
             for (place, at) in going.into_iter().enumerate() {
-                let token = sketches[at].choice.next(self, place);
-                sketches[at].add(token, |tokens| readable(tokens, self));
+                let next = sketches[at].choice.next_of(self, place);
+                sketches[at].add(next, |tokens| readable(tokens, self));
             }
         }
     }
@@ -157,6 +163,11 @@ mod tests {
 
     fn tokens(ids: &[i32]) -> Vec<LlamaToken> {
         ids.iter().copied().map(LlamaToken::new).collect()
+    }
+
+    /// A token that is far likelier than any other.
+    fn sure(id: i32) -> Likeliest {
+        Likeliest { token: LlamaToken::new(id), margin: 5.0 }
     }
 
     /// How many tokens of a text come before the first with a high number.
@@ -175,20 +186,34 @@ mod tests {
         let said = tokens(&[1]);
         let sketch = |room| sketch((&said, 2), &[&text], room);
         let mut one = sketch(20);
-        one.add(LlamaToken::new(3), small);
+        one.add(sure(3), small);
         assert!(one.piece == tokens(&[2, 3]) && one.goes_on(), "three are not enough");
-        one.add(LlamaToken::new(4), small);
+        one.add(sure(4), small);
         assert!(one.piece == tokens(&[2, 3, 4, 5, 6, 7, 8, 9, 10]) && !one.goes_on());
 
         let mut short = sketch(5);
-        short.add(LlamaToken::new(3), small);
-        short.add(LlamaToken::new(4), small);
+        short.add(sure(3), small);
+        short.add(sure(4), small);
         assert!(short.piece == tokens(&[2, 3, 4, 5, 6]) && !short.goes_on(), "no longer than there is room");
 
         let mut other = sketch(20);
-        other.add(LlamaToken::new(3), small);
-        other.add(LlamaToken::new(8), small);
+        other.add(sure(3), small);
+        other.add(sure(8), small);
         assert!(other.piece == tokens(&[2, 3, 8]) && other.goes_on(), "its own way");
+    }
+
+    #[test]
+    fn a_sketch_ends_at_a_word_that_is_in_doubt_and_with_what_a_text_has_behind_it() {
+        let text = tokens(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut one = sketch((&[], 8), &[&text], 20);
+        one.add(sure(9), small);
+        assert!(one.goes_on());
+        one.add(Likeliest { margin: DOUBTFUL / 2.0, ..sure(10) }, small);
+        assert!(one.piece == tokens(&[8, 9, 10]) && !one.goes_on());
+
+        let mut repeats = sketch((&text[..2], 3), &[&text], 20);
+        repeats.add(Likeliest { margin: 0.0, ..sure(4) }, small);
+        assert_eq!(repeats.piece, text[2..], "it is read at little more than no price");
     }
 
     #[test]
@@ -216,7 +241,7 @@ mod tests {
         let text: Vec<LlamaToken> = (1..80).map(LlamaToken::new).collect();
         for (said, read) in [(4, QUICK), (LONG_IN_COMMON, 48)] {
             let mut sketch = sketch((&text[..said], text[said].0), &[&text], 70);
-            sketch.add(text[said + 1], small);
+            sketch.add(sure(text[said + 1].0), small);
             assert_eq!(sketch.piece, text[said..said + read]);
         }
     }
@@ -233,9 +258,9 @@ mod tests {
     fn a_sketch_ends_before_what_cannot_be_read_and_a_short_end_is_not_worth_it() {
         let (said, text) = (tokens(&[1, 2]), tokens(&[1, 2, 3, 4, 5, 6, 99, 7, 8]));
         let mut one = sketch((&said, 3), &[&text], 40);
-        one.add(LlamaToken::new(4), small);
+        one.add(sure(4), small);
         assert!(one.piece == tokens(&[3, 4]) && one.goes_on(), "two words before the end of a turn");
-        one.add(LlamaToken::new(99), small);
+        one.add(sure(99), small);
         assert!(one.piece == tokens(&[3, 4]) && !one.goes_on());
         assert_eq!(sketch((&said, 3), &[&text], 40).most, QUICK, "no longer than a call is quick");
     }
