@@ -194,6 +194,8 @@ struct LeftOut<'p> {
     clusters: &'p [Vec<usize>],
     /// The answers, one per iteration, as they come.
     answers: Vec<Option<Counterfactual>>,
+    /// What each token of the answer loses, where the answer of the first iteration told.
+    drops: Option<Vec<f32>>,
 }
 
 /// The work on one answer.
@@ -269,7 +271,7 @@ impl Explainer<'_, '_> {
             .map(|clusters| {
                 let hits = clusters.concat();
                 let prompt = findings.input.answer.prompt.without(&hits);
-                LeftOut { hits, prompt, clusters, answers: vec![None; samplings.len()] }
+                LeftOut { hits, prompt, clusters, answers: vec![None; samplings.len()], drops: None }
             })
             .collect();
         let iterations = samplings.iter().zip(&findings.originals);
@@ -321,9 +323,14 @@ impl Findings<'_, '_> {
         &mut self,
         one: &mut LeftOut<'_>,
         iteration: usize,
-        completion: Completion,
+        mut completion: Completion,
     ) -> Result<(), AttributionError> {
         self.cancel.check()?;
+        // Told of the same answer, it is not kept with this one.
+        let told = std::mem::take(&mut completion.draft_log_probabilities);
+        if iteration == 0 {
+            one.drops = self.drops(&told);
+        }
         let original = &self.originals[iteration];
         let similarity = if completion.tokens == original.tokens {
             1.0
@@ -338,8 +345,8 @@ impl Findings<'_, '_> {
         if one.answers.iter().any(Option::is_none) {
             return Ok(());
         }
-        let mut counterfactuals: Vec<Counterfactual> = one.answers.drain(..).flatten().collect();
-        let drops = self.drops(&mut counterfactuals).filter(|_| one.clusters.len() == 1);
+        let counterfactuals: Vec<Counterfactual> = one.answers.drain(..).flatten().collect();
+        let drops = one.drops.take().filter(|_| one.clusters.len() == 1);
         let contribution = self.contribution(&counterfactuals);
         let how = match one.clusters.len() {
             1 if self.is_verified(&counterfactuals) => How::Verified,
@@ -360,13 +367,11 @@ impl Findings<'_, '_> {
         Ok(())
     }
 
-    /// By how much the original answer, read as the draft of the first of these, became less probable; none where it was
-    /// not read to its end. It is not kept with the answers.
-    fn drops(&self, counterfactuals: &mut [Counterfactual]) -> Option<Vec<f32>> {
+    /// By how much the original answer, of which this is told as a draft, became less probable; none where it was not read
+    /// to its end.
+    fn drops(&self, told: &[f32]) -> Option<Vec<f32>> {
         let before = &self.originals.first()?.log_probabilities;
-        let told = counterfactuals.iter_mut().map(|one| std::mem::take(&mut one.completion.draft_log_probabilities));
-        let after = told.collect::<Vec<_>>().into_iter().next()?;
-        (!before.is_empty() && before.len() == after.len()).then(|| drops(before, &after))
+        (!before.is_empty() && before.len() == told.len()).then(|| drops(before, told))
     }
 
     /// Settles so many clusters with one value.

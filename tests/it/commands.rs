@@ -90,6 +90,12 @@ fn what_a_sentence_rests_on(program: &Program, first: &serde_json::Value) {
     let kept = program.json(&["history", "show", &id]);
     assert_eq!(kept["turns"][0]["trace"]["attribution"]["method"], "jsd");
 
+    program.json(&["explain", &turn, "--method", "similarity"]);
+    let tokens = program.run(&["explain", &turn, "--tokens"]);
+    assert_eq!(tokens.status.code(), Some(2), "an explanation that has no drops is not replaced unasked");
+    let kept = program.json(&["history", "show", &id]);
+    assert_eq!(kept["turns"][0]["trace"]["attribution"]["method"], "similarity");
+
     let refused = [
         (vec!["explain", "99"], "conversation 99"),
         (vec!["explain", "1.9"], "no turn 9"),

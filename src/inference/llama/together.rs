@@ -84,10 +84,15 @@ impl Work<'_> {
         self.longest.min(self.context - prompt.len()) + 1
     }
 
-    /// Cells that the next group needs for itself and its first answer.
-    fn next_cells(&self) -> usize {
-        let Group { prompt, shared, .. } = &self.groups[self.next];
-        prompt.len() - shared + self.answer_cells(self.next)
+    /// Cells that a group needs for itself and its first answer.
+    fn cells(&self, group: usize) -> usize {
+        let Group { prompt, shared, .. } = &self.groups[group];
+        prompt.len() - shared + self.answer_cells(group)
+    }
+
+    /// Cells that the group needs that needs most.
+    fn most_cells(&self) -> usize {
+        (0..self.groups.len()).map(|group| self.cells(group)).max().unwrap_or(0)
     }
 
     /// Tokens that groups which are still to be read share with the slot.
@@ -224,10 +229,6 @@ impl LlamaGenerator {
         cancel.check()?;
         let mut groups = self.groups(requests)?;
         self.read_shared(&mut groups, cancel)?;
-        if !self.leaves_room(requests, &groups) {
-            // What is shared can be forgotten from its end on as the prompts that have it are done.
-            groups.sort_by_key(|group| Reverse(group.shared));
-        }
         self.write_groups(requests, groups, cancel, on_done)
     }
 
@@ -245,6 +246,10 @@ impl LlamaGenerator {
         let together = free.clone();
         let mut work =
             Work { requests, groups, next: 0, reader: None, writers: Vec::new(), said, free, context, longest };
+        if self.slots.current().len() + work.most_cells() > self.engine.cells() {
+            // What is shared can be forgotten from its end on as the prompts that have it are done.
+            work.groups.sort_by_key(|group| Reverse(group.shared));
+        }
         let done = self.work_off(&mut work, cancel, on_done);
         let all_forgot = together.into_iter().all(|sequence| self.engine.forget_from(sequence, 0));
         if !all_forgot || !self.engine.forget_waste() {
@@ -282,14 +287,6 @@ impl LlamaGenerator {
             group.shared = common(&group.prompt, self.slots.current()).min(group.prompt.len() - 1);
         }
         Ok(())
-    }
-
-    /// Whether there are cells for each prompt and its answer beside all that is shared.
-    fn leaves_room(&self, requests: &[GenerateRequest], groups: &[Group]) -> bool {
-        let longest = requests.iter().map(|request| request.max_tokens).max().unwrap_or(0);
-        let answer = |prompt: usize| longest.min(self.identity.context_tokens - prompt) + 1;
-        let needed = groups.iter().map(|Group { prompt, shared, .. }| prompt.len() - shared + answer(prompt.len()));
-        self.slots.current().len() + needed.max().unwrap_or(0) <= self.engine.cells()
     }
 
     fn work_off(
@@ -332,7 +329,7 @@ impl LlamaGenerator {
     /// forgotten between answers.
     fn has_room(&mut self, work: &mut Work<'_>) -> Result<bool, InferenceError> {
         let is_idle = work.reader.is_none() && work.writers.is_empty();
-        let fits = |this: &Self, work: &Work<'_>| work.owed() + work.next_cells() <= this.engine.free_cells();
+        let fits = |this: &Self, work: &Work<'_>| work.owed() + work.cells(work.next) <= this.engine.free_cells();
         if is_idle {
             self.clear_up()?;
         }
