@@ -6,6 +6,7 @@
 //! conversation is never rewritten; text from the model is clean before anyone sees it.
 //! Not here: finding evidence (`retrieval`), the wording of prompts (`prompt`, `assets/prompts`).
 
+mod asked_date;
 mod check;
 pub mod citation;
 mod elsewhere;

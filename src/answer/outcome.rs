@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Miscited, Named, citation, elsewhere, figures};
+use super::{Miscited, Named, asked_date, citation, elsewhere, figures};
 use crate::base::{Language, Millis};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
@@ -143,6 +143,12 @@ impl Answer {
         if self.answered { figures::miscited(&self.text, &self.prompt, &self.citations) } else { Vec::new() }
     }
 
+    /// The date that the question asks about where no source has it: what is said of another one is easily taken for it.
+    #[must_use]
+    pub fn date_in_no_source(&self) -> Option<String> {
+        if self.answered { asked_date::in_no_source(&self.prompt) } else { None }
+    }
+
     /// Sources that say what the answer says, and that it does not cite, ascending; none where those that it cites have
     /// some of its words, or where its figures tell it already.
     #[must_use]
@@ -153,8 +159,8 @@ impl Answer {
         elsewhere::said_by(&self.text, &self.prompt, &self.citations, self.language)
     }
 
-    /// What is to be known before the answer is relied on: figures and words that are not where it says, and sources that
-    /// it was not given.
+    /// What is to be known before the answer is relied on: a date, figures and words that are not where one would look for
+    /// them, and sources that it was not given.
     #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let list = |ranks: &[usize]| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
@@ -171,6 +177,7 @@ impl Answer {
         };
         let invalid = list(&self.invalid_citations);
         [
+            self.date_in_no_source().map(|date| format!("The date asked about is in no source: {date}")),
             (!nowhere.is_empty()).then(|| format!("In no source: {}", nowhere.join("; "))),
             (!miscited.is_empty()).then(|| format!("In no source that it cites: {}", miscited.join("; "))),
             uncited,

@@ -81,9 +81,9 @@ pub(super) fn day_meant(question: &str, today: Option<Date>) -> Option<Meant> {
         };
         Some(Meant { day, how: Named::Dated(date) })
     };
-    let named = || match dates_in(question).as_slice() {
-        [] if tells_what_was(&asked, language) => without_year(&asked, today?),
-        mentions => only_date(question, mentions),
+    let named = || match only_date(question) {
+        None if dates_in(question).is_empty() && tells_what_was(&asked, language) => without_year(&asked, today?),
+        date => date,
     };
     counted().or_else(|| dated(named()?)).map(|meant| match today {
         // A month that goes on has come as far as today.
@@ -92,16 +92,23 @@ pub(super) fn day_meant(question: &str, today: Option<Date>) -> Option<Meant> {
     })
 }
 
-/// The only date that a question has, as often as it has it, where it is not the end of a span.
-fn only_date(question: &str, mentions: &[DateMention]) -> Option<DayOrMonth> {
+/// The only date that a question has, as often as it has it, where it is not the end of a span. It has a year.
+#[must_use]
+pub fn date_named(question: &str) -> Option<DateMention> {
+    let mentions = dates_in(question);
     let first = mentions.first()?;
     let is_same = mentions.iter().all(|mention| mention.readings == first.readings);
     let is_span = mentions.iter().any(|mention| {
         let before = words(&question[..mention.span.start]).last();
         before.is_some_and(|word| SPANS.contains(&word.as_str()))
     });
-    match first.readings.as_slice() {
-        [date] if is_same && !is_span => Some(*date),
+    (is_same && !is_span).then(|| first.clone())
+}
+
+/// The same where it can be read in one way only.
+fn only_date(question: &str) -> Option<DayOrMonth> {
+    match date_named(question)?.readings[..] {
+        [date] => Some(date),
         _ => None,
     }
 }

@@ -33,6 +33,7 @@ mod versions;
 
 pub use blend::{add_up, blend};
 pub use copies::{Copied, Relation};
+pub use days::date_named;
 pub use error::RetrievalError;
 pub use explain::{Place, Vote, Why};
 pub use follow_up::{retrieve, retrieve_follow_up};

@@ -1079,6 +1079,20 @@ fn a_figure_that_stands_in_no_source_is_named() {
 }
 
 #[test]
+fn a_date_that_is_asked_about_and_stands_in_no_source_is_named() {
+    let mut stage = Stage::searched("Who replaces the modem?");
+    let mut dated = answer("The field team. [Source 1]", vec![]);
+    for segment in &mut dated.prompt.segments {
+        if segment.part == Part::Question {
+            segment.text = "Question: Who replaces the modem in May 2031?".into();
+        }
+    }
+    stage.finish(TurnKey(1), dated);
+    let drawn = stage.frame((80, 24)).backend().to_string();
+    assert!(drawn.contains("! the date asked about is in no source: May 2031 "), "{drawn}");
+}
+
+#[test]
 fn a_source_that_says_what_the_answer_says_is_named_where_another_is_cited() {
     let mut stage = Stage::searched("Who replaces the modem?");
     let said = "By revision, power and board. [Source 2]";

@@ -28,6 +28,8 @@ texts! { PANES
     go_on_with = "Go on with:", "Weiter mit:";
     understood_as = "  understood as: ", "  verstanden als: ";
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
+    date_in_no_source(date: &str) =
+        "! the date asked about is in no source: {date}", "! das Datum der Frage steht in keiner Quelle: {date}";
     in_no_source(figures: &str) = "! in no source: {figures}", "! in keiner Quelle: {figures}";
     in_no_cited_source(figures: &str) =
         "! in no source that it cites: {figures}", "! in keiner Quelle, die sie nennt: {figures}";
