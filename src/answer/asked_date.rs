@@ -1,27 +1,48 @@
-//! A date that a question asks about and that none of the sources has: what they say of another day or month is easily
-//! taken for the answer, as the last run of a test for the one that was asked about.
+//! A date that a question asks about and that the sources of the answer do not have: what they say of another day or month
+//! is easily taken for it, as the last run of a test for the one that was asked about.
 //!
-//! Takes the prompt of an answer, gives the date as the question has it. Pure.
-//! Invariant: nothing is said where a source has the date in any spelling, or its month and its year apart; nor of the end
-//! of a span ("since March 2025"), of several dates, or where sources are versions of a page, since then the date tells
+//! Takes the prompt of an answer and what it cites, gives the date as the question has it. Pure.
+//! Invariant: nothing is said where a cited source has the date in any spelling, or its month and its year apart; nor of the
+//! end of a span ("since March 2025"), of several dates, or where sources are versions of a page, since then the date tells
 //! which of them held.
 //! Not here: figures of the answer (`figures`), the day that a question means (`retrieval`).
 
 use std::collections::HashSet;
+
+use serde::Serialize;
 
 use super::names::parts;
 use crate::base::{DateMention, DayOrMonth, dates_in};
 use crate::prompt::{Part, Prompt, Segment};
 use crate::retrieval::{Age, date_named};
 
-/// The date that the question names, where no source has it.
-pub(super) fn in_no_source(prompt: &Prompt) -> Option<String> {
+/// A date that is asked about and that no cited source has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedDate {
+    /// As the question has it.
+    pub date: String,
+    /// The sources that have it, ascending; the answer cites others. None where no source has it.
+    pub sources: Vec<usize>,
+}
+
+/// The date that the question names, where none of the `cited` sources has it; where nothing is cited, none of all.
+pub(super) fn not_cited(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate> {
     let question = prompt.segments.iter().find(|segment| segment.part == Part::Question)?;
     let DateMention { span, readings } = date_named(&question.text)?;
     let [asked] = readings[..] else { return None };
-    let sources = || prompt.segments.iter().filter(|segment| !segment.part.sources().is_empty());
-    let is_silent = sources().count() > 0 && !sources().any(|source| is_version(source) || has(&source.text, asked));
-    is_silent.then(|| question.text[span].to_owned())
+    let of_sources = || prompt.segments.iter().filter(|segment| !segment.part.sources().is_empty());
+    if of_sources().count() == 0 || of_sources().any(is_version) {
+        return None;
+    }
+    // With what is around it: rows have their days where a title has the year.
+    let text = |rank: &usize| {
+        let of_source = of_sources().filter(|segment| segment.part.sources().contains(rank));
+        of_source.map(|segment| segment.text.as_str()).collect::<String>()
+    };
+    let mut sources: Vec<usize> = prompt.sources().into_iter().filter(|rank| has(&text(rank), asked)).collect();
+    sources.sort_unstable();
+    let is_said = if cited.is_empty() { !sources.is_empty() } else { cited.iter().any(|rank| sources.contains(rank)) };
+    (!is_said).then(|| AskedDate { date: question.text[span].to_owned(), sources })
 }
 
 /// Whether it is marked as a version of its page.
@@ -63,13 +84,20 @@ mod tests {
     use super::*;
     use crate::inference::Special;
 
-    fn told(question: &str, sources: &[&str]) -> Option<String> {
+    fn prompt(question: &str, sources: &[&str]) -> Prompt {
         let segment = |part, text: String| Segment { part, text, special: Special::Plain, tokens: 1 };
         let sources = (1..).zip(sources);
         let mut segments: Vec<Segment> =
             sources.map(|(rank, text)| segment(Part::Evidence { rank }, format!("Source {rank}{text}\n\n"))).collect();
         segments.push(segment(Part::Question, format!("Question: {question}\n\nAnswer from the sources above.")));
-        in_no_source(&Prompt { segments, ..Prompt::default() })
+        Prompt { segments, ..Prompt::default() }
+    }
+
+    /// What is told of an answer that cites nothing.
+    fn told(question: &str, sources: &[&str]) -> Option<String> {
+        let told = not_cited(&prompt(question, sources), &[])?;
+        assert!(told.sources.is_empty());
+        Some(told.date)
     }
 
     const RUNS: [&str; 2] = [
@@ -97,6 +125,42 @@ mod tests {
         }
         assert_eq!(told("Who called on July 23, 2015?", &[":\nCall 2015-07\nEric"]), None, "the month alone");
         assert_eq!(told("Who called on July 23, 2015?", &[":\nCalls of 2015\nRow 1: 23 July, Eric"]), None, "apart");
+    }
+
+    #[test]
+    fn sources_that_have_the_date_are_named_where_others_are_cited() {
+        let calls = [":\nCall - July 23 2015\nDial 857", ":\nCall - August 20 2015\nDial 857", ":\nNotes of 7/23/2015"];
+        let told = |cited: &[usize]| not_cited(&prompt("What was dialed on July 23, 2015?", &calls), cited);
+        let date = "July 23, 2015".to_owned();
+        assert_eq!(told(&[2]), Some(AskedDate { date, sources: vec![1, 3] }));
+        for cited in [&[1][..], &[2, 3], &[]] {
+            assert_eq!(told(cited), None);
+        }
+    }
+
+    #[test]
+    fn what_stands_around_a_source_is_its_own() {
+        let mut around = prompt("Who ran the test in March 2025?", &[":\nRow 1: Tomas", ":\nRow 2: Priya"]);
+        around.segments.push(Segment {
+            part: Part::Around { ranks: vec![2] },
+            text: "Around Source 2:\nMarch 2025 run\n\n".into(),
+            special: Special::Plain,
+            tokens: 1,
+        });
+        assert_eq!(not_cited(&around, &[2]), None);
+        assert_eq!(not_cited(&around, &[1]).map(|told| told.sources), Some(vec![2]));
+
+        let mut apart = prompt("Who called on July 23, 2015?", &[":\nRow 1: 23 July, Eric"]);
+        apart.segments.insert(
+            0,
+            Segment {
+                part: Part::Around { ranks: vec![1] },
+                text: "Around Source 1:\nCalls of 2015\n\n".into(),
+                special: Special::Plain,
+                tokens: 1,
+            },
+        );
+        assert_eq!(not_cited(&apart, &[1]), None);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod stream;
 mod suggest;
 mod translate;
 
+pub use asked_date::AskedDate;
 pub use error::AnswerError;
 pub use figures::Miscited;
 pub use generate::{AnswerEvent, AnswerInput, AnswerSettings, answer_request, generate_answer, read_answer};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Miscited, Named, asked_date, citation, elsewhere, figures};
+use super::{AskedDate, Miscited, Named, asked_date, citation, elsewhere, figures};
 use crate::base::{Language, Millis};
 use crate::inference::{Completion, Finish, Sampling};
 use crate::prompt::Prompt;
@@ -143,10 +143,11 @@ impl Answer {
         if self.answered { figures::miscited(&self.text, &self.prompt, &self.citations) } else { Vec::new() }
     }
 
-    /// The date that the question asks about where no source has it: what is said of another one is easily taken for it.
+    /// The date that the question asks about where no source that it cites has it: what is said of another one is easily
+    /// taken for it.
     #[must_use]
-    pub fn date_in_no_source(&self) -> Option<String> {
-        if self.answered { asked_date::in_no_source(&self.prompt) } else { None }
+    pub fn date_not_cited(&self) -> Option<AskedDate> {
+        if self.answered { asked_date::not_cited(&self.prompt, &self.citations) } else { None }
     }
 
     /// Sources that say what the answer says, and that it does not cite, ascending; none where those that it cites have
@@ -164,12 +165,15 @@ impl Answer {
     #[must_use]
     pub fn cautions(&self) -> Vec<String> {
         let list = |ranks: &[usize]| ranks.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let beside = |what: &str, sources: &[usize]| {
+            format!("{what} ({} {})", if sources.len() == 1 { "Source" } else { "Sources" }, list(sources))
+        };
         let (nowhere, miscited) = (self.figures_in_no_source(), self.figures_miscited());
-        let miscited = miscited.iter().map(|one| {
-            let sources = if one.sources.len() == 1 { "Source" } else { "Sources" };
-            format!("{} ({sources} {})", one.figure, list(&one.sources))
+        let miscited: Vec<String> = miscited.iter().map(|one| beside(&one.figure, &one.sources)).collect();
+        let date = self.date_not_cited().map(|AskedDate { date, sources }| match sources.as_slice() {
+            [] => format!("The date asked about is in no source: {date}"),
+            sources => format!("The date asked about is in no source that it cites: {}", beside(&date, sources)),
         });
-        let miscited: Vec<String> = miscited.collect();
         let uncited = match self.said_by_uncited().as_slice() {
             [] => None,
             [one] => Some(format!("Said by Source {one}, which it does not cite")),
@@ -177,7 +181,7 @@ impl Answer {
         };
         let invalid = list(&self.invalid_citations);
         [
-            self.date_in_no_source().map(|date| format!("The date asked about is in no source: {date}")),
+            date,
             (!nowhere.is_empty()).then(|| format!("In no source: {}", nowhere.join("; "))),
             (!miscited.is_empty()).then(|| format!("In no source that it cites: {}", miscited.join("; "))),
             uncited,

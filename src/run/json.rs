@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::answer::{Answer, Miscited};
+use crate::answer::{Answer, AskedDate, Miscited};
 use crate::attribution::{Attribution, AttributionTimings, How, Method, Sentence, SentenceCluster};
 use crate::base::{ConversationId, EvidenceId};
 use crate::history::{Outcome, TurnRecord, TurnTimings};
@@ -54,8 +54,8 @@ pub(super) struct AskJson<'a> {
     answered: bool,
     citations: &'a [usize],
     invalid_citations: &'a [usize],
-    /// The date that the question asks about, where none of the sources it was given has it.
-    date_in_no_source: Option<String>,
+    /// The date that the question asks about, where none of the sources that the answer cites has it, and those that do.
+    date_not_cited: Option<AskedDate>,
     /// Figures of the answer that stand in none of the sources it was given, nor in the question.
     figures_in_no_source: Vec<String>,
     /// Figures of the answer that stand in none of the sources that it cites, but in others, which are named.
@@ -261,7 +261,7 @@ impl<'a> AskJson<'a> {
             answered: answer.is_some_and(|answer| answer.answered),
             citations: answer.map_or(&[], |answer| &answer.citations),
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
-            date_in_no_source: answer.and_then(Answer::date_in_no_source),
+            date_not_cited: answer.and_then(Answer::date_not_cited),
             figures_in_no_source: answer.map(Answer::figures_in_no_source).unwrap_or_default(),
             figures_miscited: answer.map(Answer::figures_miscited).unwrap_or_default(),
             said_by_uncited: answer.map(Answer::said_by_uncited).unwrap_or_default(),

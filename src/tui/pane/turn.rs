@@ -171,8 +171,8 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
     if !absent.is_empty() {
         lines.extend(wrap(&[Span::styled(words.absent(absent), theme.warn)], width, &Indent::default()));
     }
-    if let Some(date) = answer.and_then(Answer::date_in_no_source) {
-        lines.extend(wrap(&[Span::styled(words.date_in_no_source(&date), theme.warn)], width, &Indent::default()));
+    if let Some(date) = answer.and_then(Answer::date_not_cited) {
+        lines.extend(wrap(&[Span::styled(words.asked_date(&date), theme.warn)], width, &Indent::default()));
     }
     let figures = answer.map(Answer::figures_in_no_source).unwrap_or_default();
     if !figures.is_empty() {

@@ -1,7 +1,7 @@
 //! Names of the panes, what stands in an empty one, the conversation and the evidence.
 
 use super::{Words, texts};
-use crate::answer::Miscited;
+use crate::answer::{AskedDate, Miscited};
 use crate::base::{Language, clean_line};
 use crate::evidence::Kind;
 use crate::history::{Feedback, Rating, Reason};
@@ -30,6 +30,9 @@ texts! { PANES
     out_of_scope = "∅ out of scope: the sources do not answer this", "∅ ohne Antwort: Die Quellen sagen dazu nichts";
     date_in_no_source(date: &str) =
         "! the date asked about is in no source: {date}", "! das Datum der Frage steht in keiner Quelle: {date}";
+    date_in_no_cited_source(date: &str) =
+        "! the date asked about is in no source that it cites: {date}",
+        "! das Datum der Frage steht in keiner Quelle, die sie nennt: {date}";
     in_no_source(figures: &str) = "! in no source: {figures}", "! in keiner Quelle: {figures}";
     in_no_cited_source(figures: &str) =
         "! in no source that it cites: {figures}", "! in keiner Quelle, die sie nennt: {figures}";
@@ -226,6 +229,14 @@ impl Words {
     pub(in crate::tui) fn miscited(self, figures: &[Miscited]) -> String {
         let figures = figures.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources)));
         self.in_no_cited_source(&figures.collect::<Vec<_>>().join("  "))
+    }
+
+    /// A date that is asked about and that the sources which the answer cites do not have, with those that do.
+    pub(in crate::tui) fn asked_date(self, asked: &AskedDate) -> String {
+        match asked.sources.as_slice() {
+            [] => self.date_in_no_source(&asked.date),
+            sources => self.date_in_no_cited_source(&format!("{} ({})", asked.date, self.sources(sources))),
+        }
     }
 
     /// Sources that say what the answer says, and that it does not cite.
