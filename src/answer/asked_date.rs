@@ -1,13 +1,14 @@
-//! A date that a question asks about and that the sources of the answer do not have: what they say of another day or month
-//! is easily taken for it, as the last run of a test for the one that was asked about.
+//! A date that a question asks about and that the sources of the answer do not have: what they say of another day, month or
+//! year is easily taken for it, as the last run of a test for the one that was asked about.
 //!
 //! Takes the prompt of an answer and what it cites, gives the date as the question has it. Pure.
-//! Invariant: nothing is said where a cited source has the date in any spelling, or its month and its year apart; nor of the
-//! end of a span ("since March 2025"), of several dates, or where sources are versions of a page, since then the date tells
-//! which of them held.
+//! Invariant: nothing is said where a cited source has the date in any spelling, or its month without a year; nor of the end
+//! of a span ("since March 2025"), of several dates, or where sources are versions of a page, since then the date tells
+//! which of them held. Of a year alone nothing is said where any source has it: many pages name the year of their last change.
 //! Not here: figures of the answer (`figures`), the day that a question means (`retrieval`).
 
 use std::collections::HashSet;
+use std::ops::{Range, RangeInclusive};
 
 use serde::Serialize;
 
@@ -15,6 +16,12 @@ use super::names::parts;
 use crate::base::{DateMention, DayOrMonth, dates_in};
 use crate::prompt::{Part, Prompt, Segment};
 use crate::retrieval::{Age, date_named};
+
+/// Words before four digits that make them a year.
+const BEFORE_YEARS: &[&str] = &["in", "im", "of", "for", "für", "during", "year", "jahr", "jahre"];
+
+/// Years that a question asks about.
+const YEARS: RangeInclusive<i32> = 1950..=2099;
 
 /// A date that is asked about and that no cited source has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,21 +35,67 @@ pub struct AskedDate {
 /// The date that the question names, where none of the `cited` sources has it; where nothing is cited, none of all.
 pub(super) fn not_cited(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate> {
     let question = prompt.segments.iter().find(|segment| segment.part == Part::Question)?;
-    let DateMention { span, readings } = date_named(&question.text)?;
-    let [asked] = readings[..] else { return None };
+    let (span, asked) = asked(&question.text)?;
     let of_sources = || prompt.segments.iter().filter(|segment| !segment.part.sources().is_empty());
     if of_sources().count() == 0 || of_sources().any(is_version) {
         return None;
     }
-    // With what is around it: rows have their days where a title has the year.
+    // With what is around it: a row often has its date in the title of its page.
     let text = |rank: &usize| {
         let of_source = of_sources().filter(|segment| segment.part.sources().contains(rank));
         of_source.map(|segment| segment.text.as_str()).collect::<String>()
     };
-    let mut sources: Vec<usize> = prompt.sources().into_iter().filter(|rank| has(&text(rank), asked)).collect();
+    let mut sources: Vec<usize> = prompt.sources().into_iter().filter(|rank| asked.is_in(&text(rank))).collect();
     sources.sort_unstable();
-    let is_said = if cited.is_empty() { !sources.is_empty() } else { cited.iter().any(|rank| sources.contains(rank)) };
+    let is_said = match asked {
+        Asked::Date(_) if !cited.is_empty() => cited.iter().any(|rank| sources.contains(rank)),
+        Asked::Date(_) | Asked::Year(_) => !sources.is_empty(),
+    };
     (!is_said).then(|| AskedDate { date: question.text[span].to_owned(), sources })
+}
+
+/// What a question asks about.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Date(DayOrMonth),
+    Year(i32),
+}
+
+impl Asked {
+    fn is_in(self, text: &str) -> bool {
+        let mentions = dates_in(text);
+        match self {
+            Self::Date(date) => has(text, &mentions, date),
+            Self::Year(year) => has_year(text, &mentions, year),
+        }
+    }
+}
+
+/// The only date of a question that can be read in one way, or its only year, and where it stands.
+fn asked(question: &str) -> Option<(Range<usize>, Asked)> {
+    if dates_in(question).is_empty() {
+        return year_named(question).map(|(span, year)| (span, Asked::Year(year)));
+    }
+    let DateMention { span, readings } = date_named(question)?;
+    match readings[..] {
+        [date] => Some((span, Asked::Date(date))),
+        _ => None,
+    }
+}
+
+/// The only year that a question names, as in "in 2024".
+fn year_named(question: &str) -> Option<(Range<usize>, i32)> {
+    let year = |piece: &str| {
+        let digits = piece.trim_end_matches(|c: char| c.is_ascii_punctuation());
+        let is_year = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse().ok().filter(|year| is_year && YEARS.contains(year))
+    };
+    let pieces: Vec<&str> = question.split_whitespace().collect();
+    let mut found = (1..pieces.len()).filter_map(|at| Some((pieces[at - 1], pieces[at], year(pieces[at])?)));
+    let ((before, piece, year), None) = (found.next()?, found.next()) else { return None };
+    let start = question.find(piece)?;
+    let is_named = BEFORE_YEARS.contains(&before.to_lowercase().as_str());
+    is_named.then_some((start..start + 4, year))
 }
 
 /// Whether it is marked as a version of its page.
@@ -51,20 +104,28 @@ fn is_version(source: &Segment) -> bool {
     [Age::Newest, Age::Older].iter().any(|age| name.contains(age.says()))
 }
 
-fn has(text: &str, asked: DayOrMonth) -> bool {
-    let mentions = dates_in(text);
+fn has(text: &str, mentions: &[DateMention], asked: DayOrMonth) -> bool {
     let is_asked = |said: &DayOrMonth| match (asked, *said) {
         (DayOrMonth::Day(asked), DayOrMonth::Day(said)) => asked == said,
         (asked, said) => (asked.year(), asked.month()) == (said.year(), said.month()),
     };
-    let readings = mentions.iter().flat_map(|mention| &mention.readings);
-    readings.clone().any(is_asked) || {
-        // A table may have the year in its title and days without it in its rows.
-        let year = asked.year().to_string();
-        let has_year = readings.clone().any(|said| said.year() == asked.year()) || parts(text).any(|part| part == year);
-        let apart: HashSet<String> = parts(&without(text, &mentions)).collect();
-        has_year && asked.month_names().iter().any(|name| apart.contains(*name))
-    }
+    // "17th July" may be of any year: minutes seldom say it.
+    let is_without_year = || {
+        let apart: HashSet<String> = parts(&without(text, mentions)).collect();
+        asked.month_names().iter().any(|name| apart.contains(*name))
+    };
+    mentions.iter().flat_map(|mention| &mention.readings).any(is_asked)
+        || asked.in_digits().iter().any(|spelled| text.contains(spelled.as_str()))
+        || is_without_year()
+}
+
+/// Whether a text has a year, in a date or as `2024`, `FY24`, `'24` or `3/24`.
+fn has_year(text: &str, mentions: &[DateMention], year: i32) -> bool {
+    let short = format!("{:02}", year.rem_euclid(100));
+    let written = [year.to_string(), format!("fy{short}"), format!("fy{year}")];
+    mentions.iter().flat_map(|mention| &mention.readings).any(|said| said.year() == year)
+        || parts(text).any(|part| written.contains(&part))
+        || ["'", "’", "/", "."].iter().any(|mark| text.contains(&format!("{mark}{short}")))
 }
 
 /// The text between these mentions.
@@ -124,7 +185,8 @@ mod tests {
             assert_eq!(told(question, &RUNS), None, "{question}");
         }
         assert_eq!(told("Who called on July 23, 2015?", &[":\nCall 2015-07\nEric"]), None, "the month alone");
-        assert_eq!(told("Who called on July 23, 2015?", &[":\nCalls of 2015\nRow 1: 23 July, Eric"]), None, "apart");
+        assert_eq!(told("Who called on July 23, 2015?", &[":\nWeekly 7/23/15"]), None);
+        assert_eq!(told("Who called on July 23, 2015?", &[":\nCall on 23rd July: Eric"]), None, "of any year");
     }
 
     #[test]
@@ -149,18 +211,6 @@ mod tests {
         });
         assert_eq!(not_cited(&around, &[2]), None);
         assert_eq!(not_cited(&around, &[1]).map(|told| told.sources), Some(vec![2]));
-
-        let mut apart = prompt("Who called on July 23, 2015?", &[":\nRow 1: 23 July, Eric"]);
-        apart.segments.insert(
-            0,
-            Segment {
-                part: Part::Around { ranks: vec![1] },
-                text: "Around Source 1:\nCalls of 2015\n\n".into(),
-                special: Special::Plain,
-                tokens: 1,
-            },
-        );
-        assert_eq!(not_cited(&apart, &[1]), None);
     }
 
     #[test]
@@ -170,6 +220,24 @@ mod tests {
         assert_eq!(told("What was done on 3/4/2025?", &RUNS), None, "either March or April");
         assert_eq!(told("What was the limit in May 2024?", &[" (older version, 2024-01-10):\nLimit: 50"]), None);
         assert_eq!(told("What was the limit in May 2024?", &[]), None);
-        assert_eq!(told("What was the limit in 2024?", &RUNS), None);
+    }
+
+    #[test]
+    fn a_year_is_told_where_no_source_has_it() {
+        assert_eq!(told("What was the budget in 2023?", &RUNS), Some("2023".into()));
+        assert_eq!(told("Wie hoch war das Budget im Jahr 2023, und warum?", &RUNS), Some("2023".into()));
+        assert_eq!(not_cited(&prompt("What was spent in 2025?", &RUNS), &[1]), None, "another source has it");
+        for question in [
+            "What was the limit in 2024?",
+            "What changed since 2023?",
+            "What was spent in 2022 and in 2023?",
+            "Does it run on Server 2019?",
+            "Who wrote build 2023-rc1 of 2023.1?",
+        ] {
+            assert_eq!(told(question, &RUNS), None, "{question}");
+        }
+        for source in [":\nBudget FY23: 50", ":\nPaid 3/14/23", ":\nSummer of ’23", ":\n(2023): 50"] {
+            assert_eq!(told("What was the budget in 2023?", &[source]), None, "{source}");
+        }
     }
 }
