@@ -80,7 +80,7 @@ clean: ## remove what was built; models and your data stay
 
 # System packages, the Rust toolchain, and a target folder that fits this processor.
 tools:
-	@sh assets/build/packages.sh
+	@sh assets/build/packages.sh $(FEATURES)
 	@sh assets/build/toolchain.sh
 	@sh assets/build/processor.sh
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the system packages the build needs, and only those that are missing.
+# Installs the system packages the build needs, and only those that are missing; what a feature of cargo needs besides,
+# where it is named as an argument.
 # Prints one line to run by hand where it cannot install them, and exits with 2.
 set -u
 
@@ -40,6 +41,39 @@ has_roots() {
     return 1
 }
 
+# Where Vulkan's headers are, as CMake looks for them.
+vulkan_headers() {
+    for folder in "${VULKAN_SDK:+$VULKAN_SDK/include}" /usr/local/include /usr/include; do
+        [ -n "$folder" ] && [ -f "$folder/vulkan/vulkan.hpp" ] && echo "$folder/vulkan" && return 0
+    done
+    return 1
+}
+
+has_spirv_headers() {
+    for folder in "${VULKAN_SDK:-}" /usr/local /usr; do
+        for file in "$folder"/share/cmake/SPIRV-Headers/SPIRV-HeadersConfig.cmake \
+            "$folder"/lib*/cmake/SPIRV-Headers/SPIRV-HeadersConfig.cmake; do
+            [ -n "$folder" ] && [ -f "$file" ] && return 0
+        done
+    done
+    return 1
+}
+
+vulkan=
+for feature in $(printf '%s' "$*" | tr ',' ' '); do
+    [ "$feature" = vulkan ] && vulkan=1
+done
+
+# llama.cpp says so only after minutes, and CMake would remember the old headers.
+new_vulkan_headers() {
+    [ -n "$vulkan" ] || return 0
+    headers=$(vulkan_headers) && grep -q VK_EXT_layer_settings "$headers/vulkan_core.h" && return 0
+    echo "ragonite: the Vulkan headers in ${headers:-/usr/include} are too old: llama.cpp needs those of 2024 or newer" >&2
+    echo "ragonite: Debian 13 has newer ones; elsewhere unpack the SDK of vulkan.lunarg.com, set VULKAN_SDK" >&2
+    echo "ragonite: to its folder for this processor (x86_64), and run the same command again" >&2
+    exit 2
+}
+
 probe='#include <stdlib.h>'
 compiles c "${CC:-cc}" || need gcc
 probe='#include <vector>'
@@ -50,8 +84,16 @@ command -v pkg-config >/dev/null 2>&1 || need pkg-config
 has_clang || need clang
 has_libclang || need libclang-dev
 has_roots || need ca-certificates
+if [ -n "$vulkan" ]; then
+    command -v "${VULKAN_SDK:+$VULKAN_SDK/bin/}glslc" >/dev/null 2>&1 || command -v glslc >/dev/null 2>&1 || need glslc
+    vulkan_headers >/dev/null || need libvulkan-dev
+    has_spirv_headers || need spirv-headers
+fi
 
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+    new_vulkan_headers
+    exit 0
+fi
 
 by_hand() {
     echo "ragonite: $1" >&2
@@ -82,3 +124,4 @@ as_root apt-get -o DPkg::Lock::Timeout=300 -q update ||
 # shellcheck disable=SC2086 # one word for each package
 as_root apt-get -o DPkg::Lock::Timeout=300 -q --fix-broken install -y --no-install-recommends $missing ||
     by_hand "the packages could not be installed"
+new_vulkan_headers

@@ -127,7 +127,8 @@ pub(super) fn progress(app: &App, output: &mut Output) {
         Phase::Answering(_) => match (&turn.prompt, turn.reading) {
             _ if !turn.streamed.is_empty() => format!("answering: {}", turn.streamed),
             (Some(prompt), Some(reading)) => {
-                format!("reading {} sources, {} of {} tokens", prompt.sources, reading.done, reading.total)
+                let sources = if prompt.sources == 1 { "source" } else { "sources" };
+                format!("reading {} {sources}, {} of {} tokens", prompt.sources, reading.done, reading.total)
             }
             _ => "building the prompt".to_owned(),
         },

@@ -29,9 +29,13 @@ fn put_script(bin: &TempDir, name: &str, body: &str) {
 
 /// Runs a script of `assets/build` with `bin` as the only folder of programs.
 fn run(script: &str, bin: &TempDir, variables: &[(&str, &Path)]) -> Output {
+    run_with(script, &[], bin, variables)
+}
+
+fn run_with(script: &str, arguments: &[&str], bin: &TempDir, variables: &[(&str, &Path)]) -> Output {
     let mut command = Command::new("/bin/sh");
-    command.arg(root().join("assets/build").join(script)).current_dir(root()).env_clear().env("PATH", bin.path());
-    command.envs(variables.iter().copied()).output().unwrap()
+    command.arg(root().join("assets/build").join(script)).args(arguments).current_dir(root());
+    command.env_clear().env("PATH", bin.path()).envs(variables.iter().copied()).output().unwrap()
 }
 
 fn errors(output: &Output) -> String {
@@ -74,6 +78,35 @@ fn a_failed_installation_ends_with_the_line_to_run() {
     let output = run("packages.sh", &bin, &[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("sudo apt-get install -y"), "{}", errors(&output));
+}
+
+#[test]
+fn vulkan_headers_that_llama_cpp_cannot_use_are_told_before_the_build() {
+    let bin = bin_with(&["grep", "env", "tr"]);
+    put_script(&bin, "id", "echo 0");
+    let log = bin.path().join("log");
+    put_script(&bin, "dpkg", "exit 0");
+    put_script(&bin, "apt-get", "echo \"$*\" >>\"$LOG\"");
+    let sdk = TempDir::new().unwrap();
+    let headers = sdk.path().join("include/vulkan");
+    fs::create_dir_all(&headers).unwrap();
+    fs::write(headers.join("vulkan.hpp"), "").unwrap();
+    let ends = |arguments: &[&str], core: &str| {
+        fs::write(headers.join("vulkan_core.h"), core).unwrap();
+        let output = run_with("packages.sh", arguments, &bin, &[("LOG", &log), ("VULKAN_SDK", sdk.path())]);
+        let asked = fs::read_to_string(&log).unwrap();
+        fs::remove_file(&log).unwrap();
+        (output.status.code(), errors(&output), asked)
+    };
+    let (code, told, asked) = ends(&["hub,vulkan"], "#define VK_HEADER_VERSION 239");
+    assert_eq!(code, Some(2));
+    assert!(told.contains("too old") && told.contains("VULKAN_SDK"), "{told}");
+    assert!(asked.contains(" glslc"), "{asked}");
+    assert!(!asked.contains("libvulkan-dev"), "the headers are there: {asked}");
+    assert_eq!(ends(&["vulkan"], "#define VK_EXT_layer_settings 1").0, Some(0));
+    let (code, told, asked) = ends(&["hub"], "#define VK_HEADER_VERSION 239");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(!asked.contains("glslc"), "{asked}");
 }
 
 #[test]
