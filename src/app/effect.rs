@@ -202,10 +202,10 @@ pub enum Effect {
         /// What becomes of it.
         change: ConversationChange,
     },
-    /// Look for words in the conversations of a domain. Answered by `ConversationsFound`.
+    /// Look for words in the conversations of all domains. Answered by `ConversationsFound`.
     FindConversations {
-        /// The domain.
-        domain: DomainName,
+        /// The domain whose conversations come before the others.
+        first: Option<DomainName>,
         /// The words.
         text: String,
     },

@@ -455,11 +455,9 @@ pub enum Event {
     },
     /// Answer to `FindConversations`.
     ConversationsFound {
-        /// Of this domain.
-        domain: DomainName,
         /// What was looked for.
         text: String,
-        /// Conversations with all the words, the latest first.
+        /// Conversations with all the words, those of the open domain first, then the latest.
         found: Vec<Found>,
     },
     /// No tool of the desktop took a text that was to be copied.

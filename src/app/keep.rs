@@ -9,12 +9,12 @@ use super::{ConversationChange, Effect, Notice, Problem, Refusal, Turn};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 
-/// What was looked for in the conversations of the open domain, and where it is.
+/// What was looked for in the conversations of all domains, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundConversations {
     /// The words.
     pub text: String,
-    /// The conversations that have them, the latest first, also those in the trash.
+    /// The conversations that have them, those of the open domain first, then the latest; also those in the trash.
     pub found: Vec<Found>,
 }
 
@@ -64,13 +64,16 @@ impl App {
     }
 
     pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
-        let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else { return Vec::new() };
         if text.trim().is_empty() {
             self.end_search();
             return Vec::new();
         }
         self.finding = Some(text.clone());
-        vec![Effect::FindConversations { domain, text }]
+        vec![self.finding(text)]
+    }
+
+    fn finding(&self, text: String) -> Effect {
+        Effect::FindConversations { first: self.domain.as_ref().map(|domain| domain.name.clone()), text }
     }
 
     /// Forgets what was found, and what is still looked for.
@@ -78,9 +81,8 @@ impl App {
         (self.finding, self.found) = (None, None);
     }
 
-    pub(super) fn found_conversations(&mut self, domain: &DomainName, text: String, found: Vec<Found>) -> Vec<Effect> {
-        let is_here = self.domain.as_ref().is_some_and(|open| open.name == *domain);
-        if is_here && self.finding.as_ref() == Some(&text) {
+    pub(super) fn found_conversations(&mut self, text: String, found: Vec<Found>) -> Vec<Effect> {
+        if self.finding.as_ref() == Some(&text) {
             self.found = Some(FoundConversations { text, found });
         }
         Vec::new()
@@ -103,8 +105,8 @@ impl App {
         (self.notice, self.problem) = (None, None);
         // What was found may no longer be so.
         let looked_for = self.finding.clone();
-        effects.push(Effect::ChangeConversation { domain: domain.clone(), change });
-        effects.extend(looked_for.map(|text| Effect::FindConversations { domain, text }));
+        effects.push(Effect::ChangeConversation { domain, change });
+        effects.extend(looked_for.map(|text| self.finding(text)));
         effects
     }
 

@@ -103,6 +103,8 @@ pub(super) enum Wish {
 pub(super) enum Awaited {
     /// One of the lists.
     Stored(ConversationId),
+    /// One of another domain, which is being opened.
+    InOpening(ConversationId),
     /// One that is being made of the turns of another.
     BranchOf(ConversationId),
 }
@@ -110,7 +112,7 @@ pub(super) enum Awaited {
 impl Awaited {
     /// Whether what failed with a conversation is what is waited for.
     fn fails_with(self, conversation: ConversationId) -> bool {
-        let (Self::Stored(awaited) | Self::BranchOf(awaited)) = self;
+        let (Self::Stored(awaited) | Self::InOpening(awaited) | Self::BranchOf(awaited)) = self;
         awaited == conversation
     }
 }
@@ -322,7 +324,7 @@ impl App {
             Event::TurnRated { turn, feedback } => self.rate(turn, feedback),
             Event::ConversationChangeWanted(change) => self.change_conversation(change),
             Event::ConversationsWanted(text) => self.find(text),
-            Event::ConversationsFound { domain, text, found } => self.found_conversations(&domain, text, found),
+            Event::ConversationsFound { text, found } => self.found_conversations(text, found),
             Event::ExportWanted { turn, format } => self.export(turn, format),
             Event::StoredExportWanted { conversation, format } => self.export_stored(conversation, format),
             Event::CheckWanted { turn } => self.check(turn),
@@ -417,14 +419,21 @@ impl App {
                 vec![Effect::OpenDomain(name.clone()), Effect::ListConversations(name)]
             }
             Wish::Conversation(_) if self.opening_domain.is_some() => self.refuse(Refusal::DomainOpening),
-            Wish::Conversation(id) if self.is_here(id) => {
+            Wish::Conversation(id) if self.other_domain_of(id).is_none() && self.is_here(id) => {
                 self.awaited = None;
                 Vec::new()
             }
-            Wish::Conversation(id) => {
-                self.awaited = Some(Awaited::Stored(id));
-                vec![Effect::OpenConversation(id)]
-            }
+            Wish::Conversation(id) => match self.other_domain_of(id) {
+                Some(other) => {
+                    let effects = self.grant(Wish::Domain(other));
+                    self.awaited = Some(Awaited::InOpening(id));
+                    effects
+                }
+                None => {
+                    self.awaited = Some(Awaited::Stored(id));
+                    vec![Effect::OpenConversation(id)]
+                }
+            },
             Wish::NewConversation => {
                 // What is new would not be among what was found.
                 self.end_search();
@@ -458,23 +467,35 @@ impl App {
             return Vec::new();
         }
         self.opening_domain = None;
+        let wanted = self.awaited.take_if(|awaited| matches!(awaited, Awaited::InOpening(_)));
         // What is left belongs to the domain that was open until now.
         self.show(None, Vec::new());
         self.use_settings_of(&summary.name);
         self.conversations.retain(|conversation| conversation.domain == summary.name);
         self.trash.retain(|conversation| conversation.domain == summary.name);
         self.domain = Some(summary);
-        self.end_search();
         self.tables.clear();
         self.tables_wanted.clear();
+        // Who opens one conversation after the other that was found is not done with them.
+        if let Some(Awaited::InOpening(conversation)) = wanted {
+            return self.grant(Wish::Conversation(conversation));
+        }
+        self.end_search();
         Vec::new()
+    }
+
+    /// The domain of a conversation that was found, where it is not the open one.
+    fn other_domain_of(&self, id: ConversationId) -> Option<DomainName> {
+        let found = self.found.iter().flat_map(|found| &found.found);
+        let domain = &found.map(|found| &found.conversation).find(|found| found.id == id)?.domain;
+        self.domain.as_ref().is_none_or(|open| open.name != *domain).then(|| domain.clone())
     }
 
     fn domain_failed(&mut self, name: &DomainName, problem: Problem) -> Vec<Effect> {
         if self.opening_domain.as_ref() != Some(name) {
             return Vec::new();
         }
-        self.opening_domain = None;
+        (self.opening_domain, self.awaited) = (None, None);
         self.problem = Some(problem.into());
         self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
     }
@@ -484,7 +505,7 @@ impl App {
         if self.opening_domain.take().is_none() {
             return Vec::new();
         }
-        self.loaded = None;
+        (self.loaded, self.awaited) = (None, None);
         if self.domain.is_none() {
             self.conversations.clear();
             self.trash.clear();

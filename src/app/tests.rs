@@ -939,13 +939,12 @@ fn a_stored_conversation_stands_behind_pinned_ones_and_keeps_its_new_name() {
 #[test]
 fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
     let found = || Event::ConversationsFound {
-        domain: name("wiki"),
         text: "q".into(),
         found: vec![Found { conversation: conversation(7, "wiki"), turns: vec![] }],
     };
     let mut app = with_one_turn();
     let effects = app.handle(Event::ConversationsWanted("q".into()));
-    assert_eq!(effects, [Effect::FindConversations { domain: name("wiki"), text: "q".into() }]);
+    assert_eq!(effects, [Effect::FindConversations { first: Some(name("wiki")), text: "q".into() }]);
     app.handle(found());
     assert_eq!(app.found().map(|found| found.found.len()), Some(1));
     assert_eq!(app.handle(Event::ConversationsWanted(" ".into())), []);
@@ -962,11 +961,59 @@ fn what_was_found_is_shown_until_it_is_ended_or_something_changes() {
     assert_eq!(app.found(), None, "nobody waits for it any more");
     app.handle(Event::ConversationsWanted("q".into()));
     let changed = app.handle(Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(7))));
-    let again = Effect::FindConversations { domain: name("wiki"), text: "q".into() };
+    let again = Effect::FindConversations { first: Some(name("wiki")), text: "q".into() };
     assert_eq!(changed.last(), Some(&again), "what was found may no longer be so");
-    let other = Event::ConversationsFound { domain: name("league"), text: "q".into(), found: vec![] };
+    let other = Event::ConversationsFound { text: "other".into(), found: vec![] };
     app.handle(other);
-    assert_eq!(app.found(), None, "of another domain");
+    assert_eq!(app.found(), None, "something else is looked for");
+}
+
+/// An app in which a conversation of each of two domains was found.
+fn with_found_ones() -> App {
+    let mut app = with_one_turn();
+    app.handle(Event::ConversationsWanted("q".into()));
+    let found = [conversation(7, "wiki"), conversation(8, "league")];
+    let found = found.map(|conversation| Found { conversation, turns: vec![] }).into();
+    app.handle(Event::ConversationsFound { text: "q".into(), found });
+    app
+}
+
+#[test]
+fn a_conversation_that_was_found_in_another_domain_is_opened_with_it() {
+    let mut app = with_found_ones();
+    let chosen = Event::ConversationChosen(ConversationId(8));
+    let effects = app.handle(chosen.clone());
+    assert_eq!(effects, [Effect::OpenDomain(name("league")), Effect::ListConversations(name("league"))]);
+    assert_eq!(app.domain().map(|domain| domain.name.as_str()), Some("wiki"), "until the other is open");
+    assert_eq!(app.handle(chosen), [], "a second time");
+    let effects = app.handle(Event::DomainOpened(domain("league")));
+    assert_eq!(effects, [Effect::OpenConversation(ConversationId(8))]);
+    app.handle(Event::ConversationOpened { record: conversation(8, "league"), turns: vec![] });
+    assert_eq!(app.conversation().map(|open| open.id), Some(ConversationId(8)));
+    assert_eq!(app.found().map(|found| found.found.len()), Some(2), "the next one can be opened");
+    let back = app.handle(Event::ConversationChosen(ConversationId(7)));
+    assert_eq!(back[0], Effect::OpenDomain(name("wiki")));
+    app.handle(Event::DomainChosen(name("wiki")));
+    assert_eq!(
+        app.handle(Event::DomainOpened(domain("wiki"))),
+        [],
+        "the domain was chosen since, not the conversation"
+    );
+    assert_eq!(app.found(), None);
+}
+
+#[test]
+fn a_found_conversation_stays_closed_where_its_domain_cannot_be_opened_or_is_given_up() {
+    let failed = || Event::DomainFailed { name: name("league"), problem: problem() };
+    for end in [failed(), Event::DomainCancelRequested] {
+        let mut app = with_found_ones();
+        app.handle(Event::ConversationChosen(ConversationId(8)));
+        app.handle(end);
+        assert_eq!(app.domain().map(|domain| domain.name.as_str()), Some("wiki"));
+        assert!(!app.is_opening(), "nothing is waited for");
+        app.handle(Event::DomainChosen(name("league")));
+        assert_eq!(app.handle(Event::DomainOpened(domain("league"))), []);
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Looking for words in all conversations.
 //!
-//! Takes words, gives the conversations whose title or turns have all of them, the latest first. A word is found by its
-//! beginning, in any case, with or without accents; quotes and signs mean nothing.
+//! Takes words, gives the conversations whose title or turns have all of them, the latest first, those of a domain before
+//! the others where that is asked for. A word is found by its beginning, in any case, with or without accents; quotes and
+//! signs mean nothing.
 //! Invariant: nothing a user types is a wrong query.
 //! Not here: showing what was found.
 
@@ -17,6 +18,17 @@ const SNIPPET_WORDS: u32 = 16;
 
 /// Conversations that are enough to choose one from.
 pub const MOST_FOUND: usize = 200;
+
+/// Which conversations are looked through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Among<'a> {
+    /// All of them.
+    All,
+    /// Those of a domain.
+    Domain(&'a DomainName),
+    /// All of them, those of a domain before the others.
+    DomainFirst(&'a DomainName),
+}
 
 /// A turn that has all the words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -37,31 +49,36 @@ pub struct Found {
 }
 
 impl History {
-    /// The conversations of a domain, or of all, with all the words of `text`, also those in the trash, the latest `most`
-    /// of them; none where `text` has no word.
+    /// The conversations with all the words of `text`, also those in the trash, the first `most` of them; none where
+    /// `text` has no word.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn find(&self, text: &str, domain: Option<&DomainName>, most: usize) -> Result<Vec<Found>, HistoryError> {
+    pub fn find(&self, text: &str, among: Among<'_>, most: usize) -> Result<Vec<Found>, HistoryError> {
         let Some(query) = query(text) else { return Ok(Vec::new()) };
+        let (domain, first) = match among {
+            Among::All => (None, None),
+            Among::Domain(domain) => (Some(domain.as_str()), None),
+            Among::DomainFirst(domain) => (None, Some(domain.as_str())),
+        };
         let failed = |source| HistoryError::database(self.path(), "looking for words", source);
         let mut statement = self
             .connection()
             .prepare_cached(
-                "SELECT conversations.id AS id, change, turns.number, snippet(turns_text, -1, '', '', '…', ?3)
+                "SELECT conversations.id AS id, turns.number AS number, snippet(turns_text, -1, '', '', '…', ?3),
+                     domain = ?4 AS is_first, change
                  FROM turns_text JOIN turns ON turns.id = turns_text.rowid
                  JOIN conversations ON conversations.id = turns.conversation
                  WHERE turns_text MATCH ?1 AND (?2 IS NULL OR domain = ?2)
                  UNION ALL
-                 SELECT conversations.id, change, NULL, '' FROM titles_text
+                 SELECT conversations.id, NULL, '', domain = ?4, change FROM titles_text
                  JOIN conversations ON conversations.id = titles_text.rowid
                  WHERE titles_text MATCH ?1 AND (?2 IS NULL OR domain = ?2)
-                 ORDER BY change DESC, id DESC, number",
+                 ORDER BY is_first DESC, change DESC, id DESC, number",
             )
             .map_err(failed)?;
-        let rows = statement
-            .query_map(rusqlite::params![query, domain.map(DomainName::as_str), SNIPPET_WORDS], Match::read)
-            .map_err(failed)?;
+        let rows =
+            statement.query_map(rusqlite::params![query, domain, SNIPPET_WORDS, first], Match::read).map_err(failed)?;
         let mut all: Vec<Found> = Vec::new();
         for row in rows {
             let row = row.map_err(failed)?;
@@ -90,7 +107,7 @@ struct Match {
 
 impl Match {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self { conversation: ConversationId(row.get(0)?), turn: row.get(2)?, snippet: row.get(3)? })
+        Ok(Self { conversation: ConversationId(row.get(0)?), turn: row.get(1)?, snippet: row.get(2)? })
     }
 }
 

@@ -24,7 +24,7 @@ mod trace;
 pub use error::HistoryError;
 pub use export::{Format, UnknownFormat, export, write_export, write_new};
 pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
-pub use find::{Found, FoundTurn, MOST_FOUND};
+pub use find::{Among, Found, FoundTurn, MOST_FOUND};
 pub use keep::Place;
 pub use record::{
     ConversationRecord, EarlierAttribution, OtherSetting, Outcome, Trace, TurnRecord, TurnTimings, Variant,

@@ -20,8 +20,8 @@ use crate::base::{ConversationId, DomainName, clean_line};
 use crate::cli::{self, Rated, TurnAddress};
 use crate::eval::{CheckError, write_check};
 use crate::history::{
-    ConversationRecord, Feedback, Format, Found, History, HistoryError, Place, Rating, Reason, TurnRecord, export,
-    write_new,
+    Among, ConversationRecord, Feedback, Format, Found, History, HistoryError, Place, Rating, Reason, TurnRecord,
+    export, write_new,
 };
 use crate::runtime::problem;
 
@@ -154,7 +154,7 @@ fn show(history: &History, id: ConversationId, output: &mut Output) -> Result<()
 }
 
 fn search(history: &History, query: &str, domain: Option<&DomainName>, output: &mut Output) -> Result<(), Failure> {
-    let found = history.find(query, domain, usize::MAX)?;
+    let found = history.find(query, domain.map_or(Among::All, Among::Domain), usize::MAX)?;
     match output.form() {
         Form::Json => output.json(&SearchJson { query, found: &found })?,
         Form::Text if found.is_empty() => {

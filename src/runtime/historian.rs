@@ -12,7 +12,7 @@ use crate::app::{ConversationChange, Event, Notice, Problem, TurnKey};
 use crate::base::{ConversationId, DomainName, TurnId};
 use crate::eval::write_check;
 use crate::history::{
-    ConversationRecord, Feedback, Format, History, HistoryError, MOST_FOUND, TurnRecord, write_export,
+    Among, ConversationRecord, Feedback, Format, History, HistoryError, MOST_FOUND, TurnRecord, write_export,
 };
 
 /// Where the screen writes the questions that `eval` asks.
@@ -31,8 +31,8 @@ pub(super) enum HistorianJob {
     Rate { id: TurnId, feedback: Option<Feedback>, before: Option<Feedback> },
     /// Change a conversation, and give the lists of this domain.
     Change { domain: DomainName, change: ConversationChange },
-    /// Look for words.
-    Find { domain: DomainName, text: String },
+    /// Look for words in the conversations of all domains, those of the first one before the others.
+    Find { first: Option<DomainName>, text: String },
     /// Write turns to a file in the folder the program was started in.
     Export { conversation: Box<ConversationRecord>, turns: Vec<TurnRecord>, format: Format },
     /// Make a conversation of the turns of another one up to a number.
@@ -123,9 +123,10 @@ impl Historian {
                 self.events.send(listed);
                 Event::ConversationBranched { of: conversation, branch }
             }
-            HistorianJob::Find { domain, text } => {
-                let found = history.find(&text, Some(&domain), MOST_FOUND)?;
-                Event::ConversationsFound { domain, text, found }
+            HistorianJob::Find { first, text } => {
+                let among = first.as_ref().map_or(Among::All, Among::DomainFirst);
+                let found = history.find(&text, among, MOST_FOUND)?;
+                Event::ConversationsFound { text, found }
             }
             HistorianJob::Rate { id, feedback, .. } => {
                 history.rate(id, feedback.as_ref())?;

@@ -172,7 +172,7 @@ impl Runtime {
             Effect::ChangeConversation { domain, change } => {
                 self.historian.send(HistorianJob::Change { domain, change });
             }
-            Effect::FindConversations { domain, text } => self.historian.send(HistorianJob::Find { domain, text }),
+            Effect::FindConversations { first, text } => self.historian.send(HistorianJob::Find { first, text }),
             Effect::Export { conversation, turns, format } => {
                 self.historian.send(HistorianJob::Export { conversation, turns, format });
             }

@@ -216,7 +216,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     RefreshDomain "refresh-domain" Panes ["R"] "read again" "read the files of the domain again";
     StopIngest "stop-ingest" Panes ["K"] "stop reading" "stop reading documents; what is stored stays";
     NextTheme "next-theme" Panes ["T"] "next theme" "switch to the next theme until the program ends";
-    Search "search" Panes ["/"] "look for" "look for a text; in the lists, in the conversations";
+    Search "search" Panes ["/"] "look for" "look for a text; in the lists, in all conversations";
     NextMatch "next-match" Panes ["n"] "next match" "to the next place that has it";
     PreviousMatch "previous-match" Panes ["N"] "match before" "to the place before that has it";
     NextPane "next-pane" Anywhere ["Tab"] "next pane" "next pane";

@@ -158,7 +158,7 @@ pub(super) fn look_for(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
         screen.set_focus(Pane::Conversation);
     }
     let (asked, before) = if screen.focus == Pane::Lists {
-        if app.domain().is_none() {
+        if app.domain().is_none() && app.domains().is_none_or(<[_]>::is_empty) {
             return refused(Refusal::NoDomain);
         }
         (Asked::Words, None)

@@ -234,9 +234,8 @@ fn n_steps_through_the_conversations_that_were_found_and_leaves_no_wish_behind()
     desk.keys(&["Esc"]);
     let conversation = |id| desk.app.conversations().iter().find(|known| known.id == ConversationId(id)).unwrap();
     let found = [7, 4].map(|id| Found { conversation: conversation(id).clone(), turns: vec![] });
-    let domain: crate::base::DomainName = "wiki".parse().unwrap();
     desk.app.handle(Event::ConversationsWanted("o".into()));
-    desk.app.handle(Event::ConversationsFound { domain, text: "o".into(), found: found.into() });
+    desk.app.handle(Event::ConversationsFound { text: "o".into(), found: found.into() });
     let mut places = Vec::new();
     for step in ["n", "n", "n", "N"] {
         desk.keys(&[step]);
@@ -386,9 +385,9 @@ fn esc_takes_a_message_and_a_filter_away_before_it_stops_an_answer() {
     assert!(desk.app.problem().is_some(), "a second question is refused");
     assert_eq!(desk.keys(&["Esc"]), [Intent::App(Event::ProblemDismissed)]);
     let found = vec![Found { conversation: kept().app.conversations()[0].clone(), turns: Vec::new() }];
-    let (domain, text) = ("wiki".parse().unwrap(), "hi".to_owned());
+    let text = "hi".to_owned();
     desk.app.handle(Event::ConversationsWanted(text.clone()));
-    desk.app.handle(Event::ConversationsFound { domain, text, found });
+    desk.app.handle(Event::ConversationsFound { text, found });
     assert_eq!(desk.keys(&["F6", "Esc"]), [Intent::App(Event::ConversationsWanted(String::new()))]);
     assert_eq!(desk.keys(&["Esc"]), [Intent::App(Event::CancelRequested)]);
 }
@@ -608,8 +607,7 @@ fn a_text_is_looked_for_and_esc_ends_that_before_it_goes_back() {
     let wanted = |text: &str| Intent::App(Event::ConversationsWanted(text.into()));
     assert_eq!(desk.keys(&["F6", "/", "o", "x", "Enter"]), [wanted("ox")]);
     desk.app.handle(Event::ConversationsWanted("ox".into()));
-    let domain: crate::base::DomainName = "wiki".parse().unwrap();
-    desk.app.handle(Event::ConversationsFound { domain, text: "ox".into(), found: vec![] });
+    desk.app.handle(Event::ConversationsFound { text: "ox".into(), found: vec![] });
     assert_eq!(desk.keys(&["Esc"]), [wanted("")]);
     assert!(desk.app.found().is_none());
 }
@@ -635,9 +633,9 @@ fn a_conversation_that_was_found_is_opened_at_the_place() {
     turns[2].question = "Where is the quartz?".into();
     let hit = FoundTurn { number: 3, snippet: "the quartz".into() };
     let found = vec![Found { conversation: record.clone(), turns: vec![hit] }];
-    let (domain, text) = ("wiki".parse().unwrap(), "the quartz".to_owned());
+    let text = "the quartz".to_owned();
     desk.app.handle(Event::ConversationsWanted(text.clone()));
-    desk.app.handle(Event::ConversationsFound { domain, text, found });
+    desk.app.handle(Event::ConversationsFound { text, found });
     assert_eq!(desk.keys(&["F6", "Enter"]), [Intent::App(Event::ConversationChosen(record.id))]);
     drawn(&mut desk, (80, 24));
     desk.app.handle(Event::ConversationChosen(record.id));

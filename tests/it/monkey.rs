@@ -345,11 +345,11 @@ impl Monkey {
                 let event = branch.map(|branch| Event::ConversationBranched { of: conversation, branch });
                 event.map_or_else(|| Self::fail(effect), |event| vec![self.list(domain), event])
             }
-            Effect::FindConversations { domain, text } => {
+            Effect::FindConversations { text, .. } => {
                 let turns = vec![FoundTurn { number: 1, snippet: "…and then…".into() }];
                 let all = self.history.values().map(|(conversation, _)| conversation.clone());
                 let found = all.take(way).map(|conversation| Found { conversation, turns: turns.clone() }).collect();
-                vec![Event::ConversationsFound { domain, text, found }]
+                vec![Event::ConversationsFound { text, found }]
             }
             Effect::Export { .. } | Effect::ExportStored { .. } => vec![Event::Done(Notice::Wrote("a file".into()))],
             Effect::LoadTable { evidence, .. } => {

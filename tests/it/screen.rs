@@ -607,13 +607,15 @@ fn what_is_looked_for_is_marked_and_counted() {
     assert_frames("found", || {
         let mut stage = Stage::open().at(Pane::Lists);
         let turns = vec![FoundTurn { number: 2, snippet: "…who replaces the modem?".into() }];
-        let found = vec![Found { conversation: conversation(2, "Who replaces the modem?"), turns }];
+        let elsewhere = ConversationRecord { domain: "league".parse().unwrap(), ..conversation(9, "Modems sold") };
+        let found = vec![
+            Found { conversation: conversation(2, "Who replaces the modem?"), turns },
+            Found { conversation: elsewhere, turns: Vec::new() },
+        ];
         let text = "modem".to_owned();
-        stage.play([
-            Event::ConversationsWanted(text.clone()),
-            Event::ConversationsFound { domain: domain_name(), text, found },
-        ]);
-        stage.key('G')
+        stage.play([Event::ConversationsWanted(text.clone()), Event::ConversationsFound { text, found }]);
+        stage.press(KeyCode::Char('G'), KeyModifiers::NONE);
+        stage.key('k')
     });
 }
 

@@ -24,7 +24,7 @@ fn titles(conversations: &[ConversationRecord]) -> Vec<&str> {
 }
 
 fn found(history: &History, words: &str) -> Vec<i64> {
-    history.find(words, None, usize::MAX).unwrap().iter().map(|found| found.conversation.id.0).collect()
+    history.find(words, Among::All, usize::MAX).unwrap().iter().map(|found| found.conversation.id.0).collect()
 }
 
 #[test]
@@ -103,12 +103,19 @@ fn words_are_found_in_titles_questions_and_answers_by_their_beginnings() {
     assert!(found(&history, "prüft resume").is_empty(), "not in one turn");
     assert!(found(&history, " *\"( ").is_empty());
     history.rename(ids[0], "Zebra").unwrap();
-    let by_title = history.find("zeb", None, usize::MAX).unwrap();
+    let by_title = history.find("zeb", Among::All, usize::MAX).unwrap();
     assert_eq!((by_title.len(), by_title[0].turns.len()), (1, 0));
     let other: DomainName = "other".parse().unwrap();
-    assert_eq!(history.find("alice", Some(&other), usize::MAX).unwrap(), []);
+    assert_eq!(history.find("alice", Among::Domain(&other), usize::MAX).unwrap(), []);
+    history.save_turn(&other, None, &turn(1, "Who asked elsewhere?")).unwrap();
+    let domains = |among| -> Vec<String> {
+        let found = history.find("who", among, usize::MAX).unwrap();
+        found.iter().map(|found| found.conversation.domain.to_string()).collect()
+    };
+    assert_eq!(domains(Among::All), ["other", "wiki"], "the latest first");
+    assert_eq!(domains(Among::DomainFirst(&wiki())), ["wiki", "other"]);
     history.delete(&ids[..1]).unwrap();
-    let trashed = history.find("zebra", Some(&wiki()), usize::MAX).unwrap();
+    let trashed = history.find("zebra", Among::Domain(&wiki()), usize::MAX).unwrap();
     assert!(trashed[0].conversation.deleted_at.is_some());
 }
 
@@ -118,8 +125,8 @@ fn a_turn_that_is_stored_again_is_found_by_its_new_words_only() {
     let mut history = History::open(&path).unwrap();
     let (conversation, id) = history.save_turn(&wiki(), None, &turn(1, "Where is the walrus?")).unwrap();
     history.save_turn(&wiki(), Some(conversation.id), &TurnRecord { id, ..turn(1, "Where is the gnu?") }).unwrap();
-    assert_eq!(history.find("gnu", None, usize::MAX).unwrap()[0].turns[0].snippet, "Where is the gnu?");
-    let by_old_word = history.find("walrus", None, usize::MAX).unwrap();
+    assert_eq!(history.find("gnu", Among::All, usize::MAX).unwrap()[0].turns[0].snippet, "Where is the gnu?");
+    let by_old_word = history.find("walrus", Among::All, usize::MAX).unwrap();
     assert!(by_old_word.iter().all(|found| found.turns.is_empty()), "{by_old_word:?}");
 }
 
@@ -181,7 +188,7 @@ fn a_history_of_the_first_version_is_searched_like_a_new_one() {
 fn no_more_conversations_are_found_than_are_wanted_and_the_latest_of_them() {
     let (_folder, path) = folder();
     let (history, ids) = history_of(&path, &["Where is the walrus?", "Is it a walrus?", "Why a walrus?"]);
-    let found = history.find("walrus", None, 2).unwrap();
+    let found = history.find("walrus", Among::All, 2).unwrap();
     let found: Vec<i64> = found.iter().map(|found| found.conversation.id.0).collect();
     assert_eq!(found, [ids[2].0, ids[1].0]);
 }
@@ -218,7 +225,7 @@ proptest! {
     fn whatever_is_typed_is_no_wrong_query(words in "\\PC{0,40}") {
         let (_folder, path) = folder();
         let (history, _) = history_of(&path, &["Where is the walrus?"]);
-        history.find(&words, None, usize::MAX).unwrap();
+        history.find(&words, Among::All, usize::MAX).unwrap();
     }
 
     #[test]

@@ -227,6 +227,9 @@ fn draw_seen(owned: Owned, seen: Range<usize>, at: (&mut ScreenState, Rect, Rect
     say_below(below, (screen, Pane::Lists, area), frame);
 }
 
+/// The name of its domain takes so much of the line of a found conversation at most: one part in so many.
+const MOST_OF_DOMAIN: usize = 3;
+
 /// Turns of a found conversation that are shown.
 const MOST_TURNS: usize = 8;
 
@@ -259,12 +262,7 @@ fn found_lines(
         owners.resize(lines.len(), None);
         owners.push(Some(at));
         lines.push(if seen.contains(&lines.len()) {
-            let trashed = one.conversation.deleted_at.is_some();
-            let about = if trashed {
-                words.in_the_trash().to_owned()
-            } else {
-                about_conversation(app, &one.conversation, words)
-            };
+            let about = about_found(app, &one.conversation, look);
             let open = app.conversation().is_some_and(|open| open.id == one.conversation.id);
             look.line(at, open.then_some('●'), (&clean_line(&one.conversation.title), &about))
         } else {
@@ -278,6 +276,17 @@ fn found_lines(
         lines.push(Line::styled(fit(&words.only_the_latest(MOST_FOUND), look.width), theme.dim));
     }
     seen
+}
+
+/// What stands beside the title of a conversation that was found: the domain too, where it is not the open one.
+fn about_found(app: &App, conversation: &ConversationRecord, look: &Row) -> String {
+    let words = look.words;
+    let trashed = conversation.deleted_at.is_some();
+    let about = if trashed { words.in_the_trash().to_owned() } else { about_conversation(app, conversation, words) };
+    if app.domain().is_some_and(|open| open.name == conversation.domain) {
+        return about;
+    }
+    format!("{} · {about}", fit(conversation.domain.as_str(), look.width / MOST_OF_DOMAIN))
 }
 
 /// The turns in which it was found.

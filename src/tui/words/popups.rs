@@ -28,7 +28,7 @@ texts! { POPUPS
         "Remove “{title}” for good? It cannot be brought back.",
         "„{title}“ endgültig löschen? Das lässt sich nicht rückgängig machen.";
     look_for = "Look for", "Suchen";
-    look_for_words = "Look for words in the conversations of the domain", "Wörter in den Gesprächen der Domäne suchen";
+    look_for_words = "Look for words in the conversations of all domains", "Wörter in den Gesprächen aller Domänen suchen";
     title_of_conversation = "Title of the conversation", "Titel des Gesprächs";
     in_your_words =
         "What is wrong, in your words (may stay empty)", "Was nicht stimmt, in eigenen Worten (darf leer bleiben)";
