@@ -419,21 +419,7 @@ impl App {
                 vec![Effect::OpenDomain(name.clone()), Effect::ListConversations(name)]
             }
             Wish::Conversation(_) if self.opening_domain.is_some() => self.refuse(Refusal::DomainOpening),
-            Wish::Conversation(id) if self.other_domain_of(id).is_none() && self.is_here(id) => {
-                self.awaited = None;
-                Vec::new()
-            }
-            Wish::Conversation(id) => match self.other_domain_of(id) {
-                Some(other) => {
-                    let effects = self.grant(Wish::Domain(other));
-                    self.awaited = Some(Awaited::InOpening(id));
-                    effects
-                }
-                None => {
-                    self.awaited = Some(Awaited::Stored(id));
-                    vec![Effect::OpenConversation(id)]
-                }
-            },
+            Wish::Conversation(id) => self.grant_conversation(id),
             Wish::NewConversation => {
                 // What is new would not be among what was found.
                 self.end_search();
@@ -442,6 +428,20 @@ impl App {
                 Vec::new()
             }
         }
+    }
+
+    fn grant_conversation(&mut self, id: ConversationId) -> Vec<Effect> {
+        if let Some(other) = self.other_domain_of(id) {
+            let effects = self.grant(Wish::Domain(other));
+            self.awaited = Some(Awaited::InOpening(id));
+            return effects;
+        }
+        if self.is_here(id) {
+            self.awaited = None;
+            return Vec::new();
+        }
+        self.awaited = Some(Awaited::Stored(id));
+        vec![Effect::OpenConversation(id)]
     }
 
     /// Puts a conversation on screen in place of the open one.
