@@ -82,7 +82,7 @@ pub enum Action {
     StopIngest,
     /// Switch to the next theme.
     NextTheme,
-    /// Look for a text in the pane; in the lists, for words in the conversations of the domain.
+    /// Look for a text in the pane; in the lists, for words in the conversations of all domains.
     Search,
     /// Go to the next place that has it.
     NextMatch,

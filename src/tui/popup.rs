@@ -109,7 +109,7 @@ fn has_letters(text: &str, word: &str) -> bool {
 pub(super) enum Asked {
     /// A text to look for in the pane.
     Text,
-    /// Words to look for in the conversations of the domain.
+    /// Words to look for in the conversations of all domains.
     Words,
     /// The title of a conversation.
     Title(ConversationId),

@@ -105,11 +105,11 @@ fn a_text_is_looked_for_in_a_pane_and_in_the_conversations() {
     session.wait_for("the end of the search", |screen| !screen.contains("“harbour”"));
     session.type_keys(F6);
     session.type_keys("/");
-    session.wait_for_text("Look for words in the conversations of the domain");
+    session.wait_for_text("Look for words in the conversations of all domains");
     session.type_keys("nothing-of-the-kind\r");
     session.wait_for_text("none has all of these words");
     session.type_keys("/");
-    session.wait_for_text("Look for words in the conversations of the domain");
+    session.wait_for_text("Look for words in the conversations of all domains");
     session.type_keys("club season\r");
     session.wait_for("the conversation", |screen| {
         screen.contains("Conversations with “club season”") && !screen.contains("none has all of these words")
