@@ -467,7 +467,7 @@ impl App {
             return Vec::new();
         }
         self.opening_domain = None;
-        let wanted = self.awaited.take_if(|awaited| matches!(awaited, Awaited::InOpening(_)));
+        let wanted = self.take_awaited_in_opening();
         // What is left belongs to the domain that was open until now.
         self.show(None, Vec::new());
         self.use_settings_of(&summary.name);
@@ -477,11 +477,18 @@ impl App {
         self.tables.clear();
         self.tables_wanted.clear();
         // Who opens one conversation after the other that was found is not done with them.
-        if let Some(Awaited::InOpening(conversation)) = wanted {
+        if let Some(conversation) = wanted {
             return self.grant(Wish::Conversation(conversation));
         }
         self.end_search();
         Vec::new()
+    }
+
+    /// The conversation that was to be opened with the domain, which is waited for no longer.
+    fn take_awaited_in_opening(&mut self) -> Option<ConversationId> {
+        let Some(Awaited::InOpening(conversation)) = self.awaited else { return None };
+        self.awaited = None;
+        Some(conversation)
     }
 
     /// The domain of a conversation that was found, where it is not the open one.
@@ -495,7 +502,8 @@ impl App {
         if self.opening_domain.as_ref() != Some(name) {
             return Vec::new();
         }
-        (self.opening_domain, self.awaited) = (None, None);
+        self.opening_domain = None;
+        self.take_awaited_in_opening();
         self.problem = Some(problem.into());
         self.domain.iter().map(|domain| Effect::ListConversations(domain.name.clone())).collect()
     }
@@ -505,7 +513,8 @@ impl App {
         if self.opening_domain.take().is_none() {
             return Vec::new();
         }
-        (self.loaded, self.awaited) = (None, None);
+        self.loaded = None;
+        self.take_awaited_in_opening();
         if self.domain.is_none() {
             self.conversations.clear();
             self.trash.clear();
