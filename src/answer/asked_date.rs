@@ -8,20 +8,17 @@
 //! Not here: figures of the answer (`figures`), the day that a question means (`retrieval`).
 
 use std::collections::HashSet;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use serde::Serialize;
 
 use super::names::parts;
-use crate::base::{DateMention, DayOrMonth, dates_in};
+use crate::base::{DateMention, DayOrMonth, dates_in, full_year};
 use crate::prompt::{Part, Prompt, Segment};
 use crate::retrieval::{Age, date_named};
 
 /// Words before four digits that make them a year.
 const BEFORE_YEARS: &[&str] = &["in", "im", "of", "for", "für", "during", "year", "jahr", "jahre"];
-
-/// Years that a question asks about.
-const YEARS: RangeInclusive<i32> = 1950..=2099;
 
 /// A date that is asked about and that no cited source has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -85,11 +82,7 @@ fn asked(question: &str) -> Option<(Range<usize>, Asked)> {
 
 /// The only year that a question names, as in "in 2024".
 fn year_named(question: &str) -> Option<(Range<usize>, i32)> {
-    let year = |piece: &str| {
-        let digits = piece.trim_end_matches(|c: char| c.is_ascii_punctuation());
-        let is_year = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
-        digits.parse().ok().filter(|year| is_year && YEARS.contains(year))
-    };
+    let year = |piece: &str| full_year(piece.trim_end_matches(|c: char| c.is_ascii_punctuation()));
     let pieces: Vec<&str> = question.split_whitespace().collect();
     let mut found = (1..pieces.len()).filter_map(|at| Some((pieces[at - 1], pieces[at], year(pieces[at])?)));
     let ((before, piece, year), None) = (found.next()?, found.next()) else { return None };

@@ -14,7 +14,8 @@ use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 pub struct FoundConversations {
     /// The words.
     pub text: String,
-    /// The conversations that have them, those of the open domain first, then the latest; also those in the trash.
+    /// The conversations that have them, those of the domain that was open then first, then the latest; also those in the
+    /// trash.
     pub found: Vec<Found>,
 }
 
@@ -69,10 +70,10 @@ impl App {
             return Vec::new();
         }
         self.finding = Some(text.clone());
-        vec![self.finding(text)]
+        vec![self.look_for(text)]
     }
 
-    fn finding(&self, text: String) -> Effect {
+    fn look_for(&self, text: String) -> Effect {
         Effect::FindConversations { first: self.domain.as_ref().map(|domain| domain.name.clone()), text }
     }
 
@@ -106,7 +107,7 @@ impl App {
         // What was found may no longer be so.
         let looked_for = self.finding.clone();
         effects.push(Effect::ChangeConversation { domain, change });
-        effects.extend(looked_for.map(|text| self.finding(text)));
+        effects.extend(looked_for.map(|text| self.look_for(text)));
         effects
     }
 

@@ -380,7 +380,9 @@ fn number(word: &str) -> Option<Number> {
     is_short.then(|| word.parse().ok().map(|value| Number { value, digits: word.len() })).flatten()
 }
 
-fn full_year(word: &str) -> Option<i32> {
+/// The year that a word of four digits is.
+#[must_use]
+pub fn full_year(word: &str) -> Option<i32> {
     year_of(number(word).filter(|number| number.digits == 4)?)
 }
 

@@ -20,7 +20,7 @@ pub use cancel::{CancelOnDrop, CancelSource, CancelToken, Canceled, Watched};
 #[cfg(test)]
 pub(crate) use cases::cases;
 pub use clean::{clean_line, clean_text, composed};
-pub use dates::{DateMention, DayOrMonth, dates_in, month_named};
+pub use dates::{DateMention, DayOrMonth, dates_in, full_year, month_named};
 pub use document_date::document_date;
 pub use hex::hex;
 pub use ids::{ConversationId, DocumentId, DomainName, DomainNameError, EvidenceId, TurnId};
