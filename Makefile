@@ -26,26 +26,25 @@ features := $(if $(FEATURES),--features "$(FEATURES)")
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
+demo: fetch_profile = --release
 demo: build fetch-starter ## fetch what is missing, build, and talk to the bundled documents
 	@"$(ragonite)" demo
 
-# The unit tests with the feature `hub`, so that the room that fetches is among them; no test leaves this machine. The
-# integration tests run the program as it is shipped, without it. Random events for the screen are few here;
-# RAGONITE_MONKEY_EVENTS=200000 is the full run.
-test: build fetch-tiny ## run every test, those on real (tiny) models included
-	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --features hub --lib
-	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --test it
+# The profile of development, in which crates that are not ours are optimised: nothing waits for a release build. No test
+# leaves this machine. Random events for the screen are few here; RAGONITE_MONKEY_EVENTS=200000 is the full run.
+test: tools fetch-tiny ## run every test, those on real (tiny) models included
+	RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --workspace --lib --bins --tests
 
 # On real weights answers and explanations are cancelled at random moments; then random events for the screen, so many at
 # each of two sizes.
-soak: build fetch-tiny ## cancel 1,000 times and handle 200,000 random events, with memory watched
-	RAGONITE_CANCELS=1000 RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --release --lib -- attribution::soak_tests --nocapture
-	RAGONITE_MONKEY_EVENTS=200000 $(CARGO) test --release --test it -- monkey:: --nocapture
+soak: tools fetch-tiny ## cancel 1,000 times and handle 200,000 random events, with memory watched
+	RAGONITE_CANCELS=1000 RAGONITE_REQUIRE_MODELS=1 $(CARGO) test --test it -- real_models::soak --nocapture
+	RAGONITE_MONKEY_EVENTS=200000 $(CARGO) test --test it -- monkey:: --nocapture
 
 build: tools ## build the program, which has no network code; FEATURES=vulkan or metal for a GPU
 	$(CARGO) build --release $(features)
 
-models: build fetch-$(PROFILE) ## fetch the models of PROFILE (starter) that are missing
+models: tools fetch-$(PROFILE) ## fetch the models of PROFILE (starter) that are missing
 
 portable: tools ## build the program for other machines too: processors since 2013 or 2015, in target/portable
 	@sh assets/build/portable.sh
@@ -63,17 +62,18 @@ cuda: build ## build ragonite-cuda beside the program, for NVIDIA GPUs; the comp
 check-cuda: tools ## try and measure the build for NVIDIA GPUs on this machine's GPU
 	@sh assets/build/gpu.sh
 	@$(MAKE) --no-print-directory cuda fetch-tiny
-	RAGONITE_REQUIRE_MODELS=1 sh assets/build/cuda.sh test --release --features cuda --lib -- inference::device \
-		inference::encoder inference::llama::survival_tests inference::llama::reuse_tests \
+	RAGONITE_REQUIRE_MODELS=1 sh assets/build/cuda.sh test --release --features cuda --lib -p ragonite-inference \
+		-p ragonite-encoder -p ragonite-llama -- device encoder survival_tests reuse_tests tests \
 		--skip ten_answers_that_fill --skip drafts_at_the_borders --skip a_smaller_state_answers
 	sh assets/build/cuda.sh bench --features cuda --bench cuda
 
-pictures: tools ## draw the pictures of the README from the screen
-	RAGONITE_PICTURES=write $(CARGO) test --release --test it -- pictures::
+pictures: tools ## draw the pictures of README and guide from the screen
+	RAGONITE_PICTURES=write $(CARGO) test --test it -- pictures::
 
 lint: tools ## check the format and the lints
 	$(CARGO) fmt --check
-	$(CARGO) clippy --release --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --features hub -- -D warnings
 
 clean: ## remove what was built; models and your data stay
 	$(CARGO) clean
@@ -84,12 +84,7 @@ tools:
 	@sh assets/build/toolchain.sh
 	@sh assets/build/processor.sh
 
-# Only a program built with the feature `hub` can fetch, so it is built just for that, and replaced by the one
-# without network code afterwards. Both share everything but our own crate.
-fetch-%: build
-	@if "$(ragonite)" models verify --profile $* --json >/dev/null 2>&1; then :; else \
-		echo "ragonite: fetching the models of the profile $* into $(RAGONITE_MODELS)" >&2; \
-		$(CARGO) build --release --features hub $(features) && \
-		"$(ragonite)" models pull --profile $*; status=$$?; \
-		$(CARGO) build --release $(features) && exit $$status; \
-	fi
+# A program of its own fetches weights, so that ragonite itself is built once and without network code. It shares its crates
+# with the profile that is built anyway.
+fetch-%: tools
+	@$(CARGO) run --quiet $(fetch_profile) -p ragonite-download -- $* "$(RAGONITE_MODELS)"

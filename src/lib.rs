@@ -56,36 +56,17 @@
 //! *cluster*: near-identical hits. *contribution*: how far the answer moves without a cluster. *share*: contributions as
 //! fractions. *model*: weights on disk. *profile*: a named set of models and settings.
 
-pub mod base;
-pub mod document;
-pub mod evidence;
-pub mod inference;
-
-#[cfg(feature = "hub")]
-pub mod download;
-
-pub mod index;
-
-pub mod bundle;
-
-pub mod retrieval;
-
-pub mod prompt;
-
-pub mod answer;
-pub mod attribution;
-pub mod history;
-
-pub mod eval;
-
-pub mod config;
-
-pub mod app;
-pub mod runtime;
-
-pub mod tui;
-
-pub mod cli;
-pub mod launch;
-
-pub mod run;
+pub use ragonite_app as app;
+pub use ragonite_base as base;
+pub use ragonite_cli as cli;
+pub use ragonite_config as config;
+pub use ragonite_document as document;
+pub use ragonite_encoder as encoder;
+pub use ragonite_eval as eval;
+pub use ragonite_history as history;
+pub use ragonite_index as index;
+pub use ragonite_inference as inference;
+pub use ragonite_llama as llama;
+pub use ragonite_rag as rag;
+pub use ragonite_tui as tui;
+pub use ragonite_workers as workers;

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    ragonite::launch::explain_faults();
-    let cli = ragonite::cli::Cli::parse();
-    ragonite::launch::wait_asleep(&cli);
-    let stay = ragonite::launch::hand_over(&cli);
-    ragonite::run::run(cli, &stay).into()
+    ragonite_cli::gpu_handover::explain_faults();
+    let cli = ragonite_cli::args::Cli::parse();
+    ragonite_cli::gpu_handover::wait_asleep(&cli);
+    let stay = ragonite_cli::gpu_handover::hand_over(&cli);
+    ragonite_cli::commands::run(cli, &stay).into()
 }

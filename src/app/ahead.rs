@@ -9,7 +9,7 @@
 use super::state::{App, Phase};
 use super::turn::Purpose;
 use super::{Demand, Effect, Event, TurnKey};
-use crate::attribution::{AttributionSettings, ExplainAhead, Method};
+use ragonite_rag::attribution::{AttributionSettings, ExplainAhead, Method};
 
 impl App {
     /// The turn that is explained while nobody asked for it.
@@ -105,8 +105,8 @@ mod tests {
     use super::super::ConversationChange;
     use super::super::tests::{answered, asked, attributed, completed, known, opened, problem, retrieved, saved};
     use super::*;
-    use crate::attribution::How;
-    use crate::base::ConversationId;
+    use ragonite_base::ConversationId;
+    use ragonite_rag::attribution::How;
 
     /// One answered turn whose answer is being explained though nobody asked for it, under the key 2.
     fn explained_ahead() -> App {

@@ -8,8 +8,8 @@
 use super::state::{App, Phase};
 use super::turn::Stored;
 use super::{Effect, Event, Notice, Refusal, Turn, TurnKey};
-use crate::base::{ConversationId, DomainName};
-use crate::history::ConversationRecord;
+use ragonite_base::{ConversationId, DomainName};
+use ragonite_history::ConversationRecord;
 
 /// A conversation with its turns, away from the screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -263,9 +263,9 @@ mod tests {
     use super::super::tests::{name, saved, with_one_turn};
     use super::super::{ConversationChange, DomainSummary};
     use super::*;
-    use crate::attribution::Method;
-    use crate::base::TurnId;
-    use crate::history::Outcome;
+    use ragonite_base::TurnId;
+    use ragonite_history::Outcome;
+    use ragonite_rag::attribution::Method;
 
     const SEVEN: ConversationId = ConversationId(7);
 

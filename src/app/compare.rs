@@ -11,9 +11,9 @@ use super::state::App;
 use super::steps::Asked;
 use super::turn::Stored;
 use super::{Effect, Refusal, TurnKey, Wording};
-use crate::config::{Changes, Setting};
-use crate::history::{OtherSetting, Trace, Variant};
-use crate::retrieval::Pick;
+use ragonite_config::{Changes, Setting};
+use ragonite_history::{OtherSetting, Trace, Variant};
+use ragonite_rag::retrieval::Pick;
 
 /// What is to be other when a turn is asked again.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use super::{App, Effect, Problem, TurnKey};
-use crate::base::{DocumentId, EvidenceId};
-use crate::evidence::{ContextParts, Kind};
-use crate::retrieval::Tried;
+use ragonite_base::{DocumentId, EvidenceId};
+use ragonite_document::evidence::{ContextParts, Kind};
+use ragonite_rag::retrieval::Tried;
 
 /// Something that was asked for.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,15 +1,15 @@
 //! What the program is asked to do; carried out by `runtime`, answered with events.
 
 use super::Copied;
-use crate::answer::Answer;
-use crate::attribution::{Cluster, Method};
-use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
-use crate::config::Edit;
-use crate::evidence::ContextParts;
-use crate::history::{ConversationRecord, Feedback, Format, Place, TurnRecord, TurnSettings};
-use crate::inference::GeneratorChoice;
-use crate::prompt::PastTurn;
-use crate::retrieval::{Earlier, Hit};
+use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
+use ragonite_config::Edit;
+use ragonite_document::evidence::ContextParts;
+use ragonite_history::{ConversationRecord, Feedback, Format, Place, TurnRecord, TurnSettings};
+use ragonite_inference::GeneratorChoice;
+use ragonite_rag::answer::Answer;
+use ragonite_rag::attribution::{Cluster, Method};
+use ragonite_rag::prompt::PastTurn;
+use ragonite_rag::retrieval::{Earlier, Hit};
 
 /// A turn of this run of the program; a turn gets its id in the history only once it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use time::OffsetDateTime;
 
 use super::{ConversationChange, Copied, DocumentPart, MissingModels, Notice, Other, Problem, Refusal, TurnKey};
-use crate::answer::{Answer, Rewrite, Translation};
-use crate::attribution::{Attribution, Cluster, Method};
-use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
-use crate::config::{Changes, ProfileReason};
-use crate::evidence::{ContextParts, TableGrid};
-use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
-use crate::index::{IngestProgress, IngestReport};
-use crate::prompt::Cut;
-use crate::retrieval::{Retrieved, Tried};
+use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
+use ragonite_config::{Changes, ProfileReason};
+use ragonite_document::evidence::{ContextParts, TableGrid};
+use ragonite_history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
+use ragonite_index::{IngestProgress, IngestReport};
+use ragonite_rag::answer::{Answer, Rewrite, Translation};
+use ragonite_rag::attribution::{Attribution, Cluster, Method};
+use ragonite_rag::prompt::Cut;
+use ragonite_rag::retrieval::{Retrieved, Tried};
 
 /// A domain in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 
 use super::state::{App, Wish};
 use super::{Effect, Event, Notice, Refusal};
-use crate::base::DomainName;
-use crate::index::IngestProgress;
+use ragonite_base::DomainName;
+use ragonite_index::IngestProgress;
 
 /// An ingest that runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 
 use super::state::{App, Awaited, Wish};
 use super::{ConversationChange, Effect, Notice, Problem, Refusal, Turn};
-use crate::base::{ConversationId, DomainName, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
+use ragonite_base::{ConversationId, DomainName, TurnId};
+use ragonite_history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 
 /// What was looked for in the conversations of all domains, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 //!
 //! Not here: its words (`tui`).
 
-use crate::base::DomainName;
-use crate::config::ThemeName;
-use crate::eval::WrittenCheck;
-use crate::history::Feedback;
-use crate::index::IngestReport;
+use ragonite_base::DomainName;
+use ragonite_config::ThemeName;
+use ragonite_eval::WrittenCheck;
+use ragonite_history::Feedback;
+use ragonite_index::IngestReport;
 
 /// Something the user wanted is done.
 #[derive(Debug, Clone, PartialEq)]

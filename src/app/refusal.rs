@@ -4,7 +4,7 @@
 //! Not here: what failed in another room (`problem`).
 
 use super::{Fetching, Problem};
-use crate::base::DomainName;
+use ragonite_base::DomainName;
 
 /// What is not done, because of what there is or what runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,11 +7,11 @@
 use super::refusal::Told;
 use super::state::App;
 use super::{Effect, Problem, Refusal, Turn};
-use crate::base::{DomainName, Language};
-use crate::config::Changes;
-use crate::history::TurnSettings;
-use crate::inference::GeneratorChoice;
-use crate::prompt::{AnswerPrompt, PromptShares};
+use ragonite_base::{DomainName, Language};
+use ragonite_config::Changes;
+use ragonite_history::TurnSettings;
+use ragonite_inference::GeneratorChoice;
+use ragonite_rag::prompt::{AnswerPrompt, PromptShares};
 
 /// What a domain that is being opened changes, until it is open.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,14 +17,14 @@ use super::{
     DomainSummary, Effect, EngineStatus, Event, Ingesting, MissingModels, Notice, Problem, Refusal, Turn, TurnKey,
     Wording,
 };
-use crate::answer::Suggestions;
-use crate::attribution::{ExplainAhead, Method};
-use crate::base::{ConversationId, DomainName, EvidenceId};
-use crate::config::Changes;
-use crate::evidence::TableGrid;
-use crate::history::{ConversationRecord, TurnRecord, TurnSettings};
-use crate::prompt::{PAST_TURNS, PastTurn};
-use crate::retrieval::Earlier;
+use ragonite_base::{ConversationId, DomainName, EvidenceId};
+use ragonite_config::Changes;
+use ragonite_document::evidence::TableGrid;
+use ragonite_history::{ConversationRecord, TurnRecord, TurnSettings};
+use ragonite_rag::answer::Suggestions;
+use ragonite_rag::attribution::{ExplainAhead, Method};
+use ragonite_rag::prompt::{PAST_TURNS, PastTurn};
+use ragonite_rag::retrieval::Earlier;
 
 /// Tables that are kept, each of them whole; those that are looked at are loaded again.
 const MOST_TABLES: usize = 32;

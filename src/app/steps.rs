@@ -10,11 +10,11 @@ use super::refusal::Told;
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
 use super::{Demand, Effect, Event, Problem, Refusal, TurnKey, Wording};
-use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions};
-use crate::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method};
-use crate::base::{DomainName, TurnId};
-use crate::history::{ConversationRecord, Outcome, Trace, TurnRecord};
-use crate::retrieval::Retrieved;
+use ragonite_base::{DomainName, TurnId};
+use ragonite_history::{ConversationRecord, Outcome, Trace, TurnRecord};
+use ragonite_rag::answer::{Answer, Rewrite, RewriteHow, Suggestions};
+use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method};
+use ragonite_rag::retrieval::Retrieved;
 
 /// A turn before it begins.
 pub(super) struct Asked {

@@ -4,18 +4,18 @@ use proptest::prelude::*;
 use time::OffsetDateTime;
 
 use super::*;
-use crate::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
-use crate::attribution::{
+use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
+use ragonite_config::{Changes, Edit, Setting};
+use ragonite_document::evidence::ContextParts;
+use ragonite_history::{ConversationRecord, Feedback, Format, Found, OtherSetting, Outcome, Rating, TurnSettings};
+use ragonite_index::{IngestProgress, IngestReport, IngestStage};
+use ragonite_inference::{Completion, Finish, GeneratorChoice, Sampling};
+use ragonite_rag::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
+use ragonite_rag::attribution::{
     Attribution, AttributionSettings, AttributionTimings, Cluster, ExplainAhead, GroupTest, How, Method, Sentence,
 };
-use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
-use crate::config::{Changes, Edit, Setting};
-use crate::evidence::ContextParts;
-use crate::history::{ConversationRecord, Feedback, Format, Found, OtherSetting, Outcome, Rating, TurnSettings};
-use crate::index::{IngestProgress, IngestReport, IngestStage};
-use crate::inference::{Completion, Finish, GeneratorChoice, Sampling};
-use crate::prompt::Prompt;
-use crate::retrieval::{Earlier, Mode, Pick, Picked, Retrieved};
+use ragonite_rag::prompt::Prompt;
+use ragonite_rag::retrieval::{Earlier, Mode, Pick, Picked, Retrieved};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -201,7 +201,7 @@ fn an_edited_question_is_asked_as_it_stands_and_searched_alone() {
         panic!("{effects:?}")
     };
     assert_eq!((question.as_str(), past.len()), (text, 1));
-    let rewrite = Box::new(crate::answer::edited_question(text));
+    let rewrite = Box::new(ragonite_rag::answer::edited_question(text));
     let effects = app.handle(Event::QuestionCompleted { turn: TurnKey(2), rewrite });
     let [Effect::Retrieve { query, question, earlier, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((query.as_str(), question.as_str(), earlier.len()), (text, text, 0));
@@ -1118,7 +1118,7 @@ fn what_one_method_found_stays_when_another_is_asked_and_is_shown_again_without_
     assert_eq!(record.trace.earlier(Method::Similarity).map(|earlier| &earlier.attribution), Some(&quick));
     assert_eq!(record.trace.earlier_attributions.len(), 1);
     let json = serde_json::to_string(&record.trace).unwrap();
-    assert_eq!(serde_json::from_str::<crate::history::Trace>(&json).unwrap(), record.trace);
+    assert_eq!(serde_json::from_str::<ragonite_history::Trace>(&json).unwrap(), record.trace);
     assert_eq!(app.handle(Event::EarlierWanted { turn: 0, method: Method::Jsd }), [], "it found nothing before");
 }
 

@@ -3,13 +3,13 @@
 //! Invariant: everything worth keeping is in `record`; the other fields may be lost with the program.
 
 use super::{Problem, TurnKey};
-use crate::answer::Answer;
-use crate::attribution::{Attribution, AttributionSettings, Cluster, How, Method, Sentence};
-use crate::base::{Language, Millis};
-use crate::history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
-use crate::inference::{Completion, Finish, Sampling};
-use crate::prompt::{Cut, PastTurn, Prompt};
-use crate::retrieval::{Earlier, Hit};
+use ragonite_base::{Language, Millis};
+use ragonite_history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
+use ragonite_inference::{Completion, Finish, Sampling};
+use ragonite_rag::answer::Answer;
+use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, How, Method, Sentence};
+use ragonite_rag::prompt::{Cut, PastTurn, Prompt};
+use ragonite_rag::retrieval::{Earlier, Hit};
 
 /// The answer's prompt, as soon as it is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -23,7 +23,7 @@ impl CancelSource {
     pub fn token(&self) -> CancelToken {
         CancelToken {
             canceled: Arc::clone(&self.0),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             checks: None,
         }
     }
@@ -43,28 +43,28 @@ impl CancelSource {
 #[derive(Debug, Clone)]
 pub struct CancelToken {
     canceled: Arc<AtomicBool>,
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     checks: Option<Arc<Checks>>,
 }
 
 /// Counts what a test lets be checked.
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 #[derive(Debug)]
 struct Checks {
     made: std::sync::atomic::AtomicUsize,
     last: usize,
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl CancelToken {
     /// A token that is cancelled by the check that comes after so many others.
-    pub(crate) fn canceled_after(checks: usize) -> Self {
+    pub fn canceled_after(checks: usize) -> Self {
         let checks = Checks { made: std::sync::atomic::AtomicUsize::new(0), last: checks };
         Self { canceled: Arc::default(), checks: Some(Arc::new(checks)) }
     }
 
     /// How often a token from [`CancelToken::canceled_after`] was checked.
-    pub(crate) fn checks(&self) -> usize {
+    pub fn checks(&self) -> usize {
         self.checks.as_ref().map_or(0, |checks| checks.made.load(Ordering::Relaxed))
     }
 
@@ -82,14 +82,14 @@ impl CancelToken {
     pub fn never() -> Self {
         Self {
             canceled: Arc::default(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             checks: None,
         }
     }
 
     /// Whether the source was cancelled.
     pub fn is_canceled(&self) -> bool {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "testing"))]
         self.count();
         self.canceled.load(Ordering::Acquire)
     }

@@ -527,7 +527,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(128))]
+        #![proptest_config(ragonite_testing::cases(128))]
 
         #[test]
         fn every_spelling_of_a_day_is_read_as_that_day(date in any_day()) {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{Refused, Setting};
-use crate::history::TurnSettings;
+use ragonite_history::TurnSettings;
 
 /// The settings a domain has of its own, in the order of the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::Mode;
+    use ragonite_rag::retrieval::Mode;
 
     #[test]
     fn what_a_domain_changes_wins_and_all_else_is_as_configured() {

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::{Changes, Edit, Refused, Setting};
-use crate::base::clean_line;
-use crate::index::{SETTINGS_FILE, SETTINGS_TEMPORARY};
+use ragonite_base::clean_line;
+use ragonite_index::{SETTINGS_FILE, SETTINGS_TEMPORARY};
 
 /// How the file begins.
 const HEAD: &str = "# What this domain changes of the configuration. Written by ragonite: its settings on the screen, and\n\

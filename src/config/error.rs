@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::attribution::SettingError;
-use crate::inference::InferenceError;
+use ragonite_inference::InferenceError;
+use ragonite_rag::attribution::SettingError;
 
 /// Why there is no configuration to run with.
 #[derive(Debug, thiserror::Error)]

@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 
 use super::paths::variable;
 use super::{ConfigError, Paths, ScreenSettings};
-use crate::answer::Suggestions;
-use crate::attribution::{AttributionSettings, ExplainAhead};
-use crate::evidence::EvidenceSettings;
-use crate::history::TurnSettings;
-use crate::index::IndexSettings;
-use crate::inference::{
+use ragonite_document::evidence::EvidenceSettings;
+use ragonite_history::TurnSettings;
+use ragonite_index::IndexSettings;
+use ragonite_inference::{
     DeviceChoice, FlashAttention, GeneratorChoice, GeneratorSettings, KvCache, Profile, Sampling, Writing,
 };
-use crate::prompt::PromptSettings;
-use crate::retrieval::{Reranking, RetrievalSettings};
+use ragonite_rag::answer::Suggestions;
+use ragonite_rag::attribution::{AttributionSettings, ExplainAhead};
+use ragonite_rag::prompt::PromptSettings;
+use ragonite_rag::retrieval::{Reranking, RetrievalSettings};
 
 /// The documented example; every key in it has its default.
 pub const EXAMPLE: &str = include_str!("../../config.toml.example");
@@ -264,7 +264,7 @@ fn place_of(key: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ScreenLanguage;
+    use crate::ScreenLanguage;
 
     #[test]
     fn the_example_equals_the_defaults() {

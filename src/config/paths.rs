@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use directories::ProjectDirs;
 
 use super::ConfigError;
-use crate::base::DomainName;
+use ragonite_base::DomainName;
 
 /// Variable that names the data folder.
 const HOME_VARIABLE: &str = "RAGONITE_HOME";
@@ -126,8 +126,12 @@ pub fn typed_path(text: &str) -> PathBuf {
     }
 }
 
-/// The text of a variable, for what downloads take from the environment.
-#[cfg(feature = "hub")]
+/// The program that shows long texts on a terminal, as `$PAGER` names it.
+pub fn pager() -> Option<String> {
+    variable_text("PAGER").filter(|pager| !pager.trim().is_empty())
+}
+
+/// The text of a variable of the environment.
 pub fn variable_text(name: &str) -> Option<String> {
     variable(name).and_then(|value| value.into_os_string().into_string().ok())
 }

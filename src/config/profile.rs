@@ -1,7 +1,7 @@
 //! Which profile runs, and why.
 
 use super::ConfigError;
-use crate::inference::{Catalog, Profile};
+use ragonite_inference::{Catalog, Profile};
 
 /// Profile of every machine without a usable GPU (design.md §3).
 const DEFAULT_PROFILE: &str = "starter";

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::paths::variable;
-use crate::base::Language;
+use ragonite_base::Language;
 
 /// The section `[screen]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,8 +8,8 @@
 use std::iter;
 
 use super::setting_value::Value;
-use crate::history::TurnSettings;
-use crate::inference::GeneratorChoice;
+use ragonite_history::TurnSettings;
+use ragonite_inference::GeneratorChoice;
 
 /// What a setting is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +184,7 @@ impl Setting {
     /// Where it cannot have that value; nothing is changed then.
     pub fn write(self, to: &mut TurnSettings, text: &str) -> Result<(), Refused> {
         let text = text.trim();
-        let refused = || Refused { key: self.key(), found: crate::base::clean_line(text), needed: self.needed() };
+        let refused = || Refused { key: self.key(), found: ragonite_base::clean_line(text), needed: self.needed() };
         if !self.takes().allow(text) {
             return Err(refused());
         }
@@ -267,7 +267,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::config::Config;
+    use crate::Config;
 
     #[test]
     fn each_setting_has_a_name_of_its_own_and_is_read_as_it_is_written() {
@@ -332,7 +332,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(200))]
+        #![proptest_config(ragonite_testing::cases(200))]
         #[test]
         fn stepping_never_leaves_what_is_allowed(
             at in 0..Setting::ALL.len(),

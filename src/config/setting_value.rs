@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde::de::value::{Error as WordError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
-use crate::attribution::{EstimateFirst, GroupTest, Method};
-use crate::evidence::{ContextParts, Kind};
-use crate::inference::GeneratorChoice;
-use crate::prompt::AnswerLanguage;
-use crate::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
+use ragonite_document::evidence::{ContextParts, Kind};
+use ragonite_inference::GeneratorChoice;
+use ragonite_rag::attribution::{EstimateFirst, GroupTest, Method};
+use ragonite_rag::prompt::AnswerLanguage;
+use ragonite_rag::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
 
 /// A value that is shown, typed and stored as text.
 pub(super) trait Value: Clone {

@@ -15,7 +15,7 @@ use zip::result::ZipError;
 use super::format::{Format, NoFormat, refused};
 use super::load::{Budget, LARGEST_FILE, MOST_MEMBERS, Place, Source, Walk};
 use super::{DocumentError, export_html};
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// The most members that an archive is opened with. Its list is held in memory.
 const MOST_LISTED: u64 = 200_000;

@@ -15,7 +15,7 @@ use super::links::{Links, Mark};
 use super::run::{Gap, Run, Shape};
 use super::table::RawTable;
 use super::{Block, Document, List, ListItem, Ordering};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Deeper lists continue in the list of this depth. Keeps whatever walks a list from running out of stack.
 pub(super) const DEEPEST_LIST: usize = 24;

@@ -10,13 +10,13 @@ use walkdir::WalkDir;
 use super::container_tests::{zip_of, zip_of_folder};
 use super::sheet::tests::binary_workbook;
 use super::{DocumentError, read};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Places of one file at which it is cancelled; of more than that some are taken, the first and the last among them.
 const MOST_PLACES: usize = 150;
 
 fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents")
+    ragonite_testing::root().join("tests/fixtures/documents")
 }
 
 /// Reads a file and gives what was handed out: names, and documents or why there is none.

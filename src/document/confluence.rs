@@ -300,7 +300,7 @@ mod tests {
     use super::super::Document;
     use super::super::html;
     use super::super::markup::Dialect;
-    use crate::base::CancelToken;
+    use ragonite_base::CancelToken;
 
     fn read(storage: &str) -> Document {
         html::read_fragment(storage, Dialect::Storage, &CancelToken::never())

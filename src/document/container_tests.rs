@@ -13,10 +13,10 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::load::{Place, Source, Walk};
 use super::*;
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 fn fixtures(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents").join(name)
+    ragonite_testing::root().join("tests/fixtures/documents").join(name)
 }
 
 /// A ZIP archive of these members.
@@ -369,7 +369,7 @@ fn messages_within_messages_do_not_exhaust_the_stack() {
 }
 
 proptest! {
-    #![proptest_config(crate::base::cases(64))]
+    #![proptest_config(ragonite_testing::cases(64))]
 
     #[test]
     fn no_damage_makes_a_container_panic(

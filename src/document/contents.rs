@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use super::{Block, Document, List};
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// What stands above a table of contents and says nothing more.
 const TITLES: &[&str] = &[

@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::sheet::tests::binary_workbook;
 use super::{parse, read};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 const FILES: &[&str] = &[
     "docx/report.docx",
@@ -79,7 +79,7 @@ fn damaged(mut bytes: Vec<u8>, damage: &[(f64, Damage)]) -> Vec<u8> {
 fn file(number: usize) -> (String, Vec<u8>) {
     match FILES.get(number) {
         Some(name) => {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents").join(name);
+            let path = ragonite_testing::root().join("tests/fixtures/documents").join(name);
             (name.rsplit('/').next().unwrap().to_owned(), fs::read(path).unwrap())
         }
         None if number == FILES.len() => ("book.xlsb".to_owned(), binary_workbook()),
@@ -125,7 +125,7 @@ fn read_all(name: &str, bytes: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(crate::base::cases(200))]
+    #![proptest_config(ragonite_testing::cases(200))]
 
     #[test]
     fn damaged_files_never_make_a_reader_panic(

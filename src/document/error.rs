@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{OfficeError, PdfError};
-use crate::base::Canceled;
+use ragonite_base::Canceled;
 
 /// Why a file, or a document inside it, gave nothing.
 #[derive(Debug, thiserror::Error)]

@@ -17,7 +17,7 @@ use super::format::Format;
 use super::load::{Place, Walk, Within};
 use super::markup::Dialect;
 use super::{Block, Document, DocumentError, encoding, html, tree};
-use crate::base::{CancelToken, clean_line};
+use ragonite_base::{CancelToken, clean_line};
 
 const INDEX: &str = "index.html";
 

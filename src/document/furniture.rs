@@ -12,7 +12,7 @@ use scraper::Node;
 use scraper::node::Element;
 
 use super::element::Place;
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// Nodes looked at in judging one element; a larger one is no menu.
 const LARGEST: usize = 3_000;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::builder::Section;
 use super::cell::RawCell;
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// The largest span that HTML allows for columns.
 const WIDEST_SPAN: usize = 1_000;

@@ -16,7 +16,7 @@ use super::element::{Place, Reading};
 use super::furniture::{Furniture, ancestors, changed_on, headings_of_page, main_parts};
 use super::markup::Dialect;
 use super::{Block, Document, confluence, element, tree};
-use crate::base::{CancelToken, clean_line};
+use ragonite_base::{CancelToken, clean_line};
 
 /// A main part with fewer letters may be a shell around what a script fills in; then the whole page is read too.
 const SHORT: usize = 200;

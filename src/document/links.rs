@@ -7,7 +7,7 @@
 
 use super::run::{Gap, Run, Shape};
 use super::{Block, Document, Link, List};
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// Links noted in one document; those beyond say little and cost memory.
 pub(super) const MOST: usize = 10_000;

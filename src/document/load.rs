@@ -19,7 +19,7 @@ use super::{
     Block, Document, DocumentError, OfficeError, docx, encoding, export_html, export_xml, html, mail, mailbox, markdown,
 };
 use super::{pdf, sheet, text};
-use crate::base::{CancelToken, clean_line};
+use ragonite_base::{CancelToken, clean_line};
 
 /// The largest single document that is read, in bytes. It is parsed in memory, at several times its size.
 pub const LARGEST_FILE: u64 = 64 << 20;

@@ -15,7 +15,7 @@ use super::format::Format;
 use super::load::{Place, Walk, check_depth};
 use super::markup::Dialect;
 use super::{Block, Document, DocumentError, html, text};
-use crate::base::{CancelToken, clean_line};
+use ragonite_base::{CancelToken, clean_line};
 
 /// The parser builds messages in messages into a tree, which must not be deep.
 const MOST_INNER: usize = 300;

@@ -12,7 +12,7 @@ use super::builder::{Builder, CellMarks, Opened, Part, Section};
 use super::html;
 use super::markup::Dialect;
 use super::{Block, Document, Ordering};
-use crate::base::{CancelToken, clean_line};
+use ragonite_base::{CancelToken, clean_line};
 
 /// Links written as HTML within lines whose targets are looked for.
 const MOST_LINKS: usize = 10_000;

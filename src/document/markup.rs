@@ -5,7 +5,7 @@
 //! Invariants: one pass, linear in the input; elements nest at most [`DEEPEST`] deep, since tree building costs time
 //! by depth, and a tree has at most [`MOST_ELEMENTS`], since it costs memory; text is never dropped; scripts, styles and tags that only change the look are.
 
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Open elements beyond this depth lose their tags, never their text. Browsers stop at a similar depth.
 const DEEPEST: usize = 400;

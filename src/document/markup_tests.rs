@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn fixture(name: &str) -> Document {
-    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents").join(name)).unwrap()
+    load(&ragonite_testing::root().join("tests/fixtures/documents").join(name)).unwrap()
 }
 
 fn read_as(name: &str, source: &str) -> Document {
@@ -291,7 +291,7 @@ fn lost(name: &str, source: &str) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(crate::base::cases(96))]
+    #![proptest_config(ragonite_testing::cases(96))]
 
     #[test]
     fn every_visible_word_of_html_is_in_some_block(body in markup(HTML_TAGS)) {

@@ -11,7 +11,7 @@ use std::io::{self, Cursor, Read};
 use roxmltree::{Node, ParsingOptions};
 use zip::ZipArchive;
 
-use crate::base::{CancelToken, Canceled, Watched};
+use ragonite_base::{CancelToken, Canceled, Watched};
 
 /// Bytes that the parts of one package may inflate to, all together.
 pub(super) const MOST_INFLATED: u64 = 256 << 20;

@@ -14,7 +14,7 @@ use super::load::{LARGEST_FILE, Place, Source, Walk};
 use super::markup::Dialect;
 use super::text::paragraphs;
 use super::{Document, DocumentError, JsonFault, encoding, html};
-use crate::base::{CancelToken, clean_line};
+use ragonite_base::{CancelToken, clean_line};
 
 /// Characters of what the parser says of a broken page; it may repeat the page.
 const LONGEST_WHY: usize = 200;

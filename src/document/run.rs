@@ -3,7 +3,7 @@
 //! Takes pieces of text and the gaps between them, gives one clean text.
 //! Invariant: a separator stands only between two pieces, never at an end.
 
-use crate::base::{clean_text, composed};
+use ragonite_base::{clean_text, composed};
 
 /// What separates two pieces of text, weakest first; the strongest gap asked for wins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

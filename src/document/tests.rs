@@ -51,8 +51,7 @@ fn a_few_nul_bytes_do_not_cost_a_page() {
 
 #[test]
 fn a_damaged_office_file_is_called_damaged_and_nothing_to_unpack() {
-    let whole =
-        fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents/docx/report.docx")).unwrap();
+    let whole = fs::read(ragonite_testing::root().join("tests/fixtures/documents/docx/report.docx")).unwrap();
     let mut torn = whole.clone();
     let body = torn.windows(17).position(|name| name == b"word/document.xml").unwrap();
     torn[body + 60] ^= 0xff;

@@ -7,7 +7,7 @@
 
 use super::builder::DEEPEST_LIST;
 use super::{Block, Document, List, ListItem, Ordering};
-use crate::base::{clean_text, composed};
+use ragonite_base::{clean_text, composed};
 
 /// A heading is a line, not a paragraph.
 const LONGEST_HEADING: usize = 120;

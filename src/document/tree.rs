@@ -11,7 +11,7 @@ use html5ever::{QualName, local_name, ns};
 use scraper::{Html, HtmlTreeSink};
 
 use super::markup::{Dialect, prepare};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Bytes that the parser is given at a time: some milliseconds.
 const PIECE: usize = 256 << 10;
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        #![proptest_config(crate::base::cases(256))]
+        #![proptest_config(ragonite_testing::cases(256))]
 
         #[test]
         fn a_tree_made_in_pieces_is_that_of_the_whole(

@@ -15,7 +15,7 @@ use ureq::{Agent, Timeout};
 
 use super::progress::Meter;
 use super::{DownloadError, Endpoints, disk};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Attempts in a row that bring nothing before a source is given up.
 const ATTEMPTS: u32 = 3;

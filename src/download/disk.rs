@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::DownloadError;
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Room that is left free beside the file itself: state files, other programs.
 const SPARE: u64 = 16 << 20;
@@ -78,7 +78,7 @@ pub(super) fn sha256_of(path: &Path, cancel: &CancelToken) -> Result<String, Dow
         }
         hasher.update(&buffer[..read]);
     }
-    Ok(crate::base::hex(&hasher.finalize()))
+    Ok(ragonite_base::hex(&hasher.finalize()))
 }
 
 /// Writes a small file so that it is either the old one or the new one, never half.

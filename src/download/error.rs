@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::base::Canceled;
+use ragonite_base::Canceled;
 
 /// Why a file could not be fetched.
 #[derive(Debug, thiserror::Error)]

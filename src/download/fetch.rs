@@ -12,7 +12,7 @@ use super::client::{Client, Transfer, host};
 use super::progress::{DownloadEvent, Meter};
 use super::wheel::{self, Join};
 use super::{DownloadError, Endpoints, Source, Wanted, disk, hub};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// One file that is being fetched.
 struct Task<'a> {
@@ -188,7 +188,7 @@ impl Drop for Downloader {
 pub(super) fn check_name(name: &str) -> Result<(), DownloadError> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(allowed) {
-        return Err(DownloadError::BadName { name: crate::base::clean_line(name) });
+        return Err(DownloadError::BadName { name: ragonite_base::clean_line(name) });
     }
     Ok(())
 }

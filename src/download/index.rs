@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::client::{Client, shown};
 use super::{DownloadError, Endpoints, WheelMember};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 const SIMPLE_API: &str = "application/vnd.pypi.simple.v1+json";
 

@@ -1,5 +1,6 @@
 //! How far a download is, for a line on the screen.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,22 @@ pub struct DownloadProgress {
     pub bytes_per_second: f64,
     /// Time that is left at this speed.
     pub eta: Option<Duration>,
+}
+
+impl fmt::Display for DownloadProgress {
+    /// `model.gguf [#####               ] 260 of 1117 MB, 12.5 MB/s, 68 s left`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let megabytes = |bytes: f64| bytes / 1e6;
+        let total = self.total.map_or_else(|| "?".to_owned(), |total| format!("{:.0}", megabytes(total as f64)));
+        let part = self.total.map_or(0.0, |total| self.done as f64 / total.max(1) as f64);
+        let filled = ((20.0 * part) as usize).min(20);
+        let (done, speed) = (megabytes(self.done as f64), megabytes(self.bytes_per_second));
+        write!(f, "{} [{:<20}] {done:.0} of {total} MB, {speed:.1} MB/s", self.file, "#".repeat(filled))?;
+        match self.eta {
+            Some(eta) => write!(f, ", {} s left", eta.as_secs()),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Shortest time between two reports of progress: ten a second look smooth.

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::*;
-use crate::base::{CancelSource, CancelToken};
+use ragonite_base::{CancelSource, CancelToken};
 
 /// A file of the server and how it misbehaves.
 #[derive(Clone, Default)]
@@ -120,7 +120,7 @@ fn answer(file: &mut Served, range: Option<usize>) -> Vec<u8> {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    crate::base::hex(&Sha256::digest(bytes))
+    ragonite_base::hex(&Sha256::digest(bytes))
 }
 
 /// Bytes that deflate cannot shrink much and whose order matters.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::client::{Client, Transfer};
 use super::progress::Meter;
 use super::{DownloadError, Endpoints, Wanted, WheelMember, disk, index};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Limit for a file whose size the catalog does not know; those are small configurations.
 const LARGEST_UNKNOWN: u64 = 64 << 20;

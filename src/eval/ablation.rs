@@ -5,9 +5,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CONTEXTS, Completion};
-use crate::evidence::{ContextParts, EvidenceSettings, Kind, Linearizer, TableEvidence};
-use crate::prompt::{Neighbours, SourceOrder};
-use crate::retrieval::{Fusion, Mode, Reranking, RetrievalSettings, Translate};
+use ragonite_document::evidence::{ContextParts, EvidenceSettings, Kind, Linearizer, TableEvidence};
+use ragonite_rag::prompt::{Neighbours, SourceOrder};
+use ragonite_rag::retrieval::{Fusion, Mode, Reranking, RetrievalSettings, Translate};
 
 /// Everything that may differ between two runs over the same questions.
 #[derive(Debug, Clone, PartialEq, Serialize)]

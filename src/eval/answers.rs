@@ -9,7 +9,7 @@ use super::names::{Name, P_AT_1, both};
 use super::overlap::Overlap;
 use super::score::share;
 use super::{Answered, Question, Verdict};
-use crate::answer::citation::without_marks;
+use ragonite_rag::answer::citation::without_marks;
 
 /// An answer with what it is worth.
 #[derive(Debug, Clone, PartialEq)]

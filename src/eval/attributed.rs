@@ -11,13 +11,13 @@ use super::figures::Measured;
 use super::names::{Name, both};
 use super::score::share;
 use super::{Answered, EvalError, Question};
-use crate::answer::read_answer;
-use crate::attribution::{
+use ragonite_base::CancelToken;
+use ragonite_inference::{Completion, Embed, Generate};
+use ragonite_rag::answer::read_answer;
+use ragonite_rag::attribution::{
     Attribution, AttributionSettings, Cluster, Engines, ExplainInput, How, Method, Origin, Reading, SMALLEST_CHANGE,
     SimilarityInput, SourceVector, explain, preview, probability, similarity,
 };
-use crate::base::CancelToken;
-use crate::inference::{Completion, Embed, Generate};
 
 /// A way to attribute, as far as figures tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{DomainsFile, EvalError, QuestionConversation, QuestionFile, QuestionType, Topic, pairs, sample};
-use crate::base::{DomainName, Language};
-use crate::evidence::Kind;
-use crate::prompt::PastTurn;
+use ragonite_base::{DomainName, Language};
+use ragonite_document::evidence::Kind;
+use ragonite_rag::prompt::PastTurn;
 
 /// Question files by their usual names.
 const QUESTION_FILES: [&str; 2] = ["qa-pairs.json", "questions.toml"];
@@ -166,7 +166,7 @@ impl Benchmark {
             return Err(nothing);
         }
         let name = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let name = crate::base::clean_line(&name.file_name().unwrap_or_default().to_string_lossy());
+        let name = ragonite_base::clean_line(&name.file_name().unwrap_or_default().to_string_lossy());
         Ok(Self { name, questions: file, parts, of_other_domains })
     }
 
@@ -295,7 +295,7 @@ mod tests {
     const BOTH: [Language; 2] = [Language::English, Language::German];
 
     fn demo() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo")
+        ragonite_testing::root().join("assets/demo")
     }
 
     fn all() -> Wanted {

@@ -11,10 +11,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::{EvalError, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
-use crate::answer::citation::without_marks;
-use crate::base::{ConversationId, DomainName, clean_line};
-use crate::history::{Rating, TurnRecord};
-use crate::retrieval::Hit;
+use ragonite_base::{ConversationId, DomainName, clean_line};
+use ragonite_history::{Rating, TurnRecord};
+use ragonite_rag::answer::citation::without_marks;
+use ragonite_rag::retrieval::Hit;
 
 /// Fewest letters of a piece of an answer that says something.
 const LEAST_LETTERS: usize = 3;
@@ -230,13 +230,13 @@ mod tests {
     use time::OffsetDateTime;
 
     use super::*;
-    use crate::answer::Answer;
-    use crate::base::{DocumentId, EvidenceId, Language, Millis, TurnId};
-    use crate::evidence::{Context, Kind};
-    use crate::history::{Feedback, Outcome, Trace};
-    use crate::inference::{Completion, Finish, Sampling};
-    use crate::prompt::Prompt;
-    use crate::retrieval::{Retrieved, Why};
+    use ragonite_base::{DocumentId, EvidenceId, Language, Millis, TurnId};
+    use ragonite_document::evidence::{Context, Kind};
+    use ragonite_history::{Feedback, Outcome, Trace};
+    use ragonite_inference::{Completion, Finish, Sampling};
+    use ragonite_rag::answer::Answer;
+    use ragonite_rag::prompt::Prompt;
+    use ragonite_rag::retrieval::{Retrieved, Why};
 
     fn hit(rank: usize, document: i64, url: &str) -> Hit {
         Hit {

@@ -410,7 +410,7 @@ mod tests {
     use super::super::test_kit::{as_in_paper, asked, question};
     use super::super::{Comparison, Completion, Question, Variation};
     use super::*;
-    use crate::base::Language;
+    use ragonite_base::Language;
 
     /// Two conversations of two turns in two languages, found at these ranks.
     fn run(name: &str, ranks: [Option<usize>; 8], papers: Option<Papers>) -> Run<Asked> {

@@ -12,13 +12,12 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::EvalError;
-use crate::base::CancelToken;
-use crate::document;
-use crate::evidence::{ContextParts, EvidenceSettings};
-use crate::index::{
+use ragonite_base::CancelToken;
+use ragonite_document::evidence::{ContextParts, EvidenceSettings};
+use ragonite_index::{
     Index, IndexError, IndexSettings, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, split_for,
 };
-use crate::inference::Embed;
+use ragonite_inference::Embed;
 
 /// Digits of the fingerprint in a folder's name.
 const NAME_DIGITS: usize = 12;
@@ -64,7 +63,7 @@ impl Preparation<'_> {
         cancel: &CancelToken,
         on_progress: &mut OnPreparing<'_>,
     ) -> Result<String, EvalError> {
-        let found = document::discover(&[self.documents.to_owned()]).map_err(EvalError::Documents)?;
+        let found = ragonite_document::discover(&[self.documents.to_owned()]).map_err(EvalError::Documents)?;
         let mut hash = Sha256::new();
         let mut add = |text: &str| {
             hash.update(text.len().to_le_bytes());
@@ -76,7 +75,7 @@ impl Preparation<'_> {
             on_progress(Preparing::Looking { done, total });
             add(&path.canonicalize().unwrap_or(path.clone()).to_string_lossy());
             let mut failed = None;
-            let read = document::read(&path, cancel, &mut |member| {
+            let read = ragonite_document::read(&path, cancel, &mut |member| {
                 if let Ok(document) = member.content {
                     match split_for(embedder, &document, self.evidence, cancel) {
                         Ok(split) => add(&format!("{:?} {:?} {split:?}", document.title, document.url)),

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::answer::AnswerError;
-use crate::attribution::AttributionError;
-use crate::base::{Canceled, DomainName};
-use crate::document::DocumentError;
-use crate::index::IndexError;
-use crate::retrieval::RetrievalError;
+use ragonite_base::{Canceled, DomainName};
+use ragonite_document::DocumentError;
+use ragonite_index::IndexError;
+use ragonite_rag::answer::AnswerError;
+use ragonite_rag::attribution::AttributionError;
+use ragonite_rag::retrieval::RetrievalError;
 
 /// Why a benchmark gave no figures.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use super::Question;
 use super::names::Name;
 use super::slices::Slice;
 use super::stats::{Interval, interval, mean};
-use crate::base::Language;
+use ragonite_base::Language;
 
 /// A question of which something was measured.
 pub trait Measured {
@@ -166,7 +166,7 @@ mod tests {
     use super::super::test_kit::{asked, question};
     use super::super::{Asked, QuestionType, TurnGroup};
     use super::*;
-    use crate::evidence::Kind;
+    use ragonite_document::evidence::Kind;
 
     /// A question, and what was measured of it.
     struct Half(Question, Option<f64>);

@@ -7,10 +7,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::EvalError;
-use crate::answer::AnswerError;
-use crate::base::{CancelToken, clean_line};
-use crate::inference::{Generate, GenerateRequest, Sampling};
-use crate::prompt::JudgePrompt;
+use ragonite_base::{CancelToken, clean_line};
+use ragonite_inference::{Generate, GenerateRequest, Sampling};
+use ragonite_rag::answer::AnswerError;
+use ragonite_rag::prompt::JudgePrompt;
 
 /// Most tokens of a verdict.
 const VERDICT_TOKENS: usize = 160;
@@ -104,7 +104,7 @@ pub fn judge(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::ScriptedGenerator;
+    use ragonite_inference::ScriptedGenerator;
 
     const GOOD: &str = r#"{"justification": "It names Alice.", "answer_rating": 0.5}"#;
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::questions::{contains, normalized};
-use crate::answer::citation::without_marks;
+use ragonite_rag::answer::citation::without_marks;
 
 /// Words that say nothing by themselves.
 const ARTICLES: [&str; 11] = ["a", "an", "the", "der", "die", "das", "den", "dem", "ein", "eine", "einen"];

@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 
 use super::score::{Page, Placed};
 use super::{EvalError, Question};
-use crate::base::{DocumentId, page_number};
-use crate::index::{Index, StoredDocument};
-use crate::retrieval::{Hit, Relation};
+use ragonite_base::{DocumentId, page_number};
+use ragonite_index::{Index, StoredDocument};
+use ragonite_rag::retrieval::{Hit, Relation};
 
 /// Every page of a domain.
 #[derive(Debug, Clone, Default)]

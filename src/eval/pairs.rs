@@ -7,9 +7,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{EvalError, Question, QuestionType, Topic};
-use crate::base::Language;
-use crate::evidence::Kind;
-use crate::prompt::PastTurn;
+use ragonite_base::Language;
+use ragonite_document::evidence::Kind;
+use ragonite_rag::prompt::PastTurn;
 
 #[derive(Deserialize)]
 struct PairConversation {

@@ -7,9 +7,9 @@
 use super::names::{Name, URL_P_AT_1};
 use super::slices::{Slice, TurnGroup};
 use super::{Ablation, Completion, QuestionType, Variation, Way};
-use crate::base::Language;
-use crate::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
-use crate::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
+use ragonite_base::Language;
+use ragonite_document::evidence::{ContextParts, Kind, Linearizer, TableEvidence};
+use ragonite_rag::retrieval::{Copies, Fusion, Mode, Reranking, Translate};
 
 /// The choices of context that the paper compares, in its order.
 pub const CONTEXTS: [(ContextParts, &str); 6] = [

@@ -9,8 +9,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{EvalError, Flaw};
-use crate::base::{DomainName, dates_in};
-use crate::evidence::Kind;
+use ragonite_base::{DomainName, dates_in};
+use ragonite_document::evidence::Kind;
 
 /// Whether one evidence is enough for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn the_questions_of_the_demo_can_be_scored() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/demo/questions.toml");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/demo/questions.toml");
         let text = std::fs::read_to_string(path).unwrap();
         let file = parse(&text).unwrap();
         assert!(file.conversations[0].turns.len() >= 3, "the scripted demo has three turns");

@@ -11,11 +11,10 @@ use serde::Serialize;
 
 use super::EvalError;
 use super::cache::{Cache, key};
-use crate::base::CancelToken;
-use crate::inference::{
+use ragonite_base::CancelToken;
+use ragonite_inference::{
     CompareRequest, Compared, Completion, ENGINE_REVISION, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
-    GeneratorSettings, InferenceError, Measure, PromptPart, ScoreRequest, Scores, Special, device_summary,
-    kernel_features,
+    GeneratorSettings, InferenceError, Measure, PromptPart, ScoreRequest, Scores, Special,
 };
 
 /// How often a model and its memory were asked.
@@ -53,15 +52,29 @@ enum Manner<'a> {
     Together,
 }
 
-/// Tells a generator from all that may answer otherwise: other weights, another setting or room, another device, another
-/// revision of the engine.
-#[must_use]
-pub fn fingerprint(weights: &str, context_tokens: usize, settings: &GeneratorSettings) -> String {
-    let device = settings.device();
-    let settings = serde_json::to_string(&(context_tokens, settings)).unwrap_or_else(|_| format!("{settings:?}"));
-    // Builds for one machine and for many use other kernels of it.
-    let kernels = kernel_features().unwrap_or_default().join(" ");
-    key([weights, settings.as_str(), device_summary(device).as_str(), &kernels, ENGINE_REVISION])
+/// Everything that decides what a generator answers to a request.
+#[derive(Debug, Clone, Copy)]
+pub struct GeneratorFingerprint<'a> {
+    /// The sha256 of the weights.
+    pub weights: &'a str,
+    /// Tokens that prompt and answer may have together.
+    pub context_tokens: usize,
+    /// How the generator is loaded.
+    pub settings: &'a GeneratorSettings,
+    /// The devices that compute, in words.
+    pub device: &'a str,
+    /// The features of llama.cpp's kernels: builds for one machine and for many have other ones.
+    pub kernels: &'a str,
+}
+
+impl GeneratorFingerprint<'_> {
+    /// A key that changes with each of them and with the revision of the engine.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let settings = (self.context_tokens, self.settings);
+        let settings = serde_json::to_string(&settings).unwrap_or_else(|_| format!("{:?}", self.settings));
+        key([self.weights, settings.as_str(), self.device, self.kernels, ENGINE_REVISION])
+    }
 }
 
 /// A generator with a memory.
@@ -315,7 +328,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::inference::{FlashAttention, KvCache, Reread, Sampling, ScriptedGenerator, Writing};
+    use ragonite_inference::{FlashAttention, KvCache, Reread, Sampling, ScriptedGenerator, Writing};
 
     fn remembering(folder: &Path, fingerprint: &str, answers: &[&str]) -> Remembering {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
@@ -370,11 +383,18 @@ mod tests {
     #[test]
     fn whatever_may_change_an_answer_changes_the_fingerprint() {
         let usual = GeneratorSettings::default();
-        let of = |settings: &GeneratorSettings| fingerprint("f00d", 4096, settings);
+        let key = |weights: &str, context_tokens: usize, settings: &GeneratorSettings, machine: [&str; 2]| {
+            let [device, kernels] = machine;
+            GeneratorFingerprint { weights, context_tokens, settings, device, kernels }.key()
+        };
+        let here = ["CPU, 2 threads", "AVX2"];
+        let of = |settings: &GeneratorSettings| key("f00d", 4096, settings, here);
         assert_eq!(of(&usual), of(&usual.clone()));
         let others = [
-            fingerprint("beef", 4096, &usual),
-            fingerprint("f00d", 2048, &usual),
+            key("beef", 4096, &usual, here),
+            key("f00d", 2048, &usual, here),
+            key("f00d", 4096, &usual, ["CPU, 4 threads", "AVX2"]),
+            key("f00d", 4096, &usual, ["CPU, 2 threads", "AVX512"]),
             of(&GeneratorSettings { context_tokens: 2048, ..usual.clone() }),
             of(&GeneratorSettings { threads: 1, ..usual.clone() }),
             of(&GeneratorSettings { gpu_layers: Some(0), ..usual.clone() }),
@@ -459,7 +479,7 @@ mod tests {
             let without = without.iter().map(|place| vec![*place]).collect();
             CompareRequest { parts: parts.clone(), answer: answer.clone(), without, measure }
         };
-        let stops = crate::base::CancelSource::default();
+        let stops = ragonite_base::CancelSource::default();
         let mut first = Remembering::new(Box::new(says()), "f00d", open());
         let stopped = first.compare(&asked(&[2, 1, 0], Measure::Token), &stops.token(), &mut |set, _| {
             if set == 1 {
@@ -483,7 +503,7 @@ mod tests {
     #[test]
     fn a_cancelled_run_asks_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let source = crate::base::CancelSource::default();
+        let source = ragonite_base::CancelSource::default();
         source.cancel();
         let mut generator = remembering(folder.path(), "f00d", &["one"]);
         let stopped = generator.generate(&request("first"), &source.token(), &mut |_| {});

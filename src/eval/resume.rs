@@ -7,7 +7,7 @@
 use super::cache::{Cache, key};
 use super::retrieval::{Asked, Asking, Doing, Progress, Results, ask};
 use super::{EvalError, Question, Speaker};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// What was asked, and how much of it before.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -10,11 +10,11 @@ use super::figures::Measured;
 use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1, both};
 use super::score::{Outcome, Page, Placed, share};
 use super::{EvalError, Pages, Question, Speaker, Used};
-use crate::answer::{AnswerEvent, RewriteHow, translation_wanted};
-use crate::base::{CancelToken, Language};
-use crate::evidence::Kind;
-use crate::prompt::PastTurn;
-use crate::retrieval::{Conversation, Earlier, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
+use ragonite_base::{CancelToken, Language};
+use ragonite_document::evidence::Kind;
+use ragonite_rag::answer::{AnswerEvent, RewriteHow, translation_wanted};
+use ragonite_rag::prompt::PastTurn;
+use ragonite_rag::retrieval::{Conversation, Earlier, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
 
 /// Where the intent-explicit form of a question comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -96,8 +96,8 @@ mod tests {
     use super::super::QuestionType;
     use super::super::test_kit::question;
     use super::*;
-    use crate::base::Language;
-    use crate::evidence::Kind;
+    use ragonite_base::Language;
+    use ragonite_document::evidence::Kind;
 
     /// Thirty conversations in two languages, one in four with ten turns.
     fn parts() -> Vec<Part> {

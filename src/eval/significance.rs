@@ -13,7 +13,7 @@ use super::figures::{Measured, by_conversation, is_in};
 use super::names::Name;
 use super::slices::Slice;
 use super::stats::{Interval, McNemar, PairedT, exchange, interval, mcnemar, mcnemar_by_conversation, mean, paired_t};
-use crate::base::Language;
+use ragonite_base::Language;
 
 /// What is tested.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

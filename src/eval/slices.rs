@@ -1,8 +1,8 @@
 //! The slices of a benchmark: which questions are looked at together. Pure.
 
 use super::{Question, QuestionType, Topic};
-use crate::base::Language;
-use crate::evidence::Kind;
+use ragonite_base::Language;
+use ragonite_document::evidence::Kind;
 
 /// Turns are reported one by one up to here, then together.
 const LAST_SINGLE_TURN: usize = 5;

@@ -13,13 +13,13 @@ use serde::Serialize;
 
 use super::retrieval::Posed;
 use super::{EvalError, Question, Remembering, Used};
-use crate::answer::{
+use ragonite_base::{CancelToken, Language};
+use ragonite_rag::answer::{
     Answer, AnswerEvent, AnswerInput, AnswerSettings, Rewrite, RewriteInput, TranslateInput, answer_language,
     generate_answer, rewrite, translate,
 };
-use crate::base::{CancelToken, Language};
-use crate::prompt::PastTurn;
-use crate::retrieval::Earlier;
+use ragonite_rag::prompt::PastTurn;
+use ragonite_rag::retrieval::Earlier;
 
 /// How the model speaks.
 #[derive(Debug, Clone, Copy, Serialize)]

@@ -502,7 +502,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(256))]
+        #![proptest_config(ragonite_testing::cases(256))]
 
         #[test]
         fn right_and_wrong_are_exchanged_as_any_figure(

@@ -138,8 +138,8 @@ mod tests {
     use super::super::test_kit::{as_in_paper, asked, question};
     use super::super::{Ablation, Asked, Completion, Question, Variation};
     use super::*;
-    use crate::base::Language;
-    use crate::evidence::Kind;
+    use ragonite_base::Language;
+    use ragonite_document::evidence::Kind;
 
     /// Three questions of two conversations, found at these ranks by page number and by URL string.
     fn run(ranks: [(Option<usize>, Option<usize>); 3]) -> Vec<Asked> {

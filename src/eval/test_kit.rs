@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use super::{Asked, Completion, Outcome, Page, Preparation, Question, QuestionType, Variation, prepare};
-use crate::base::{CancelToken, Language};
-use crate::evidence::{ContextParts, EvidenceSettings, Kind};
-use crate::index::Index;
-use crate::inference::Embed;
-use crate::prompt::{Neighbours, SourceOrder};
-use crate::retrieval::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
+use ragonite_base::{CancelToken, Language};
+use ragonite_document::evidence::{ContextParts, EvidenceSettings, Kind};
+use ragonite_index::Index;
+use ragonite_inference::Embed;
+use ragonite_rag::prompt::{Neighbours, SourceOrder};
+use ragonite_rag::retrieval::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
 
 /// An English question at a place in its conversation.
 pub(super) fn question(turn: usize) -> Question {

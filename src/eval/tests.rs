@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::test_kit::{kept_index, wiki};
 use super::*;
-use crate::base::{CancelSource, CancelToken, Language};
-use crate::evidence::{ContextParts, EvidenceSettings, Kind};
-use crate::index::test_kit::{Trouble, WordEmbedder};
-use crate::retrieval::{Copies, Engines, Mode, RetrievalSettings};
+use ragonite_base::{CancelSource, CancelToken, Language};
+use ragonite_document::evidence::{ContextParts, EvidenceSettings, Kind};
+use ragonite_index::test_kit::{Trouble, WordEmbedder};
+use ragonite_rag::retrieval::{Copies, Engines, Mode, RetrievalSettings};
 
 fn question(turn: usize, language: Language, completed: &str, gold: &str) -> Question {
     Question {

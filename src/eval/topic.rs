@@ -3,7 +3,7 @@
 //! Takes the gold pages of the turns of one conversation in order; gives for each turn whether it has a page in common
 //! with the turn before. Pure.
 
-use crate::base::page_number;
+use ragonite_base::page_number;
 
 /// How a turn stands to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,9 +8,9 @@
 use super::retrieval::{Asking, Posed, search};
 use super::score::{Outcome, Page, Placed};
 use super::{EvalError, Question, Speaker};
-use crate::answer::{Answer, AnswerEvent, RewriteHow};
-use crate::base::CancelToken;
-use crate::retrieval::Hit;
+use ragonite_base::CancelToken;
+use ragonite_rag::answer::{Answer, AnswerEvent, RewriteHow};
+use ragonite_rag::retrieval::Hit;
 
 /// A question that was answered.
 #[derive(Debug, Clone, PartialEq)]

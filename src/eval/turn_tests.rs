@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use super::test_kit::{as_in_paper, kept_index, question, wiki};
 use super::*;
-use crate::answer::{AnswerSettings, RewriteHow};
-use crate::attribution::{AttributionSettings, SourceVector};
-use crate::base::{CancelSource, CancelToken, Language};
-use crate::evidence::Kind;
-use crate::index::Index;
-use crate::index::test_kit::WordEmbedder;
-use crate::inference::{GenerateRequest, ScriptedGenerator};
-use crate::prompt::{PastTurn, PromptSettings};
-use crate::retrieval::{Copies, Engines, LegRole, Mode, RetrievalSettings, Translate};
+use ragonite_base::{CancelSource, CancelToken, Language};
+use ragonite_document::evidence::Kind;
+use ragonite_index::Index;
+use ragonite_index::test_kit::WordEmbedder;
+use ragonite_inference::{GenerateRequest, ScriptedGenerator};
+use ragonite_rag::answer::{AnswerSettings, RewriteHow};
+use ragonite_rag::attribution::{AttributionSettings, SourceVector};
+use ragonite_rag::prompt::{PastTurn, PromptSettings};
+use ragonite_rag::retrieval::{Copies, Engines, LegRole, Mode, RetrievalSettings, Translate};
 
 const NOTHING: &str = "The desired information cannot be found in the retrieved pool of evidence.";
 
@@ -390,7 +390,7 @@ fn a_source_that_was_asked_for_counts_as_cited_is_stored_and_is_no_word_of_the_a
     assert_eq!(said, ("It has three. [Source 1]", "It has three.", [1].as_slice()));
     assert!(answered.answer.rests_on().is_empty(), "a follow-up is not searched by what it had to name");
     let stored = serde_json::to_string(&answered.answer).unwrap();
-    assert_eq!(serde_json::from_str::<crate::answer::Answer>(&stored).unwrap(), answered.answer);
+    assert_eq!(serde_json::from_str::<ragonite_rag::answer::Answer>(&stored).unwrap(), answered.answer);
 }
 
 #[test]

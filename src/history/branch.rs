@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use super::store::{find, stored_time};
 use super::{ConversationRecord, History, HistoryError};
-use crate::base::ConversationId;
+use ragonite_base::ConversationId;
 
 impl History {
     /// A new conversation with the turns of another one up to this number.

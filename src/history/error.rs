@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use time::OffsetDateTime;
 
-use crate::base::{ConversationId, DomainName};
+use ragonite_base::{ConversationId, DomainName};
 
 /// Why the history could not be opened, read or written. None of these changes what is stored.
 #[derive(Debug, thiserror::Error)]

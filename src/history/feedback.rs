@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// Whether the answer was of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

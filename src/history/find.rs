@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::store::find;
 use super::{ConversationRecord, History, HistoryError};
-use crate::base::{ConversationId, DomainName, clean_line};
+use ragonite_base::{ConversationId, DomainName, clean_line};
 
 /// Words around a found one.
 const SNIPPET_WORDS: u32 = 16;

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use super::store::{find, stored_time, title};
 use super::{ConversationRecord, Feedback, History, HistoryError};
-use crate::base::{ConversationId, TurnId, clean_line};
+use ragonite_base::{ConversationId, TurnId, clean_line};
 
 /// Where a conversation stands in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::{Feedback, TurnSettings};
-use crate::answer::{Answer, Rewrite, Translation};
-use crate::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, How, Method};
-use crate::base::{ConversationId, DomainName, Millis, TurnId, clean_line};
-use crate::retrieval::{Pick, Picked, Retrieved};
+use ragonite_base::{ConversationId, DomainName, Millis, TurnId, clean_line};
+use ragonite_rag::answer::{Answer, Rewrite, Translation};
+use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, How, Method};
+use ragonite_rag::retrieval::{Pick, Picked, Retrieved};
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,11 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::AnswerSettings;
-use crate::attribution::AttributionSettings;
-use crate::inference::{GeneratorChoice, Sampling};
-use crate::prompt::PromptSettings;
-use crate::retrieval::{Reranking, RetrievalSettings};
+use ragonite_inference::{GeneratorChoice, Sampling};
+use ragonite_rag::answer::AnswerSettings;
+use ragonite_rag::attribution::AttributionSettings;
+use ragonite_rag::prompt::PromptSettings;
+use ragonite_rag::retrieval::{Reranking, RetrievalSettings};
 
 /// Everything about a turn that a setting decides. It is stored with the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

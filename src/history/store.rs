@@ -15,7 +15,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use super::{ConversationRecord, Feedback, HistoryError, Outcome, TurnRecord, file, schema, trace};
-use crate::base::{ConversationId, DomainName, TurnId, clean_line};
+use ragonite_base::{ConversationId, DomainName, TurnId, clean_line};
 
 /// Widest title in terminal columns; a longer first question ends in `…`.
 pub const TITLE_WIDTH: usize = 80;

@@ -11,8 +11,8 @@ use super::domain::TextHash;
 use super::ingest::NewDocument;
 use super::windows::{self, Piece};
 use super::write::FinishedFile;
-use crate::base::CancelToken;
-use crate::inference::{Embed, Embedding, TextRole};
+use ragonite_base::CancelToken;
+use ragonite_inference::{Embed, Embedding, TextRole};
 
 /// Documents are gathered until they have so many texts to embed: enough to find texts of like length.
 const UNITS: usize = 512;

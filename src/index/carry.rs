@@ -47,7 +47,7 @@ pub fn check_carried(from: &Path) -> Result<(), IndexError> {
     let failed = |source| store_error("checking the database", &db.path, source);
     let found: String = db.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
     if found != "ok" {
-        return Err(IndexError::Damaged { path: db.path.clone(), source: crate::base::clean_line(&found).into() });
+        return Err(IndexError::Damaged { path: db.path.clone(), source: ragonite_base::clean_line(&found).into() });
     }
     let DomainDb { connection, path } = db;
     connection.close().map_err(|(_, source)| store_error("closing the database", &path, source))?;
@@ -63,7 +63,7 @@ pub fn check_carried(from: &Path) -> Result<(), IndexError> {
 pub fn take_in(from: &Path, folder: &Path) -> Result<(), IndexError> {
     if find_domain(folder).is_ok() {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        return Err(IndexError::Exists { path: folder.to_path_buf(), name: crate::base::clean_line(&name) });
+        return Err(IndexError::Exists { path: folder.to_path_buf(), name: ragonite_base::clean_line(&name) });
     }
     check_carried(from)?;
     remove_rest(folder)?;
@@ -98,10 +98,10 @@ pub fn take_over(from: &Path, folder: &Path) -> Result<(), IndexError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::CancelToken;
-    use crate::index::Index;
-    use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
-    use crate::inference::Embed as _;
+    use crate::Index;
+    use crate::test_kit::{WordEmbedder, domain, ingest, page};
+    use ragonite_base::CancelToken;
+    use ragonite_inference::Embed as _;
 
     #[test]
     fn a_carried_domain_finds_what_it_found_before() {

@@ -18,7 +18,7 @@ use super::progress::{IngestProgress, IngestStage, OnProgress};
 use super::repair::{Derived, Origin, WriteLock};
 use super::seal::Others;
 use super::stored::KindCounts;
-use crate::base::{CancelToken, EvidenceId, clean_line};
+use ragonite_base::{CancelToken, EvidenceId, clean_line};
 
 /// Evidences between two messages of progress.
 const PROGRESS_STEP: usize = 500;

@@ -18,8 +18,8 @@ use super::error::file_error;
 use super::filter::Test;
 use super::seal::hash_of;
 use super::stored::{Scored, sort_best_first};
-use crate::base::{CancelToken, EvidenceId};
-use crate::inference::{Embedding, EncoderIdentity};
+use ragonite_base::{CancelToken, EvidenceId};
+use ragonite_inference::{Embedding, EncoderIdentity};
 
 /// File name in the folder of a domain.
 pub(super) const FILE: &str = "dense.usearch";
@@ -374,8 +374,8 @@ mod tests {
     use proptest::test_runner::TestRunner;
 
     use super::*;
-    use crate::evidence::Kind;
-    use crate::index::filter::Places;
+    use crate::filter::Places;
+    use ragonite_document::evidence::Kind;
 
     const COUNT: i64 = 2 * EXACT_UP_TO as i64 + 2000;
 
@@ -409,7 +409,7 @@ mod tests {
             .into();
         let (missed, wanted) = (Cell::new(0), Cell::new(0));
         let asked = (proptest::sample::select(tests), 1..=COUNT, 1_usize..120);
-        TestRunner::new(crate::base::cases(60))
+        TestRunner::new(ragonite_testing::cases(60))
             .run(&asked, |((share, test), like, k)| {
                 let query = vector(like);
                 let cosine = |id: i64| vector(id).values().iter().zip(query.values()).map(|(a, b)| a * b).sum::<f32>();

@@ -18,9 +18,9 @@ use super::path_text::text_path;
 use super::progress::Skipped;
 use super::seal::Others;
 use super::stored::KindCounts;
-use crate::base::{CancelToken, DocumentId, clean_line};
-use crate::evidence::ContextParts;
-use crate::inference::EncoderIdentity;
+use ragonite_base::{CancelToken, DocumentId, clean_line};
+use ragonite_document::evidence::ContextParts;
+use ragonite_inference::EncoderIdentity;
 
 /// All that can be told of a domain without looking at each evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use super::domain::hex;
 use super::files::MEMBER_PATH;
 use super::{Index, IndexError};
-use crate::base::DocumentId;
+use ragonite_base::DocumentId;
 
 /// A document of a domain, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn add_words(hash: &mut Sha256, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use crate::index::test_kit::{WordEmbedder, domain, ingest_all, page};
+    use crate::test_kit::{WordEmbedder, domain, ingest_all, page};
 
     #[test]
     fn documents_are_listed_and_copies_have_the_same_fingerprint() {
@@ -82,7 +82,7 @@ mod tests {
             incoming("/b/Tests", "Tests", "Alice ran the tests"),
             incoming("/b/Travel", "Travel", "Alice ran the tests"),
         ];
-        ingest_all(&mut index, pages, &embedder, &crate::base::CancelToken::never()).unwrap();
+        ingest_all(&mut index, pages, &embedder, &ragonite_base::CancelToken::never()).unwrap();
         let documents = index.documents().unwrap();
         let paths: Vec<(&str, &str)> = documents.iter().map(|d| (d.path.as_str(), d.title.as_str())).collect();
         assert_eq!(paths, [("/a/Tests", "Tests"), ("/b/Tests", "Tests"), ("/b/Travel", "Travel")]);

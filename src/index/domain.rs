@@ -14,10 +14,10 @@ use super::files::MEMBER_PATH;
 use super::manifest::{Manifest, NewDomain, json};
 use super::stored::{KindCounts, StoredEvidence, Summary, kind_of};
 use super::{IndexError, list, schema};
-pub(super) use crate::base::hex;
-use crate::base::{CancelToken, DocumentId, EvidenceId};
-use crate::evidence::{Context, ContextParts, Evidence, TableGrid, UnknownPart};
-use crate::inference::{Embedding, EncoderIdentity};
+pub(super) use ragonite_base::hex;
+use ragonite_base::{CancelToken, DocumentId, EvidenceId};
+use ragonite_document::evidence::{Context, ContextParts, Evidence, TableGrid, UnknownPart};
+use ragonite_inference::{Embedding, EncoderIdentity};
 
 /// File name of the database in the folder of a domain.
 pub(super) const FILE: &str = "domain.db";
@@ -337,7 +337,7 @@ fn context_parts(row: &Row<'_>, column: usize) -> rusqlite::Result<ContextParts>
     })
 }
 
-pub(super) fn kind(row: &Row<'_>, column: usize) -> rusqlite::Result<crate::evidence::Kind> {
+pub(super) fn kind(row: &Row<'_>, column: usize) -> rusqlite::Result<ragonite_document::evidence::Kind> {
     let word: String = row.get(column)?;
     kind_of(&word).ok_or_else(|| {
         let source = format!("`{word}` is no kind of evidence").into();

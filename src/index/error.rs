@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::base::Canceled;
-use crate::document::DocumentError;
-use crate::inference::InferenceError;
+use ragonite_base::Canceled;
+use ragonite_document::DocumentError;
+use ragonite_inference::InferenceError;
 
 /// Why a domain could not be opened, filled or searched.
 #[derive(Debug, thiserror::Error)]
@@ -203,7 +203,7 @@ fn folder_name(file: &Path) -> String {
 }
 
 fn last_name(path: &Path) -> String {
-    crate::base::clean_line(&path.file_name().unwrap_or_default().to_string_lossy())
+    ragonite_base::clean_line(&path.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Tells what a failure of SQLite means to the user.
@@ -261,5 +261,5 @@ pub(super) fn chain(error: &dyn Error) -> String {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    crate::base::clean_line(&text)
+    ragonite_base::clean_line(&text)
 }

@@ -17,8 +17,8 @@ use super::IndexError;
 use super::domain::DomainDb;
 use super::files::MEMBER_PATH;
 use super::stored::kind_of;
-use crate::base::{DayOrMonth, DocumentId, EvidenceId, composed, document_date};
-use crate::evidence::Kind;
+use ragonite_base::{DayOrMonth, DocumentId, EvidenceId, composed, document_date};
+use ragonite_document::evidence::Kind;
 
 /// What a search looks among.
 #[derive(Debug, Clone, PartialEq, Eq)]

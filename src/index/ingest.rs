@@ -26,10 +26,10 @@ use super::queue::{Limits, Popped, Queue};
 use super::reader::{ParsedMember, Reader, Step, on_reading_thread};
 use super::write::{FinishedFile, Replacement, Stored};
 use super::{Index, IndexError, windows};
-use crate::base::CancelToken;
-use crate::document::{Document, DocumentError, Member};
-use crate::evidence::{ContextParts, Split};
-use crate::inference::{Embed, InferenceError};
+use ragonite_base::CancelToken;
+use ragonite_document::evidence::{ContextParts, Split};
+use ragonite_document::{Document, DocumentError, Member};
+use ragonite_inference::{Embed, InferenceError};
 
 /// Changes with what readers make of the same file, so that it is read again.
 const READERS: &str = "readers 2";
@@ -47,7 +47,7 @@ pub(super) struct ContentHash(pub(super) String);
 
 impl ContentHash {
     /// Hashes bytes that are in memory.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self(hex(&Sha256::digest(bytes)))
     }
@@ -240,7 +240,7 @@ struct Run<'a, 'p> {
 
 impl Run<'_, '_> {
     fn tell(&mut self, stage: IngestStage, done: usize, current: &str) {
-        let current = crate::base::clean_line(current);
+        let current = ragonite_base::clean_line(current);
         let (total, embedded) = (self.total, self.embedded);
         (self.on_progress)(IngestProgress { stage, done, total, embedded, current });
     }

@@ -8,7 +8,7 @@ use super::IndexError;
 use super::domain::{DomainDb, FILE};
 use super::error::file_error;
 use super::stored::Summary;
-use crate::base::DomainName;
+use ragonite_base::DomainName;
 
 /// A domain that was found.
 #[derive(Debug)]

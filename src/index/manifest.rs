@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::evidence::ContextParts;
-use crate::inference::EncoderIdentity;
+use ragonite_document::evidence::ContextParts;
+use ragonite_inference::EncoderIdentity;
 
 /// The one row of the table `manifest`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,9 +17,9 @@ use super::manifest::{Manifest, NewDomain};
 use super::progress::OnProgress;
 use super::repair::{Derived, Origin, WriteLock};
 use super::stored::{Scored, StoredEvidence, Summary};
-use crate::base::{CancelToken, DocumentId, EvidenceId, Language};
-use crate::evidence::TableGrid;
-use crate::inference::{Embedding, EncoderIdentity};
+use ragonite_base::{CancelToken, DocumentId, EvidenceId, Language};
+use ragonite_document::evidence::TableGrid;
+use ragonite_inference::{Embedding, EncoderIdentity};
 
 /// Digits of a fingerprint that are shown.
 const SHOWN_DIGITS: usize = 12;
@@ -86,7 +86,7 @@ impl Index {
         (cancel, on_progress): (&CancelToken, &mut OnProgress<'_>),
     ) -> Result<Self, IndexError> {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let name = crate::base::clean_line(&name);
+        let name = ragonite_base::clean_line(&name);
         let manifest = db.manifest()?;
         check_embedder(&name, &manifest, embedder)?;
         let origin = Origin { db: &db, folder, embedder: &manifest.embedder, cancel };
@@ -321,7 +321,7 @@ fn check_embedder(name: &str, manifest: &Manifest, embedder: &EncoderIdentity) -
     }
     let words = |identity: &EncoderIdentity| {
         let digits: String = identity.fingerprint.chars().take(SHOWN_DIGITS).collect();
-        crate::base::clean_line(&format!("{} ({digits})", identity.model))
+        ragonite_base::clean_line(&format!("{} ({digits})", identity.model))
     };
     Err(IndexError::EmbedderMismatch { domain: name.to_owned(), found: words(found), expected: words(embedder) })
 }

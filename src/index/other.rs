@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use super::batch::{Batch, Unit, embed_call};
 use super::domain::TextHash;
 use super::{Index, IndexError, windows};
-use crate::base::{CancelToken, EvidenceId};
-use crate::evidence::ContextParts;
-use crate::inference::{Embed, Embedding};
+use ragonite_base::{CancelToken, EvidenceId};
+use ragonite_document::evidence::ContextParts;
+use ragonite_inference::{Embed, Embedding};
 
 impl Index {
     /// The vectors that `embedder` gives these evidences; those that are gone are left out. The domain's own vectors are

@@ -13,10 +13,10 @@ use super::progress::{IngestReport, KeptReason, OnProgress};
 use super::seal::hash_file;
 use super::survey::{Missing, survey};
 use super::{Index, IndexError};
-use crate::base::CancelToken;
-use crate::document::{self, Document};
-use crate::evidence::{self, ContextParts, EvidenceSettings, Split};
-use crate::inference::{Embed, InferenceError};
+use ragonite_base::CancelToken;
+use ragonite_document::evidence::{self, ContextParts, EvidenceSettings, Split};
+use ragonite_document::{self, Document};
+use ragonite_inference::{Embed, InferenceError};
 
 /// How evidence is stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -121,6 +121,6 @@ fn from_file(path: PathBuf, cancel: &CancelToken) -> Incoming<'_> {
     Incoming {
         path,
         hash: Box::new(move || hash_file(&hashed, cancel).map(ContentHash).map_err(|error| error.to_string())),
-        read: Box::new(move |visit| document::read(&file, cancel, visit)),
+        read: Box::new(move |visit| ragonite_document::read(&file, cancel, visit)),
     }
 }

@@ -24,10 +24,10 @@ use super::progress::Skipped;
 use super::queue::{Closed, Queue};
 use super::windows::{self, Piece};
 use super::write::FinishedFile;
-use crate::base::{CancelToken, Canceled};
-use crate::document::{Document, DocumentError, Member};
-use crate::evidence::ContextParts;
-use crate::inference::Embed;
+use ragonite_base::{CancelToken, Canceled};
+use ragonite_document::evidence::ContextParts;
+use ragonite_document::{Document, DocumentError, Member};
+use ragonite_inference::Embed;
 
 /// Name of the thread. A panic in it is caught, so it must not end the program.
 pub const READER_THREAD: &str = "reader";

@@ -17,8 +17,8 @@ use super::progress::{IngestProgress, IngestStage, OnProgress};
 use super::repair::WriteLock;
 use super::stored::StoredEvidence;
 use super::{Index, IndexError, windows};
-use crate::base::{CancelToken, EvidenceId};
-use crate::inference::{Embed, Embedding, EncoderIdentity};
+use ragonite_base::{CancelToken, EvidenceId};
+use ragonite_inference::{Embed, Embedding, EncoderIdentity};
 
 /// Evidences that are looked at together, so that texts of like length are embedded together.
 const STEP: usize = 512;

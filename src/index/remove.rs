@@ -78,7 +78,7 @@ fn parts(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
             || name.strip_prefix(SETTINGS_FILE).is_some_and(|rest| ["", SETTINGS_TEMPORARY].contains(&rest))
             || name.starts_with(dense::TEMPORARY);
         if !is_ours {
-            return Err(IndexError::Foreign { path: folder.to_path_buf(), found: crate::base::clean_line(&name) });
+            return Err(IndexError::Foreign { path: folder.to_path_buf(), found: ragonite_base::clean_line(&name) });
         }
         parts.push(entry.path());
     }

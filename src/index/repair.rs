@@ -15,9 +15,9 @@ use super::error::file_error;
 use super::lexical::Lexical;
 use super::progress::{IngestProgress, IngestStage, OnProgress};
 use super::seal::Others;
-use crate::base::{CancelToken, EvidenceId};
-use crate::evidence::ContextParts;
-use crate::inference::EncoderIdentity;
+use ragonite_base::{CancelToken, EvidenceId};
+use ragonite_document::evidence::ContextParts;
+use ragonite_inference::EncoderIdentity;
 
 /// File that the writing process holds a lock on. It has no content.
 pub(super) const LOCK_FILE: &str = "write.lock";

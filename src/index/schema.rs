@@ -136,7 +136,7 @@ pub(super) fn create(
     if !is_empty(&transaction).map_err(failed)? {
         let folder = path.parent().unwrap_or(path);
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        return Err(IndexError::Exists { path: folder.to_path_buf(), name: crate::base::clean_line(&name) });
+        return Err(IndexError::Exists { path: folder.to_path_buf(), name: ragonite_base::clean_line(&name) });
     }
     transaction.execute_batch(TABLES).map_err(failed)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;

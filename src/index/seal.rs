@@ -10,7 +10,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use super::domain::hex;
-use crate::base::{CancelToken, Canceled};
+use ragonite_base::{CancelToken, Canceled};
 
 /// File name of the seal.
 const FILE: &str = "seal.json";

@@ -10,8 +10,8 @@ use super::IndexError;
 use super::domain::DomainDb;
 use super::stored::kind_of;
 use super::words::{Hint, hint};
-use crate::base::Language;
-use crate::evidence::Kind;
+use ragonite_base::Language;
+use ragonite_document::evidence::Kind;
 
 /// Evidences that are looked at, spread evenly over the domain.
 const SAMPLE: i64 = 256;

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{DocumentId, EvidenceId};
-use crate::evidence::{ContextParts, Evidence, Kind};
-use crate::inference::EncoderIdentity;
+use ragonite_base::{DocumentId, EvidenceId};
+use ragonite_document::evidence::{ContextParts, Evidence, Kind};
+use ragonite_inference::EncoderIdentity;
 
 /// An evidence found by one of the two searches.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -16,7 +16,7 @@ use super::domain::DomainDb;
 use super::files::{Root, RootKind, StoredFile};
 use super::ingest::Absent;
 use super::progress::{Kept, KeptReason, Skipped};
-use crate::document::{self, DocumentError};
+use ragonite_document::{self, DocumentError};
 
 /// What is done about documents whose whole folder seems to be gone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) fn survey(db: &DomainDb, paths: &[PathBuf], missing: Missing) -> Resu
         }
     }
     let given: Vec<PathBuf> = survey.roots.iter().map(|root| root.path.clone()).collect();
-    let found = document::discover(&given).map_err(IndexError::Documents)?;
+    let found = ragonite_document::discover(&given).map_err(IndexError::Documents)?;
     survey.files = found.documents;
     survey.skipped = found.skipped.into_iter().map(|s| Skipped { path: s.path, reason: s.reason }).collect();
     out.unlisted = survey.skipped.iter().map(|skipped| skipped.path.clone()).collect();

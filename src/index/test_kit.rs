@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::ingest::{Absent, ContentHash, Documents, Incoming};
 use super::{Index, IndexError, IngestReport, NewDomain};
-use crate::base::{CancelSource, CancelToken, Canceled};
-use crate::document::{Block, Document, DocumentError, Member, Table};
-use crate::evidence::{Context, ContextParts, Evidence, Kind, Split, TableGrid};
-use crate::inference::{Embed, Embedding, EncoderIdentity, InferenceError, TextRole};
+use ragonite_base::{CancelSource, CancelToken, Canceled};
+use ragonite_document::evidence::{Context, ContextParts, Evidence, Kind, Split, TableGrid};
+use ragonite_document::{Block, Document, Member, Table};
+use ragonite_inference::{Embed, Embedding, EncoderIdentity, InferenceError, TextRole};
 
 /// What a call of the embedder does.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Trouble {
+pub enum Trouble {
+    /// Nothing goes wrong.
     #[default]
     Never,
     /// The call with this number, from 0, fails.
@@ -22,9 +23,10 @@ pub(crate) enum Trouble {
 }
 
 /// A text is the sum of its words, each a vector made from its letters.
-pub(crate) struct WordEmbedder {
+pub struct WordEmbedder {
     identity: EncoderIdentity,
-    pub(crate) trouble: Trouble,
+    /// What goes wrong.
+    pub trouble: Trouble,
     calls: AtomicUsize,
     texts: AtomicUsize,
 }
@@ -32,7 +34,8 @@ pub(crate) struct WordEmbedder {
 const DIMENSIONS: usize = 32;
 
 impl WordEmbedder {
-    pub(crate) fn new(fingerprint: &str) -> Self {
+    /// An embedder with this fingerprint and a window of 64 tokens.
+    pub fn new(fingerprint: &str) -> Self {
         let identity = EncoderIdentity {
             model: "words".to_owned(),
             fingerprint: fingerprint.to_owned(),
@@ -42,13 +45,14 @@ impl WordEmbedder {
         Self { identity, trouble: Trouble::Never, calls: AtomicUsize::new(0), texts: AtomicUsize::new(0) }
     }
 
-    pub(crate) fn with_window(mut self, max_tokens: usize) -> Self {
+    /// The same with a window of `max_tokens`.
+    pub fn with_window(mut self, max_tokens: usize) -> Self {
         self.identity.max_tokens = max_tokens;
         self
     }
 
     /// Texts embedded so far.
-    pub(crate) fn texts(&self) -> usize {
+    pub fn texts(&self) -> usize {
         self.texts.load(Ordering::Relaxed)
     }
 
@@ -104,24 +108,31 @@ impl Embed for WordEmbedder {
 
 /// A page of passages.
 #[derive(Debug, Clone)]
-pub(crate) struct Page {
-    pub(crate) name: String,
-    pub(crate) passages: Vec<String>,
-    pub(crate) table: Option<TableGrid>,
-    pub(crate) date: Option<String>,
+pub struct Page {
+    /// Its name: the path is made of it.
+    pub name: String,
+    /// Its passages.
+    pub passages: Vec<String>,
+    /// Its table.
+    pub table: Option<TableGrid>,
+    /// Its date, as a source gives it.
+    pub date: Option<String>,
 }
 
-pub(crate) fn page(name: &str, passages: &[&str]) -> Page {
+/// A page of passages alone.
+pub fn page(name: &str, passages: &[&str]) -> Page {
     let passages = passages.iter().map(|text| (*text).to_owned()).collect();
     Page { name: name.to_owned(), passages, table: None, date: None }
 }
 
 impl Page {
-    pub(crate) fn path(&self) -> PathBuf {
+    /// Where it would lie.
+    pub fn path(&self) -> PathBuf {
         PathBuf::from("/wiki").join(&self.name)
     }
 
-    pub(crate) fn document(&self) -> Document {
+    /// The document that a reader would make of it.
+    pub fn document(&self) -> Document {
         let mut blocks: Vec<Block> = self.passages.iter().cloned().map(Block::Text).collect();
         blocks.extend(self.table.iter().map(|grid| {
             Block::Table(Table { header: grid.header.clone(), rows: grid.rows.clone(), ..Table::default() })
@@ -129,7 +140,8 @@ impl Page {
         Document { title: self.name.clone(), date: self.date.clone(), blocks, ..Document::default() }
     }
 
-    pub(crate) fn evidences(&self) -> Vec<Evidence> {
+    /// The evidences that the splitter would make of it.
+    pub fn evidences(&self) -> Vec<Evidence> {
         split(&self.document()).evidences
     }
 
@@ -146,26 +158,32 @@ impl Page {
     }
 
     /// A file that cannot be opened.
+    #[cfg(test)]
     pub(super) fn unreadable(&self) -> Incoming<'static> {
         Incoming { hash: Box::new(|| Err("permission denied".to_owned())), ..self.incoming() }
     }
 
     /// A file that can be opened but not understood.
+    #[cfg(test)]
     pub(super) fn unparsable(&self) -> Incoming<'static> {
         let path = self.path();
-        Incoming { read: Box::new(|_| Err(DocumentError::NoText { path })), ..self.incoming() }
+        Incoming { read: Box::new(|_| Err(ragonite_document::DocumentError::NoText { path })), ..self.incoming() }
     }
 }
 
 /// An archive of pages; a page without a passage cannot be read.
+#[cfg(test)]
 pub(super) fn archive(name: &str, pages: &[Page]) -> Incoming<'static> {
     let (path, members) = (PathBuf::from("/wiki").join(name), pages.to_vec());
     let hash = ContentHash::of(format!("{pages:?}").as_bytes());
     let read = Box::new(move |visit: &mut super::ingest::Visit<'_>| {
         for page in members {
             let path = page.path();
-            let content =
-                if page.passages.is_empty() { Err(DocumentError::NoText { path }) } else { Ok(page.document()) };
+            let content = if page.passages.is_empty() {
+                Err(ragonite_document::DocumentError::NoText { path })
+            } else {
+                Ok(page.document())
+            };
             if visit(Member { name: Some(page.name), content }).is_break() {
                 break;
             }
@@ -176,7 +194,7 @@ pub(super) fn archive(name: &str, pages: &[Page]) -> Incoming<'static> {
 }
 
 /// A passage per text; a table gives its rows.
-pub(crate) fn split(document: &Document) -> Split {
+pub fn split(document: &Document) -> Split {
     let context =
         Context { title: document.title.clone(), heading_path: vec!["Notes".to_owned()], ..Context::default() };
     let evidence = |kind, content: &str| Evidence {
@@ -213,7 +231,11 @@ pub(crate) fn split(document: &Document) -> Split {
     split
 }
 
-pub(crate) fn ingest(index: &mut Index, pages: &[Page], embedder: &dyn Embed) -> Result<IngestReport, IndexError> {
+/// Brings `index` in step with `pages`.
+///
+/// # Errors
+/// As [`Index::ingest`].
+pub fn ingest(index: &mut Index, pages: &[Page], embedder: &dyn Embed) -> Result<IngestReport, IndexError> {
     ingest_all(index, pages.iter().map(Page::incoming).collect(), embedder, &CancelToken::never())
 }
 
@@ -247,7 +269,7 @@ pub(super) fn documents<'a, 'd>(
 }
 
 /// A new domain in a temporary folder.
-pub(crate) fn domain(embedder: &dyn Embed) -> (tempfile::TempDir, Index) {
+pub fn domain(embedder: &dyn Embed) -> (tempfile::TempDir, Index) {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::create(&folder.path().join("wiki"), NewDomain::default(), embedder.identity()).unwrap();
     (folder, index)

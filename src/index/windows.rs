@@ -5,8 +5,8 @@
 //! title is shortened; content is never cut, only spread over windows at line or word borders.
 //! Not here: making the context (`evidence`), which texts are embedded together (`batch`).
 
-use crate::evidence::{ContextParts, Evidence};
-use crate::inference::{Embed, Embedding, InferenceError};
+use ragonite_document::evidence::{ContextParts, Evidence};
+use ragonite_inference::{Embed, Embedding, InferenceError};
 
 /// A shortened context part is worth keeping from this many words on.
 const FEWEST_WORDS: usize = 3;

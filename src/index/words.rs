@@ -16,8 +16,8 @@ use tantivy::tokenizer::{
     StopWordFilter, TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream, Tokenizer,
 };
 
-use crate::base::Language;
-use crate::evidence::has_row_label;
+use ragonite_base::Language;
+use ragonite_document::evidence::has_row_label;
 
 /// Longest word in bytes; longer ones are hashes and addresses, whose parts are indexed.
 const LONGEST_WORD: usize = 64;

@@ -12,9 +12,9 @@ use super::IndexError;
 use super::domain::{DomainDb, TextHash, blob};
 use super::ingest::{ContentHash, NewDocument};
 use super::manifest::{next_generation, to_json};
-use crate::base::CancelToken;
-use crate::evidence::{ContextParts, Evidence};
-use crate::inference::Embedding;
+use ragonite_base::CancelToken;
+use ragonite_document::evidence::{ContextParts, Evidence};
+use ragonite_inference::Embedding;
 
 /// A document with all that is stored for it.
 pub(super) struct Replacement<'a> {

@@ -270,7 +270,7 @@ impl Catalog {
     pub fn model(&self, id: &str) -> Result<&CatalogModel, InferenceError> {
         self.models.iter().find(|model| model.id == id).ok_or_else(|| InferenceError::Unknown {
             what: "model",
-            name: crate::base::clean_line(id),
+            name: ragonite_base::clean_line(id),
             known: self.models.iter().map(|model| model.id.clone()).collect(),
         })
     }
@@ -282,7 +282,7 @@ impl Catalog {
     pub fn profile(&self, name: &str) -> Result<&Profile, InferenceError> {
         self.profiles.iter().find(|profile| profile.name == name).ok_or_else(|| InferenceError::Unknown {
             what: "profile",
-            name: crate::base::clean_line(name),
+            name: ragonite_base::clean_line(name),
             known: self.profiles.iter().map(|profile| profile.name.clone()).collect(),
         })
     }

@@ -53,7 +53,7 @@ impl FromStr for GeneratorChoice {
         match text {
             OF_PROFILE => Ok(Self::Profile),
             id if is_plain_name(id) => Ok(Self::Named(id.to_owned())),
-            other => Err(NoModelId(crate::base::clean_line(other))),
+            other => Err(NoModelId(ragonite_base::clean_line(other))),
         }
     }
 }

@@ -75,7 +75,7 @@ pub fn drops(before: &[f32], after: &[f32]) -> Vec<f32> {
 }
 
 /// The largest of some logits, in lanes that the compiler makes one instruction of.
-pub(super) fn largest(logits: &[f32]) -> f32 {
+pub fn largest(logits: &[f32]) -> f32 {
     let larger = |a: f32, b: f32| if a > b { a } else { b };
     let mut lanes = [f32::NEG_INFINITY; LANES];
     let (whole, rest) = logits.as_chunks::<LANES>();
@@ -86,7 +86,7 @@ pub(super) fn largest(logits: &[f32]) -> f32 {
 }
 
 /// What all logits are relative to as natural logarithms of probabilities: the logarithm of the sum of their powers.
-pub(super) fn log_sum(logits: &[f32]) -> f64 {
+pub fn log_sum(logits: &[f32]) -> f64 {
     // Relative to the largest, so that nothing overflows.
     let largest = largest(logits);
     let sums = logits.chunks(ADDED).map(|some| f64::from(sum_of_powers(some, largest)));
@@ -104,7 +104,7 @@ fn sum_of_powers(logits: &[f32], largest: f32) -> f32 {
 }
 
 /// The probabilities of all words, from their logits.
-pub(super) fn softmax(logits: &[f32]) -> Vec<f32> {
+pub fn softmax(logits: &[f32]) -> Vec<f32> {
     // Relative to the largest, so that nothing overflows.
     let largest = largest(logits);
     let mut powers: Vec<f32> = logits.iter().map(|logit| (logit - largest).exp()).collect();
@@ -116,7 +116,7 @@ pub(super) fn softmax(logits: &[f32]) -> Vec<f32> {
 }
 
 /// The Jensen-Shannon divergence of two distributions in bits: 0 where they are the same, 1 where they share no word.
-pub(super) fn divergence(p: &[f32], q: &[f32]) -> f32 {
+pub fn divergence(p: &[f32], q: &[f32]) -> f32 {
     let part = |share: f32, middle: f32| if share > 0.0 { f64::from(share * (share / middle).log2()) } else { 0.0 };
     let counts = |(p, q): &(&f32, &f32)| **p > NEGLIGIBLE || **q > NEGLIGIBLE;
     let sum = p.iter().zip(q).filter(counts).map(|(p, q)| {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(200))]
+        #![proptest_config(ragonite_testing::cases(200))]
 
         #[test]
         fn a_divergence_is_the_same_both_ways_and_between_none_and_one_bit(

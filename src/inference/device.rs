@@ -1,20 +1,17 @@
 //! What this machine computes with, and what it may compute with.
 //!
-//! Takes the choice of the configuration and what the GPUs have free; gives the layers of a generator that GPUs take, the
-//! device of encoders, and both in words.
-//! Invariants: with `cpu`, and in a build without a GPU, none is touched; layers are counted so that they fit beside
-//! [`SPARE`].
-//! Not here: which build of the program runs (`launch`), how llama.cpp lists GPUs (`llama`).
+//! Takes the choice of the configuration and the free memory of the GPUs; gives the layers of a generator that GPUs take.
+//! Invariant: layers are counted so that they fit beside [`SPARE`].
+//! Not here: which build of the program runs (`ragonite-cli`), how llama.cpp lists GPUs (`ragonite-llama`), the device of
+//! encoders (`ragonite-encoder`).
 
 use std::fmt;
 
-use candle_core::Device;
 use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error as WordError, StrDeserializer};
 use serde::{Deserialize, Serialize};
 
-use super::llama::all_gpus;
-use super::{InferenceError, MemoryNeeds, gigabytes};
+use super::{MemoryNeeds, gigabytes};
 
 /// Bytes of each GPU that a generator leaves free: what the driver keeps for itself, a GPU's screen, encoders that are
 /// loaded later.
@@ -57,39 +54,6 @@ impl DeviceChoice {
     pub fn named(word: &str) -> Option<Self> {
         let word: StrDeserializer<'_, WordError> = word.into_deserializer();
         Self::deserialize(word).ok()
-    }
-
-    /// The GPUs that compute. A choice that needs one says what it lacks.
-    ///
-    /// # Errors
-    /// [`InferenceError::NoGpu`] where the choice names a kind that this build is not for, or of which none is found.
-    pub fn gpus(self) -> Result<Vec<Gpu>, InferenceError> {
-        let built = Self::of_this_build();
-        let lacks = |why| Err(InferenceError::NoGpu { wanted: self, why });
-        match self {
-            Self::Cpu => Ok(Vec::new()),
-            Self::Auto if built.is_none() => Ok(Vec::new()),
-            Self::Auto => Ok(all_gpus()),
-            kind if built != Some(kind) => lacks("this build is not for it"),
-            _ => match all_gpus() {
-                none if none.is_empty() => lacks("no such GPU was found"),
-                some => Ok(some),
-            },
-        }
-    }
-
-    /// What encoders compute on. A GPU that cannot be used leaves them to the processor.
-    pub(super) fn of_encoders(self) -> Device {
-        let device = match (self, Self::of_this_build()) {
-            (Self::Cpu, _) => return Device::Cpu,
-            (_, Some(Self::Cuda)) => Device::new_cuda(0),
-            (_, Some(Self::Metal)) => Device::new_metal(0),
-            _ => return Device::Cpu,
-        };
-        device.unwrap_or_else(|error| {
-            tracing::warn!(%error, "encoders compute on the processor");
-            Device::Cpu
-        })
     }
 }
 
@@ -139,7 +103,7 @@ pub struct Placement {
 impl Placement {
     /// The layers that `gpus` take of a model of so many, each with its weights and its part of the state; none where not
     /// even one fits. `most` limits them.
-    pub(super) fn of(needed: &MemoryNeeds, layers: u64, gpus: &[Gpu], most: Option<u32>) -> Option<Self> {
+    pub fn of(needed: &MemoryNeeds, layers: u64, gpus: &[Gpu], most: Option<u32>) -> Option<Self> {
         // Every GPU works by itself.
         let room = |gpu: &Gpu| gpu.free.saturating_sub(SPARE).saturating_sub(needed.work);
         let room: u64 = gpus.iter().map(room).fold(0, u64::saturating_add);
@@ -168,12 +132,6 @@ impl fmt::Display for Placement {
     }
 }
 
-/// What computes with this choice, in words: `CPU, 2 threads, AVX-512`, behind the names of the GPUs that help.
-pub fn device_summary(choice: DeviceChoice) -> String {
-    let gpus = choice.gpus().unwrap_or_default().into_iter().map(|gpu| gpu.name);
-    gpus.chain([processor_summary()]).collect::<Vec<_>>().join(", ")
-}
-
 /// The processor in words.
 pub fn processor_summary() -> String {
     let mut parts = vec!["CPU".to_owned()];
@@ -189,7 +147,7 @@ pub fn processor_summary() -> String {
 /// The second thread of a core shares its vector units and only gets in the way.
 pub fn compute_threads() -> usize {
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
-    candle_core::utils::get_num_threads().clamp(1, allowed)
+    num_cpus::get_physical().clamp(1, allowed)
 }
 
 /// The widest vector instructions of this processor that the kernels can use.
@@ -224,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_summary_names_processor_and_threads() {
-        let summary = device_summary(DeviceChoice::Cpu);
+        let summary = processor_summary();
         assert!(summary.starts_with("CPU, ") && summary.contains("thread"), "{summary}");
     }
 
@@ -240,18 +198,6 @@ mod tests {
             assert_eq!(DeviceChoice::named(word), Some(choice));
         }
         assert_eq!(DeviceChoice::named("gpu"), None);
-    }
-
-    #[test]
-    fn the_processor_alone_needs_no_gpu_and_another_kind_says_what_it_lacks() {
-        assert_eq!(DeviceChoice::Cpu.gpus().unwrap(), []);
-        assert!(DeviceChoice::Cpu.of_encoders().is_cpu());
-        for kind in [DeviceChoice::Cuda, DeviceChoice::Metal, DeviceChoice::Vulkan] {
-            if DeviceChoice::of_this_build() != Some(kind) {
-                let error = kind.gpus().unwrap_err().to_string();
-                assert!(error.contains(&kind.to_string()) && error.contains("this build"), "{error}");
-            }
-        }
     }
 
     fn gpu(free: u64) -> Gpu {
@@ -281,7 +227,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(256))]
+        #![proptest_config(ragonite_testing::cases(256))]
 
         #[test]
         fn layers_never_take_more_than_is_free(

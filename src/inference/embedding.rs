@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::InferenceError;
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// A text as a vector of unit length.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

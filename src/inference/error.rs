@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::DeviceChoice;
 use super::memory::{MemoryNeeds, gigabytes};
-use crate::base::Canceled;
+use ragonite_base::Canceled;
 
 /// Why a model could not be loaded or used.
 #[derive(Debug, thiserror::Error)]
@@ -135,19 +135,19 @@ impl InferenceError {
     }
 
     /// The error of a generator that cannot score an answer with parts of its prompt hidden.
-    pub(super) fn cannot_hide(model: &str) -> Self {
+    pub fn cannot_hide(model: &str) -> Self {
         let source = "it cannot hide parts of what it has read".into();
         Self::Run { doing: "scoring an answer", model: model.to_owned(), source }
     }
 
     /// The error of a generator that cannot tell how probable an answer is.
-    pub(super) fn cannot_compare(model: &str) -> Self {
+    pub fn cannot_compare(model: &str) -> Self {
         let source = "it cannot tell how probable an answer is".into();
         Self::Run { doing: "comparing an answer's probabilities", model: model.to_owned(), source }
     }
 
     /// The error of a generator that cannot tell the text of a token.
-    pub(super) fn cannot_tell_pieces(model: &str) -> Self {
+    pub fn cannot_tell_pieces(model: &str) -> Self {
         let source = "it cannot tell which text a token stands for".into();
         Self::Run { doing: "reading an answer's tokens", model: model.to_owned(), source }
     }

@@ -11,7 +11,7 @@ use super::{
     Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, Measure, PromptPart, Sampling,
     ScoreRequest, Scores, TextRole, drops,
 };
-use crate::base::{CancelToken, Millis};
+use ragonite_base::{CancelToken, Millis};
 
 /// Weight of a pair of neighbouring words beside the single words, so that word order counts a little.
 const BIGRAM_WEIGHT: f32 = 0.5;
@@ -329,7 +329,7 @@ fn token_of(word: &str) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::Special;
+    use crate::Special;
 
     fn request(max_tokens: usize) -> GenerateRequest {
         GenerateRequest {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::{CompareRequest, Compared, InferenceError};
-use crate::base::{CancelToken, Millis};
+use ragonite_base::{CancelToken, Millis};
 
 /// Whether text may contain the model's special tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,7 +155,7 @@ pub struct ScoreRequest {
 
 impl ScoreRequest {
     /// Whether it says how probable each token is after the whole prompt.
-    pub(super) fn tells_whole(&self) -> bool {
+    pub fn tells_whole(&self) -> bool {
         self.told.len() == self.answer.len() && !self.told.is_empty()
     }
 }

@@ -70,13 +70,13 @@ pub fn address_space_left() -> Option<u64> {
 
 /// Address space that a model of so many bytes takes with the threads it computes with: its weights are there twice, as
 /// they are in the file and as they are computed with.
-pub(super) fn address_space_of(weights: u64, rest: u64, threads: usize) -> u64 {
+pub fn address_space_of(weights: u64, rest: u64, threads: usize) -> u64 {
     let of_threads = (STACK + ARENA).saturating_mul(threads as u64);
     [weights, weights, rest, of_threads, SPARE].into_iter().fold(0, u64::saturating_add)
 }
 
 /// Refuses a model that takes more address space than is left.
-pub(super) fn check_address_space(model: &str, needed: u64) -> Result<(), InferenceError> {
+pub fn check_address_space(model: &str, needed: u64) -> Result<(), InferenceError> {
     match address_space_left() {
         Some(left) if left < needed => Err(InferenceError::OutOfAddressSpace { model: model.to_owned(), needed, left }),
         _ => Ok(()),

@@ -5,7 +5,7 @@
 
 /// e^x for x <= 0, relative error below 3e-7; numbers below e^-87 count as that.
 #[inline]
-pub(super) fn exp_of_negative(x: f32) -> f32 {
+pub fn exp_of_negative(x: f32) -> f32 {
     // Adding 1.5 * 2^23 rounds to a whole number that can be read from the lowest bits.
     const ROUNDER: f32 = 12_582_912.0;
     const LN_2_HIGH: f32 = 0.693_145_75;

@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 
 use super::InferenceError;
 use super::catalog::{CatalogFile, CatalogModel};
-use crate::base::CancelToken;
-pub(super) use crate::base::hex;
+use ragonite_base::CancelToken;
+pub(super) use ragonite_base::hex;
 
 /// Read at once while hashing; the token is checked in between.
 const HASH_BLOCK: usize = 1 << 20;
@@ -287,7 +287,7 @@ fn hash(path: &Path, cancel: &CancelToken) -> Result<String, InferenceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::catalog::ModelRole;
+    use crate::catalog::ModelRole;
 
     fn model(content: &[u8]) -> CatalogModel {
         CatalogModel {
@@ -387,7 +387,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         put(folder.path(), b"weights");
         let folders = ModelFolders::new(vec![folder.path().to_owned()]);
-        let source = crate::base::CancelSource::default();
+        let source = ragonite_base::CancelSource::default();
         source.cancel();
         let model = model(b"weights");
         let result = folders.find(&model, &model.files[0], &source.token());

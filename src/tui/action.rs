@@ -184,7 +184,7 @@ pub(super) const ENTRIES: &[Entry] = entries! {
     Back "back" Anywhere ["Esc"] "back" "close; then stop what runs; go back";
     Cancel "cancel" Anywhere ["Ctrl+C"] "stop" "stop what runs; twice leaves";
     Quit "quit" Anywhere ["Ctrl+Q"] "quit" "leave";
-    Help "help" Anywhere ["F1", "?"] "help" "all keys";
+    Help "help" Anywhere ["F1", "?"] "help" "all keys, and the guide";
     NewConversation "new-conversation" Anywhere ["Ctrl+N"] "new" "new conversation";
     WriteQuestion "write-question" Panes ["i"] "question" "write a question, also while something runs";
     Explain "explain" Anywhere ["Ctrl+E", "x"] "explain" "explain the selected answer";

@@ -100,7 +100,7 @@ impl FromStr for Chord {
     type Err = ChordError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || ChordError(crate::base::clean_line(text));
+        let wrong = || ChordError(ragonite_base::clean_line(text));
         let mut parts: Vec<&str> = text.split('+').map(str::trim).collect();
         let key = parts.pop().ok_or_else(wrong)?;
         let mut modifiers = KeyModifiers::NONE;

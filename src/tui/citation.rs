@@ -6,7 +6,7 @@
 use super::outline::Step;
 use super::pane;
 use super::screen::{Chosen, Pane, ScreenState};
-use crate::app::{App, Turn};
+use ragonite_app::{App, Turn};
 
 /// The places in the evidence of the sources that the answer names, as they are read.
 fn hits(turn: &Turn, screen: &ScreenState) -> Vec<Option<usize>> {

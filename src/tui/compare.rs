@@ -17,10 +17,10 @@ use super::pane;
 use super::popup::Popup;
 use super::screen::ScreenState;
 use super::settings::SettingsView;
-use crate::app::{App, Copied, Event, Other, Refusal, Turn, TurnKey};
-use crate::base::clean_line;
-use crate::config::Setting;
-use crate::retrieval::{Hit, Pick, Picked};
+use ragonite_app::{App, Copied, Event, Other, Refusal, Turn, TurnKey};
+use ragonite_base::clean_line;
+use ragonite_config::Setting;
+use ragonite_rag::retrieval::{Hit, Pick, Picked};
 
 /// What can be compared with a turn.
 #[derive(Debug, Clone)]

@@ -12,10 +12,10 @@ use super::long_text::{LongText, Taken};
 use super::outline::{Scroll, Step};
 use super::popup::Popup;
 use super::screen::ScreenState;
-use crate::app::{App, ContextTrial, Event, Fetched, Refusal, TurnKey};
-use crate::base::EvidenceId;
-use crate::evidence::ContextParts;
-use crate::retrieval::Hit;
+use ragonite_app::{App, ContextTrial, Event, Fetched, Refusal, TurnKey};
+use ragonite_base::EvidenceId;
+use ragonite_document::evidence::ContextParts;
+use ragonite_rag::retrieval::Hit;
 
 /// A part of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use ratatui::text::Span;
 
 use super::markdown::flat;
 use super::theme::Theme;
-use crate::attribution::{Change, DiffPart, difference};
+use ragonite_rag::attribution::{Change, DiffPart, difference};
 
 /// The other answer with its differences from the original marked.
 pub(super) fn marked(original: &str, other: &str, theme: &Theme) -> Vec<Span<'static>> {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(100))]
+        #![proptest_config(ragonite_testing::cases(100))]
         #[test]
         fn the_same_answer_reads_as_it_is_drawn(text in any::<String>()) {
             let theme = Theme::colour();

@@ -15,8 +15,8 @@ use super::input::{Intent, refused, step_of};
 use super::outline::Step;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
-use crate::app::{App, Event, Fetched, Refusal};
-use crate::base::{DocumentId, EvidenceId, clean_line};
+use ragonite_app::{App, Event, Fetched, Refusal};
+use ragonite_base::{DocumentId, EvidenceId, clean_line};
 
 /// A line of a document: the part, and the line in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

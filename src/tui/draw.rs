@@ -12,7 +12,7 @@ use super::layout::{Areas, Wanted, areas, columns, composer_width};
 use super::pane;
 use super::screen::{Pane, ScreenState};
 use super::text::cells;
-use crate::app::App;
+use ragonite_app::App;
 
 /// Draws everything. `now` is for the time the running stage has taken.
 pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mut Frame<'_>) {

@@ -8,8 +8,8 @@ use super::input::{Intent, refused, step_of};
 use super::outline::Step;
 use super::popup::Popup;
 use super::screen::ScreenState;
-use crate::app::{App, Copied, Event, Refusal, TurnKey};
-use crate::history::{self, Format};
+use ragonite_app::{App, Copied, Event, Refusal, TurnKey};
+use ragonite_history::{self, Format};
 
 /// How much is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ fn wish(menu: &ExportMenu, app: &App) -> Option<Intent> {
         return Some(Intent::App(Event::ExportWanted { turn, format: menu.format }));
     }
     let (conversation, turns) = app.finished(turn)?;
-    let text = history::export(&conversation, &turns, menu.format).ok()?;
+    let text = ragonite_history::export(&conversation, &turns, menu.format).ok()?;
     let what = if turn.is_some() { Copied::Turn } else { Copied::Conversation };
     Some(Intent::Copy { what, text })
 }

@@ -199,7 +199,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(64))]
+        #![proptest_config(ragonite_testing::cases(64))]
         #[test]
         fn marking_changes_no_text(parts in proptest::collection::vec("[aÄßx ]{0,6}", 0..5), text in "[aäßx]{1,2}") {
             let parts: Vec<&str> = parts.iter().map(String::as_str).collect();

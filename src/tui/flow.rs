@@ -113,7 +113,7 @@ mod tests {
     use ratatui::style::Style;
 
     use super::*;
-    use crate::tui::text::{Indent, wrap};
+    use crate::text::{Indent, wrap};
 
     #[test]
     fn a_wrapped_text_is_one_text_again() {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(64))]
+        #![proptest_config(ragonite_testing::cases(64))]
         #[test]
         fn every_letter_is_found_where_it_was_drawn(text in "[aÄß \u{a0}x│]{0,60}", width in 1_usize..20) {
             let lines = wrap(&[Span::styled(text, Style::new())], width, &Indent::of(2));

@@ -1,26 +1,88 @@
-//! The list of all keys, over everything.
+//! The help over everything: the list of all keys, and behind it the pages of the guide.
 //!
-//! Not here: looking for something in it (`long_text`), drawing it (`pane::popup`), what lies under it (`popup`).
+//! Tab and Right go to the next page, Shift+Tab and Left to the one before. A text that is looked for and that the page does
+//! not have is looked for in the following pages.
+//! Not here: looking for something in one page (`long_text`), the pages (`ragonite-guide`), drawing (`pane::popup`), what
+//! lies under the help (`popup`).
 
 use crossterm::event::KeyEvent;
+use ragonite_guide::{Page, pages};
 
 use super::action::Action;
 use super::input::{Intent, step_of};
-use super::long_text::Taken;
+use super::long_text::{LongText, Taken};
 use super::popup::Popup;
 use super::screen::ScreenState;
 
-/// A key while the list is open.
+/// What the help shows.
+#[derive(Debug, Clone, Default)]
+pub(super) struct HelpView {
+    /// The page of the guide, by its index; none for the list of keys.
+    page: Option<usize>,
+    /// Where it is scrolled to, and what is looked for.
+    pub(super) text: LongText,
+}
+
+impl HelpView {
+    /// The page of the guide that is shown; none for the list of keys.
+    pub(super) fn page(&self) -> Option<Page> {
+        self.page.and_then(|at| pages().get(at).copied())
+    }
+
+    /// The number of what is shown, from 1, and of all there is: the list of keys comes first.
+    pub(super) fn position(&self) -> (usize, usize) {
+        (self.page.map_or(1, |at| at + 2), pages().len() + 1)
+    }
+
+    fn go_to(&mut self, page: Option<usize>) {
+        self.page = page;
+        self.text.scroll = super::outline::Scroll::default();
+        if let Some(find) = &mut self.text.find {
+            find.line = None;
+        }
+    }
+
+    fn next(&mut self) {
+        let next = self.page.map_or(0, |at| at + 1);
+        self.go_to((next < pages().len()).then_some(next));
+    }
+
+    fn previous(&mut self) {
+        let last = pages().len().checked_sub(1);
+        self.go_to(self.page.map_or(last, |at| at.checked_sub(1)));
+    }
+
+    /// Goes to the next page that has what is looked for, where the present one does not have it.
+    fn follow_search(&mut self) {
+        let Some(find) = self.text.looked_for() else { return };
+        let wanted = find.text.to_lowercase();
+        let has = |page: &Page| page.readable().to_lowercase().contains(&wanted);
+        if self.page().is_none_or(|page| has(&page)) {
+            return;
+        }
+        let (from, all) = (self.page.map_or(0, |at| at + 1), pages());
+        let found = (from..all.len()).chain(0..from).find(|at| all.get(*at).is_some_and(has));
+        if found.is_some() {
+            self.go_to(found);
+        }
+    }
+}
+
+/// A key while the help is open.
 pub(super) fn on_key(screen: &mut ScreenState, key: KeyEvent, action: Option<Action>) -> Vec<Intent> {
     let Some(Popup::Help(view)) = &mut screen.popup else { return Vec::new() };
     if action == Some(Action::Help) {
         screen.popup = screen.under_help.take();
-    } else if view.look_for(key, action) == Taken::No {
+    } else if view.text.look_for(key, action) == Taken::Yes {
+        view.follow_search();
+    } else {
         match action {
             Some(Action::Back) => screen.popup = screen.under_help.take(),
+            Some(Action::NextPane | Action::Right) => view.next(),
+            Some(Action::PreviousPane | Action::Left) => view.previous(),
             action => {
                 if let Some(step) = action.and_then(step_of) {
-                    view.step(step);
+                    view.text.step(step);
                 }
             }
         }

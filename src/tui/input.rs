@@ -16,8 +16,8 @@ use super::context;
 use super::document;
 use super::export;
 use super::find::Way;
+use super::help::HelpView;
 use super::layout::Aside;
-use super::long_text::LongText;
 use super::mouse::on_mouse;
 use super::new_domain;
 use super::outline::Step;
@@ -26,10 +26,10 @@ use super::popup::{self, Palette, Popup};
 use super::screen::{Arrival, Pane, ScreenState};
 use super::settings::SettingsView;
 use super::typing::{lines_of, remember, type_key};
-use crate::app::{App, ConversationChange, Copied, Event, FoundConversations, Notice, Refusal, Turn};
-use crate::attribution::Method;
-use crate::base::{ConversationId, clean_line, clean_text};
-use crate::history::{self, Feedback, Format, Rating};
+use ragonite_app::{App, ConversationChange, Copied, Event, FoundConversations, Notice, Refusal, Turn};
+use ragonite_base::{ConversationId, clean_line, clean_text};
+use ragonite_history::{self, Feedback, Format, Rating};
+use ragonite_rag::attribution::Method;
 
 /// What an input leads to.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,7 +126,7 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::Back => return back(screen, app),
         Action::Cancel => return cancel(screen, app),
         Action::Quit => return vec![Intent::App(Event::QuitRequested)],
-        Action::Help => screen.popup = Some(Popup::Help(LongText::default())),
+        Action::Help => screen.popup = Some(Popup::Help(HelpView::default())),
         Action::NewConversation => {
             // A completed question belongs to the conversation that is left.
             if screen.composer.edits() {
@@ -479,7 +479,7 @@ fn copy(screen: &ScreenState, app: &App) -> Vec<Intent> {
 /// The turn as it is written to a file; none while it is being answered.
 fn whole(turn: &Turn, app: &App) -> Option<String> {
     let (conversation, turns) = app.finished(app.turns().iter().position(|known| known.key == turn.key))?;
-    history::export(&conversation, &turns, Format::Markdown).ok()
+    ragonite_history::export(&conversation, &turns, Format::Markdown).ok()
 }
 
 /// Asks what is to be taken out of the program; in the lists it is the conversation under the cursor, to a file.
@@ -530,7 +530,7 @@ fn pin(screen: &ScreenState, app: &App) -> Vec<Intent> {
     let Some(known) = app.conversations().iter().find(|known| Some(known.id) == id) else {
         return refused(Refusal::NoConversation);
     };
-    let place = if known.pinned { history::Place::Listed } else { history::Place::Pinned };
+    let place = if known.pinned { ragonite_history::Place::Listed } else { ragonite_history::Place::Pinned };
     changed(ConversationChange::Pin(known.id, place))
 }
 

@@ -139,5 +139,5 @@ fn counts(action: Action, chord: Chord, place: Place) -> bool {
 fn unknown(name: &str) -> KeymapError {
     let distance = |entry: &&super::action::Entry| strsim::levenshtein(entry.name, name);
     let nearest = ENTRIES.iter().min_by_key(distance).map_or("quit", |entry| entry.name);
-    KeymapError::UnknownAction { name: crate::base::clean_line(name), nearest }
+    KeymapError::UnknownAction { name: ragonite_base::clean_line(name), nearest }
 }

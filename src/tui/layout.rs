@@ -195,7 +195,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(256))]
+        #![proptest_config(ragonite_testing::cases(256))]
         #[test]
         fn columns_fill_the_width_and_none_is_too_narrow_to_read(
             width in 40u16..400,

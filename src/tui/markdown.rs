@@ -14,7 +14,7 @@ use ratatui::text::{Line, Span};
 use super::flow::{Flow, Place};
 use super::text::{Indent, width, wrap};
 use super::theme::Theme;
-use crate::base::clean_text;
+use ragonite_base::clean_text;
 
 /// How an answer is drawn.
 pub(super) struct Look<'a> {

@@ -4,8 +4,8 @@
 
 use super::text::width;
 use super::words::{Noun, Words};
-use crate::app::{App, Turn};
-use crate::prompt::{Cut, CutHow, PromptShares};
+use ragonite_app::{App, Turn};
+use ragonite_rag::prompt::{Cut, CutHow, PromptShares};
 
 /// What the next prompt will hold with this question, in so many cells; nothing where that cannot be said.
 pub(super) fn before(app: &App, question: &str, (room, words): (usize, Words)) -> Option<String> {

@@ -15,7 +15,7 @@ use super::outline::Step;
 use super::pane::{self, Entry};
 use super::popup;
 use super::screen::{Chosen, Pane, ScreenState};
-use crate::app::App;
+use ragonite_app::App;
 
 /// Lines that one step of the wheel scrolls.
 const LINES: usize = 3;

@@ -9,8 +9,8 @@ use tui_textarea::{CursorMove, TextArea};
 use super::action::Action;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
-use crate::app::{App, Event};
-use crate::base::{DomainName, DomainNameError, clean_line};
+use ragonite_app::{App, Event};
+use ragonite_base::{DomainName, DomainNameError, clean_line};
 
 /// Longest name that is proposed.
 const PROPOSED: usize = 32;

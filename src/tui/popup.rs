@@ -16,17 +16,16 @@ use super::context::{self, ContextView};
 use super::document::{self, DocumentView};
 use super::export::{self, ExportMenu};
 use super::find::Find;
-use super::help;
+use super::help::{self, HelpView};
 use super::input::{Intent, act, cancel, refused, step_of};
-use super::long_text::LongText;
 use super::new_domain::{self, NewDomain};
 use super::outline::Step;
 use super::screen::{Pane, ScreenState};
 use super::settings::{self, SettingsView};
 use super::words::Words;
-use crate::app::{App, ConversationChange, Event, Refusal, TurnKey};
-use crate::base::{ConversationId, clean_line};
-use crate::history::{Feedback, Rating, Reason};
+use ragonite_app::{App, ConversationChange, Event, Refusal, TurnKey};
+use ragonite_base::{ConversationId, clean_line};
+use ragonite_history::{Feedback, Rating, Reason};
 
 /// Longest paste into one line, in bytes: as long as paths get.
 const LONGEST_PASTE: usize = 4096;
@@ -34,8 +33,8 @@ const LONGEST_PASTE: usize = 4096;
 /// What lies over the panes.
 #[derive(Debug, Clone)]
 pub(super) enum Popup {
-    /// All keys.
-    Help(LongText),
+    /// All keys, and the guide.
+    Help(HelpView),
     /// All actions, found by words.
     Palette(Palette),
     /// A line of text is asked for.
@@ -64,7 +63,7 @@ impl Popup {
     /// Whether what is looked for in it is being typed.
     pub(super) fn is_searched(&self) -> bool {
         match self {
-            Self::Help(text) => text.typed.is_some(),
+            Self::Help(view) => view.text.typed.is_some(),
             Self::Comparison(view) => view.text.typed.is_some(),
             Self::Context(view) => view.text.typed.is_some(),
             Self::Document(view) => view.typed.is_some(),
@@ -190,7 +189,7 @@ pub(super) fn on_key(
 ) -> Vec<Intent> {
     match action {
         Some(Action::Help) if !matches!(screen.popup, Some(Popup::Help(_))) => {
-            screen.under_help = screen.popup.replace(Popup::Help(LongText::default()));
+            screen.under_help = screen.popup.replace(Popup::Help(HelpView::default()));
         }
         Some(Action::Cancel) => return cancel(screen, app),
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
@@ -240,7 +239,7 @@ pub(super) fn paste(popup: &mut Popup, text: &str) -> Result<(), Refusal> {
         Popup::Prompt(prompt) => Some(&mut prompt.line),
         Popup::Settings(view) => view.text.typed.as_mut().or(view.typed.as_mut()),
         Popup::Document(view) => view.typed.as_mut(),
-        Popup::Help(view) => view.typed.as_mut(),
+        Popup::Help(view) => view.text.typed.as_mut(),
         Popup::Comparison(view) => view.text.typed.as_mut(),
         Popup::Context(view) => view.text.typed.as_mut(),
         Popup::Reasons(_) | Popup::Confirm(_) | Popup::Compare(_) | Popup::Export(_) => None,
@@ -277,7 +276,7 @@ pub(super) fn place(popup: &Popup) -> Place {
 /// The wheel while a popup is open.
 pub(super) fn scroll(popup: &mut Popup, step: Step, words: Words) {
     match popup {
-        Popup::Help(view) => view.step(step),
+        Popup::Help(view) => view.text.step(step),
         Popup::Context(view) => view.text.step(step),
         Popup::Compare(menu) => compare::scroll_menu(menu, step),
         Popup::Comparison(view) => view.text.step(step),

@@ -19,10 +19,10 @@ use super::popup::Popup;
 use super::signs::Signs;
 use super::theme::Theme;
 use super::words::Words;
-use crate::app::{App, Event, Explaining, Phase, Purpose, Refusal, Turn, TurnKey};
-use crate::base::{ConversationId, clean_text};
-use crate::config::{Background, Colours, Letters, TerminalTraits, ThemeName};
-use crate::evidence::Kind;
+use ragonite_app::{App, Event, Explaining, Phase, Purpose, Refusal, Turn, TurnKey};
+use ragonite_base::{ConversationId, clean_text};
+use ragonite_config::{Background, Colours, Letters, TerminalTraits, ThemeName};
+use ragonite_document::evidence::Kind;
 
 /// A place that can have the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

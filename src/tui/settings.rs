@@ -19,11 +19,11 @@ use super::outline::Step;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
 use super::words::Words;
-use crate::app::{App, Event, Other, Turn, TurnKey};
-use crate::base::DomainName;
-use crate::config::{Changes, Refused, Setting, Takes, Way};
-use crate::history::TurnSettings;
-use crate::inference::GeneratorChoice;
+use ragonite_app::{App, Event, Other, Turn, TurnKey};
+use ragonite_base::DomainName;
+use ragonite_config::{Changes, Refused, Setting, Takes, Way};
+use ragonite_history::TurnSettings;
+use ragonite_inference::GeneratorChoice;
 
 /// Settings that a page moves over.
 const PAGE: usize = 8;

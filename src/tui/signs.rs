@@ -6,7 +6,7 @@
 
 use ratatui::buffer::Buffer;
 
-use crate::config::{Borders, Letters};
+use ragonite_config::{Borders, Letters};
 
 /// What frames, bars and marks are made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

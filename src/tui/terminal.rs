@@ -20,7 +20,7 @@ use crossterm::{Command, execute};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
-use crate::config::Mouse;
+use ragonite_config::Mouse;
 
 /// What is drawn on.
 pub type Screen = Terminal<CrosstermBackend<io::Stdout>>;

@@ -12,12 +12,12 @@ use super::markdown::{Look, render};
 use super::pane::Entry;
 use super::text::{Indent, fit, fit_middle, pad, width, window, wrap};
 use super::*;
-use crate::answer::{Rewrite, RewriteHow};
-use crate::app::{
+use ragonite_app::{
     App, AppSettings, ConversationChange, Copied, DomainHealth, DomainSummary, Event, Notice, Refusal, TurnKey,
 };
-use crate::base::{ConversationId, Millis, TurnId};
-use crate::history::{ConversationRecord, Feedback, Format, Found, FoundTurn, Place, Rating, Reason, TurnRecord};
+use ragonite_base::{ConversationId, Millis, TurnId};
+use ragonite_history::{ConversationRecord, Feedback, Format, Found, FoundTurn, Place, Rating, Reason, TurnRecord};
+use ragonite_rag::answer::{Rewrite, RewriteHow};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -54,7 +54,7 @@ struct Desk {
 impl Desk {
     fn open() -> Self {
         let mut app = App::new(AppSettings::default());
-        let name: crate::base::DomainName = "wiki".parse().unwrap();
+        let name: ragonite_base::DomainName = "wiki".parse().unwrap();
         app.handle(Event::DomainChosen(name.clone()));
         app.handle(Event::DomainOpened(DomainSummary {
             name,
@@ -819,7 +819,7 @@ fn choices_are_cycled_and_numbers_stepped_in_the_settings() {
     let mut desk = with_settings();
     desk.keys(&["l", "l", "j", "l"]);
     let settings = desk.app.turn_settings();
-    assert_eq!((settings.sources, settings.retrieval.mode), (12, crate::retrieval::Mode::Dense));
+    assert_eq!((settings.sources, settings.retrieval.mode), (12, ragonite_rag::retrieval::Mode::Dense));
     assert_eq!(desk.app.changes().keys(), ["sources", "retrieval.mode"]);
     desk.keys(&["h"]);
     assert_eq!(desk.app.changes().keys(), ["sources"], "back at the configured value");
@@ -842,7 +842,7 @@ fn a_value_can_be_typed_and_a_bad_one_is_refused_in_place() {
     assert!(view(&desk).typed.is_none() && view(&desk).refused.is_none());
     assert!(desk.app.problem().is_none());
     desk.keys(&["g", "j", "j", "j", "j", "j", "j", "Enter"]);
-    assert_eq!(view(&desk).setting(), crate::config::Setting::Kinds);
+    assert_eq!(view(&desk).setting(), ragonite_config::Setting::Kinds);
     let typed = view(&desk).typed.as_ref().unwrap().lines().join("");
     assert_eq!(typed, "all");
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::base::{clean_line, clean_text};
+use ragonite_base::{clean_line, clean_text};
 
 /// What stands before the first and before the further lines of a wrapped text.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::config::{Background, Colours, TerminalTraits, ThemeName};
+use ragonite_config::{Background, Colours, TerminalTraits, ThemeName};
 
 /// How each role looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,7 +226,7 @@ impl Theme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Letters;
+    use ragonite_config::Letters;
 
     const NAMES: [ThemeName; 6] = [
         ThemeName::Auto,

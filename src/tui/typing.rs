@@ -9,8 +9,8 @@ use tui_textarea::CursorMove;
 use super::outline::Step;
 use super::popup;
 use super::screen::{Composer, ScreenState};
-use crate::app::App;
-use crate::base::clean_text;
+use ragonite_app::App;
+use ragonite_base::clean_text;
 
 /// A key that means no action, in the composer.
 pub(super) fn type_key(screen: &mut ScreenState, app: &App, key: KeyEvent) {

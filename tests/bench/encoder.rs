@@ -15,8 +15,9 @@ use std::time::Instant;
 
 use ragonite::base::CancelToken;
 use ragonite::document;
-use ragonite::evidence::{ContextParts, EvidenceSettings, split};
-use ragonite::inference::{Catalog, DeviceChoice, Embed, Embedding, ModelFolders, TextRole, load_embedder};
+use ragonite::document::evidence::{ContextParts, EvidenceSettings, split};
+use ragonite::encoder::load_embedder;
+use ragonite::inference::{Catalog, DeviceChoice, Embed, Embedding, ModelFolders, TextRole};
 use serde::Deserialize;
 
 const MODEL: &str = "all-MiniLM-L6-v2";

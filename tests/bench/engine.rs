@@ -20,9 +20,10 @@ use std::time::SystemTime;
 
 use ragonite::base::CancelToken;
 use ragonite::inference::{
-    Catalog, FlashAttention, Generate as _, GenerateEvent, GenerateRequest, GeneratorSettings, KvCache, LlamaGenerator,
-    ModelFolders, PromptPart, Sampling, Special, Writing, compute_threads,
+    Catalog, FlashAttention, Generate as _, GenerateEvent, GenerateRequest, GeneratorSettings, KvCache, ModelFolders,
+    PromptPart, Sampling, Special, Writing, compute_threads,
 };
+use ragonite::llama::LlamaGenerator;
 
 const MODEL: &str = "qwen2.5-coder-1.5b-instruct";
 const ROUNDS: usize = 3;

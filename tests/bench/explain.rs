@@ -27,20 +27,22 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use ragonite::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
-use ragonite::attribution::{
-    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, Origin, Reading,
-    SourceVector, explain, preview, probability,
-};
 use ragonite::base::{CancelToken, Language};
+use ragonite::encoder::load_embedder;
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, LlamaGenerator,
-    ModelFolders, Reread, ScoreRequest, device_summary, drops, load_embedder,
+    Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, ModelFolders, Reread,
+    ScoreRequest, drops,
 };
-use ragonite::prompt::{Neighbours, PromptSettings, SourceOrder};
-use ragonite::retrieval::{self, Hit, RetrievalSettings, retrieve};
+use ragonite::llama::{LlamaGenerator, device_summary};
+use ragonite::rag::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
+use ragonite::rag::attribution::{
+    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, Origin, Reading,
+    SourceVector, explain, preview, probability,
+};
+use ragonite::rag::prompt::{Neighbours, PromptSettings, SourceOrder};
+use ragonite::rag::retrieval::{self, Hit, RetrievalSettings, retrieve};
 use serde::{Deserialize, Serialize};
 
 use agreement::{all_equal, median, same_first, spearman};

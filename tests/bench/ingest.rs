@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ragonite::base::CancelToken;
-use ragonite::evidence::EvidenceSettings;
+use ragonite::document::evidence::EvidenceSettings;
 use ragonite::index::{Index, IndexSettings, IngestReport, IngestRequest, Missing, NewDomain};
 use ragonite::inference::{Embed, HashEmbedder};
 

@@ -20,13 +20,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ragonite::base::{CancelToken, EvidenceId, Language};
+use ragonite::document::evidence::EvidenceSettings;
+use ragonite::encoder::load_embedder;
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
-use ragonite::evidence::EvidenceSettings;
 use ragonite::index::{Index, IndexSettings, IngestRequest, Missing, NewDomain, StoredEvidence};
 use ragonite::inference::{
-    Catalog, DeviceChoice, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole, load_embedder,
+    Catalog, DeviceChoice, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole,
 };
-use ragonite::retrieval::{Conversation, Earlier, Engines, RetrievalSettings, retrieve_follow_up};
+use ragonite::rag::retrieval::{Conversation, Earlier, Engines, RetrievalSettings, retrieve_follow_up};
 
 const MODEL: &str = "all-MiniLM-L6-v2";
 /// Evidences that are made where no number is given.

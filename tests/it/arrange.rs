@@ -2,9 +2,9 @@
 
 use crossterm::event::{Event as Input, KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ragonite::app::{ConversationChange, Event};
-use ragonite::attribution::Method;
 use ragonite::base::ConversationId;
 use ragonite::history::ConversationRecord;
+use ragonite::rag::attribution::Method;
 use ragonite::tui::{Intent, Pane};
 use ratatui::buffer::Buffer;
 

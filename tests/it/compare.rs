@@ -1,10 +1,10 @@
 //! Two turns beside each other: frames, and what keys do there.
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
-use ragonite::answer::{Answer, RewriteHow};
 use ragonite::app::{Event, Other, Problem, Refusal, TurnKey};
 use ragonite::config::{Changes, Setting};
-use ragonite::retrieval::{Hit, Picked, Retrieved};
+use ragonite::rag::answer::{Answer, RewriteHow};
+use ragonite::rag::retrieval::{Hit, Picked, Retrieved};
 use ragonite::tui::{Intent, Pane};
 
 use crate::screen::{Stage, Verdict, answer, assert_frames, hits, retrieved, rewrite};

@@ -3,8 +3,8 @@
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::app::{Event, Problem, TurnKey};
 use ragonite::base::{DocumentId, EvidenceId};
-use ragonite::evidence::ContextParts;
-use ragonite::retrieval::{Placed, Tried};
+use ragonite::document::evidence::ContextParts;
+use ragonite::rag::retrieval::{Placed, Tried};
 use ragonite::tui::{Intent, Pane, on_input};
 
 use crate::screen::{NOW, Stage, assert_frames};

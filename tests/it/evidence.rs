@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use ragonite::answer::RewriteHow;
 use ragonite::app::{Event, TurnKey};
 use ragonite::base::{EvidenceId, Language};
-use ragonite::evidence::TableGrid;
-use ragonite::prompt::{Cut, CutHow};
-use ragonite::retrieval::Hit;
+use ragonite::document::evidence::TableGrid;
+use ragonite::rag::answer::RewriteHow;
+use ragonite::rag::prompt::{Cut, CutHow};
+use ragonite::rag::retrieval::Hit;
 use ragonite::tui::Pane;
 
 use crate::screen::{ANSWER, Stage, answer, hits, retrieved, rewrite};
@@ -25,7 +25,7 @@ fn far_down(change: impl Fn(&mut Vec<Hit>), cut: Vec<Cut>) -> Stage {
     change(&mut found);
     let turn = TurnKey(1);
     let mut stage = Stage::asked(QUESTION);
-    let retrieved = ragonite::retrieval::Retrieved { hits: found, ..retrieved(QUESTION) };
+    let retrieved = ragonite::rag::retrieval::Retrieved { hits: found, ..retrieved(QUESTION) };
     stage.play([
         Event::QuestionCompleted { turn, rewrite: Box::new(rewrite(QUESTION, RewriteHow::First)) },
         Event::HitsRetrieved { turn, retrieved: Box::new(retrieved) },

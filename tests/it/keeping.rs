@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ragonite::base::CancelToken;
-use ragonite::evidence::{Evidence, EvidenceSettings};
+use ragonite::document::evidence::{Evidence, EvidenceSettings};
 use ragonite::index::{
     Index, IndexSettings, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, Remedy, check_domain,
     show_domain,

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
-use ragonite::answer::Suggestions;
 use ragonite::app::{ConversationChange, Copied, Event, TurnKey};
-use ragonite::attribution::Method;
 use ragonite::config::{Background, Changes, Colours, Letters, TerminalTraits, ThemeName};
 use ragonite::history::{Place as Listed, Rating};
+use ragonite::rag::answer::Suggestions;
+use ragonite::rag::attribution::Method;
 use ragonite::tui::{Action, Chord, Intent, Keymap, Pane, Place, Theme};
 
 use crate::screen::{Stage, answer, domain_name, explained_by_logprob};

@@ -17,11 +17,11 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
-use ragonite::answer::{RewriteHow, Suggestions};
 use ragonite::app::{App, AppSettings, ConversationChange, DomainSummary, Effect, Event, Notice, Problem, TurnKey};
-use ragonite::attribution::ExplainAhead;
 use ragonite::base::{ConversationId, DomainName, TurnId};
 use ragonite::history::{ConversationRecord, Found, FoundTurn, Place, TurnRecord};
+use ragonite::rag::answer::{RewriteHow, Suggestions};
+use ragonite::rag::attribution::ExplainAhead;
 use ragonite::tui::{Intent, Keymap, ScreenState, Theme, draw, on_input};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

@@ -5,20 +5,20 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
-use ragonite::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use ragonite::app::{
     App, AppSettings, DocumentPart, DomainHealth, DomainSummary, Effect, EngineStatus, Event, Piece, Problem, TurnKey,
 };
-use ragonite::attribution::{
-    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
-};
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use ragonite::config::{Changes, GpuRoom, ProfileReason, Setting};
-use ragonite::evidence::{Context, Kind, TableGrid};
+use ragonite::document::evidence::{Context, Kind, TableGrid};
 use ragonite::history::{ConversationRecord, Found, FoundTurn};
 use ragonite::inference::{Completion, Finish, Sampling, Special};
-use ragonite::prompt::{Cut, CutHow, Part, Prompt, Segment};
-use ragonite::retrieval::{Hit, Mode, Passed, RankedEvidence, RetrievalTimings, Retrieved, Why};
+use ragonite::rag::answer::{Answer, Rewrite, RewriteHow, Suggestions};
+use ragonite::rag::attribution::{
+    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
+};
+use ragonite::rag::prompt::{Cut, CutHow, Part, Prompt, Segment};
+use ragonite::rag::retrieval::{Hit, Mode, Passed, RankedEvidence, RetrievalTimings, Retrieved, Why};
 use ragonite::tui::{Intent, Keymap, Pane, ScreenState, Theme, Words, draw, on_input};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

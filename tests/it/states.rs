@@ -3,11 +3,11 @@
 //! Not here: what is checked of them (`look`, `panes`).
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use ragonite::answer::{Answer, RewriteHow};
 use ragonite::app::{DomainSummary, Event, Fetching, MissingModels, Problem, TurnKey};
-use ragonite::attribution::{Cluster, How, Method};
 use ragonite::history::ConversationRecord;
 use ragonite::index::{IngestProgress, IngestStage};
+use ragonite::rag::answer::{Answer, RewriteHow};
+use ragonite::rag::attribution::{Cluster, How, Method};
 use ragonite::tui::{Pane, Theme};
 
 use crate::compare::{compared, menu, not_answered, searched_again};
@@ -144,7 +144,7 @@ fn failed() -> Stage {
 
 fn nothing_found() -> Stage {
     let mut stage = Stage::asked(QUESTION);
-    let found = ragonite::retrieval::Retrieved { hits: Vec::new(), ..retrieved(QUESTION) };
+    let found = ragonite::rag::retrieval::Retrieved { hits: Vec::new(), ..retrieved(QUESTION) };
     stage.play([
         Event::QuestionCompleted { turn: FIRST, rewrite: Box::new(rewrite(QUESTION, RewriteHow::First)) },
         Event::HitsRetrieved { turn: FIRST, retrieved: Box::new(found) },

@@ -1,57 +1,24 @@
-//! The rules of the house that no compiler checks: which room may use which, which crate belongs where, how a
-//! file begins, how long it may be, and that the program people run has no network code.
+//! The rules that neither the compiler nor Cargo checks: how a file begins and how long it may be, which crate may use
+//! threads and the environment, and that the program people run has no network code.
 //!
 //! Each rule is a function of a text; the tests at the end show that it finds what it is there for.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// The rooms from the lowest to the highest: a room uses only rooms above it in this list.
-const ROOMS: &[&str] = &[
-    "base",
-    "document",
-    "evidence",
-    "inference",
-    "download",
-    "index",
-    "bundle",
-    "retrieval",
-    "prompt",
-    "answer",
-    "attribution",
-    "history",
-    "eval",
-    "config",
-    "cli",
-    "launch",
-    "app",
-    "runtime",
-    "tui",
-    "run",
+/// Modules of std, and the only crates that may name them. Which crate may use which other one, `Cargo.toml` says.
+const FENCES: &[(&str, &[&str])] = &[
+    ("std::env", &["config", "testing"]),
+    // `index` has one scoped thread, which reads ahead while the embedder works.
+    ("std::thread", &["workers", "llama", "encoder", "index"]),
+    ("std::net", &[]),
 ];
 
-/// Crates, or modules of std, and the only rooms that may name them.
-const FENCES: &[(&[&str], &[&str])] = &[
-    (&["candle_core", "candle_nn", "candle_transformers", "tokenizers", "safetensors", "gemm"], &["inference"]),
-    (&["llama_cpp_2", "llama_cpp_sys_2"], &["inference"]),
-    (&["usearch", "tantivy"], &["index"]),
-    (&["rusqlite"], &["index", "history"]),
-    (&["pulldown_cmark"], &["document", "tui"]),
-    (&["scraper", "calamine", "csv", "quick_xml", "roxmltree", "mail_parser"], &["document"]),
-    (&["hayro_syntax", "hayro_font", "hayro_cmap", "encoding_rs", "chardetng"], &["document"]),
-    (&["minijinja", "minijinja_contrib"], &["prompt"]),
-    (&["ratatui", "crossterm", "tui_textarea"], &["tui", "run"]),
-    (&["tokio"], &["runtime", "download", "run"]),
-    (&["hf_hub", "ureq", "rustls", "rustls_native_certs"], &["download"]),
-    (&["tar"], &["bundle"]),
-    (&["std::env"], &["config"]),
-    // `index` has one scoped thread, which reads ahead while the embedder works.
-    (&["std::thread"], &["runtime", "inference", "index"]),
-    (&["std::net"], &[]),
-];
+/// Crates whose tests link neither llama.cpp nor candle.
+const WITHOUT_ENGINES: &[&str] = &["index", "rag", "history", "config", "eval", "app", "tui"];
 
 /// Questions about the running thread, which start none.
 const HARMLESS_OF_THREADS: &[&str] = &["current", "panicking", "available_parallelism"];
@@ -100,77 +67,29 @@ struct Token {
 }
 
 impl Source<'_> {
-    /// The modules from the crate's root to this file: `["index", "dense"]`.
-    fn modules(&self) -> Vec<&str> {
-        let stem = self.path.strip_suffix(".rs").unwrap_or(self.path);
-        stem.split('/').filter(|name| !matches!(*name, "mod" | "lib" | "main")).collect()
+    /// The folder of the crate under `src/`; none for `main.rs` and `lib.rs` of the program.
+    fn crate_name(&self) -> Option<&str> {
+        self.path.split_once('/').map(|(name, _)| name)
     }
 
-    fn room(&self) -> Option<&str> {
-        self.modules().first().copied()
-    }
-
-    /// Every broken rule of imports: `path:line: what`.
+    /// Every use of a module of std in a crate that may not name it: `path:line: what`.
     fn broken_fences(&self) -> Vec<String> {
-        let tokens = tokens(&without_tests(&code_only(self.text)));
-        let Some(room) = self.room() else { return self.outside_rooms(&tokens) };
-        let Some(height) = ROOMS.iter().position(|name| *name == room) else {
-            return vec![format!("{}:1: `{room}` is no room; add it to the list in tests/it/tidy.rs", self.path)];
-        };
-        let mut broken = Vec::new();
-        for (used, line) in self.used_rooms(&tokens) {
-            match ROOMS.iter().position(|name| *name == used) {
-                Some(other) if other > height => {
-                    broken.push(format!("{}:{line}: `{room}` may not use `{used}`, which is a later room", self.path));
-                }
-                _ => {}
-            }
+        // The programs themselves read their arguments.
+        if self.path.ends_with("main.rs") {
+            return Vec::new();
         }
-        broken.extend(self.broken_crate_fences(&tokens, Some(room)));
-        broken
-    }
-
-    /// `main.rs` and `lib.rs` may use every room, but no fenced crate, and of std only the environment.
-    fn outside_rooms(&self, tokens: &[Token]) -> Vec<String> {
-        let broken = self.broken_crate_fences(tokens, None);
-        broken.into_iter().filter(|line| !(self.path == "main.rs" && line.contains("`std::env`"))).collect()
-    }
-
-    fn broken_crate_fences(&self, tokens: &[Token], room: Option<&str>) -> Vec<String> {
+        let tokens = tokens(&without_tests(&code_only(self.text)));
         let mut broken = Vec::new();
-        for (used, line) in outside_paths(tokens) {
-            let fence = FENCES.iter().find(|(crates, _)| crates.contains(&used.as_str()));
+        for (used, line) in std_modules(&tokens) {
+            let fence = FENCES.iter().find(|(module, _)| *module == used);
             if let Some((_, allowed)) = fence
-                && !room.is_some_and(|room| allowed.contains(&room))
+                && !self.crate_name().is_some_and(|name| allowed.contains(&name))
             {
                 let places = if allowed.is_empty() { "nowhere".to_owned() } else { allowed.join(", ") };
                 broken.push(format!("{}:{line}: `{used}` is allowed only in: {places}", self.path));
             }
         }
         broken
-    }
-
-    /// The first names behind `crate::`, and behind as many `super::` as lead to the crate's root.
-    fn used_rooms(&self, tokens: &[Token]) -> Vec<(String, usize)> {
-        let depth = self.modules().len();
-        let mut used = Vec::new();
-        for at in 0..tokens.len() {
-            if is(tokens, at, "crate") && is(tokens, at + 1, "::") {
-                used.extend(first_names(tokens, at + 2));
-            }
-            if is(tokens, at, "super") && !(at > 0 && is(tokens, at - 1, "::")) {
-                let mut next = at;
-                let mut climbed = 0;
-                while is(tokens, next, "super") && is(tokens, next + 1, "::") {
-                    climbed += 1;
-                    next += 2;
-                }
-                if climbed == depth {
-                    used.extend(first_names(tokens, next));
-                }
-            }
-        }
-        used
     }
 
     /// Every broken rule about the text itself.
@@ -237,25 +156,16 @@ fn first_names(tokens: &[Token], at: usize) -> Vec<(String, usize)> {
     names
 }
 
-/// Crates that are named, as `tokio`; modules of std as `std::env`.
-fn outside_paths(tokens: &[Token]) -> Vec<(String, usize)> {
+/// The modules of std that are named, as `std::env`.
+fn std_modules(tokens: &[Token]) -> Vec<(String, usize)> {
     let mut paths = Vec::new();
-    for (at, token) in tokens.iter().enumerate() {
-        let inner = at > 0 && is(tokens, at - 1, "::") && at > 1 && is_word(&tokens[at - 2]);
-        let after_use = at > 0 && (is(tokens, at - 1, "use") || is(tokens, at - 1, "crate"));
-        let is_path = is(tokens, at + 1, "::") || (after_use && !is(tokens, at - 1, "::"));
-        if inner || !is_word(token) || !is_path {
-            continue;
-        }
+    for at in 0..tokens.len() {
+        let inner = at > 0 && is(tokens, at - 1, "::");
+        let is_std = is(tokens, at, "std") && is(tokens, at + 1, "::") && !inner;
         let asks_about_threads =
             is(tokens, at + 2, "thread") && HARMLESS_OF_THREADS.iter().any(|name| is(tokens, at + 4, name));
-        if token.text == "std" && asks_about_threads {
-            continue;
-        }
-        if token.text == "std" {
+        if is_std && !asks_about_threads {
             paths.extend(first_names(tokens, at + 2).into_iter().map(|(name, line)| (format!("std::{name}"), line)));
-        } else {
-            paths.push((token.text.clone(), token.line));
         }
     }
     paths
@@ -341,7 +251,7 @@ fn declared_for_tests(path: &str, text: &str) -> Vec<String> {
     let code = code_only(text);
     let declaration = regex::Regex::new(r"#\[cfg\(test\)\]\s*(?:pub(?:\([a-z ]+\))?\s+)?mod\s+(\w+)\s*;").unwrap();
     let folder = match path.rsplit_once('/') {
-        Some((folder, "mod.rs")) => format!("{folder}/"),
+        Some((folder, "mod.rs" | "lib.rs")) => format!("{folder}/"),
         Some(_) => format!("{}/", path.trim_end_matches(".rs")),
         None => String::new(),
     };
@@ -371,7 +281,7 @@ fn assert_none(broken: &[String]) {
 }
 
 #[test]
-fn every_room_uses_only_rooms_above_it_and_crates_stay_behind_their_fences() {
+fn threads_the_environment_and_sockets_are_used_only_where_they_belong() {
     let files = rust_files(&root().join("src"));
     let declared = files.iter().flat_map(|(path, text)| declared_for_tests(path, text)).collect();
     let program = files.iter().filter(|(path, _)| !is_test_file(path, &declared));
@@ -390,22 +300,6 @@ fn every_file_says_what_it_is_for_and_leaves_nothing_over() {
         }
     }
     assert_none(&broken);
-}
-
-#[test]
-fn the_rooms_of_the_crate_are_the_folders_of_src() {
-    let lib = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    let declared: BTreeSet<&str> =
-        lib.lines().filter_map(|line| line.trim().strip_prefix("pub mod ")?.strip_suffix(';')).collect();
-    let entries = std::fs::read_dir(root().join("src")).unwrap().map(|entry| entry.unwrap().path());
-    let present: BTreeSet<String> = entries
-        .map(|path: PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned())
-        .filter(|name| name != "lib" && name != "main")
-        .collect();
-    assert_eq!(declared, present.iter().map(String::as_str).collect());
-    for room in &declared {
-        assert!(ROOMS.contains(room), "`{room}` has no place in the order of the rooms");
-    }
 }
 
 /// The platform the tests run on, as cargo names it.
@@ -427,10 +321,15 @@ fn metadata() -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Names of the packages that end up in the program, found from the root over normal dependencies.
+/// Names of the packages that end up in the program.
 fn in_the_program(metadata: &Value) -> BTreeSet<String> {
+    linked_by(metadata, metadata["resolve"]["root"].as_str().unwrap())
+}
+
+/// Names of the packages that are found from one package over normal dependencies.
+fn linked_by(metadata: &Value, package: &str) -> BTreeSet<String> {
     let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
-    let mut open = vec![metadata["resolve"]["root"].as_str().unwrap().to_owned()];
+    let mut open = vec![package.to_owned()];
     let mut seen = BTreeSet::new();
     while let Some(id) = open.pop() {
         if !seen.insert(id.clone()) {
@@ -461,6 +360,24 @@ fn the_program_people_run_has_no_network_crate() {
     let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
     let tokio = nodes.iter().find(|node| node["id"].as_str().unwrap().contains("#tokio@")).unwrap();
     assert!(!tokio["features"].as_array().unwrap().iter().any(|feature| feature == "net"), "tokio has sockets");
+}
+
+#[test]
+fn the_tests_of_most_crates_link_no_engine() {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap();
+    for name in WITHOUT_ENGINES {
+        let package = packages.iter().find(|package| package["name"] == format!("ragonite-{name}")).unwrap();
+        let own = package["id"].as_str().unwrap();
+        let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
+        let node = nodes.iter().find(|node| node["id"] == own).unwrap();
+        // Those of tests too.
+        let direct = node["deps"].as_array().unwrap().iter().map(|dependency| dependency["pkg"].as_str().unwrap());
+        let linked: BTreeSet<String> = direct.flat_map(|package| linked_by(&metadata, package)).collect();
+        for engine in ["llama-cpp-2", "candle-core"] {
+            assert!(!linked.contains(engine), "the tests of ragonite-{name} link {engine}");
+        }
+    }
 }
 
 #[test]
@@ -518,89 +435,38 @@ mod of_the_checks_themselves {
     }
 
     #[test]
-    fn an_import_of_a_later_room_is_reported_in_every_form() {
-        for text in [
-            "use crate::index::Index;",
-            "use crate::{base::Millis, index::{Index, Dense}};",
-            "use crate::{\n    base::{Millis, Language},\n    index,\n};",
-            "pub(crate) use crate::index;",
-            "fn f(x: &crate::index::Index) {}",
-            "use super::super::index::Index;",
-        ] {
-            let broken = fences("evidence/split.rs", text);
-            assert_eq!(broken.len(), 1, "{text}: {broken:?}");
-            assert!(broken[0].contains("`evidence` may not use `index`"), "{broken:?}");
-        }
-    }
-
-    #[test]
-    fn the_line_of_the_import_is_named() {
-        assert!(fences("base/ids.rs", "//! x\n\nuse crate::run::Run;")[0].starts_with("base/ids.rs:3:"));
-    }
-
-    #[test]
-    fn an_import_of_an_earlier_room_is_fine() {
-        let text = "use crate::{base::Millis, document};\nuse super::context::Context;\nuse super::super::base;";
-        assert_eq!(fences("evidence/split.rs", text), Vec::<String>::new());
-        assert_eq!(fences("evidence/mod.rs", "use super::base::Millis; use crate::evidence::x;"), Vec::<String>::new());
-    }
-
-    #[test]
-    fn what_stands_in_comments_strings_and_tests_is_no_import() {
-        let text = r##"
-            // use crate::run::Run;
-            /// Read by [`crate::run`].
-            const A: &str = "crate::run::Run { ";
-            const B: &str = r#"use tokio::spawn; "{" "#;
-            const C: char = '{';
-            fn f<'a>(x: &'a str) -> &'a str { x }
-            #[cfg(test)]
-            use crate::tui::Screen;
-            #[cfg(test)]
-            mod tests { use crate::run::Run; fn g() { std::thread::spawn(|| "}"); } }
-        "##;
-        assert_eq!(fences("base/ids.rs", text), Vec::<String>::new());
-    }
-
-    #[test]
-    fn code_behind_a_tests_module_is_still_checked() {
-        let text = "#[cfg(test)]\nmod tests { fn f() { \"}\"; } }\nuse crate::run::Run;";
-        assert_eq!(fences("base/ids.rs", text).len(), 1);
-    }
-
-    #[test]
-    fn a_crate_outside_its_fence_is_reported() {
+    fn a_module_of_std_outside_its_fence_is_reported_in_every_form() {
         for (text, named) in [
-            ("use tokio::sync::mpsc;", "tokio"),
-            ("use tokio;", "tokio"),
-            ("use rusqlite as sql;", "rusqlite"),
-            ("use {serde::Serialize, candle_core::Tensor};", "candle_core"),
-            ("fn f() { ::ureq::get(\"x\"); }", "ureq"),
-            ("fn f() -> minijinja::Value { x }", "minijinja"),
             ("let home = std::env::var(\"HOME\");", "std::env"),
             ("use std::{fs, thread::{self, JoinHandle}};", "std::thread"),
             ("use std::net::TcpStream;", "std::net"),
+            ("#[cfg(test)]\nmod tests { fn f() { \"}\"; } }\nuse std::env;", "std::env"),
         ] {
-            let broken = fences("evidence/split.rs", text);
+            let broken = fences("document/evidence/split.rs", text);
             assert_eq!(broken.len(), 1, "{text}: {broken:?}");
             assert!(broken[0].contains(&format!("`{named}`")), "{broken:?}");
         }
+        assert!(fences("base/ids.rs", "//! x\n\nuse std::env;")[0].starts_with("base/ids.rs:3:"));
     }
 
     #[test]
-    fn a_crate_behind_its_fence_is_fine() {
-        assert_eq!(fences("inference/embedder.rs", "use candle_core::Tensor; use std::thread;"), Vec::<String>::new());
-        assert_eq!(fences("tui/draw.rs", "use ratatui::Frame;"), Vec::<String>::new());
-        assert_eq!(fences("tui/draw.rs", "let name = std::thread::current();"), Vec::<String>::new());
-        assert_eq!(fences("config/mod.rs", "use std::env;"), Vec::<String>::new());
-        assert_eq!(fences("main.rs", "fn main() { std::env::args(); ragonite::run::run(); }"), Vec::<String>::new());
-        assert_eq!(fences("base/ids.rs", "let v = env!(\"X\"); self.tokio.x(); a.std::b();").len(), 0);
-    }
-
-    #[test]
-    fn an_unknown_room_and_a_crate_in_main_are_reported() {
-        assert_eq!(fences("utils/x.rs", "").len(), 1);
-        assert_eq!(fences("main.rs", "use tokio::main;").len(), 1);
+    fn a_module_of_std_behind_its_fence_is_fine_and_so_is_what_stands_in_comments_strings_and_tests() {
+        let text = r##"
+            // use std::env;
+            /// Read by [`std::env`].
+            const A: &str = "std::env::var { ";
+            const B: &str = r#"use std::net; "{" "#;
+            const C: char = '{';
+            fn f<'a>(x: &'a str) -> &'a str { a.std::net(); x }
+            #[cfg(test)]
+            use std::env;
+            #[cfg(test)]
+            mod tests { fn g() { std::thread::spawn(|| "}"); } }
+        "##;
+        assert_none(&fences("base/ids.rs", text));
+        assert_none(&fences("config/lib.rs", "use std::env;"));
+        assert_none(&fences("tui/draw.rs", "let name = std::thread::current();"));
+        assert_none(&fences("main.rs", "fn main() { std::env::args(); }"));
     }
 
     #[test]
@@ -629,7 +495,7 @@ mod of_the_checks_themselves {
 
     #[test]
     fn a_module_declared_for_tests_is_a_test_file() {
-        let declared = declared_for_tests("index/mod.rs", "#[cfg(test)]\npub(crate) mod fake;\nmod dense;");
+        let declared = declared_for_tests("index/lib.rs", "#[cfg(test)]\npub(crate) mod fake;\nmod dense;");
         assert_eq!(declared, ["index/fake.rs", "index/fake/mod.rs"]);
         let declared = declared.into_iter().collect();
         assert!(is_test_file("index/fake.rs", &declared) && is_test_file("index/tests.rs", &declared));

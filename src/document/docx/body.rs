@@ -18,7 +18,7 @@ use super::lists::Lists;
 use super::styles::{Numbered, Numbering, Role, bold, role_of_outline, switch};
 use super::table::{Captions, Cell, Row, lay_out};
 use super::text::{is_silent, plain, symbol, target_of_field};
-use crate::base::{CancelToken, Canceled, clean_line};
+use ragonite_base::{CancelToken, Canceled, clean_line};
 
 /// Bytes of what is written more often than the file has it: the numbers of paragraphs, and notes referred to again.
 const MOST_REPEATED: usize = 16 << 20;

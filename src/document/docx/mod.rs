@@ -21,7 +21,7 @@ use roxmltree::Node;
 
 use super::Document;
 use super::package::{OfficeError, Package, Relation, attribute, child, parse};
-use crate::base::{CancelToken, clean_line};
+use ragonite_base::{CancelToken, clean_line};
 use styles::{Numbering, Styles};
 
 /// Remarks that stand outside the running text, by their ids.

@@ -13,7 +13,7 @@ use super::super::builder::CellMarks;
 use super::super::package::{attribute, child};
 use super::styles::{Role, Styles, shade, switch};
 use super::text::plain;
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// The widest a table gets in Word is 63 columns.
 const WIDEST: usize = 256;

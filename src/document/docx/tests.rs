@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use zip::write::SimpleFileOptions;
 
 use super::super::{Block, Document, List, Table, load, parse};
-use crate::base::CancelToken;
-use crate::document::OfficeError;
+use crate::OfficeError;
+use ragonite_base::CancelToken;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Document, OfficeError> {
     super::read(bytes, &CancelToken::never())
@@ -54,7 +54,7 @@ fn draw_table(table: &Table, out: &mut String) {
 }
 
 pub(in super::super) fn fixture(name: &str) -> Document {
-    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents").join(name)).unwrap()
+    load(&ragonite_testing::root().join("tests/fixtures/documents").join(name)).unwrap()
 }
 
 /// A package with these parts.

@@ -6,7 +6,7 @@
 use roxmltree::Node;
 
 use super::super::package::attribute;
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// Elements whose content is no text of the page.
 pub(super) fn is_silent(name: &str) -> bool {

@@ -11,7 +11,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::super::DocumentError;
 use super::super::load::{LARGEST_FILE, Place};
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// Properties that mean something here; all others are passed over.
 const WANTED: &[&str] = &[

@@ -8,7 +8,7 @@ use super::super::markup::Dialect;
 use super::super::text::paragraphs;
 use super::super::{Block, Document, DocumentError, html};
 use super::entities::{Entities, Entity, is_id};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// What comments may take of memory, in bytes. Later ones are counted, not read.
 pub(super) const MOST_COMMENTED: usize = 64 << 20;

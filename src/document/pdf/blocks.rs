@@ -9,8 +9,8 @@ use super::list::{Item, lists};
 use super::paragraph::{Marker, append, marker};
 use super::sheet::{Piece, Placed, Sheet};
 use super::table::Draft;
-use crate::base::{CancelToken, Canceled, clean_line, clean_text, composed};
-use crate::document::Block;
+use crate::Block;
+use ragonite_base::{CancelToken, Canceled, clean_line, clean_text, composed};
 
 /// A longer text above or below a table is no caption, in letters.
 const LONGEST_CAPTION: usize = 240;

@@ -15,7 +15,7 @@ use hayro_syntax::page::{Page, Resources, Rotation};
 
 use super::font::{Face, Fonts, Look};
 use super::string::decode;
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Forms inside forms; deeper ones are left out.
 const DEEPEST_FORM: usize = 12;

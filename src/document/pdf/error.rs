@@ -1,6 +1,6 @@
 //! Why a PDF gives no document.
 
-use crate::base::Canceled;
+use ragonite_base::Canceled;
 
 /// What is wrong with a PDF, and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

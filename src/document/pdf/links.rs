@@ -11,8 +11,8 @@ use super::content::{Glyph, page_matrix};
 use super::line::{lines, words};
 use super::paragraph::join_lines;
 use super::string::decode;
-use crate::base::{CancelToken, clean_line};
-use crate::document::{Block, Link, List};
+use crate::{Block, Link, List};
+use ragonite_base::{CancelToken, clean_line};
 
 /// Links of one page; more are a trap.
 const MOST: usize = 2_000;

@@ -5,8 +5,8 @@
 
 use super::paragraph::{Marker, append};
 use super::sheet::Placed;
-use crate::document::builder::{Builder, Opened, Part};
-use crate::document::{Block, Ordering};
+use crate::builder::{Builder, Opened, Part};
+use crate::{Block, Ordering};
 
 /// Items whose markers differ by less, in points, stand below each other.
 const NEAR: f64 = 4.0;

@@ -49,7 +49,7 @@ use self::heading::Headings;
 use self::links::PageLink;
 use self::sheet::Sheet;
 use super::Document;
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// More pages are no document.
 const MOST_PAGES: usize = 20_000;

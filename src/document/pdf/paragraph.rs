@@ -3,7 +3,7 @@
 //! Invariant: joining drops a hyphen only where it divides a word.
 
 use super::line::Line;
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// Signs that begin a list item and nothing else.
 const BULLETS: &[char] =

@@ -7,8 +7,8 @@ use hayro_font::kurbo::Rect;
 
 use super::line::{Line, Word, lines};
 use super::paragraph::{join_lines, marker};
-use crate::document::Block;
-use crate::document::builder::{Builder, CellMarks, Part, Section};
+use crate::Block;
+use crate::builder::{Builder, CellMarks, Part, Section};
 
 /// Fewer rows are no table unless lines are drawn.
 const FEWEST_ROWS: usize = 3;

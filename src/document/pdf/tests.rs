@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 use super::super::{Block, Document, DocumentError, List, Ordering, parse};
 use super::PdfError;
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 fn read(bytes: &[u8]) -> Result<Document, PdfError> {
     super::read(bytes, &CancelToken::never())
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents/pdf")
+    ragonite_testing::root().join("tests/fixtures/documents/pdf")
 }
 
 fn bytes(name: &str) -> Vec<u8> {
@@ -227,7 +227,7 @@ fn a_stream_that_unpacks_to_far_too_much_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(crate::base::cases(60))]
+    #![proptest_config(ragonite_testing::cases(60))]
 
     #[test]
     fn damage_never_makes_the_reader_panic(

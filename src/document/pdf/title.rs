@@ -8,7 +8,7 @@ use super::heading::Headings;
 use super::paragraph::append;
 use super::sheet::{Piece, Placed, Sheet};
 use super::string::decode;
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// Longer titles are text.
 const LONGEST: usize = 200;

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use flate2::read::ZlibDecoder;
 
 use super::error::PdfError;
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// The largest stream, unpacked.
 const LARGEST: usize = 256 << 20;

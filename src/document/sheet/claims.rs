@@ -10,7 +10,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::super::package::{OfficeError, Package, Relation};
-use crate::base::{CancelToken, Canceled};
+use ragonite_base::{CancelToken, Canceled};
 
 /// Shared strings of one file: as many as cells.
 const MOST_STRINGS: usize = 4_000_000;

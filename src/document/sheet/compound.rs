@@ -177,7 +177,7 @@ fn has_circle(next: &[u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::sheet::tests::read_workbook;
+    use crate::sheet::tests::read_workbook;
 
     const FLEET: &[u8] = include_bytes!("../../../tests/fixtures/documents/sheets/fleet.xls");
 

@@ -11,7 +11,7 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::super::package::OfficeError;
 use super::super::{Block, Document, List, ListItem, Table};
-use crate::base::{CancelToken, clean_line};
+use ragonite_base::{CancelToken, clean_line};
 
 /// Which of two delimiters that split equally well is taken: the one that prose and numbers have less often.
 const DELIMITERS: &[u8] = b"\t;|,";

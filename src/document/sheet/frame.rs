@@ -11,7 +11,7 @@ use roxmltree::Node;
 use super::super::package::{OfficeError, Package, Relation, attribute, child, parse};
 use super::claims::MOST_SHEETS;
 use super::layout::Merged;
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// Merged cells of one sheet.
 pub(super) const MOST_MERGED: usize = 50_000;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::super::builder::{Builder, CellMarks, Part, Section};
 use super::super::header::is_value;
 use super::super::{Block, Table};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// Rows from which a table's header is told.
 const SAMPLE: usize = 1_000;

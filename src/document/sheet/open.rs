@@ -14,7 +14,7 @@ use super::super::package::{OfficeError, Package};
 use super::frame::{Frame, MOST_MERGED, WIDEST_MERGED};
 use super::number::general;
 use super::workbook::{Look, Sheet, Sheets, iso};
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 const CONTENT: &str = "content.xml";
 const MANIFEST: &str = "META-INF/manifest.xml";

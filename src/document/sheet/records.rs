@@ -403,7 +403,7 @@ impl Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::sheet::tests::read_workbook;
+    use crate::sheet::tests::read_workbook;
 
     const FLEET: &[u8] = include_bytes!("../../../tests/fixtures/documents/sheets/fleet.xls");
 

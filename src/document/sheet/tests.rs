@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::docx::tests::{draw, fixture, package};
 use super::super::{Block, Document, OfficeError, Table};
 use super::workbook::{Room, read_within};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 pub(super) fn read_workbook(bytes: &[u8]) -> Result<Document, OfficeError> {
     super::read_workbook(bytes, &CancelToken::never())

@@ -21,7 +21,7 @@ use super::number::{date, general, number};
 use super::open;
 use super::records;
 use super::{claims, compound};
-use crate::base::{CancelToken, Watched, clean_line};
+use ragonite_base::{CancelToken, Watched, clean_line};
 
 /// Cells of one file: 50,000 rows of 80 columns.
 const MOST_CELLS: usize = 4_000_000;

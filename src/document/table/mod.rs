@@ -13,7 +13,7 @@ use super::cell::{RawCell, join};
 use super::grid::{GridRow, Place, RawRow, Room, drop_empty_columns, drop_empty_rows, drop_repeated_columns, fill};
 use super::header::{Names, alternates_keys_and_values, header_rows, is_value, name_columns, next_header};
 use super::{Block, Table};
-use crate::base::CancelToken;
+use ragonite_base::CancelToken;
 
 /// A row with a single filled cell at the end of a table is a remark, not a record, from this many characters on.
 const SHORTEST_REMARK: usize = 40;

@@ -49,7 +49,7 @@ fn draw(table: &Table) -> String {
 }
 
 fn assert_fixture(name: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/documents/tables");
+    let folder = ragonite_testing::root().join("tests/fixtures/documents/tables");
     let document = load(&folder.join(format!("{name}.html"))).unwrap();
     insta::assert_snapshot!(name, report(&document));
 }
@@ -226,7 +226,7 @@ fn visible(markup: &str) -> HashSet<String> {
 }
 
 proptest! {
-    #![proptest_config(crate::base::cases(500))]
+    #![proptest_config(ragonite_testing::cases(500))]
 
     #[test]
     fn no_word_of_a_table_is_lost_and_rows_are_as_wide_as_the_header(
@@ -344,7 +344,7 @@ fn disagreement(source: &str, label: &Label<'_>) -> Option<String> {
 /// The benchmark's pages, where they are at hand.
 #[expect(clippy::disallowed_methods, reason = "the test says where the pages are")]
 fn corpus() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/confquestions");
+    let beside = ragonite_testing::root().join("../shared/confquestions");
     let folder = std::env::var_os("RAGONITE_CONFQUESTIONS").map_or(beside, PathBuf::from).join("documents");
     if folder.is_dir() {
         return Some(folder);
@@ -356,7 +356,7 @@ fn corpus() -> Option<PathBuf> {
 #[test]
 fn headers_of_the_benchmarks_tables_are_those_that_a_person_sees() {
     let Some(folder) = corpus() else { return };
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/corpus/table-labels.csv");
+    let file = ragonite_testing::root().join("tests/fixtures/corpus/table-labels.csv");
     let text = fs::read_to_string(file).unwrap();
     let labels = labels(&text);
     let (mut right, mut all) = ([0, 0], [0, 0]);

@@ -9,10 +9,10 @@ use super::source::{
     Source, asked_again, cautions, circumstances, ending, is_link, method, minute, named, other_wordings, percent,
     sources,
 };
-use crate::answer::citation::read;
-use crate::attribution::{Attribution, Change, Cluster, OTHERWISE, difference};
-use crate::base::{clean_line, clean_text};
-use crate::history::{ConversationRecord, TurnRecord};
+use crate::{ConversationRecord, TurnRecord};
+use ragonite_base::{clean_line, clean_text};
+use ragonite_rag::answer::citation::read;
+use ragonite_rag::attribution::{Attribution, Change, Cluster, OTHERWISE, difference};
 
 const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\

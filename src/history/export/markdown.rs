@@ -8,10 +8,10 @@ use super::source::{
     Source, asked_again, cautions, circumstances, ending, is_link, method, minute, named, other_wordings, percent,
     sources,
 };
-use crate::answer::Answer;
-use crate::attribution::{Attribution, OTHERWISE};
-use crate::base::{clean_line, clean_text};
-use crate::history::{ConversationRecord, TurnRecord};
+use crate::{ConversationRecord, TurnRecord};
+use ragonite_base::{clean_line, clean_text};
+use ragonite_rag::answer::Answer;
+use ragonite_rag::attribution::{Attribution, OTHERWISE};
 
 pub(super) fn write(conversation: &ConversationRecord, turns: &[TurnRecord]) -> String {
     let mut text = format!(

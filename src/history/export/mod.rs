@@ -19,7 +19,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::{ConversationRecord, HistoryError, TurnRecord};
-use crate::base::clean_line;
+use ragonite_base::clean_line;
 
 /// What kind of file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

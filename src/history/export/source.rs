@@ -7,11 +7,11 @@ use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 
-use crate::answer::Answer;
-use crate::attribution::Cluster;
-use crate::base::{clean_line, clean_text};
-use crate::history::{Outcome, TurnRecord, Variant};
-use crate::retrieval::{Hit, Retrieved};
+use crate::{Outcome, TurnRecord, Variant};
+use ragonite_base::{clean_line, clean_text};
+use ragonite_rag::answer::Answer;
+use ragonite_rag::attribution::Cluster;
+use ragonite_rag::retrieval::{Hit, Retrieved};
 
 const MINUTE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day] [hour]:[minute] UTC");
 

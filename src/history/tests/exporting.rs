@@ -4,7 +4,7 @@ use time::macros::datetime;
 
 use super::super::*;
 use super::{turn, wiki};
-use crate::base::ConversationId;
+use ragonite_base::ConversationId;
 
 fn conversation() -> ConversationRecord {
     ConversationRecord {

@@ -9,7 +9,7 @@ use time::macros::datetime;
 
 use super::super::*;
 use super::{folder, turn, wiki};
-use crate::base::{ConversationId, DomainName, TurnId};
+use ragonite_base::{ConversationId, DomainName, TurnId};
 
 /// A history with one conversation per question.
 fn history_of(path: &Path, questions: &[&str]) -> (History, Vec<ConversationId>) {
@@ -220,7 +220,7 @@ fn a_branch_has_the_turns_up_to_one_and_the_other_conversation_stays() {
 }
 
 proptest! {
-    #![proptest_config(crate::base::cases(64))]
+    #![proptest_config(ragonite_testing::cases(64))]
     #[test]
     fn whatever_is_typed_is_no_wrong_query(words in "\\PC{0,40}") {
         let (_folder, path) = folder();

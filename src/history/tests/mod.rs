@@ -15,16 +15,16 @@ use time::macros::datetime;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
-use crate::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
-use crate::attribution::{
+use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
+use ragonite_document::evidence::{Context, Kind};
+use ragonite_inference::{Completion, Finish, Sampling, Special};
+use ragonite_rag::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
+use ragonite_rag::attribution::{
     Attribution, AttributionSettings, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence,
     SentenceCluster,
 };
-use crate::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
-use crate::evidence::{Context, Kind};
-use crate::inference::{Completion, Finish, Sampling, Special};
-use crate::prompt::{Cut, CutHow, Part, Prompt, Segment};
-use crate::retrieval::{Hit, Mode, Pick, Picked, RankedEvidence, RetrievalTimings, Retrieved, Why};
+use ragonite_rag::prompt::{Cut, CutHow, Part, Prompt, Segment};
+use ragonite_rag::retrieval::{Hit, Mode, Pick, Picked, RankedEvidence, RetrievalTimings, Retrieved, Why};
 
 pub(super) fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use tantivy::tokenizer::TextAnalyzer;
 
 use super::question::Vocabulary;
-use crate::base::Language;
-use crate::index::IndexError;
-use crate::index::words;
+use crate::IndexError;
+use crate::words;
+use ragonite_base::Language;
 
 /// Least letters of a part: shorter ones are found by chance in most words.
 pub(super) const LEAST_PART: usize = 4;
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::index::lexical::question::tests::Known;
+    use crate::lexical::question::tests::Known;
 
     fn parts(word: &str, known: &[&str]) -> Vec<String> {
         let vocabulary = Known::new(known);

@@ -8,9 +8,9 @@
 
 use super::matched::{MatchKind, MatchedTerm, TextField};
 use super::question::Vocabulary;
-use crate::base::{DateMention, DayOrMonth};
-use crate::index::IndexError;
-use crate::index::words;
+use crate::IndexError;
+use crate::words;
+use ragonite_base::{DateMention, DayOrMonth};
 
 /// Phrases of a date that are looked for.
 const MOST_PHRASES: usize = 32;

@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::dated::DateTerm;
-use crate::evidence::{ContextParts, Evidence};
-use crate::index::words;
+use crate::words;
+use ragonite_document::evidence::{ContextParts, Evidence};
 
 /// How a word of the question came to the word of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -40,7 +40,7 @@ use super::filter::Test;
 use super::seal::{self, Others};
 use super::stored::{Scored, sort_best_first};
 use super::words;
-use crate::base::{CancelToken, EvidenceId, Language};
+use ragonite_base::{CancelToken, EvidenceId, Language};
 
 /// Folder name in the folder of a domain.
 pub(super) const FOLDER: &str = "lexical";

@@ -14,9 +14,9 @@ use std::collections::HashSet;
 use super::compound;
 use super::dated::{self, DateTerm};
 use super::matched::{MatchKind, QuestionTerm, QuestionTerms};
-use crate::base::{DateMention, Language, dates_in};
-use crate::index::IndexError;
-use crate::index::words::{self, Word};
+use crate::IndexError;
+use crate::words::{self, Word};
+use ragonite_base::{DateMention, Language, dates_in};
 
 /// Words of a question that are read; more say nothing new.
 const MOST_READ: usize = 1024;
@@ -154,7 +154,7 @@ fn is_said(word: &Word, parts: &[&Word], vocabulary: &dyn Vocabulary) -> Result<
 }
 
 /// Whether a question is made of identifiers alone, such as `OXT-1654`.
-pub(in crate::index) fn is_of_identifiers(question: &str) -> bool {
+pub(crate) fn is_of_identifiers(question: &str) -> bool {
     let language = Language::of(&question[..question.floor_char_boundary(LANGUAGE_BYTES)]);
     !alone(&words::question_words(question, language, MOST_READ)).is_empty()
 }
@@ -317,7 +317,7 @@ pub(super) mod tests {
     use super::*;
 
     /// A vocabulary of a few words, each in one evidence.
-    pub(in crate::index::lexical) struct Known {
+    pub(in crate::lexical) struct Known {
         words: Vec<String>,
         german: Option<()>,
         /// Words that stand side by side; those of other texts stand apart.
@@ -325,7 +325,7 @@ pub(super) mod tests {
     }
 
     impl Known {
-        pub(in crate::index::lexical) fn new(words: &[&str]) -> Self {
+        pub(in crate::lexical) fn new(words: &[&str]) -> Self {
             Self { words: words.iter().map(|word| (*word).to_owned()).collect(), german: None, runs: Vec::new() }
         }
 

@@ -4,11 +4,11 @@ use std::fs;
 
 use super::TextField::{After, Before, Content, Heading, Title};
 use super::*;
-use crate::base::CancelToken;
-use crate::evidence::{Context, ContextParts, Evidence, Kind};
-use crate::index::Index;
-use crate::index::test_kit::{WordEmbedder, domain, ingest, page};
-use crate::inference::Embed as _;
+use crate::Index;
+use crate::test_kit::{WordEmbedder, domain, ingest, page};
+use ragonite_base::CancelToken;
+use ragonite_document::evidence::{Context, ContextParts, Evidence, Kind};
+use ragonite_inference::Embed as _;
 
 fn wiki() -> (tempfile::TempDir, Index, WordEmbedder) {
     let embedder = WordEmbedder::new("f00d");

@@ -10,8 +10,8 @@ use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
 
 use super::question::Vocabulary;
 use super::{Fields, failed};
-use crate::base::Language;
-use crate::index::IndexError;
+use crate::IndexError;
+use ragonite_base::Language;
 
 /// Words that one comparison gives; more are too many to mean one.
 const MOST_NEAR: usize = 256;

@@ -3,8 +3,8 @@
 use time::macros::date;
 
 use super::*;
-use crate::base::{DocumentId, Language};
-use crate::evidence::Kind;
+use ragonite_base::{DocumentId, Language};
+use ragonite_document::evidence::Kind;
 
 /// Twenty pages by month, each with five passages and a table of four rows.
 fn year(embedder: &WordEmbedder) -> (tempfile::TempDir, Index) {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::super::test_kit::{Page, WordEmbedder, archive, domain, ingest_all, page, split};
 use super::super::{Index, IndexError, IngestReport, IngestRequest, IngestStage, KeptReason, Missing, show_domain};
 use super::{by_words, embedder, open, pages};
-use crate::base::{CancelSource, CancelToken};
-use crate::document::{Document, DocumentError, Member};
-use crate::evidence::{ContextParts, EvidenceSettings};
-use crate::inference::{Embed as _, TextRole};
+use ragonite_base::{CancelSource, CancelToken};
+use ragonite_document::evidence::{ContextParts, EvidenceSettings};
+use ragonite_document::{Document, DocumentError, Member};
+use ragonite_inference::{Embed as _, TextRole};
 
 /// A domain, and beside it a folder with pages.
 struct Wiki {
@@ -373,7 +373,7 @@ fn settings_that_give_the_same_texts_embed_nothing() {
 /// What is stored of the files, by name: the contents of their evidences.
 fn stored(wiki: &Wiki) -> Vec<(String, Vec<String>)> {
     let documents = wiki.documents().into_iter().map(|(name, id)| {
-        let evidences = wiki.index.evidences_of(crate::base::DocumentId(id)).unwrap();
+        let evidences = wiki.index.evidences_of(ragonite_base::DocumentId(id)).unwrap();
         (name, evidences.into_iter().map(|stored| stored.evidence.content).collect())
     });
     documents.collect()
@@ -453,8 +453,10 @@ fn links_and_pages_above_are_given_back() {
         let _ = visit(Member { name: None, content: Ok(document) });
         Ok(())
     });
-    let link =
-        crate::evidence::EvidenceLink { text: "recipe".to_owned(), target: "https://example.org/soup".to_owned() };
+    let link = ragonite_document::evidence::EvidenceLink {
+        text: "recipe".to_owned(),
+        target: "https://example.org/soup".to_owned(),
+    };
     let with_link = |document: &Document| {
         let mut split = split(document);
         split.evidences[0].links = vec![link.clone()];

@@ -12,9 +12,9 @@ use proptest::prelude::*;
 use super::ingest::{Documents, Incoming};
 use super::test_kit::{Page, Trouble, WordEmbedder, documents, domain, ingest, ingest_all, page};
 use super::*;
-use crate::base::{CancelSource, CancelToken, EvidenceId};
-use crate::evidence::{Evidence, EvidenceSettings, TableGrid};
-use crate::inference::{Embed, TextRole};
+use ragonite_base::{CancelSource, CancelToken, EvidenceId};
+use ragonite_document::evidence::{Evidence, EvidenceSettings, TableGrid};
+use ragonite_inference::{Embed, TextRole};
 
 fn embedder() -> WordEmbedder {
     WordEmbedder::new("f00d")
@@ -455,7 +455,7 @@ fn other_context_settings_make_the_documents_anew() {
     assert_eq!(by_words(&index, "Travel").len(), 2);
     let all = pages();
     let mut incoming = all.iter().map(Page::incoming);
-    let without = Documents { context: crate::evidence::ContextParts::NONE, ..documents(&mut incoming, 2) };
+    let without = Documents { context: ragonite_document::evidence::ContextParts::NONE, ..documents(&mut incoming, 2) };
     let report = index.ingest_locked(without, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
     assert_eq!(report.updated, 2);
     assert!(by_words(&index, "Travel").is_empty());
@@ -513,7 +513,7 @@ fn another_embedder_gives_vectors_of_its_own_and_the_domains_own_are_only_read()
 #[test]
 fn a_vector_of_another_size_is_an_error() {
     let (_folder, index) = domain(&embedder());
-    let short = crate::inference::Embedding::normalized(vec![1.0; 3]);
+    let short = ragonite_inference::Embedding::normalized(vec![1.0; 3]);
     assert!(matches!(index.dense_search(&short, 3), Err(IndexError::Dimensions { found: 3, .. })));
 }
 
@@ -544,8 +544,8 @@ fn an_index_can_be_owned_by_another_thread() {
 mod window {
     use super::super::windows::{pool, texts};
     use super::*;
-    use crate::evidence::{Context, ContextParts, Kind};
-    use crate::inference::Embedding;
+    use ragonite_document::evidence::{Context, ContextParts, Kind};
+    use ragonite_inference::Embedding;
 
     fn words(word: &str, count: usize) -> String {
         (0..count).map(|n| format!("{word}{n}")).collect::<Vec<_>>().join(" ")

@@ -10,8 +10,8 @@ use super::super::{
     set_domain, show_domain,
 };
 use super::{assert_all_found, by_words, documents, embedder, open, pages};
-use crate::base::{CancelSource, CancelToken, EvidenceId};
-use crate::inference::{Embed, Embedding};
+use ragonite_base::{CancelSource, CancelToken, EvidenceId};
+use ragonite_inference::{Embed, Embedding};
 
 /// A filled domain, closed; the folder above it and its own.
 fn closed(embedder: &WordEmbedder) -> (tempfile::TempDir, PathBuf) {

@@ -5,12 +5,12 @@
 use ratatui::text::{Line, Span};
 
 use super::Fold;
-use crate::app::Turn;
-use crate::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method};
-use crate::base::Millis;
-use crate::tui::text::{Indent, paragraphs, width};
-use crate::tui::theme::Theme;
-use crate::tui::words::{Noun, Words};
+use crate::text::{Indent, paragraphs, width};
+use crate::theme::Theme;
+use crate::words::{Noun, Words};
+use ragonite_app::Turn;
+use ragonite_base::Millis;
+use ragonite_rag::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method};
 
 /// Bars below an answer; more are left to the pane.
 const MOST: usize = 5;

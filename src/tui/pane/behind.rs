@@ -6,13 +6,13 @@ use ratatui::layout::Rect;
 use super::kept::Shown;
 use super::steps::{Margins, StepLook};
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, drops, say, settings_used, side_block, steps};
-use crate::app::{App, Turn};
-use crate::tui::markdown::LONGEST_LINE;
-use crate::tui::screen::{Pane, ScreenState};
+use crate::markdown::LONGEST_LINE;
+use crate::screen::{Pane, ScreenState};
+use ragonite_app::{App, Turn};
 
 /// A part that opens and closes, in the order of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::tui) enum Section {
+pub(crate) enum Section {
     /// How the question was completed.
     Rewrite,
     /// The list of the search by embedding.
@@ -43,7 +43,7 @@ pub(in crate::tui) enum Section {
 
 impl Section {
     /// What is open when a turn is first looked at.
-    pub(in crate::tui) const OPEN_AT_FIRST: [Self; 3] = [Self::Rewrite, Self::Fused, Self::Costs];
+    pub(crate) const OPEN_AT_FIRST: [Self; 3] = [Self::Rewrite, Self::Fused, Self::Costs];
 
     /// The part that it is in.
     fn outer(self) -> Option<Self> {
@@ -55,7 +55,7 @@ impl Section {
     }
 }
 
-pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
     let frame_block = side_block(screen, Pane::Behind, &theme);
     let inner = frame_block.inner(area);
@@ -81,7 +81,7 @@ pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, fram
 }
 
 /// A step of the selected turn as text, all of it and without margins.
-pub(in crate::tui) fn text(turn: &Turn, step: Section, screen: &ScreenState) -> String {
+pub(crate) fn text(turn: &Turn, step: Section, screen: &ScreenState) -> String {
     let (theme, words) = (&screen.theme, screen.words);
     let look = StepLook { theme, words, width: LONGEST_LINE, margins: Margins::None, is_open: &|_| true };
     let parts = parts(turn, &look);

@@ -6,20 +6,20 @@ use time::OffsetDateTime;
 
 use super::conversation::stage;
 use super::lists as pane;
-use crate::app::{App, Fetched, Ingesting, Turn};
-use crate::base::clean_line;
-use crate::index::IngestStage;
-use crate::inference::gigabytes;
-use crate::tui::action::{Action, Place};
-use crate::tui::find::Find;
-use crate::tui::keymap::Keymap;
-use crate::tui::layout::Zoom;
-use crate::tui::long_text::LongText;
-use crate::tui::popup::{Asked, Popup, Prompt};
-use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, cells, fit, fit_middle, one_line, pad, width, wrap};
-use crate::tui::theme::Theme;
-use crate::tui::words::{Noun, Words};
+use crate::action::{Action, Place};
+use crate::find::Find;
+use crate::keymap::Keymap;
+use crate::layout::Zoom;
+use crate::long_text::LongText;
+use crate::popup::{Asked, Popup, Prompt};
+use crate::screen::{Pane, ScreenState};
+use crate::text::{Indent, cells, fit, fit_middle, one_line, pad, width, wrap};
+use crate::theme::Theme;
+use crate::words::{Noun, Words};
+use ragonite_app::{App, Fetched, Ingesting, Turn};
+use ragonite_base::clean_line;
+use ragonite_index::IngestStage;
+use ragonite_inference::gigabytes;
 
 /// The panes of a terminal that shows one at a time.
 const TABS: [(Pane, Action); 5] = [
@@ -31,7 +31,7 @@ const TABS: [(Pane, Action); 5] = [
 ];
 
 /// The panes with their keys, where one is seen at a time; that one in brackets.
-pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static> {
+pub(crate) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static> {
     let theme = &screen.theme;
     let seen = if screen.focus == Pane::Composer { Pane::Conversation } else { screen.focus };
     let mut spans = Vec::new();
@@ -61,7 +61,7 @@ pub(in crate::tui) fn tab_bar(screen: &ScreenState, room: usize) -> Line<'static
 const ROOM_FOR_ENLARGED: usize = 100;
 
 /// Notes where the tabs are, for the mouse.
-pub(in crate::tui) fn tab_targets(screen: &mut ScreenState, area: Rect) {
+pub(crate) fn tab_targets(screen: &mut ScreenState, area: Rect) {
     let bar = tab_bar(screen, usize::from(area.width));
     let mut x = area.x;
     // A tab and a space by turns.
@@ -78,7 +78,7 @@ pub(in crate::tui) fn tab_targets(screen: &mut ScreenState, area: Rect) {
 const BANNER: usize = 4;
 
 /// The problem that is not yet dismissed: what, and what to do.
-pub(in crate::tui) fn banner_lines(app: &App, screen: &ScreenState, room: usize) -> Vec<Line<'static>> {
+pub(crate) fn banner_lines(app: &App, screen: &ScreenState, room: usize) -> Vec<Line<'static>> {
     let Some(problem) = app.problem() else { return Vec::new() };
     let refused = app.refusal().map(|refusal| screen.words.refusal(refusal));
     let problem = refused.as_ref().unwrap_or(problem);
@@ -118,7 +118,7 @@ fn in_lines(
 }
 
 /// `wiki · starter (no GPU) · … · ready      offline`. What runs comes first where room is short.
-pub(in crate::tui) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDateTime)) -> Line<'static> {
+pub(crate) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDateTime)) -> Line<'static> {
     let (area, now) = at;
     let theme = &screen.theme;
     let words = screen.words;
@@ -195,10 +195,10 @@ pub(super) fn reading(running: &Ingesting, words: Words) -> String {
 }
 
 /// The keys that matter where the focus is.
-pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'static> {
+pub(crate) fn hint_line(app: &App, screen: &ScreenState, room: usize) -> Line<'static> {
     let theme = &screen.theme;
     let place = match &screen.popup {
-        Some(popup) => crate::tui::popup::place(popup),
+        Some(popup) => crate::popup::place(popup),
         None if screen.focus == Pane::Composer => Place::Composer,
         None => Place::Panes,
     };
@@ -212,7 +212,7 @@ pub(in crate::tui) fn hint_line(app: &App, screen: &ScreenState, room: usize) ->
     }
     let mut spans = vec![Span::raw(" ")];
     let find = match &screen.popup {
-        Some(Popup::Help(text)) => text.looked_for(),
+        Some(Popup::Help(view)) => view.text.looked_for(),
         Some(Popup::Comparison(view)) => view.text.looked_for(),
         Some(Popup::Context(view)) => view.text.looked_for(),
         Some(Popup::Settings(view)) => view.text.looked_for(),
@@ -262,9 +262,10 @@ fn hints_of_popup(app: &App, popup: &Popup, words: Words) -> Vec<(Action, &'stat
     let short = |action: Action| (action, words.hint(action));
     match popup {
         _ if popup.is_searched() => vec![(Action::Send, words.look_for_it()), (Action::Back, words.leave_it())],
-        Popup::Help(text) => {
-            let all = matches(text).chain([Action::Search, Action::PageDown, Action::PageUp]);
-            [(Action::Back, words.close())].into_iter().chain(all.map(short)).collect()
+        Popup::Help(view) => {
+            let all = matches(&view.text).chain([Action::Search, Action::PageDown, Action::PageUp]);
+            let pages = [(Action::Back, words.close()), (Action::NextPane, words.next_page())];
+            pages.into_iter().chain(all.map(short)).collect()
         }
         Popup::Palette(_) => vec![(Action::Send, words.do_it()), (Action::Back, words.close())],
         Popup::Prompt(Prompt { asked: Asked::Note(..), .. }) => {
@@ -480,7 +481,7 @@ fn has_rows(app: &App, screen: &ScreenState) -> bool {
 }
 
 /// Every action with its keys, in so many cells.
-pub(in crate::tui) fn help_lines(keymap: &Keymap, look: (&Theme, Words), room: usize) -> Vec<Line<'static>> {
+pub(crate) fn help_lines(keymap: &Keymap, look: (&Theme, Words), room: usize) -> Vec<Line<'static>> {
     let (theme, words) = look;
     let keys: Vec<(Action, String)> = Action::all().map(|action| (action, keymap.keys(action))).collect();
     let widest = keys.iter().map(|(_, keys)| width(keys)).max().unwrap_or(0);

@@ -14,20 +14,20 @@ use super::conversation::stage;
 use super::evidence::origin;
 use super::popup::{FOOTER, draw_search, middle, room_for_search};
 use super::{Focus, block};
-use crate::app::{App, Turn};
-use crate::base::clean_line;
-use crate::config::Setting;
-use crate::history::{OtherSetting, Outcome, TurnSettings};
-use crate::retrieval::{Hit, Pick, Picked};
-use crate::tui::compare::{Choice, CompareMenu};
-use crate::tui::difference::sides;
-use crate::tui::long_text::Flowing;
-use crate::tui::markdown::flat;
-use crate::tui::popup::Popup;
-use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
-use crate::tui::theme::Theme;
-use crate::tui::words::Words;
+use crate::compare::{Choice, CompareMenu};
+use crate::difference::sides;
+use crate::long_text::Flowing;
+use crate::markdown::flat;
+use crate::popup::Popup;
+use crate::screen::ScreenState;
+use crate::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
+use crate::theme::Theme;
+use crate::words::Words;
+use ragonite_app::{App, Turn};
+use ragonite_base::clean_line;
+use ragonite_config::Setting;
+use ragonite_history::{OtherSetting, Outcome, TurnSettings};
+use ragonite_rag::retrieval::{Hit, Pick, Picked};
 
 /// From this width on the two turns stand side by side.
 const TWO: usize = 96;
@@ -203,7 +203,7 @@ pub(super) fn draw_comparison(
 }
 
 /// Two turns as a text to copy: one below the other, since columns are no use elsewhere.
-pub(in crate::tui) fn text(app: &App, turns: (&Turn, &Turn), (theme, words): (&Theme, Words)) -> String {
+pub(crate) fn text(app: &App, turns: (&Turn, &Turn), (theme, words): (&Theme, Words)) -> String {
     let look = Look { theme, words, room: TWO - 1 };
     let lines = look.comparison(app, turns, None).into_iter().map(|line| line.to_string().trim_end().to_owned());
     lines.collect::<Vec<_>>().join("\n")

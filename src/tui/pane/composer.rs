@@ -6,21 +6,21 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::{Focus, block};
-use crate::app::App;
-use crate::tui::action::{Action, Place};
-use crate::tui::meter;
-use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, wrap};
+use crate::action::{Action, Place};
+use crate::meter;
+use crate::screen::{Pane, ScreenState};
+use crate::text::{Indent, wrap};
+use ragonite_app::App;
 
 /// Rows of text the question takes at this width.
-pub(in crate::tui) fn rows(screen: &ScreenState, width: u16) -> usize {
+pub(crate) fn rows(screen: &ScreenState, width: u16) -> usize {
     // The cursor at the end of a full row stands on the next one.
     let width = usize::from(width.saturating_sub(1));
     let lines = screen.composer.area.lines().iter();
     lines.map(|line| wrap(&[Span::raw(line.as_str())], width, &Indent::default()).len()).sum()
 }
 
-pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let focus = Focus::of(screen, Pane::Composer);
     let (theme, words) = (screen.theme, screen.words);
     let key = |action| screen.keymap.key(action, Place::Composer);

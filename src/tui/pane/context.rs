@@ -11,17 +11,17 @@ use ratatui::widgets::{Clear, Paragraph};
 use super::evidence::origin;
 use super::popup::{FOOTER, draw_search, middle, room_for_search};
 use super::{Focus, block};
-use crate::app::{App, Fetched};
-use crate::base::EvidenceId;
-use crate::evidence::ContextParts;
-use crate::retrieval::{Hit, Placed, Tried};
-use crate::tui::context::{ContextView, PARTS};
-use crate::tui::long_text::Flowing;
-use crate::tui::popup::Popup;
-use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, fit, pad, paragraphs, width};
-use crate::tui::theme::Theme;
-use crate::tui::words::Words;
+use crate::context::{ContextView, PARTS};
+use crate::long_text::Flowing;
+use crate::popup::Popup;
+use crate::screen::ScreenState;
+use crate::text::{Indent, fit, pad, paragraphs, width};
+use crate::theme::Theme;
+use crate::words::Words;
+use ragonite_app::{App, Fetched};
+use ragonite_base::EvidenceId;
+use ragonite_document::evidence::ContextParts;
+use ragonite_rag::retrieval::{Hit, Placed, Tried};
 
 /// Cells of the names of the parts, with key and mark.
 const NAMES: usize = 16;

@@ -14,18 +14,18 @@ use time::OffsetDateTime;
 use super::settled::Column;
 use super::turn::{self, Drawn};
 use super::{Focus, block, guide};
-use crate::app::{App, Phase, Turn, TurnKey};
-use crate::base::clean_line;
-use crate::tui::flow::{Piece, reverse_on};
-use crate::tui::mouse::Targets;
-use crate::tui::screen::{Chosen, Pane, ScreenState};
-use crate::tui::text::{Indent, cells, fit, width, wrap};
-use crate::tui::words::{Noun, Words};
+use crate::flow::{Piece, reverse_on};
+use crate::mouse::Targets;
+use crate::screen::{Chosen, Pane, ScreenState};
+use crate::text::{Indent, cells, fit, width, wrap};
+use crate::words::{Noun, Words};
+use ragonite_app::{App, Phase, Turn, TurnKey};
+use ragonite_base::clean_line;
 
 /// Cells before each line, for the mark of the selected turn.
 pub(super) const MARK: usize = 2;
 
-pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
     let (area, now) = at;
     let (theme, words) = (screen.theme, screen.words);
     let title = app.conversation().map_or_else(String::new, |open| format!(" · {}", clean_line(&open.title)));
@@ -189,7 +189,7 @@ fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -
 }
 
 /// What the running turn is doing, and for how long.
-pub(in crate::tui) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
+pub(crate) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
     if let Some(ahead) = app.explaining_ahead().and_then(|key| app.turn(key)) {
         return Some(screen.words.in_background(&explaining(ahead, screen.words)));
     }

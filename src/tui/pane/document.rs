@@ -10,15 +10,15 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::popup::{FOOTER, draw_search, middle};
 use super::{Focus, block, say};
-use crate::app::{App, DocumentPart, Fetched, Piece};
-use crate::base::{EvidenceId, clean_line};
-use crate::tui::document::{DocumentView, Found, Goal, Place};
-use crate::tui::find::{Find, Way, first_lines};
-use crate::tui::popup::Popup;
-use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, fit, paragraphs};
-use crate::tui::theme::Theme;
-use crate::tui::words::Words;
+use crate::document::{DocumentView, Found, Goal, Place};
+use crate::find::{Find, Way, first_lines};
+use crate::popup::Popup;
+use crate::screen::ScreenState;
+use crate::text::{Indent, fit, paragraphs};
+use crate::theme::Theme;
+use crate::words::Words;
+use ragonite_app::{App, DocumentPart, Fetched, Piece};
+use ragonite_base::{EvidenceId, clean_line};
 
 /// Widest the whole may be: longer lines are hard to read.
 const WIDEST: usize = 110;
@@ -228,7 +228,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::evidence::Kind;
+    use ragonite_document::evidence::Kind;
 
     fn parts(texts: &[String]) -> Vec<DocumentPart> {
         let part = |(at, text): (usize, &String)| DocumentPart {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::base::cases(64))]
+        #![proptest_config(ragonite_testing::cases(64))]
         #[test]
         fn up_and_down_lead_over_the_same_lines(
             texts in proptest::collection::vec("[ab \n]{0,60}", 1..12),

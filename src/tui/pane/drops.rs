@@ -5,9 +5,9 @@
 use super::Parts;
 use super::behind::Section;
 use super::steps::StepLook;
-use crate::app::Turn;
-use crate::attribution::{Attribution, Cluster, How, change_of};
-use crate::base::clean_line;
+use ragonite_app::Turn;
+use ragonite_base::clean_line;
+use ragonite_rag::attribution::{Attribution, Cluster, How, change_of};
 
 /// One section for each cluster that has drops.
 pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {

@@ -11,15 +11,15 @@ use ratatui::widgets::Paragraph;
 
 use super::table::{self, InTable, TableLook};
 use super::{say, say_below, side_block, side_block_of};
-use crate::app::{App, Phase, Turn};
-use crate::base::clean_line;
-use crate::prompt::{Cut, CutHow};
-use crate::retrieval::{Age, Hit};
-use crate::tui::action::{Action, Place};
-use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{self, Indent, fit, fit_middle, paragraphs};
-use crate::tui::theme::Theme;
-use crate::tui::words::Words;
+use crate::action::{Action, Place};
+use crate::screen::{Pane, ScreenState};
+use crate::text::{self, Indent, fit, fit_middle, paragraphs};
+use crate::theme::Theme;
+use crate::words::Words;
+use ragonite_app::{App, Phase, Turn};
+use ragonite_base::clean_line;
+use ragonite_rag::prompt::{Cut, CutHow};
+use ragonite_rag::retrieval::{Age, Hit};
 
 /// Before every line of a hit but its first.
 const LEAD: &str = "    ";
@@ -28,7 +28,7 @@ const BETWEEN: &str = " · ";
 /// Fewer cells say nothing.
 const SHORTEST: usize = 8;
 
-pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
     let earlier = screen.turn(app).filter(|turn| app.turns().last().is_some_and(|last| last.key != turn.key));
     let frame_block = match earlier {
@@ -335,7 +335,7 @@ fn body(app: &App, screen: &ScreenState, hit: &Hit, width: usize) -> (Vec<Line<'
     lines.extend(dim(words.before_in_context(), &hit.context.before));
     let grid = app.table(hit.evidence);
     // A table's content says the same as its grid, only harder to read.
-    if !(hit.kind == crate::evidence::Kind::Table && matches!(grid, Some(Some(_)))) {
+    if !(hit.kind == ragonite_document::evidence::Kind::Table && matches!(grid, Some(Some(_)))) {
         lines.extend(paragraphs(&hit.content, theme.text, width, &indent));
     }
     lines.extend(dim(words.after_in_context(), &hit.context.after));

@@ -9,13 +9,13 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::popup::middle;
 use super::{Focus, block};
-use crate::history::Format;
-use crate::tui::export::{ExportMenu, FORMATS, Row, To, What};
-use crate::tui::popup::Popup;
-use crate::tui::screen::ScreenState;
-use crate::tui::text::{pad, width};
-use crate::tui::theme::Theme;
-use crate::tui::words::Words;
+use crate::export::{ExportMenu, FORMATS, Row, To, What};
+use crate::popup::Popup;
+use crate::screen::ScreenState;
+use crate::text::{pad, width};
+use crate::theme::Theme;
+use crate::words::Words;
+use ragonite_history::Format;
 
 /// Cells of the names of the rows.
 const NAMES: usize = 8;

@@ -5,12 +5,12 @@
 use ratatui::text::Line;
 
 use super::conversation::MARK;
-use crate::app::{App, Fetching, MissingModels};
-use crate::base::clean_line;
-use crate::tui::action::{Action, Place};
-use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, paragraphs};
-use crate::tui::words::{Noun, Words};
+use crate::action::{Action, Place};
+use crate::screen::ScreenState;
+use crate::text::{Indent, paragraphs};
+use crate::words::{Noun, Words};
+use ragonite_app::{App, Fetching, MissingModels};
+use ragonite_base::clean_line;
 
 /// The lines, an empty one first.
 pub(super) fn lines(app: &App, screen: &ScreenState, width: usize) -> Vec<Line<'static>> {

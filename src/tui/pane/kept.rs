@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use super::Parts;
 use super::bars::Explained;
-use crate::app::{Turn, TurnKey};
-use crate::history::TurnTimings;
-use crate::tui::find::{Find, first_lines};
-use crate::tui::flow::Place;
+use crate::find::{Find, first_lines};
+use crate::flow::Place;
+use ragonite_app::{Turn, TurnKey};
+use ragonite_history::TurnTimings;
 
 /// What an outline shows; the same of it gives the same parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,7 +42,7 @@ impl<K> Shown<K> {
 
 /// Parts that were drawn.
 #[derive(Debug, Clone)]
-pub(in crate::tui) struct Kept<K> {
+pub(crate) struct Kept<K> {
     shown: Option<Shown<K>>,
     pub(super) parts: Parts<K>,
     /// A text that was looked for in the parts.
@@ -81,7 +81,7 @@ impl<K: Copy + PartialEq> Kept<K> {
 
     /// The lines, to see in a test whether they were drawn anew.
     #[cfg(test)]
-    pub(in crate::tui) fn lines(&mut self) -> &mut Vec<ratatui::text::Line<'static>> {
+    pub(crate) fn lines(&mut self) -> &mut Vec<ratatui::text::Line<'static>> {
         &mut self.parts.lines
     }
 }

@@ -9,22 +9,22 @@ use ratatui::widgets::Paragraph;
 
 use super::chrome::reading;
 use super::{Focus, block, say, say_below};
-use crate::app::{Answering, App, DomainHealth, DomainSummary, FoundConversations, TurnKey};
-use crate::base::{ConversationId, DomainName, clean_line};
-use crate::history::{ConversationRecord, Found, MOST_FOUND};
-use crate::tui::action::{Action, Place};
-use crate::tui::find::Way;
-use crate::tui::outline::Scroll;
-use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
-use crate::tui::words::{Noun, Words};
+use crate::action::{Action, Place};
+use crate::find::Way;
+use crate::outline::Scroll;
+use crate::screen::{Pane, ScreenState};
+use crate::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
+use crate::words::{Noun, Words};
+use ragonite_app::{Answering, App, DomainHealth, DomainSummary, FoundConversations, TurnKey};
+use ragonite_base::{ConversationId, DomainName, clean_line};
+use ragonite_history::{ConversationRecord, Found, MOST_FOUND};
 
 /// Cells of the turns of a branch, at most: ` · 1–1000`.
 const TURNS: usize = 9;
 
 /// Something that can be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tui) enum Entry {
+pub(crate) enum Entry {
     Domain(DomainName),
     Conversation(ConversationId),
     /// One that was left before it was stored.
@@ -33,14 +33,14 @@ pub(in crate::tui) enum Entry {
 }
 
 /// How many entries there are.
-pub(in crate::tui) fn entries(app: &App) -> usize {
+pub(crate) fn entries(app: &App) -> usize {
     let domains = app.domains().map_or(0, <[_]>::len);
     let others = app.unlisted().count() + app.conversations().len() + app.trash().len();
     domains + app.found().map_or(others, |found| found.found.len())
 }
 
 /// An entry by its place: the domains first.
-pub(in crate::tui) fn entry(app: &App, at: usize) -> Option<Entry> {
+pub(crate) fn entry(app: &App, at: usize) -> Option<Entry> {
     let domains = app.domains().unwrap_or_default();
     if let Some(domain) = domains.get(at) {
         return Some(Entry::Domain(domain.name.clone()));
@@ -63,7 +63,7 @@ pub(in crate::tui) fn entry(app: &App, at: usize) -> Option<Entry> {
 }
 
 /// The place of the conversation that was found after this one or before it; past the end it is the first, and back.
-pub(in crate::tui) fn next_found(app: &App, found: &FoundConversations, (at, way): (usize, Way)) -> usize {
+pub(crate) fn next_found(app: &App, found: &FoundConversations, (at, way): (usize, Way)) -> usize {
     let first = app.domains().map_or(0, <[_]>::len);
     let Some(last) = (first + found.found.len()).checked_sub(1).filter(|last| *last >= first) else { return at };
     match way {
@@ -75,7 +75,7 @@ pub(in crate::tui) fn next_found(app: &App, found: &FoundConversations, (at, way
     }
 }
 
-pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     let (theme, words) = (screen.theme, screen.words);
     let focus = Focus::of(screen, Pane::Lists);
     let frame_block = block(words.domains_and_conversations(), focus, &theme);
@@ -350,7 +350,7 @@ fn details(domain: &DomainSummary, words: Words) -> String {
 struct Row {
     width: usize,
     cursor: Option<usize>,
-    theme: crate::tui::theme::Theme,
+    theme: crate::theme::Theme,
     words: Words,
 }
 
@@ -385,8 +385,8 @@ mod tests {
     use time::OffsetDateTime;
 
     use super::*;
-    use crate::history::FoundTurn;
-    use crate::tui::theme::Theme;
+    use crate::theme::Theme;
+    use ragonite_history::FoundTurn;
 
     #[test]
     fn the_turns_of_a_branch_are_seen_however_long_its_title() {

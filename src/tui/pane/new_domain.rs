@@ -10,10 +10,10 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::popup::middle;
 use super::{Focus, block};
-use crate::tui::new_domain::Field;
-use crate::tui::popup::Popup;
-use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, cells, one_line, wrap};
+use crate::new_domain::Field;
+use crate::popup::Popup;
+use crate::screen::ScreenState;
+use crate::text::{Indent, cells, one_line, wrap};
 
 /// Widest the whole may be.
 const WIDEST: usize = 72;

@@ -11,15 +11,16 @@ use time::OffsetDateTime;
 use tui_textarea::TextArea;
 
 use super::{Focus, block, compare, context, document, export, help_lines, new_domain, settings};
-use crate::app::App;
-use crate::history::Reason;
-use crate::tui::action::{Action, Place};
-use crate::tui::long_text::Flowing;
-use crate::tui::popup::{Palette, Popup};
-use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, cells, fit, pad, paragraphs, width};
-use crate::tui::theme::Theme;
-use crate::tui::words::Words;
+use crate::action::{Action, Place};
+use crate::long_text::Flowing;
+use crate::markdown::{Look, render};
+use crate::popup::{Palette, Popup};
+use crate::screen::ScreenState;
+use crate::text::{Indent, cells, fit, pad, paragraphs, width};
+use crate::theme::Theme;
+use crate::words::Words;
+use ragonite_app::App;
+use ragonite_history::Reason;
 
 /// Cells of a popup that takes text.
 const WIDE: usize = 64;
@@ -33,7 +34,7 @@ pub(super) const FOOTER: u16 = 2;
 /// Rows of the palette's list.
 const ROWS: usize = 16;
 
-pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
     let whole = at.0;
     // The footer stays in sight: it says which keys count here.
     let area = Rect { height: whole.height.saturating_sub(FOOTER), ..whole };
@@ -123,24 +124,35 @@ pub(super) fn draw_search(line: &mut TextArea<'static>, row: Rect, theme: &Theme
     draw_text(line, Rect { x: row.x + label.width, width: row.width - label.width, ..row }, frame);
 }
 
+/// Columns of a page of the guide: longer lines are hard to read.
+const GUIDE_COLUMNS: usize = 100;
+
 fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+    let Some(Popup::Help(help)) = &mut screen.popup else { return };
     // The frame, and a space before it.
     let room = usize::from(area.width).saturating_sub(3);
-    let lines = help_lines(&screen.keymap, (&screen.theme, screen.words), room);
+    let (title, lines) = match help.page() {
+        None => (screen.words.keys(), help_lines(&screen.keymap, (&screen.theme, screen.words), room)),
+        Some(page) => {
+            let width = room.min(GUIDE_COLUMNS);
+            (page.title, render(&page.readable(), &Look { theme: &screen.theme, width, holds: &|_| true }))
+        }
+    };
     let wide = lines.iter().map(Line::width).max().unwrap_or(0);
     let at = middle(area, wide + 4, lines.len() + 2);
-    let frame_block = block(screen.words.keys(), Focus::Here, &screen.theme);
+    let (number, all) = help.position();
+    let pages = Line::styled(screen.words.one_of(number, all), screen.theme.dim).right_aligned();
+    let frame_block = block(title, Focus::Here, &screen.theme).title_top(pages);
     let inner = frame_block.inner(at);
-    let Some(Popup::Help(help)) = &mut screen.popup else { return };
-    let (body, typed) = room_for_search(inner, help.typed.as_ref());
-    let seen = help.seen(lines, usize::from(body.height), Flowing::OneText);
-    let frame_block = match help.scroll.below() {
+    let (body, typed) = room_for_search(inner, help.text.typed.as_ref());
+    let seen = help.text.seen(lines, usize::from(body.height), Flowing::OneText);
+    let frame_block = match help.text.scroll.below() {
         0 => frame_block,
         below => frame_block.title_bottom(Line::from(screen.words.more_below(below)).right_aligned()),
     };
     frame.render_widget(Clear, at);
     frame.render_widget(Paragraph::new(seen).block(frame_block), at);
-    if let Some(line) = &mut help.typed {
+    if let Some(line) = &mut help.text.typed {
         draw_search(line, typed, &screen.theme, frame);
     }
 }
@@ -148,7 +160,7 @@ fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
 /// The actions that were found, each with its first key, around the selected one.
 fn palette_lines(
     palette: &Palette,
-    keymap: &crate::tui::keymap::Keymap,
+    keymap: &crate::keymap::Keymap,
     (room, rows): (usize, usize),
     (theme, words): (&Theme, Words),
 ) -> Vec<Line<'static>> {

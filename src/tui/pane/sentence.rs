@@ -7,14 +7,14 @@ use ratatui::text::Line;
 use super::bars::{Cells, Look, share_line};
 use super::why::{INTRODUCTION, Role, members};
 use super::{Fold, Parts};
-use crate::answer::citation;
-use crate::app::Turn;
-use crate::attribution::{How, Sentence, SentenceCluster, change_of};
-use crate::base::clean_text;
-use crate::tui::action::{Action, Place};
-use crate::tui::screen::ScreenState;
-use crate::tui::text::{Indent, paragraphs};
-use crate::tui::words::Noun;
+use crate::action::{Action, Place};
+use crate::screen::ScreenState;
+use crate::text::{Indent, paragraphs};
+use crate::words::Noun;
+use ragonite_app::Turn;
+use ragonite_base::clean_text;
+use ragonite_rag::answer::citation;
+use ragonite_rag::attribution::{How, Sentence, SentenceCluster, change_of};
 
 /// Says how a sentence is chosen, where one can be.
 pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {

@@ -11,17 +11,17 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::popup::{draw_search, draw_text, middle, room_for_search};
 use super::{Focus, block};
-use crate::app::App;
-use crate::base::clean_line;
-use crate::config::{Group, Setting};
-use crate::history::TurnSettings;
-use crate::inference::GeneratorChoice;
-use crate::tui::popup::Popup;
-use crate::tui::screen::ScreenState;
-use crate::tui::settings::SettingsView;
-use crate::tui::text::{Indent, cells, fit, pad, paragraphs, width};
-use crate::tui::theme::Theme;
-use crate::tui::words::Words;
+use crate::popup::Popup;
+use crate::screen::ScreenState;
+use crate::settings::SettingsView;
+use crate::text::{Indent, cells, fit, pad, paragraphs, width};
+use crate::theme::Theme;
+use crate::words::Words;
+use ragonite_app::App;
+use ragonite_base::clean_line;
+use ragonite_config::{Group, Setting};
+use ragonite_history::TurnSettings;
+use ragonite_inference::GeneratorChoice;
 
 /// Cells of the names.
 const NAMES: usize = 20;

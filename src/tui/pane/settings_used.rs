@@ -3,10 +3,10 @@
 use super::Parts;
 use super::behind::Section;
 use super::steps::StepLook;
-use crate::app::Turn;
-use crate::base::clean_line;
-use crate::config::Setting;
-use crate::tui::text::pad;
+use crate::text::pad;
+use ragonite_app::Turn;
+use ragonite_base::clean_line;
+use ragonite_config::Setting;
 
 /// Every setting with its value; `*` marks those that were the domain's own.
 pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {

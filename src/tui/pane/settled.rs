@@ -8,18 +8,18 @@ use std::ops::Range;
 
 use super::bars::Explained;
 use super::turn::{self, Drawn, Suggested};
-use crate::app::{App, Turn, TurnKey};
-use crate::history::{Feedback, TurnTimings};
-use crate::tui::find::{Find, first_lines};
-use crate::tui::flow::Place;
-use crate::tui::screen::ScreenState;
+use crate::find::{Find, first_lines};
+use crate::flow::Place;
+use crate::screen::ScreenState;
+use ragonite_app::{App, Turn, TurnKey};
+use ragonite_history::{Feedback, TurnTimings};
 
 /// Turns that are laid out in a frame beside those that are seen.
 const AHEAD: usize = 8;
 
 /// A turn as it was drawn.
 #[derive(Debug, Clone, Default)]
-pub(in crate::tui) struct Settled {
+pub(crate) struct Settled {
     width: usize,
     timings: TurnTimings,
     feedback: Option<Feedback>,
@@ -49,7 +49,7 @@ impl Settled {
 
     /// The width it was drawn for.
     #[cfg(test)]
-    pub(in crate::tui) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.width
     }
 

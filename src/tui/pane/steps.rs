@@ -5,15 +5,15 @@ use ratatui::text::{Line, Span};
 use super::behind::Section;
 use super::evidence::{origin, origin_of};
 use super::{Fold, Parts, header};
-use crate::answer::Translation;
-use crate::app::Turn;
-use crate::base::{EvidenceId, Millis, clean_line};
-use crate::inference::Completion;
-use crate::prompt::Prompt;
-use crate::retrieval::{Hit, LegRole, Place, QueryLeg, RankedEvidence, Retrieved, Vote};
-use crate::tui::text::{Indent, fit, pad, paragraphs};
-use crate::tui::theme::Theme;
-use crate::tui::words::{Noun, Words};
+use crate::text::{Indent, fit, pad, paragraphs};
+use crate::theme::Theme;
+use crate::words::{Noun, Words};
+use ragonite_app::Turn;
+use ragonite_base::{EvidenceId, Millis, clean_line};
+use ragonite_inference::Completion;
+use ragonite_rag::answer::Translation;
+use ragonite_rag::prompt::Prompt;
+use ragonite_rag::retrieval::{Hit, LegRole, Place, QueryLeg, RankedEvidence, Retrieved, Vote};
 
 /// What stands before the lines of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -388,8 +388,8 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::Language;
-    use crate::retrieval::{Leg, LegReason, Standing};
+    use ragonite_base::Language;
+    use ragonite_rag::retrieval::{Leg, LegReason, Standing};
 
     #[test]
     fn a_hit_says_which_text_found_it_and_how_far_back_that_was_asked() {

@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use ratatui::text::{Line, Span};
 
-use crate::base::{EvidenceId, clean_line};
-use crate::evidence::{TableGrid, rows_at};
-use crate::retrieval::Hit;
-use crate::tui::text::{Indent, fit, one_line, pad, width, window, wrap};
-use crate::tui::theme::Theme;
-use crate::tui::words::{Noun, Words};
+use crate::text::{Indent, fit, one_line, pad, width, window, wrap};
+use crate::theme::Theme;
+use crate::words::{Noun, Words};
+use ragonite_base::{EvidenceId, clean_line};
+use ragonite_document::evidence::{TableGrid, rows_at};
+use ragonite_rag::retrieval::Hit;
 
 /// Widest a column gets; longer cells are cut, and those of the hit's row stand whole below it.
 const WIDEST: usize = 32;
@@ -80,7 +80,7 @@ impl Part {
 
 /// The clean cells of a table that are shown, and how wide each column is drawn.
 #[derive(Debug, Clone)]
-pub(in crate::tui) struct Measured {
+pub(crate) struct Measured {
     of: EvidenceId,
     part: Part,
     header: Vec<String>,

@@ -6,16 +6,16 @@ use ratatui::text::{Line, Span};
 
 use super::bars::{Keys, Look, in_short};
 use super::compare::asked_again;
-use crate::answer::Answer;
-use crate::app::{App, Phase, Turn};
-use crate::history::Outcome;
-use crate::tui::action::{Action, Place};
-use crate::tui::keymap::Keymap;
-use crate::tui::markdown::{self, Mark, render};
-use crate::tui::meter;
-use crate::tui::text::{Indent, one_line, paragraphs, wrap};
-use crate::tui::theme::Theme;
-use crate::tui::words::{Noun, Words};
+use crate::action::{Action, Place};
+use crate::keymap::Keymap;
+use crate::markdown::{self, Mark, render};
+use crate::meter;
+use crate::text::{Indent, one_line, paragraphs, wrap};
+use crate::theme::Theme;
+use crate::words::{Noun, Words};
+use ragonite_app::{App, Phase, Turn};
+use ragonite_history::Outcome;
+use ragonite_rag::answer::Answer;
 
 /// Lines of a turn beside its question and its answer.
 const AROUND: usize = 4;
@@ -84,7 +84,7 @@ pub(super) fn unsettled(turn: &Turn, look: (&Theme, Words), width: usize) -> Dra
 }
 
 /// The sources that the answer names, as [`Drawn::marks`] has them at any width.
-pub(in crate::tui) fn cited(turn: &Turn, theme: &Theme) -> Vec<usize> {
+pub(crate) fn cited(turn: &Turn, theme: &Theme) -> Vec<usize> {
     let lines = markdown::unwrapped(turn.text(), theme);
     markdown::marks(&lines, &|number| holds(turn, number)).into_iter().map(|mark| mark.source).collect()
 }
@@ -119,7 +119,7 @@ fn suggestion_lines(
             for (action, question) in actions.into_iter().zip(&turn.record.trace.suggestions) {
                 let key = keymap.key(action, Place::Composer).unwrap_or_default();
                 let lead = format!("{key}  ");
-                let rest = " ".repeat(crate::tui::text::width(&lead));
+                let rest = " ".repeat(crate::text::width(&lead));
                 let indent = Indent { first: Span::styled(lead, theme.accent), rest: Span::raw(rest) };
                 lines.extend(wrap(&[one_line(question, theme.text)], width, &indent));
             }

@@ -10,19 +10,19 @@ use super::conversation::stage;
 use super::evidence::origin;
 use super::kept::Shown;
 use super::{Focus, Fold, GUTTER, Parts, draw_outline, say, sentence, side_block};
-use crate::answer::Answer;
-use crate::app::{App, Turn};
-use crate::attribution::{Attribution, Cluster, How, LEAST_MOVE, Method, SMALLEST_CHANGE};
-use crate::tui::action::{Action, Place};
-use crate::tui::difference::marked;
-use crate::tui::screen::{Pane, ScreenState};
-use crate::tui::text::{Indent, one_line, paragraphs, wrap};
-use crate::tui::words::{Noun, Words};
+use crate::action::{Action, Place};
+use crate::difference::marked;
+use crate::screen::{Pane, ScreenState};
+use crate::text::{Indent, one_line, paragraphs, wrap};
+use crate::words::{Noun, Words};
+use ragonite_app::{App, Turn};
+use ragonite_rag::answer::Answer;
+use ragonite_rag::attribution::{Attribution, Cluster, How, LEAST_MOVE, Method, SMALLEST_CHANGE};
 
 /// The part of the lines above the clusters; not a cluster.
 pub(super) const INTRODUCTION: usize = usize::MAX;
 
-pub(in crate::tui) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTime), frame: &mut Frame<'_>) {
     let (area, now) = at;
     let (theme, words) = (screen.theme, screen.words);
     let frame_block = side_block(screen, Pane::Why, &theme);

@@ -3,8 +3,8 @@
 use crossterm::event::KeyCode;
 
 use super::{Words, texts};
-use crate::base::Language;
-use crate::tui::action::Action;
+use crate::action::Action;
+use ragonite_base::Language;
 
 texts! { KEYS
     control = "Ctrl+", "Strg+";
@@ -14,7 +14,7 @@ texts! { KEYS
 
 impl Words {
     /// What an action does, for help and palette.
-    pub(in crate::tui) fn says(self, action: Action) -> &'static str {
+    pub(crate) fn says(self, action: Action) -> &'static str {
         match self.language() {
             Language::English => action.says(),
             Language::German => german(action).1,
@@ -22,7 +22,7 @@ impl Words {
     }
 
     /// What it does in a word or two, for the footer.
-    pub(in crate::tui) fn hint(self, action: Action) -> &'static str {
+    pub(crate) fn hint(self, action: Action) -> &'static str {
         match self.language() {
             Language::English => action.hint(),
             Language::German => german(action).0,
@@ -30,7 +30,7 @@ impl Words {
     }
 
     /// A key with a name of its own, which is `english` in English and in a configuration.
-    pub(in crate::tui) fn key(self, key: KeyCode, english: &'static str) -> &'static str {
+    pub(crate) fn key(self, key: KeyCode, english: &'static str) -> &'static str {
         match (self.language(), key) {
             (Language::German, KeyCode::Char(' ')) => "Leertaste",
             (Language::German, KeyCode::Up) => "Auf",
@@ -57,7 +57,7 @@ fn german(action: Action) -> (&'static str, &'static str) {
         Action::Back => ("zurück", "schließen; Laufendes abbrechen; sonst zurück"),
         Action::Cancel => ("abbrechen", "Laufendes abbrechen; zweimal beendet"),
         Action::Quit => ("beenden", "Programm beenden"),
-        Action::Help => ("Hilfe", "diese Liste"),
+        Action::Help => ("Hilfe", "diese Liste und die Anleitung"),
         Action::NewConversation => ("neu", "neues Gespräch"),
         Action::WriteQuestion => ("Frage", "eine Frage schreiben, auch wenn etwas läuft"),
         Action::Explain => ("erklären", "gewählte Antwort erklären"),

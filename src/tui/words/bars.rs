@@ -1,7 +1,7 @@
 //! The bars around the panes, the composer, what the running turn is doing, and the tokens of a prompt.
 
 use super::{Noun, Words, texts};
-use crate::config::{GpuRoom, NoUse, ProfileReason};
+use ragonite_config::{GpuRoom, NoUse, ProfileReason};
 
 texts! { BARS
     offline = " offline ", " offline ";
@@ -117,7 +117,7 @@ texts! { BARS
 
 impl Words {
     /// What computes, as the engine says it: `CPU, 2 threads`, `20 of 29 layers on NVIDIA H100`.
-    pub(in crate::tui) fn device(self, summary: &str) -> String {
+    pub(crate) fn device(self, summary: &str) -> String {
         let part = |part: &str| {
             let threads = part.strip_suffix(" threads").or_else(|| part.strip_suffix(" thread"));
             if let Some(number) = threads.and_then(|number| number.parse().ok()) {
@@ -131,7 +131,7 @@ impl Words {
     }
 
     /// Why this profile runs.
-    pub(in crate::tui) fn profile_reason(self, reason: ProfileReason) -> &'static str {
+    pub(crate) fn profile_reason(self, reason: ProfileReason) -> &'static str {
         match reason {
             ProfileReason::CommandLine => self.by_command_line(),
             ProfileReason::Configuration => self.by_configuration(),
@@ -158,12 +158,12 @@ impl Words {
     }
 
     /// What the parts of a prompt are for: instructions, history, evidence, question, answer.
-    pub(in crate::tui) fn shares(self) -> [&'static str; 5] {
+    pub(crate) fn shares(self) -> [&'static str; 5] {
         [self.share_system(), self.share_history(), self.share_evidence(), self.share_question(), self.share_answer()]
     }
 
     /// As [`Words::shares`], where room is short.
-    pub(in crate::tui) fn short_shares(self) -> [&'static str; 5] {
+    pub(crate) fn short_shares(self) -> [&'static str; 5] {
         [self.short_system(), self.short_history(), self.short_evidence(), self.short_question(), self.short_answer()]
     }
 }

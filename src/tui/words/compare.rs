@@ -1,7 +1,7 @@
 //! What can be compared with a turn, and two turns beside each other.
 
 use super::{Words, texts};
-use crate::retrieval::Picked;
+use ragonite_rag::retrieval::Picked;
 
 texts! { COMPARE
     compare_turn(turn: u32) = "Compare turn {turn}", "Frage {turn} vergleichen";
@@ -58,7 +58,7 @@ texts! { COMPARE
 
 impl Words {
     /// What is said of an evidence.
-    pub(in crate::tui) fn picked(self, how: Picked, name: &str) -> String {
+    pub(crate) fn picked(self, how: Picked, name: &str) -> String {
         match how {
             Picked::First => self.named_first(name),
             Picked::LeftOut => self.named_left_out(name),

@@ -1,7 +1,7 @@
 //! Domains, conversations and the trash.
 
 use super::{Words, texts};
-use crate::app::Phase;
+use ragonite_app::Phase;
 
 texts! { LISTS
     no_domain_listed(running: &str) = "{running}\n\nNo domain yet.", "{running}\n\nNoch keine Domäne.";
@@ -34,7 +34,7 @@ texts! { LISTS
 
 impl Words {
     /// What is being done to a conversation.
-    pub(in crate::tui) fn runs(self, phase: Phase) -> &'static str {
+    pub(crate) fn runs(self, phase: Phase) -> &'static str {
         match phase {
             Phase::Explaining(_) => self.being_explained(),
             Phase::Idle | Phase::Rewriting(_) | Phase::Retrieving(_) | Phase::Answering(_) => self.being_answered(),

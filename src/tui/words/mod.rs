@@ -24,7 +24,7 @@ mod why;
 
 use time::OffsetDateTime;
 
-use crate::base::Language;
+use ragonite_base::Language;
 
 /// The texts of the screen in one language.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub struct Words(Language);
 /// Declares texts, the English one first: a `&'static str`, or with what stands in its braces a `String`.
 macro_rules! texts {
     ($table:ident $($name:ident $(($($given:ident: $kind:ty),+))? = $english:literal, $german:literal;)+) => {
-        impl $crate::tui::words::Words {
-            $($crate::tui::words::texts! { @one $name $(($($given: $kind),+))? = $english, $german })+
+        impl $crate::words::Words {
+            $($crate::words::texts! { @one $name $(($($given: $kind),+))? = $english, $german })+
         }
 
         /// What is declared here, for the tests: name, English, German.
@@ -42,18 +42,18 @@ macro_rules! texts {
         pub(super) const $table: &[(&str, &str, &str)] = &[$((stringify!($name), $english, $german)),+];
     };
     (@one $name:ident = $english:literal, $german:literal) => {
-        pub(in crate::tui) fn $name(self) -> &'static str {
+        pub(crate) fn $name(self) -> &'static str {
             match self.language() {
-                $crate::base::Language::English => $english,
-                $crate::base::Language::German => $german,
+                ragonite_base::Language::English => $english,
+                ragonite_base::Language::German => $german,
             }
         }
     };
     (@one $name:ident ($($given:ident: $kind:ty),+) = $english:literal, $german:literal) => {
-        pub(in crate::tui) fn $name(self, $($given: $kind),+) -> String {
+        pub(crate) fn $name(self, $($given: $kind),+) -> String {
             match self.language() {
-                $crate::base::Language::English => format!($english),
-                $crate::base::Language::German => format!($german),
+                ragonite_base::Language::English => format!($english),
+                ragonite_base::Language::German => format!($german),
             }
         }
     };
@@ -63,7 +63,7 @@ use texts;
 
 /// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) enum Noun {
+pub(crate) enum Noun {
     Cluster,
     Document,
     Evidence,

@@ -1,10 +1,10 @@
 //! What was done, and what the program refuses to do.
 
 use super::{Words, texts};
-use crate::app::{Copied, CopyWay, Fetching, Notice, Problem, Refusal};
-use crate::base::{Language, clean_line};
-use crate::eval::WrittenCheck;
-use crate::index::{IngestReport, Skipped};
+use ragonite_app::{Copied, CopyWay, Fetching, Notice, Problem, Refusal};
+use ragonite_base::{Language, clean_line};
+use ragonite_eval::WrittenCheck;
+use ragonite_index::{IngestReport, Skipped};
 
 texts! { NOTICES
     rating_taken_back = "rating taken back", "Bewertung zurückgenommen";
@@ -46,7 +46,7 @@ impl Words {
     }
 
     /// What was done last, on one line.
-    pub(in crate::tui) fn notice(self, notice: &Notice) -> String {
+    pub(crate) fn notice(self, notice: &Notice) -> String {
         match notice {
             Notice::Rated(Some(feedback)) => self.rated(&self.feedback(feedback)),
             Notice::Rated(None) => self.rating_taken_back().to_owned(),
@@ -109,7 +109,7 @@ impl Words {
     }
 
     /// Why something is not done, and what to do.
-    pub(in crate::tui) fn refusal(self, refusal: &Refusal) -> Problem {
+    pub(crate) fn refusal(self, refusal: &Refusal) -> Problem {
         if self.language() == Language::English {
             return refusal.problem();
         }

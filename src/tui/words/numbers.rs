@@ -3,11 +3,11 @@
 //! Invariant: a time that is shown never reaches the next unit: 999.6 ms are `999 ms`, 59.96 s are `59.9 s`.
 
 use super::{Noun, Words};
-use crate::base::{Language, Millis};
+use ragonite_base::{Language, Millis};
 
 impl Words {
     /// A number that is written with a decimal point, as it is written in this language.
-    pub(in crate::tui) fn number(self, written: &str) -> String {
+    pub(crate) fn number(self, written: &str) -> String {
         match self.0 {
             Language::English => written.to_owned(),
             Language::German => written.replace('.', ","),
@@ -15,12 +15,12 @@ impl Words {
     }
 
     /// A number with so many decimals.
-    pub(in crate::tui) fn decimal(self, number: f64, decimals: usize) -> String {
+    pub(crate) fn decimal(self, number: f64, decimals: usize) -> String {
         self.number(&format!("{number:.decimals$}"))
     }
 
     /// `1,240`, in German `1.240`.
-    pub(in crate::tui) fn thousands(self, number: usize) -> String {
+    pub(crate) fn thousands(self, number: usize) -> String {
         let separator = match self.0 {
             Language::English => ',',
             Language::German => '.',
@@ -37,7 +37,7 @@ impl Words {
     }
 
     /// `850 ms`, `1.2 s`, `1 min 12 s`.
-    pub(in crate::tui) fn duration(self, time: Millis) -> String {
+    pub(crate) fn duration(self, time: Millis) -> String {
         if time.0 < 1_000.0 {
             format!("{:.0} ms", time.0.min(999.0))
         } else if time.0 < 60_000.0 {
@@ -50,18 +50,18 @@ impl Words {
     }
 
     /// A time that still runs, in whole seconds: `12 s`, `1 min 12 s`.
-    pub(in crate::tui) fn running_time(self, seconds: u32) -> String {
+    pub(crate) fn running_time(self, seconds: u32) -> String {
         if seconds < 60 { format!("{seconds} s") } else { self.duration(Millis(f64::from(seconds) * 1_000.0)) }
     }
 
     /// `1 document`, `2 documents`.
-    pub(in crate::tui) fn counted(self, number: usize, noun: Noun) -> String {
+    pub(crate) fn counted(self, number: usize, noun: Noun) -> String {
         let (one, several) = noun.forms(self.0);
         format!("{} {}", self.thousands(number), if number == 1 { one } else { several })
     }
 
     /// What an answer was given, read and took: `4 sources · 1,240 tokens read · 5.1 s`.
-    pub(in crate::tui) fn read_and_took(self, (sources, tokens): (usize, usize), total: Millis) -> String {
+    pub(crate) fn read_and_took(self, (sources, tokens): (usize, usize), total: Millis) -> String {
         let (sources, tokens) = (self.counted(sources, Noun::Source), self.counted(tokens, Noun::Token));
         self.answered(&sources, &tokens, &self.duration(total))
     }

@@ -1,13 +1,13 @@
 //! Names of the panes, what stands in an empty one, the conversation and the evidence.
 
 use super::{Words, texts};
-use crate::answer::{AskedDate, Miscited};
-use crate::base::{Language, clean_line};
-use crate::evidence::Kind;
-use crate::history::{Feedback, Rating, Reason};
-use crate::retrieval::Relation;
-use crate::tui::context::ContextPart;
-use crate::tui::screen::Pane;
+use crate::context::ContextPart;
+use crate::screen::Pane;
+use ragonite_base::{Language, clean_line};
+use ragonite_document::evidence::Kind;
+use ragonite_history::{Feedback, Rating, Reason};
+use ragonite_rag::answer::{AskedDate, Miscited};
+use ragonite_rag::retrieval::Relation;
 
 texts! { PANES
     question = "Question", "Frage";
@@ -159,7 +159,7 @@ texts! { PANES
 
 impl Words {
     /// The name of a pane on its frame.
-    pub(in crate::tui) fn title(self, pane: Pane) -> &'static str {
+    pub(crate) fn title(self, pane: Pane) -> &'static str {
         match pane {
             Pane::Composer => self.question(),
             Pane::Behind => self.behind_the_scenes(),
@@ -168,7 +168,7 @@ impl Words {
     }
 
     /// The name of a pane where room is short.
-    pub(in crate::tui) fn tab(self, pane: Pane) -> &'static str {
+    pub(crate) fn tab(self, pane: Pane) -> &'static str {
         match pane {
             Pane::Composer => self.question(),
             Pane::Conversation => self.conversation(),
@@ -179,7 +179,7 @@ impl Words {
         }
     }
 
-    pub(in crate::tui) fn kind(self, kind: Kind) -> &'static str {
+    pub(crate) fn kind(self, kind: Kind) -> &'static str {
         match kind {
             Kind::Passage => self.kind_passage(),
             Kind::List => self.kind_list(),
@@ -189,7 +189,7 @@ impl Words {
     }
 
     /// What an evidence that was folded is to the one that names it.
-    pub(in crate::tui) fn relation(self, relation: Relation) -> &'static str {
+    pub(crate) fn relation(self, relation: Relation) -> &'static str {
         match relation {
             Relation::Copy => self.relation_copy(),
             Relation::Version => self.relation_version(),
@@ -197,7 +197,7 @@ impl Words {
         }
     }
 
-    pub(in crate::tui) fn part(self, part: ContextPart) -> &'static str {
+    pub(crate) fn part(self, part: ContextPart) -> &'static str {
         match part {
             ContextPart::Title => self.part_title(),
             ContextPart::Heading => self.part_heading(),
@@ -207,7 +207,7 @@ impl Words {
     }
 
     /// A part of a context behind `without`.
-    pub(in crate::tui) fn without(self, part: ContextPart) -> &'static str {
+    pub(crate) fn without(self, part: ContextPart) -> &'static str {
         match part {
             ContextPart::Title => self.without_title(),
             ContextPart::Heading => self.without_heading(),
@@ -217,7 +217,7 @@ impl Words {
     }
 
     /// Identifiers of the question that are in no document.
-    pub(in crate::tui) fn absent(self, names: &[String]) -> String {
+    pub(crate) fn absent(self, names: &[String]) -> String {
         let names: Vec<String> = names.iter().map(|name| clean_line(name)).collect();
         match names.as_slice() {
             [name] => self.one_absent(name),
@@ -226,13 +226,13 @@ impl Words {
     }
 
     /// Figures that the sources which the answer cites do not have, with those that do.
-    pub(in crate::tui) fn miscited(self, figures: &[Miscited]) -> String {
+    pub(crate) fn miscited(self, figures: &[Miscited]) -> String {
         let figures = figures.iter().map(|one| format!("{} ({})", one.figure, self.sources(&one.sources)));
         self.in_no_cited_source(&figures.collect::<Vec<_>>().join("  "))
     }
 
     /// A date that is asked about and that the sources which the answer cites do not have, with those that do.
-    pub(in crate::tui) fn asked_date(self, asked: &AskedDate) -> String {
+    pub(crate) fn asked_date(self, asked: &AskedDate) -> String {
         match asked.sources.as_slice() {
             [] => self.date_in_no_source(&asked.date),
             sources => self.date_in_no_cited_source(&format!("{} ({})", asked.date, self.sources(sources))),
@@ -240,18 +240,18 @@ impl Words {
     }
 
     /// Sources that say what the answer says, and that it does not cite.
-    pub(in crate::tui) fn said_by(self, ranks: &[usize]) -> String {
+    pub(crate) fn said_by(self, ranks: &[usize]) -> String {
         let sources = self.sources(ranks);
         if ranks.len() == 1 { self.one_says_it(&sources) } else { self.several_say_it(&sources) }
     }
 
     /// Sources that the answer names and was not given.
-    pub(in crate::tui) fn made_up(self, ranks: &[usize]) -> String {
+    pub(crate) fn made_up(self, ranks: &[usize]) -> String {
         let sources = self.sources(ranks);
         if ranks.len() == 1 { self.one_made_up(&sources) } else { self.several_made_up(&sources) }
     }
 
-    pub(in crate::tui) fn reason(self, reason: Reason) -> &'static str {
+    pub(crate) fn reason(self, reason: Reason) -> &'static str {
         match reason {
             Reason::WrongAnswer => self.reason_wrong_answer(),
             Reason::WrongSource => self.reason_wrong_source(),
@@ -262,7 +262,7 @@ impl Words {
     }
 
     /// A rating on one line; what the user wrote stays as it is.
-    pub(in crate::tui) fn feedback(self, feedback: &Feedback) -> String {
+    pub(crate) fn feedback(self, feedback: &Feedback) -> String {
         if self.language() == Language::English {
             return feedback.says();
         }

@@ -1,14 +1,15 @@
 //! What lies over the panes: help, palette, questions, the form for a domain, the settings.
 
 use super::{Words, texts};
-use crate::base::Language;
-use crate::config::{Group, Refused, Setting, Takes};
-use crate::tui::export::{To, What};
-use crate::tui::new_domain::{Field, NotTaken};
-use crate::tui::popup::Asked;
+use crate::export::{To, What};
+use crate::new_domain::{Field, NotTaken};
+use crate::popup::Asked;
+use ragonite_base::Language;
+use ragonite_config::{Group, Refused, Setting, Takes};
 
 texts! { POPUPS
     keys = "Keys", "Tasten";
+    next_page = "next page of the guide", "nächste Seite der Anleitung";
     no_key = "none", "keine";
     everywhere = "Everywhere", "Überall";
     in_the_composer = "Writing a question", "Beim Schreiben einer Frage";
@@ -78,7 +79,7 @@ texts! { POPUPS
 
 impl Words {
     /// How much is taken out of the program.
-    pub(in crate::tui) fn much(self, what: What) -> &'static str {
+    pub(crate) fn much(self, what: What) -> &'static str {
         match what {
             What::Turn => self.much_turn(),
             What::Conversation => self.much_conversation(),
@@ -86,7 +87,7 @@ impl Words {
     }
 
     /// Where it is put.
-    pub(in crate::tui) fn place_of(self, to: To) -> &'static str {
+    pub(crate) fn place_of(self, to: To) -> &'static str {
         match to {
             To::File => self.to_a_file(),
             To::Clipboard => self.to_the_clipboard(),
@@ -94,7 +95,7 @@ impl Words {
     }
 
     /// What a line of text is asked for.
-    pub(in crate::tui) fn asked(self, asked: &Asked) -> &'static str {
+    pub(crate) fn asked(self, asked: &Asked) -> &'static str {
         match asked {
             Asked::Text => self.look_for(),
             Asked::Words => self.look_for_words(),
@@ -104,14 +105,14 @@ impl Words {
     }
 
     /// The letter that says yes, beside `y`.
-    pub(in crate::tui) fn yes(self) -> char {
+    pub(crate) fn yes(self) -> char {
         match self.language() {
             Language::English => 'y',
             Language::German => 'j',
         }
     }
 
-    pub(in crate::tui) fn field(self, field: Field) -> &'static str {
+    pub(crate) fn field(self, field: Field) -> &'static str {
         match field {
             Field::Folder => self.folder(),
             Field::Name => self.name(),
@@ -119,7 +120,7 @@ impl Words {
     }
 
     /// What a line of the form is for.
-    pub(in crate::tui) fn what_field(self, field: Field) -> &'static str {
+    pub(crate) fn what_field(self, field: Field) -> &'static str {
         match field {
             Field::Folder => self.what_folder(),
             Field::Name => self.what_name(),
@@ -127,7 +128,7 @@ impl Words {
     }
 
     /// Why a domain is not made yet.
-    pub(in crate::tui) fn not_taken(self, why: &NotTaken) -> String {
+    pub(crate) fn not_taken(self, why: &NotTaken) -> String {
         match (why, self.language()) {
             (NotTaken::NoPath, _) => self.no_path().to_owned(),
             (NotTaken::Name(error), Language::English) => error.to_string(),
@@ -139,7 +140,7 @@ impl Words {
         }
     }
 
-    pub(in crate::tui) fn group(self, group: Group) -> &'static str {
+    pub(crate) fn group(self, group: Group) -> &'static str {
         match group {
             Group::Retriever => self.retriever(),
             Group::Generator => self.generator(),
@@ -148,7 +149,7 @@ impl Words {
     }
 
     /// What a setting may be. Its values are those of the configuration, numbers with a point.
-    pub(in crate::tui) fn needed(self, setting: Setting) -> String {
+    pub(crate) fn needed(self, setting: Setting) -> String {
         if self.language() == Language::English {
             return setting.needed();
         }
@@ -162,7 +163,7 @@ impl Words {
     }
 
     /// Why a value was refused.
-    pub(in crate::tui) fn refused(self, refused: &Refused) -> String {
+    pub(crate) fn refused(self, refused: &Refused) -> String {
         match (self.language(), Setting::of_key(refused.key)) {
             (Language::German, Some(setting)) => {
                 format!("{} kann nicht `{}` sein: {}", refused.key, refused.found, self.needed(setting))

@@ -1,8 +1,8 @@
 //! Names of the settings and what they do; in English they say so themselves (`config`).
 
 use super::Words;
-use crate::base::Language;
-use crate::config::Setting;
+use ragonite_base::Language;
+use ragonite_config::Setting;
 
 /// Widest a name may be: the column of behind the scenes, the narrowest.
 #[cfg(test)]
@@ -10,7 +10,7 @@ pub(super) const LABEL: usize = 17;
 
 impl Words {
     /// The name of a setting.
-    pub(in crate::tui) fn label(self, setting: Setting) -> &'static str {
+    pub(crate) fn label(self, setting: Setting) -> &'static str {
         match self.language() {
             Language::English => setting.label(),
             Language::German => german(setting).0,
@@ -18,7 +18,7 @@ impl Words {
     }
 
     /// What a setting does, in a line.
-    pub(in crate::tui) fn what_setting(self, setting: Setting) -> &'static str {
+    pub(crate) fn what_setting(self, setting: Setting) -> &'static str {
         match self.language() {
             Language::English => setting.says(),
             Language::German => german(setting).1,

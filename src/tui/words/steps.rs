@@ -1,11 +1,11 @@
 //! Behind the scenes: what each step of a turn took and gave.
 
 use super::{Words, texts};
-use crate::answer::{RewriteHow, TranslationHow};
-use crate::config::Group;
-use crate::inference::Finish;
-use crate::prompt::{CutHow, Part, SourceOrder};
-use crate::retrieval::{Leg, LegReason, LegRole};
+use ragonite_config::Group;
+use ragonite_inference::Finish;
+use ragonite_rag::answer::{RewriteHow, TranslationHow};
+use ragonite_rag::prompt::{CutHow, Part, SourceOrder};
+use ragonite_rag::retrieval::{Leg, LegReason, LegRole};
 
 texts! { STEPS
     nothing_behind_yet =
@@ -130,7 +130,7 @@ texts! { STEPS
 
 impl Words {
     /// How a question was completed.
-    pub(in crate::tui) fn rewritten(self, how: RewriteHow) -> &'static str {
+    pub(crate) fn rewritten(self, how: RewriteHow) -> &'static str {
         match how {
             RewriteHow::First => self.rewrite_first(),
             RewriteHow::Complete => self.rewrite_complete(),
@@ -144,7 +144,7 @@ impl Words {
     }
 
     /// Behind the number of sources: how they stand in the prompt.
-    pub(in crate::tui) fn source_order(self, order: SourceOrder) -> &'static str {
+    pub(crate) fn source_order(self, order: SourceOrder) -> &'static str {
         match order {
             SourceOrder::LongestFirst => self.longest_first(),
             SourceOrder::BestLast => self.best_last(),
@@ -154,7 +154,7 @@ impl Words {
     }
 
     /// How a question was translated.
-    pub(in crate::tui) fn translated(self, how: TranslationHow) -> &'static str {
+    pub(crate) fn translated(self, how: TranslationHow) -> &'static str {
         match how {
             TranslationHow::Model => self.translation_model(),
             TranslationHow::Known => self.translation_known(),
@@ -164,7 +164,7 @@ impl Words {
     }
 
     /// Why a text weighs what it weighs.
-    pub(in crate::tui) fn leg_reason(self, why: LegReason) -> &'static str {
+    pub(crate) fn leg_reason(self, why: LegReason) -> &'static str {
         match why {
             LegReason::Only => self.leg_only(),
             LegReason::Sure => self.leg_sure(),
@@ -175,7 +175,7 @@ impl Words {
     }
 
     /// Which text was searched for.
-    pub(in crate::tui) fn role(self, role: LegRole) -> &'static str {
+    pub(crate) fn role(self, role: LegRole) -> &'static str {
         match role {
             LegRole::Raw => self.role_raw(),
             LegRole::Rewrite => self.role_rewrite(),
@@ -185,7 +185,7 @@ impl Words {
     }
 
     /// Which search found it.
-    pub(in crate::tui) fn leg(self, leg: Leg) -> &'static str {
+    pub(crate) fn leg(self, leg: Leg) -> &'static str {
         match leg {
             Leg::Dense => self.by_meaning(),
             Leg::Lexical => self.by_words(),
@@ -193,7 +193,7 @@ impl Words {
     }
 
     /// What became of a source that is not in the prompt as a whole.
-    pub(in crate::tui) fn cut_how(self, how: CutHow) -> &'static str {
+    pub(crate) fn cut_how(self, how: CutHow) -> &'static str {
         match how {
             CutHow::Dropped => self.left_out(),
             CutHow::Shortened => self.shortened(),
@@ -203,7 +203,7 @@ impl Words {
     }
 
     /// A piece of a prompt.
-    pub(in crate::tui) fn segment(self, part: &Part) -> String {
+    pub(crate) fn segment(self, part: &Part) -> String {
         match part {
             Part::Template => self.segment_template().to_owned(),
             Part::System => self.segment_system().to_owned(),
@@ -216,7 +216,7 @@ impl Words {
     }
 
     /// Why a model wrote no further.
-    pub(in crate::tui) fn finish(self, finish: Finish) -> &'static str {
+    pub(crate) fn finish(self, finish: Finish) -> &'static str {
         match finish {
             Finish::End => self.finish_end(),
             Finish::Stop => self.finish_stop(),
@@ -225,7 +225,7 @@ impl Words {
     }
 
     /// A group of settings, in a column of 11 cells.
-    pub(in crate::tui) fn group_column(self, group: Group) -> &'static str {
+    pub(crate) fn group_column(self, group: Group) -> &'static str {
         match group {
             Group::Retriever => self.column_retriever(),
             Group::Generator => self.column_generator(),

@@ -6,20 +6,20 @@ use time::macros::datetime;
 
 use super::settings::LABEL;
 use super::{Noun, Words, actions, bars, compare, guide, lists, notices, panes, popups, steps, why};
-use crate::app::{Copied, CopyWay, Fetching, Notice, Refusal};
-use crate::attribution::How;
-use crate::base::{DomainName, Language, Millis};
-use crate::config::{Group, Setting};
-use crate::eval::WrittenCheck;
-use crate::evidence::Kind;
-use crate::history::{Feedback, Rating, Reason};
-use crate::index::{IngestReport, Skipped};
-use crate::retrieval::{LegReason, LegRole};
-use crate::tui::action::Action;
-use crate::tui::context::{ContextPart, PARTS};
-use crate::tui::keymap::Keymap;
-use crate::tui::new_domain::{Field, NotTaken};
-use crate::tui::text::width;
+use crate::action::Action;
+use crate::context::{ContextPart, PARTS};
+use crate::keymap::Keymap;
+use crate::new_domain::{Field, NotTaken};
+use crate::text::width;
+use ragonite_app::{Copied, CopyWay, Fetching, Notice, Refusal};
+use ragonite_base::{DomainName, Language, Millis};
+use ragonite_config::{Group, Setting};
+use ragonite_document::evidence::Kind;
+use ragonite_eval::WrittenCheck;
+use ragonite_history::{Feedback, Rating, Reason};
+use ragonite_index::{IngestReport, Skipped};
+use ragonite_rag::attribution::How;
+use ragonite_rag::retrieval::{LegReason, LegRole};
 
 const ENGLISH: Words = Words(Language::English);
 const GERMAN: Words = Words(Language::German);
@@ -206,7 +206,7 @@ fn no_german_text_is_wider_than_its_column() {
     for place in places {
         fits(place, 10);
     }
-    let tabs: usize = crate::tui::Pane::ALL.iter().skip(1).map(|pane| width(GERMAN.tab(*pane)) + 3).sum();
+    let tabs: usize = crate::Pane::ALL.iter().skip(1).map(|pane| width(GERMAN.tab(*pane)) + 3).sum();
     assert!(tabs <= 60, "{tabs} cells of tabs");
 }
 
@@ -306,7 +306,7 @@ fn what_was_done_is_said_in_both_languages() {
 
 #[test]
 fn what_is_refused_says_in_german_what_would_do_with_the_words_of_the_configuration() {
-    let mut settings = crate::history::TurnSettings::default();
+    let mut settings = ragonite_history::TurnSettings::default();
     let refused = Setting::Temperature.write(&mut settings, "0,5").unwrap_err();
     let said = "generation.temperature kann nicht `0,5` sein: Zahl von 0 bis 2, mit Punkt, etwa 0.5";
     assert_eq!(GERMAN.refused(&refused), said);
@@ -323,7 +323,7 @@ fn what_is_refused_says_in_german_what_would_do_with_the_words_of_the_configurat
 
 #[test]
 fn keys_are_called_as_on_the_keyboard_and_written_as_in_the_configuration() {
-    let german = |keys: &str| keys.parse::<crate::tui::Chord>().unwrap().shown(GERMAN);
+    let german = |keys: &str| keys.parse::<crate::Chord>().unwrap().shown(GERMAN);
     let named = [
         ("Ctrl+N", "Strg+N"),
         ("Shift+Tab", "Umsch+Tab"),
@@ -335,7 +335,7 @@ fn keys_are_called_as_on_the_keyboard_and_written_as_in_the_configuration() {
     ];
     for (written, shown) in named {
         assert_eq!(german(written), shown);
-        assert_eq!(written.parse::<crate::tui::Chord>().unwrap().to_string(), written);
+        assert_eq!(written.parse::<crate::Chord>().unwrap().to_string(), written);
     }
 }
 

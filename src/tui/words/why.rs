@@ -1,8 +1,8 @@
 //! Why an answer came out as it did, as a whole and sentence by sentence.
 
 use super::{Words, texts};
-use crate::attribution::{How, Method};
-use crate::base::Language;
+use ragonite_base::Language;
+use ragonite_rag::attribution::{How, Method};
 
 texts! { WHY
     nothing_explained =
@@ -128,7 +128,7 @@ texts! { WHY
 
 impl Words {
     /// How a contribution was found.
-    pub(in crate::tui) fn how(self, how: How) -> &'static str {
+    pub(crate) fn how(self, how: How) -> &'static str {
         match (self.language(), how) {
             (Language::English, how) => how.says(),
             (_, How::Verified) => self.how_verified(),
@@ -142,7 +142,7 @@ impl Words {
     }
 
     /// The same in a word, where there is little room.
-    pub(in crate::tui) fn how_in_a_word(self, how: How) -> &'static str {
+    pub(crate) fn how_in_a_word(self, how: How) -> &'static str {
         match how {
             How::Verified | How::Regenerated => self.how(how),
             How::Group => self.word_group(),
@@ -154,7 +154,7 @@ impl Words {
     }
 
     /// What a method does.
-    pub(in crate::tui) fn method(self, method: Method) -> &'static str {
+    pub(crate) fn method(self, method: Method) -> &'static str {
         match method {
             Method::Counterfactual => self.method_counterfactual(),
             Method::Preview => self.method_preview(),
@@ -165,7 +165,7 @@ impl Words {
     }
 
     /// What the key for explaining does.
-    pub(in crate::tui) fn explained_by_key(self, method: Method) -> &'static str {
+    pub(crate) fn explained_by_key(self, method: Method) -> &'static str {
         match method {
             Method::Counterfactual => self.key_counterfactual(),
             Method::Preview => self.key_preview(),
@@ -176,7 +176,7 @@ impl Words {
     }
 
     /// The sources that decided.
-    pub(in crate::tui) fn matters(self, ranks: &[usize]) -> String {
+    pub(crate) fn matters(self, ranks: &[usize]) -> String {
         let sources = self.sources(ranks);
         if ranks.len() == 1 { self.one_matters(&sources) } else { self.several_matter(&sources) }
     }

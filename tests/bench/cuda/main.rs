@@ -16,16 +16,20 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ragonite::answer::{AnswerInput, AnswerSettings, generate_answer, read_answer};
-use ragonite::attribution::{AttributionSettings, Cluster, Engines, ExplainInput, How, Origin, SourceVector, explain};
 use ragonite::base::{CancelToken, DocumentId, EvidenceId, Language};
-use ragonite::evidence::{Context, Kind};
+use ragonite::document::evidence::{Context, Kind};
+use ragonite::encoder::load_embedder;
 use ragonite::inference::{
     Catalog, Completion, DeviceChoice, Embed, Embedding, Generate as _, GenerateRequest, GeneratorSettings,
-    LlamaGenerator, ModelFolders, PromptPart, Sampling, Special, TextRole, device_summary, load_embedder,
+    ModelFolders, PromptPart, Sampling, Special, TextRole,
 };
-use ragonite::prompt::PromptSettings;
-use ragonite::retrieval::{Hit, Why};
+use ragonite::llama::{LlamaGenerator, device_summary};
+use ragonite::rag::answer::{AnswerInput, AnswerSettings, generate_answer, read_answer};
+use ragonite::rag::attribution::{
+    AttributionSettings, Cluster, Engines, ExplainInput, How, Origin, SourceVector, explain,
+};
+use ragonite::rag::prompt::PromptSettings;
+use ragonite::rag::retrieval::{Hit, Why};
 
 const EMBEDDER: &str = "all-MiniLM-L6-v2";
 /// Whatever of these is here answers and explains, the first first.
@@ -54,7 +58,7 @@ impl Size {
 
 fn main() -> Outcome<ExitCode> {
     let size = if std::env::args().any(|argument| argument == "small") { Size::Small } else { Size::Full };
-    let gpus = DeviceChoice::Auto.gpus()?;
+    let gpus = ragonite::llama::gpus(DeviceChoice::Auto)?;
     if gpus.is_empty() && size == Size::Full {
         let why = match DeviceChoice::of_this_build() {
             Some(kind) => format!("no GPU was found by {kind}"),

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
-use crate::base::clean_text;
-use crate::document::{Block, Document, List, Table};
-use crate::evidence::{Evidence, Kind, Split};
+use ragonite_base::clean_text;
+use ragonite_document::{Block, Document, List, Table};
+use ragonite_document::evidence::{Evidence, Kind, Split};
 
 /// In bytes, as the splitter has it.
 const LONGEST_WORD: usize = 400;

@@ -1,24 +1,15 @@
 //! What every fuzz target asks of a document and of its evidences.
 //!
 //! Takes the bytes of a file, reads and splits them as the program does, and panics where an invariant is broken.
-//! The rooms are included by path, not as a dependency: the crate would bring llama.cpp along, which takes minutes to
-//! build and is not what is searched here.
-
-#[path = "../../../src/base/mod.rs"]
-pub mod base;
-#[path = "../../../src/document/mod.rs"]
-pub mod document;
-#[path = "../../../src/evidence/mod.rs"]
-pub mod evidence;
 
 mod check;
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use base::CancelToken;
-use document::Document;
-use evidence::{EvidenceSettings, Linearizer};
+use ragonite_base::CancelToken;
+use ragonite_document::evidence::{self, EvidenceSettings, Linearizer};
+use ragonite_document::{self as document, Document};
 
 /// A word that a target puts before what the fuzzer writes, to see that it is not lost.
 pub const WITNESS: &str = "w1tness";

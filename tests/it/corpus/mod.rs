@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use markup::{Cell, Cells, Element, Grid, in_order, words};
 use ragonite::base::CancelToken;
+use ragonite::document::evidence::{ContextParts, Evidence, EvidenceSettings, Kind, Split, TableGrid, split};
 use ragonite::document::{self, Document};
-use ragonite::evidence::{ContextParts, Evidence, EvidenceSettings, Kind, Split, TableGrid, split};
 
 /// A share, and everything that keeps it from being the whole.
 #[derive(Default)]

@@ -1,0 +1,232 @@
+//! `ragonite ingest`: a domain in step with files and folders.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::exit::{Exit, Failure};
+use super::late::LateEmbedder;
+use super::output::{Form, Output};
+use super::pace::Pace;
+use super::start::Start;
+use crate::args::Ingest;
+use ragonite_app::Problem;
+use ragonite_base::{CancelSource, CancelToken, DomainName, clean_line};
+use ragonite_index::{
+    DomainChange, Index, IndexError, IngestProgress, IngestReport, IngestRequest, Missing, NewDomain, embedder_of,
+    remove_domain, set_domain,
+};
+use ragonite_inference::Embed;
+use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
+
+/// Skipped documents that are named on the screen; a hostile archive may hold thousands.
+const MOST_SHOWN: usize = 100;
+
+pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<Exit, Failure> {
+    let cancel = CancelSource::default();
+    let _interrupts = cancel_on_interrupt(&cancel)?;
+    let _escape = cancel_on_escape(&cancel)?;
+    let report = ingest(start, args, &cancel, output)?;
+    match output.form() {
+        Form::Json => output.json(&report)?,
+        Form::Text => output.text(&text(&report))?,
+    }
+    let done = report.added + report.updated + report.renamed + report.removed + report.unchanged;
+    if done == 0 && !report.kept.is_empty() {
+        return Err(Failure::failed(Problem {
+            what: "no file or folder to read is there, so nothing was changed".to_owned(),
+            next: format!(
+                "Mount the disk or share, put the files back, or run `{}` if they are gone for good.",
+                remove_missing(&report)
+            ),
+        }));
+    }
+    if done == 0 && !report.skipped.is_empty() {
+        return Err(Failure::failed(Problem {
+            what: "none of the documents could be read".to_owned(),
+            next: "The reasons stand above; `ragonite ingest --help` names the formats.".to_owned(),
+        }));
+    }
+    if done == 0 && report.documents == 0 {
+        return Err(Failure::failed(Problem {
+            what: "no document was found".to_owned(),
+            next: "Check the paths; hidden files and links inside folders are passed over.".to_owned(),
+        }));
+    }
+    Ok(Exit::Done)
+}
+
+/// Ingests with progress on stderr. A domain that is new and in which nothing could be read is not left behind.
+pub(super) fn ingest(
+    start: &Start,
+    args: &Ingest,
+    cancel: &CancelSource,
+    output: &mut Output,
+) -> Result<IngestReport, Failure> {
+    let folder = start.paths.domain(&args.domain);
+    let is_new = matches!(embedder_of(&folder), Err(IndexError::NotFound { .. }));
+    if is_new {
+        check_paths(args)?;
+    }
+    output.progress("opening the domain");
+    let token = cancel.token();
+    let embedder = LateEmbedder::of(start, &args.domain, &token)?;
+    let mut pace = Pace::default();
+    let mut show = |progress: IngestProgress| output.pace(&mut pace, &progress);
+    let embedded = (&embedder as &dyn Embed, &token);
+    let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), (&token, &mut show))
+        .and_then(|mut index| {
+            let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
+            if change != DomainChange::default() {
+                set_domain(&folder, &change)?;
+            }
+            let result = bring_in_step(&mut index, start, args, embedded, &mut show);
+            let is_empty = index.summary()?.documents == 0;
+            drop(index);
+            // After a cancellation the next run goes on with what was embedded.
+            if is_new && is_empty && !matches!(result, Err(IndexError::Canceled(_))) {
+                remove_domain(&folder)?;
+            }
+            result
+        });
+    if matches!(result, Err(IndexError::Canceled(_))) {
+        output.note(&stopped(&args.domain, &folder));
+    }
+    Ok(result?)
+}
+
+fn bring_in_step(
+    index: &mut Index,
+    start: &Start,
+    args: &Ingest,
+    (embedder, cancel): (&dyn Embed, &CancelToken),
+    show: &mut dyn FnMut(IngestProgress),
+) -> Result<IngestReport, IndexError> {
+    let request = IngestRequest {
+        paths: &args.paths,
+        evidence: &start.config.evidence,
+        index: &start.config.index,
+        missing: if args.remove_missing { Missing::Remove } else { Missing::Keep },
+    };
+    index.ingest(&request, embedder, cancel, show)
+}
+
+/// Fails now where a new domain would find nothing, before the embedder is loaded.
+fn check_paths(args: &Ingest) -> Result<(), Failure> {
+    if args.paths.is_empty() {
+        return Err(Failure::usage(Problem {
+            what: format!("there is no domain `{}` yet, and no file or folder to make it from", args.domain),
+            next: format!("Name some: `ragonite ingest --domain {} PATH`.", args.domain),
+        }));
+    }
+    let Some(missing) = args.paths.iter().find(|path| !path.exists()) else { return Ok(()) };
+    Err(Failure::usage(Problem {
+        what: format!("there is no file or folder `{}`", clean_line(&missing.to_string_lossy())),
+        next: "Check the path.".to_owned(),
+    }))
+}
+
+fn stopped(domain: &DomainName, folder: &Path) -> String {
+    match ragonite_index::show_domain(folder) {
+        Ok(details) => format!(
+            "stopped; {} documents are stored, `ragonite ingest --domain {domain}` goes on from here",
+            details.documents
+        ),
+        Err(_) => "stopped; nothing was stored".to_owned(),
+    }
+}
+
+/// The command that takes out what seems to be gone.
+fn remove_missing(report: &IngestReport) -> String {
+    let quoted = |path: &Path| format!("'{}'", clean_line(&path.to_string_lossy()).replace('\'', r"'\''"));
+    let paths = report.kept.iter().map(|kept| quoted(&kept.path));
+    format!("ragonite ingest --domain {} --remove-missing {}", report.domain, paths.collect::<Vec<_>>().join(" "))
+}
+
+fn text(report: &IngestReport) -> String {
+    let kinds = report.evidences;
+    let counts = [
+        (report.added, "added"),
+        (report.updated, "updated"),
+        (report.renamed, "renamed"),
+        (report.removed, "removed"),
+        (report.unchanged, "unchanged"),
+    ];
+    // What did not happen is left out, but for the two that everybody looks for.
+    let counts = counts.iter().filter(|(count, word)| *count > 0 || ["added", "unchanged"].contains(word));
+    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+    let mut text = format!(
+        "{}: {} ({}) in {:.1} s\n{} evidence{}: {kinds}\n",
+        report.domain,
+        documents(report.documents),
+        counts.join(", "),
+        report.seconds,
+        kinds.total(),
+        if kinds.total() == 1 { "" } else { "s" },
+    );
+    for skipped in report.skipped.iter().take(MOST_SHOWN) {
+        let _ = writeln!(text, "skipped {}", clean_line(&skipped.to_string()));
+    }
+    if let Some(more) = report.skipped.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "skipped {more} more; with `--json` the report names each");
+    }
+    for kept in &report.kept {
+        let path = clean_line(&kept.path.to_string_lossy());
+        let _ = writeln!(text, "kept {} of {path}, which {}", documents(kept.documents), kept.reason.as_str());
+    }
+    if !report.kept.is_empty() {
+        let what = if report.kept.len() == 1 { "it is" } else { "they are" };
+        let _ = writeln!(text, "if {what} gone for good, this takes out what was read: `{}`", remove_missing(report));
+    }
+    text
+}
+
+fn documents(count: usize) -> String {
+    if count == 1 { "1 document".to_owned() } else { format!("{count} documents") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ragonite_index::{Kept, KeptReason, KindCounts, Skipped};
+
+    #[test]
+    fn a_report_of_very_many_bad_documents_names_some_and_counts_the_rest() {
+        let skipped = |number| Skipped {
+            path: format!("/docs/all.zip/inner.zip!/{number}.txt").into(),
+            reason: format!("`/docs/all.zip!/inner.zip!/{number}.txt` has no text"),
+        };
+        let report = IngestReport { skipped: (0..4_096).map(skipped).collect(), ..IngestReport::default() };
+        let text = text(&report);
+        let lines: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(lines[0], "skipped `/docs/all.zip!/inner.zip!/0.txt` has no text");
+        assert_eq!((lines.len(), lines[100]), (101, "skipped 3996 more; with `--json` the report names each"));
+    }
+
+    #[test]
+    fn the_report_says_what_happened_and_what_to_do_about_the_rest() {
+        let report = IngestReport {
+            domain: "wiki".to_owned(),
+            documents: 12,
+            added: 0,
+            updated: 1,
+            renamed: 2,
+            unchanged: 9,
+            evidences: KindCounts { passage: 40, list: 3, table: 2, row: 30 },
+            skipped: vec![
+                Skipped { path: "/docs/scan.pdf".into(), reason: "it has no text".to_owned() },
+                Skipped { path: "/docs/a.bin".into(), reason: "`/docs/a.bin` is in no known format".to_owned() },
+            ],
+            kept: vec![Kept { path: "/mnt/share".into(), documents: 3, reason: KeptReason::Missing }],
+            seconds: 1.25,
+            ..IngestReport::default()
+        };
+        insta::assert_snapshot!(text(&report), @r"
+        wiki: 12 documents (0 added, 1 updated, 2 renamed, 9 unchanged) in 1.2 s
+        75 evidences: 40 passages, 3 lists, 2 tables, 30 rows
+        skipped /docs/scan.pdf: it has no text
+        skipped `/docs/a.bin` is in no known format
+        kept 3 documents of /mnt/share, which is not there
+        if it is gone for good, this takes out what was read: `ragonite ingest --domain wiki --remove-missing '/mnt/share'`
+        ");
+    }
+}

@@ -1,0 +1,293 @@
+//! The JSON contract of design.md §8: fields may be added, never renamed.
+//!
+//! Takes the records of the rooms, gives what stands on stdout with `--json`. Shares, contributions and scores are
+//! fractions, times are milliseconds.
+
+use serde::Serialize;
+
+use ragonite_base::{ConversationId, EvidenceId};
+use ragonite_history::{Outcome, TurnRecord, TurnTimings};
+use ragonite_rag::answer::{Answer, AskedDate, Miscited};
+use ragonite_rag::attribution::{Attribution, AttributionTimings, How, Method, Sentence, SentenceCluster};
+use ragonite_rag::prompt::CutHow;
+use ragonite_rag::retrieval::{Hit, LegReason, LegRole, Mode, QueryLeg, RetrievalTimings, Retrieved, Standing};
+
+/// `ragonite search --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct SearchJson<'a> {
+    query: &'a str,
+    /// The query in the language of the documents, where it was searched for in it too.
+    translated: Option<&'a str>,
+    mode: Mode,
+    hits: &'a [Hit],
+    /// Identifiers of the query that no text of the domain has.
+    absent: &'a [String],
+    /// The day that "yesterday" in the query means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    day: Option<String>,
+    timings_ms: RetrievalTimings,
+}
+
+impl<'a> SearchJson<'a> {
+    /// What was found for a query, and for its translation beside it.
+    pub(super) fn new(query: &'a str, translated: Option<&'a str>, found: &'a Retrieved) -> Self {
+        let Retrieved { mode, hits, absent, day, timings_ms, .. } = found;
+        let day = day.map(|day| day.to_string());
+        Self { query, translated, mode: *mode, hits, absent, day, timings_ms: *timings_ms }
+    }
+}
+
+/// `ragonite ask --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct AskJson<'a> {
+    conversation: Option<ConversationId>,
+    turn: u32,
+    question: &'a str,
+    completed_question: &'a str,
+    /// Id of the model that answered.
+    generator: &'a str,
+    /// The completed question in the language of the documents, where it was searched for in it too.
+    translated_question: Option<&'a str>,
+    #[serde(flatten)]
+    outcome: &'a Outcome,
+    answer: &'a str,
+    answered: bool,
+    citations: &'a [usize],
+    invalid_citations: &'a [usize],
+    /// The date that the question asks about, where none of the sources that the answer cites has it, and those that do.
+    date_not_cited: Option<AskedDate>,
+    /// Figures of the answer that stand in none of the sources it was given, nor in the question.
+    figures_in_no_source: Vec<String>,
+    /// Figures of the answer that stand in none of the sources that it cites, but in others, which are named.
+    figures_miscited: Vec<Miscited>,
+    /// Sources that say what the answer says, and that it does not cite.
+    said_by_uncited: Vec<usize>,
+    /// The citations are those the model gave when it was asked for them behind its answer.
+    citations_asked_for: bool,
+    /// The answer ends where it had to end at the latest.
+    answer_cut: bool,
+    hits: Vec<&'a Hit>,
+    /// Identifiers of the question that no text of the domain has.
+    absent: &'a [String],
+    /// What a follow-up was searched for; empty for a question that was searched alone.
+    legs: Vec<LegJson<'a>>,
+    cut: Vec<CutJson>,
+    attribution: Option<AttributionJson<'a>>,
+    tokens: TokensJson,
+    timings_ms: TurnTimings,
+}
+
+#[derive(Debug, Serialize)]
+struct LegJson<'a> {
+    role: LegRole,
+    text: &'a str,
+    weight: f64,
+    why: LegReason,
+    standing: &'a Standing,
+}
+
+impl<'a> From<&'a QueryLeg> for LegJson<'a> {
+    fn from(leg: &'a QueryLeg) -> Self {
+        Self { role: leg.role, text: &leg.text, weight: leg.weight, why: leg.why, standing: &leg.standing }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct CutJson {
+    rank: usize,
+    evidence: EvidenceId,
+    tokens: usize,
+    how: CutHow,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct TokensJson {
+    prompt: usize,
+    reused: usize,
+    generated: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct AttributionJson<'a> {
+    method: Method,
+    decisive: bool,
+    clusters: Vec<ClusterJson<'a>>,
+    /// Clusters that were not left out because the explanation was stopped.
+    missing: usize,
+    /// What the model says now, where that is not the stored answer: it is what is explained.
+    instead: Option<&'a str>,
+    /// What each sentence of the answer rests on; empty where that is not known.
+    sentences: Vec<SentenceJson<'a>>,
+    /// The text of each token, where tokens are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<&'a [String]>,
+    timings_ms: AttributionTimings,
+}
+
+#[derive(Debug, Serialize)]
+struct ClusterJson<'a> {
+    hits: &'a [usize],
+    how: How,
+    contribution: f64,
+    share: Option<f64>,
+    counterfactual_answer: Option<&'a str>,
+    /// By how much the log-probability of the answer drops without it; null where that was not computed.
+    drop: Option<f64>,
+    /// How it was taken away for that: `preview` hides it, `logprob` leaves it out; null without a drop.
+    drops_how: Option<How>,
+    /// The drop of each token, where tokens are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drops: Option<&'a [f32]>,
+    /// The divergence at each of the first tokens in bits, where tokens are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    divergences: Option<&'a [f32]>,
+}
+
+/// A sentence of the answer and what it rests on.
+#[derive(Debug, Serialize)]
+struct SentenceJson<'a> {
+    /// From 1.
+    number: usize,
+    text: &'a str,
+    /// The first of its tokens, from 0.
+    first_token: usize,
+    tokens: usize,
+    decisive: bool,
+    clusters: &'a [SentenceCluster],
+}
+
+/// Whether tokens are told one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tokens {
+    /// One by one.
+    Each,
+    /// Their sums.
+    Sums,
+}
+
+impl<'a> AttributionJson<'a> {
+    fn new(attribution: &'a Attribution, tokens: Tokens) -> Self {
+        let each = tokens == Tokens::Each;
+        let clusters = attribution.clusters.iter().map(|cluster| ClusterJson {
+            drop: cluster.drop(),
+            drops_how: attribution.how_of_drops(cluster),
+            drops: each.then_some(cluster.drops.as_slice()),
+            divergences: each.then_some(cluster.divergences.as_slice()),
+            hits: &cluster.hits,
+            how: cluster.how,
+            contribution: cluster.contribution,
+            share: cluster.share,
+            counterfactual_answer: cluster.counterfactual_answer.as_deref(),
+        });
+        Self {
+            method: attribution.method,
+            decisive: attribution.decisive,
+            clusters: clusters.collect(),
+            missing: attribution.missing,
+            instead: attribution.instead.as_deref(),
+            sentences: (1..).zip(&attribution.sentences).map(SentenceJson::new).collect(),
+            tokens: each.then_some(attribution.tokens.as_slice()),
+            timings_ms: attribution.timings_ms,
+        }
+    }
+}
+
+impl<'a> SentenceJson<'a> {
+    fn new((number, sentence): (usize, &'a Sentence)) -> Self {
+        Self {
+            number,
+            text: &sentence.text,
+            first_token: sentence.tokens.start,
+            tokens: sentence.tokens.len(),
+            decisive: sentence.decisive,
+            clusters: &sentence.clusters,
+        }
+    }
+}
+
+/// `ragonite explain --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct ExplainJson<'a> {
+    conversation: ConversationId,
+    turn: u32,
+    question: &'a str,
+    completed_question: &'a str,
+    /// Id of the model that answered, and was asked for the answers without sources.
+    generator: &'a str,
+    answer: &'a str,
+    attribution: AttributionJson<'a>,
+    /// The sentence that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<SentenceJson<'a>>,
+}
+
+impl<'a> ExplainJson<'a> {
+    /// An explained turn; `sentence` counts from 1.
+    pub(super) fn new(
+        conversation: ConversationId,
+        (record, attribution): (&'a TurnRecord, &'a Attribution),
+        sentence: Option<usize>,
+        tokens: Tokens,
+    ) -> Self {
+        let chosen = sentence.and_then(|number| Some((number, attribution.sentences.get(number.checked_sub(1)?)?)));
+        Self {
+            conversation,
+            turn: record.number,
+            question: &record.question,
+            completed_question: &record.completed_question,
+            generator: &record.trace.generator,
+            answer: record.trace.answer.as_ref().map_or("", |answer| &answer.text),
+            attribution: AttributionJson::new(attribution, tokens),
+            sentence: chosen.map(SentenceJson::new),
+        }
+    }
+}
+
+impl<'a> AskJson<'a> {
+    /// The turn as the contract has it; `conversation` is none when it could not be stored.
+    pub(super) fn new(conversation: Option<ConversationId>, record: &'a TurnRecord) -> Self {
+        let answer = record.trace.answer.as_ref();
+        let in_prompt = answer.map(|answer| answer.prompt.sources()).unwrap_or_default();
+        let hits = record.trace.retrieved.iter().flat_map(|found| &found.hits);
+        Self {
+            conversation,
+            turn: record.number,
+            question: &record.question,
+            completed_question: &record.completed_question,
+            generator: &record.trace.generator,
+            translated_question: record.trace.translation.as_ref().and_then(|translation| translation.text.as_deref()),
+            outcome: &record.outcome,
+            answer: answer.map_or("", |answer| &answer.text),
+            answered: answer.is_some_and(|answer| answer.answered),
+            citations: answer.map_or(&[], |answer| &answer.citations),
+            invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
+            date_not_cited: answer.and_then(Answer::date_not_cited),
+            figures_in_no_source: answer.map(Answer::figures_in_no_source).unwrap_or_default(),
+            figures_miscited: answer.map(Answer::figures_miscited).unwrap_or_default(),
+            said_by_uncited: answer.map(Answer::said_by_uncited).unwrap_or_default(),
+            citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
+            answer_cut: answer.is_some_and(Answer::is_cut),
+            hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
+            absent: record.trace.retrieved.as_ref().map_or(&[], |found| &found.absent),
+            legs: record.trace.retrieved.iter().flat_map(|found| &found.legs).map(LegJson::from).collect(),
+            cut: answer.map(cut_of).unwrap_or_default(),
+            attribution: record.trace.attribution.as_ref().map(|one| AttributionJson::new(one, Tokens::Sums)),
+            tokens: answer.map(tokens_of).unwrap_or_default(),
+            timings_ms: record.trace.timings_ms,
+        }
+    }
+}
+
+fn cut_of(answer: &Answer) -> Vec<CutJson> {
+    let cut = answer.prompt.cut.iter();
+    cut.map(|cut| CutJson { rank: cut.rank, evidence: cut.evidence, tokens: cut.tokens, how: cut.how }).collect()
+}
+
+fn tokens_of(answer: &Answer) -> TokensJson {
+    let completion = &answer.completion;
+    TokensJson {
+        prompt: completion.prompt_tokens,
+        reused: completion.reused_tokens,
+        generated: completion.tokens.len(),
+    }
+}

@@ -1,0 +1,220 @@
+//! A turn in plain text, for `ask`, `demo` and `history show` without a screen.
+//!
+//! Takes a stored or fresh turn, gives lines. All text is clean.
+
+use std::fmt::Write as _;
+
+use super::excerpt::excerpt;
+use ragonite_base::{clean_line, clean_text};
+use ragonite_history::{Outcome, TurnRecord};
+use ragonite_rag::answer::Answer;
+use ragonite_rag::attribution::{Attribution, Cluster, How, OTHERWISE, Sentence, change_of};
+use ragonite_rag::prompt::CutHow;
+use ragonite_rag::retrieval::{Hit, Retrieved};
+
+/// Width of a full bar in cells.
+const BAR: usize = 30;
+/// The most characters of an evidence's content that are shown.
+const SNIPPET: usize = 160;
+/// Stands for an answer that is the same without a source.
+const SAME: &str = "the same answer, word for word";
+
+/// The whole turn: question, completed question, answer, evidence, attribution.
+pub(super) fn turn(record: &TurnRecord) -> String {
+    let mut text = question(record);
+    text.push_str(&answer(record));
+    if let Some(feedback) = &record.feedback {
+        let _ = writeln!(text, "Rated: {}", feedback.says());
+    }
+    text.push_str(&evidence(record));
+    if let Some(attribution) = &record.trace.attribution {
+        text.push_str(&bars(record, attribution));
+    }
+    text
+}
+
+/// The question, and the completed question where it differs.
+pub(super) fn question(record: &TurnRecord) -> String {
+    let mut text = format!("Question: {}\n", clean_line(&record.question));
+    if record.number > 1 || record.completed_question != clean_line(&record.question) {
+        let _ = writeln!(text, "Completed question: {}", clean_line(&record.completed_question));
+    }
+    if let Some(translated) = record.trace.translation.as_ref().and_then(|translation| translation.text.as_deref()) {
+        let _ = writeln!(text, "Translated question: {}", clean_line(translated));
+    }
+    if let Some(variant) = &record.trace.variant {
+        let _ = writeln!(text, "Asks again: {}", variant.says());
+    }
+    text
+}
+
+/// The answer, or how the turn ended instead.
+pub(super) fn answer(record: &TurnRecord) -> String {
+    let mut text = String::new();
+    if let Some(answer) = &record.trace.answer {
+        let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
+        for caution in answer.cautions() {
+            let _ = writeln!(text, "{caution}");
+        }
+    }
+    match &record.outcome {
+        Outcome::Answered => {
+            if let Some(cut) = record.trace.answer.as_ref().filter(|answer| answer.is_cut()) {
+                let tokens = cut.completion.tokens.len();
+                let _ = writeln!(
+                    text,
+                    "Cut after {tokens} tokens: raise prompt.answer_tokens in the configuration for longer answers"
+                );
+            }
+        }
+        Outcome::Canceled => text.push_str("Cancelled.\n"),
+        Outcome::Failed(why) => {
+            let _ = writeln!(text, "Failed: {}", clean_line(why));
+        }
+    }
+    text
+}
+
+/// The hits that were in the prompt, best first; cited ones are marked.
+pub(super) fn evidence(record: &TurnRecord) -> String {
+    let Some(answer) = &record.trace.answer else { return String::new() };
+    let in_prompt = answer.prompt.sources();
+    let mut text = record.trace.retrieved.as_ref().map(absent).unwrap_or_default();
+    let hits = record.trace.retrieved.iter().flat_map(|found| &found.hits);
+    text.push_str(if in_prompt.is_empty() { "Evidence: none\n" } else { "Evidence:\n" });
+    for hit in hits.filter(|hit| in_prompt.contains(&hit.rank)) {
+        let mark = if answer.citations.contains(&hit.rank) { '*' } else { ' ' };
+        text.push_str(&hit_lines(hit, mark));
+    }
+    for cut in &answer.prompt.cut {
+        let fate = match cut.how {
+            CutHow::Dropped => "is not in the prompt, it had no room",
+            CutHow::Shortened => "was shortened to fit the prompt",
+            CutHow::Version => "is not in the prompt, it is from another version of its page",
+            CutHow::Neighbour => continue,
+        };
+        let _ = writeln!(text, "   Source {} {fate}: {} tokens were left out", cut.rank, cut.tokens);
+    }
+    text
+}
+
+/// A line for the identifiers of a question that are nowhere; empty where there are none.
+pub(super) fn absent(found: &Retrieved) -> String {
+    found.caution().map(|caution| caution + "\n").unwrap_or_default()
+}
+
+/// One hit on three lines: where it is, which version of which file or page from when, and what of it has the words.
+pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
+    let leg = |name: &str, rank: Option<usize>| rank.map_or(format!("{name} -"), |rank| format!("{name} {rank}"));
+    let (heading, location) = (clean_line(&hit.heading), clean_line(&hit.location));
+    // Most locations begin with their heading.
+    let place =
+        if heading.is_empty() || location.contains(&heading) { location } else { format!("{heading}, {location}") };
+    let snippet = excerpt(&clean_line(&hit.content), &hit.why.matched, SNIPPET);
+    let from: Vec<String> = [hit.version.map(|version| version.age.says().to_owned())]
+        .into_iter()
+        .flatten()
+        .chain(hit.date_shown())
+        .chain([clean_line(&hit.url)])
+        .filter(|text| !text.is_empty())
+        .collect();
+    let mut lines = format!(
+        " {mark}{rank:>2}  {kind:<7}  {title} ({place})  score {fused:.4}, {dense}, {lexical}\n       {from}\n       {snippet}\n",
+        from = from.join(", "),
+        rank = hit.rank,
+        kind = hit.kind.as_str(),
+        title = clean_line(&hit.title),
+        fused = hit.fused,
+        dense = leg("dense", hit.dense_rank),
+        lexical = leg("lexical", hit.lexical_rank),
+    );
+    for copied in &hit.copies {
+        let (title, location) = (clean_line(&copied.title), clean_line(&copied.location));
+        let _ = writeln!(lines, "       {}: {title} ({location})", copied.relation.as_str());
+    }
+    lines
+}
+
+/// One bar per cluster of an explanation of this turn, or the line that no single source decides.
+pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
+    let answer = record.trace.answer.as_ref();
+    let cited = answer.map(|answer| answer.cited_by(attribution.instead.as_deref())).unwrap_or_default();
+    let mut text = format!("Why this answer ({}):\n", attribution.method.says());
+    if let Some(stopped) = attribution.stopped_after() {
+        let _ = writeln!(text, "  {stopped}");
+    } else if !attribution.decisive {
+        text.push_str("  no single source decides\n");
+    }
+    if let Some(instead) = &attribution.instead {
+        let _ = writeln!(text, "  {OTHERWISE} {}", clean_line(instead));
+    }
+    let original = attribution.instead.as_deref().or(answer.map(Answer::own_text)).unwrap_or_default();
+    for cluster in &attribution.clusters {
+        let is_hidden = attribution.how_of_drops(cluster) == Some(How::Preview);
+        text.push_str(&bar(cluster, &cited, if is_hidden { " when hidden" } else { "" }, original));
+    }
+    text
+}
+
+/// `hidden` says how the cluster was taken away for its drop, `original` is the answer with every source.
+fn bar(cluster: &Cluster, cited: &[usize], hidden: &str, original: &str) -> String {
+    let drop =
+        cluster.drop().map(|drop| format!(", log-probability {}{hidden}", change_of(drop, 2))).unwrap_or_default();
+    let says =
+        format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.says());
+    let mut text = bar_line(cluster.share, &cluster.hits, &says);
+    if let Some(answer) = &cluster.counterfactual_answer {
+        let is_same = answer.trim() == original.trim();
+        let without = if is_same { SAME.to_owned() } else { clean_line(answer) };
+        let _ = writeln!(text, "          without: {without}");
+    }
+    text
+}
+
+fn mark(cluster: &Cluster, cited: &[usize]) -> &'static str {
+    if cluster.hits.iter().any(|hit| cited.contains(hit)) { "cited" } else { "not cited" }
+}
+
+/// `  62.10% ###################            Source 1, 3 (…)`.
+fn bar_line(share: Option<f64>, hits: &[usize], says: &str) -> String {
+    let ranks: Vec<String> = hits.iter().map(usize::to_string).collect();
+    let filled = ((share.unwrap_or(0.0) * BAR as f64).round() as usize).min(BAR);
+    let percent = share.map_or_else(|| "    -  ".to_owned(), |share| format!("{:6.2}%", share * 100.0));
+    format!("  {percent} {bar:<BAR$} Source {ranks} ({says})\n", bar = "#".repeat(filled), ranks = ranks.join(", "))
+}
+
+/// What a sentence rests on; `number` counts from 1.
+pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String {
+    let mut text = format!("Sentence {number} of {of}: {}\n", clean_line(&sentence.text));
+    if !sentence.decisive {
+        text.push_str("  no single source decides\n");
+    }
+    for cluster in &sentence.clusters {
+        let how = match cluster.how {
+            How::Preview => "hidden, an estimate",
+            _ => "left out",
+        };
+        let says = format!(
+            "each token {:.1} % less probable, log-probability {}, {how}",
+            cluster.contribution * 100.0,
+            change_of(cluster.drop, 2)
+        );
+        text.push_str(&bar_line(cluster.share, &cluster.hits, &says));
+    }
+    text
+}
+
+/// What each token loses without each cluster.
+pub(super) fn tokens(attribution: &Attribution) -> String {
+    let mut text = String::new();
+    for cluster in attribution.clusters.iter().filter(|cluster| !cluster.drops.is_empty()) {
+        let ranks: Vec<String> = cluster.hits.iter().map(usize::to_string).collect();
+        let _ = writeln!(text, "Without Source {}, change of the log-probability of each token:", ranks.join(", "));
+        for (at, drop) in cluster.drops.iter().enumerate() {
+            let token = attribution.tokens.get(at).map(|token| clean_line(&format!("“{token}”"))).unwrap_or_default();
+            let bits = cluster.divergences.get(at).map(|bits| format!("{bits:.3} bit  ")).unwrap_or_default();
+            let _ = writeln!(text, "  {:>4}  {:>8}  {bits}{token}", at + 1, change_of(f64::from(*drop), 3));
+        }
+    }
+    text
+}

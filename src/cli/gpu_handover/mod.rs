@@ -1,0 +1,214 @@
+//! Which build of the program runs: this one, or the one for NVIDIA GPUs beside it.
+//!
+//! Takes what was typed and the configuration. Where a program `ragonite-cuda` lies beside this one, the driver knows a
+//! GPU and the program starts, this process becomes that program, with the same arguments. Otherwise it says why not.
+//! Invariants: a build for a GPU never hands over, and no process does twice; the driver is looked for, never linked; what
+//! is missing is a reason to stay, never an error; without that program nothing but its name is looked at.
+//! A build for another kind of processor says so before the system ends it, as does any fault in a library.
+//! Not here: what a build computes with (`inference`).
+
+mod driver;
+mod fault;
+mod stay;
+mod wait;
+
+use std::ffi::{CStr, OsString};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+
+pub use fault::explain_faults;
+pub use stay::Stay;
+pub use wait::wait_asleep;
+
+use crate::args::{Cli, Command};
+use ragonite_config::{Config, is_set, program_path, typed_arguments};
+use ragonite_inference::DeviceChoice;
+
+/// The program for NVIDIA GPUs, as `make cuda` names it.
+pub const PROGRAM: &str = "ragonite-cuda";
+
+/// The folder with its libraries, beside it.
+pub const LIBRARIES: &str = "ragonite-cuda-lib";
+
+/// The folder with the libraries of a program that `make portable` built, beside that program.
+pub const PORTABLE_LIBRARIES: &str = "ragonite-lib";
+
+/// Set for the program that takes over.
+const HANDED_OVER: &str = "RAGONITE_HANDED_OVER";
+
+/// The library of NVIDIA's driver.
+const DRIVER: &CStr = c"libcuda.so.1";
+
+/// Becomes the build for NVIDIA GPUs where that can be, and does not return then. Otherwise gives the reason to stay. No
+/// other thread may have been started.
+pub fn hand_over(cli: &Cli) -> Stay {
+    if !computes(cli.command.as_ref()) {
+        return Stay::NothingToCompute;
+    }
+    if let Some(kind) = DeviceChoice::of_this_build() {
+        return Stay::ThisIsFor(kind);
+    }
+    // A configuration that cannot be read is told by the run that follows.
+    let configured = Config::load(cli.shared.config.as_deref()).and_then(|config| config.device_of_this_run());
+    match configured {
+        Ok(DeviceChoice::Auto | DeviceChoice::Cuda) => {}
+        Ok(other) => return Stay::Chosen(other),
+        Err(_) => return Stay::NothingToCompute,
+    }
+    let Ok(own) = program_path() else { return Stay::NoProgram(PathBuf::from(PROGRAM)) };
+    let beside = match (Beside { own: &own, driver: DRIVER, handed_over: is_set(HANDED_OVER) }).find() {
+        Ok(beside) => beside,
+        Err(stay) => return stay,
+    };
+    let source = command(&beside, &typed_arguments()).exec();
+    Stay::NotStarted { program: beside, why: source.to_string() }
+}
+
+/// Whether a command computes with a model, or says what could.
+fn computes(command: Option<&Command>) -> bool {
+    use Command::{Bundle, Completions, Guide, History, Models};
+    !matches!(command, Some(History(_) | Models(_) | Bundle(_) | Guide { .. } | Completions { .. }))
+}
+
+/// Where the other build would be.
+struct Beside<'a> {
+    own: &'a Path,
+    driver: &'a CStr,
+    handed_over: bool,
+}
+
+impl Beside<'_> {
+    /// The other build, where there is every reason to believe that it runs.
+    fn find(&self) -> Result<PathBuf, Stay> {
+        let program = self.own.with_file_name(PROGRAM);
+        if !program.is_file() || program == self.own {
+            return Err(Stay::NoProgram(program));
+        }
+        if self.handed_over {
+            return Err(Stay::HandedOver);
+        }
+        driver::count_gpus(self.driver)?;
+        answers(&program)?;
+        Ok(program)
+    }
+}
+
+/// Whether `program` starts here and is of this version: it may lack a library, or be left from another day.
+fn answers(program: &Path) -> Result<(), Stay> {
+    let refused = |why: String| Stay::NotStarted { program: program.to_owned(), why };
+    let said = command(program, &[OsString::from("--version")]).stdin(Stdio::null()).output();
+    let said = said.map_err(|error| refused(error.to_string()))?;
+    if !said.status.success() {
+        let why = String::from_utf8_lossy(&said.stderr);
+        return Err(refused(why.lines().next().map_or_else(|| said.status.to_string(), str::to_owned)));
+    }
+    let found = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+    let own = concat!("ragonite ", env!("CARGO_PKG_VERSION"));
+    if found == own { Ok(()) } else { Err(Stay::OtherVersion { program: program.to_owned(), found, own }) }
+}
+
+fn command(program: &Path, arguments: &[OsString]) -> Process {
+    let mut command = Process::new(program);
+    command.args(arguments).env(HANDED_OVER, "1");
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::*;
+
+    /// A library that answers as the driver does: `cuInit` gives `init`, and there are `gpus`.
+    fn driver(folder: &Path, init: i32, gpus: i32) -> CString {
+        let (source, library) = (folder.join("driver.c"), folder.join("libdriver.so"));
+        let text = format!(
+            "int cuInit(unsigned flags) {{ return flags ? 1 : {init}; }}\n\
+             int cuDeviceGetCount(int *count) {{ *count = {gpus}; return 0; }}\n"
+        );
+        fs::write(&source, text).unwrap();
+        let made = Process::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status().unwrap();
+        assert!(made.success());
+        CString::new(library.as_os_str().as_bytes()).unwrap()
+    }
+
+    /// A program `ragonite-cuda` that does what `script` says. Another process writes it: a file that this one has open
+    /// for writing while a test beside it starts a program could not be run.
+    fn program(folder: &Path, script: &str) -> PathBuf {
+        let (text, program) = (folder.join("script"), folder.join(PROGRAM));
+        fs::write(&text, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let put = "cp \"$1\" \"$2\" && chmod +x \"$2\"";
+        assert!(Process::new("sh").args(["-c", put, "sh"]).args([&text, &program]).status().unwrap().success());
+        program
+    }
+
+    fn found(folder: &Path, driver: &CStr) -> Result<PathBuf, Stay> {
+        Beside { own: &folder.join("ragonite"), driver, handed_over: false }.find()
+    }
+
+    const SAYS_ITS_VERSION: &str = concat!("echo ragonite ", env!("CARGO_PKG_VERSION"));
+
+    #[test]
+    fn a_program_beside_this_one_is_taken_where_the_driver_knows_a_gpu() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = program(folder.path(), SAYS_ITS_VERSION);
+        assert_eq!(found(folder.path(), &driver(folder.path(), 0, 2)).unwrap(), program);
+    }
+
+    #[test]
+    fn without_the_program_the_driver_is_not_even_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(found(folder.path(), c"/no/such/library.so"), Err(Stay::NoProgram(_))));
+    }
+
+    #[test]
+    fn each_thing_that_is_missing_is_a_reason_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        program(folder.path(), SAYS_ITS_VERSION);
+        let reason = |driver: &CStr| found(folder.path(), driver).unwrap_err().to_string();
+        let none = reason(c"/no/such/library.so");
+        assert!(none.contains("driver was not found") && none.contains("/no/such/library.so"), "{none}");
+        let empty = folder.path().join("empty");
+        fs::create_dir(&empty).unwrap();
+        fs::write(empty.join("e.c"), "int x;\n").unwrap();
+        let library = empty.join("libempty.so");
+        Process::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &empty.join("e.c")]).status().unwrap();
+        let foreign = reason(&CString::new(library.as_os_str().as_bytes()).unwrap());
+        assert!(foreign.contains("cuInit"), "{foreign}");
+        let failing = reason(&driver(folder.path(), 100, 0));
+        assert!(failing.contains("cuInit") && failing.contains("100"), "{failing}");
+    }
+
+    #[test]
+    fn a_driver_without_a_gpu_is_told_from_no_driver() {
+        let folder = tempfile::tempdir().unwrap();
+        program(folder.path(), SAYS_ITS_VERSION);
+        assert_eq!(found(folder.path(), &driver(folder.path(), 0, 0)), Err(Stay::NoGpu));
+    }
+
+    #[test]
+    fn a_program_that_does_not_start_or_is_another_version_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let driver = driver(folder.path(), 0, 1);
+        program(folder.path(), "echo 'libcublas.so.13: cannot open shared object file' >&2; exit 127");
+        let lacking = found(folder.path(), &driver).unwrap_err();
+        assert!(lacking.to_string().contains("libcublas.so.13"), "{lacking}");
+        program(folder.path(), "echo ragonite 0.0.1");
+        let other = found(folder.path(), &driver).unwrap_err();
+        assert!(matches!(&other, Stay::OtherVersion { found, .. } if found == "ragonite 0.0.1"), "{other}");
+    }
+
+    #[test]
+    fn who_was_handed_over_to_does_not_hand_over() {
+        let folder = tempfile::tempdir().unwrap();
+        program(folder.path(), SAYS_ITS_VERSION);
+        let own = folder.path().join("ragonite");
+        let again = Beside { own: &own, driver: c"/no/such/library.so", handed_over: true }.find();
+        assert_eq!(again, Err(Stay::HandedOver));
+        let itself = Beside { own: &folder.path().join(PROGRAM), driver: DRIVER, handed_over: false }.find();
+        assert!(matches!(itself, Err(Stay::NoProgram(_))));
+    }
+}

@@ -1,0 +1,142 @@
+//! [`Document`](crate::Document) -> [`Evidence`]: what is retrieved, with the context it stood in.
+//!
+//! RAGonite, Sec. 4: text in tables is a table, text in lists is a list, each span of the remaining text between
+//! headings is one passage; every table also gives one evidence per row, verbalized. Context is title, heading, and the
+//! evidence before and after, each kept apart so that any of them can be left out or dimmed.
+//! Invariants: no text of the document is lost, though names of pictures may stand in contexts only; no evidence is
+//! empty; a row's context never holds its neighbouring rows; the pages above a document are told in the location only,
+//! never embedded: a page that moves keeps its vectors.
+//! Not here: reading files (`document`), embedding and storing (`index`).
+
+mod border;
+mod context;
+mod linearize;
+mod links;
+mod list;
+mod measure;
+mod outline;
+mod pack;
+mod pictures;
+mod sentence;
+mod settings;
+mod split;
+mod table;
+mod verbalize;
+
+#[cfg(test)]
+mod shape_tests;
+#[cfg(test)]
+mod tests;
+
+pub use border::sentences;
+pub use context::{Context, ContextParts, UnknownPart};
+pub use measure::CountTokens;
+pub use settings::{EvidenceSettings, Linearizer, TableEvidence};
+pub use split::split;
+pub use table::rows_at;
+pub use verbalize::{has_row_label, without_row_labels};
+
+use serde::{Deserialize, Serialize};
+
+/// What an evidence was in its document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Running text between two headings.
+    Passage,
+    /// A whole list.
+    List,
+    /// A whole table.
+    Table,
+    /// One row of a table.
+    Row,
+}
+
+impl Kind {
+    /// Every kind, in the order they are reported.
+    pub const ALL: [Self; 4] = [Self::Passage, Self::List, Self::Table, Self::Row];
+
+    /// The word for this kind, as in the JSON contract.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Passage => "passage",
+            Self::List => "list",
+            Self::Table => "table",
+            Self::Row => "row",
+        }
+    }
+}
+
+/// The unit of retrieval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What it was in its document.
+    pub kind: Kind,
+    /// The text itself, without context. For a row: `Row 2 in Table 1: Member is Alice, and …`.
+    pub content: String,
+    /// What stood around it.
+    pub context: Context,
+    /// Number of the table on its page, from 1; for tables and rows.
+    pub table: Option<u32>,
+    /// Number of the row in its table, from 1; for rows. A row without text gives no evidence but counts.
+    pub row: Option<u32>,
+    /// Where it is, for people: `Agenda, list 1`, `page 3, Table 1, row 2`, `Agenda, text 1 (in Projects › RAG)`.
+    pub location: String,
+    /// Links in its content, in reading order; for a table those of its caption and header first.
+    #[serde(default)]
+    pub links: Vec<EvidenceLink>,
+}
+
+/// A link in an evidence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EvidenceLink {
+    /// Its text, as it stands in the content.
+    pub text: String,
+    /// Its target, as the source writes it. Never opened.
+    pub target: String,
+}
+
+impl Evidence {
+    /// Context and content as one text, the form that is embedded, indexed and shown to the model:
+    /// title, heading, before, content, after, one a line; parts that are not in `parts` are left out.
+    pub fn contextualized(&self, parts: ContextParts) -> String {
+        let context = &self.context;
+        let before = [
+            (ContextParts::TITLE, context.title.as_str()),
+            (ContextParts::HEADING, context.heading()),
+            (ContextParts::BEFORE, context.before.as_str()),
+        ];
+        let mut lines: Vec<&str> = before
+            .iter()
+            .filter(|(part, text)| parts.contains(*part) && !text.is_empty())
+            .map(|(_, text)| *text)
+            .collect();
+        lines.push(&self.content);
+        if parts.contains(ContextParts::AFTER) && !context.after.is_empty() {
+            lines.push(&context.after);
+        }
+        lines.join("\n")
+    }
+}
+
+/// A table of a document, kept whole so that a row can be shown in its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableGrid {
+    /// Number of the table on its page, from 1.
+    pub number: u32,
+    /// Caption or empty.
+    pub caption: String,
+    /// Column names; `Column n` where the source has none.
+    pub header: Vec<String>,
+    /// Rows, each as wide as `header`.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// All that one document gives.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Evidences in reading order; a table comes before its rows.
+    pub evidences: Vec<Evidence>,
+    /// The tables the rows point into.
+    pub tables: Vec<TableGrid>,
+}

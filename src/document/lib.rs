@@ -1,0 +1,166 @@
+//! Source file -> [`Document`]: what a page says, in reading order, free of its format.
+//!
+//! Takes files of the formats named in `Format`, gives titles, headings, paragraphs, lists and tables.
+//! Every reader feeds one `builder`, so text, lists and tables come out the same from every format.
+//! Invariants: text is clean (`base::clean_text`); merged cells are filled, so every row of a [`Table`] is as wide as
+//! its header; one bad file gives an error that names it and never stops the others.
+//! Not here: what becomes evidence (`evidence`), where it is stored (`index`).
+
+pub mod evidence;
+
+mod admonition;
+mod archive;
+mod builder;
+mod caption;
+mod cell;
+mod confluence;
+mod contents;
+mod discover;
+mod docx;
+mod element;
+mod encoding;
+mod error;
+mod export_html;
+mod export_xml;
+mod format;
+mod furniture;
+mod grid;
+mod header;
+mod html;
+mod links;
+mod load;
+mod mail;
+mod mailbox;
+mod markdown;
+mod markup;
+mod package;
+mod page;
+mod pdf;
+mod run;
+mod sheet;
+mod table;
+mod text;
+mod tree;
+
+#[cfg(test)]
+mod cancel_tests;
+#[cfg(test)]
+mod container_tests;
+#[cfg(test)]
+mod damage_tests;
+#[cfg(test)]
+mod markup_tests;
+#[cfg(test)]
+mod tests;
+
+pub use discover::{Found, Skipped, discover};
+pub use error::{DocumentError, JsonFault};
+pub use format::Format;
+pub use load::{LARGEST_CONTAINER, LARGEST_FILE, Member, load, parse, read};
+pub use package::OfficeError;
+pub use pdf::PdfError;
+
+use serde::{Deserialize, Serialize};
+
+/// A source page, parsed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Title as the page names itself; the file name without ending where it does not.
+    pub title: String,
+    /// Address of the page where the source names one.
+    pub url: Option<String>,
+    /// Date as the source writes it.
+    pub date: Option<String>,
+    /// Wiki space or comparable container.
+    pub space: Option<String>,
+    /// Titles of the pages above this one, outermost first.
+    #[serde(default)]
+    pub ancestors: Vec<String>,
+    /// Content in reading order.
+    pub blocks: Vec<Block>,
+    /// Where the links in the content lead, in reading order.
+    #[serde(default)]
+    pub links: Vec<Link>,
+}
+
+/// A link in the content. Its text is part of the block; its target is kept here, so that it crowds out no words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Index into [`Document::blocks`] of the block it stands in.
+    pub block: usize,
+    /// Its text, as it stands in the block.
+    pub text: String,
+    /// Its target, as the source writes it. Never opened.
+    pub target: String,
+}
+
+/// A piece of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Block {
+    /// A heading.
+    Heading {
+        /// 1, the outermost, to 6.
+        level: u8,
+        /// Its text.
+        text: String,
+    },
+    /// Running text: a paragraph, a quotation, a code block, a macro's text.
+    Text(String),
+    /// An ordered or unordered list.
+    List(List),
+    /// A table.
+    Table(Table),
+    /// What follows stands on this page of the source, from 1; for formats that have pages.
+    Page(u32),
+}
+
+/// A list with its nesting.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct List {
+    /// Whether the items are numbered.
+    pub ordered: Ordering,
+    /// Items in order.
+    pub items: Vec<ListItem>,
+}
+
+/// Whether list items carry numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ordering {
+    /// Bullets.
+    #[default]
+    Unordered,
+    /// Numbers.
+    Ordered,
+}
+
+/// One list item. Nested lists belong to their parent item.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListItem {
+    /// Text of the item itself, without its nested lists. Tasks start with `[x] ` or `[ ] `.
+    pub text: String,
+    /// Lists inside the item.
+    pub nested: Vec<List>,
+}
+
+/// A table as a full grid: merged cells are repeated in every place they cover.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// Caption where the source has one.
+    pub caption: Option<String>,
+    /// Closing remark below the last row where the source has one.
+    #[serde(default)]
+    pub footer: Option<String>,
+    /// Column names; several header rows are joined with ` / `. Empty where nothing tells the names.
+    pub header: Vec<String>,
+    /// How many leading columns name their row instead of holding a value.
+    #[serde(default)]
+    pub row_headers: usize,
+    /// Data rows, each as wide as the widest row of the table.
+    pub rows: Vec<Vec<String>>,
+    /// Indexes into `rows` of the rows that the source draws as one cell across the whole table: they name a part of
+    /// the table or close it with a remark, and their text belongs to no column.
+    #[serde(default)]
+    pub full_width: Vec<usize>,
+}

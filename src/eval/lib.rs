@@ -1,0 +1,82 @@
+//! Benchmarks: questions with gold pages and answers -> figures by slice, beside those of the paper.
+//!
+//! Takes a folder with documents and questions (ConfQuestions, or a `questions.toml` in the demo's form) and an open
+//! domain; gives per question where the gold page came, what the answer is worth and whether attribution points at the
+//! gold page, and from that means with intervals, and tests of the difference of two runs. Writes a turn of the history
+//! into a question file.
+//! Invariants: scoring is pure; a page is compared by its number, by its URL string and by its text, each on its own;
+//! a gold page that is in no document counts as not found, and is counted; what is drawn or exchanged to see what chance
+//! can do are whole conversations; a result is taken from the cache only where
+//! it would come out the same.
+//! Not here: opening domains and models, printing (`run`).
+
+mod ablation;
+mod answers;
+mod attributed;
+mod benchmark;
+mod cache;
+mod check;
+mod compare;
+mod domain;
+mod error;
+mod figures;
+mod judge;
+mod markdown;
+mod names;
+mod overlap;
+mod pages;
+mod pairs;
+mod paper;
+mod questions;
+mod remembering;
+mod resume;
+mod retrieval;
+mod sample;
+mod score;
+mod significance;
+mod slices;
+mod speaker;
+mod stats;
+mod table;
+#[cfg(test)]
+mod test_kit;
+#[cfg(test)]
+mod tests;
+mod topic;
+mod turn;
+#[cfg(test)]
+mod turn_tests;
+
+pub use ablation::{Ablation, Comparing, Variant, Variation};
+pub use answers::{ABOUT_SOURCES, ABOUT_TEXT, Judgement, ScoredAnswer};
+pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute};
+pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
+pub use cache::{Cache, key};
+pub use check::{CheckError, WrittenCheck, write_check};
+pub use compare::{Run, Runs, Scored};
+pub use domain::{OnPreparing, Preparation, Preparing, prepare};
+pub use error::{EvalError, Flaw};
+pub use figures::{Figure, Figures, Line, Measured};
+pub use judge::{Judged, Verdict, judge};
+pub use markdown::Markdown;
+pub use names::{Name, Ranking, Told};
+pub use overlap::Overlap;
+pub use pages::Pages;
+pub use paper::{CONTEXTS, Papers};
+pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
+pub use remembering::{GeneratorFingerprint, Remembering, Used};
+pub use resume::{Memory, Resumed, ask_again};
+pub use retrieval::{
+    Asked, Asking, BY_CONTENT_AND_URL, BY_PAGE, Completion, Doing, Found, Posed, Progress, ask, search,
+};
+pub use score::{Outcome, Page, Placed};
+pub use significance::{Difference, Exchanged, Significance, Tested, Tests};
+pub use slices::{Slice, TurnGroup};
+pub use speaker::{Speaker, Speaking};
+pub use stats::{
+    Distribution, Interval, McNemar, PairedT, exchange, holm, interval, mcnemar, mcnemar_by_conversation, mean,
+    paired_t,
+};
+pub use table::{intervals, measured, retrieved};
+pub use topic::Topic;
+pub use turn::{Answered, answer};

@@ -1,0 +1,155 @@
+//! The guide that is compiled into the program.
+//!
+//! Takes the Markdown files of `assets/guide`, gives pages in the order of `SUMMARY.md` (the layout of mdBook,
+//! <https://rust-lang.github.io/mdBook/format/summary.html>).
+//! Not here: printing a page (`ragonite-cli`), drawing one (`ragonite-tui`).
+
+use include_dir::{Dir, include_dir};
+
+static FOLDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../assets/guide");
+
+/// Words that a mistyped topic may share with a real one; strsim's Jaro-Winkler similarity from 0 to 1.
+const SIMILAR: f64 = 0.8;
+
+/// One page of the guide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// The name of the file without its ending: the argument of `ragonite guide`.
+    pub topic: &'static str,
+    /// The title that `SUMMARY.md` gives the page.
+    pub title: &'static str,
+    /// The page in Markdown.
+    pub text: &'static str,
+}
+
+impl Page {
+    /// The page as a terminal shows it: links without their targets, no pictures and no HTML comments.
+    pub fn readable(&self) -> String {
+        let mut readable = String::with_capacity(self.text.len());
+        let mut rest = without_comments(self.text);
+        while let Some(start) = rest.find('[') {
+            let is_picture = rest[..start].ends_with('!');
+            let link = rest[start..].split_once("](").and_then(|(name, after)| {
+                let target = after.find(')')?;
+                // A bracket that belongs to no link holds a line break or another bracket.
+                let name = name.get(1..).filter(|name| !name.contains(['[', ']', '\n']))?;
+                Some((name.to_owned(), after[target + 1..].to_owned()))
+            });
+            match link {
+                Some((name, after)) => {
+                    readable.push_str(rest[..start].strip_suffix('!').unwrap_or(&rest[..start]));
+                    if !is_picture {
+                        readable.push_str(&name);
+                    }
+                    rest = after;
+                }
+                None => {
+                    readable.push_str(&rest[..=start]);
+                    rest = rest[start + 1..].to_owned();
+                }
+            }
+        }
+        readable + &rest
+    }
+}
+
+fn without_comments(text: &str) -> String {
+    let mut parts = text.split("<!--");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |kept, part| kept + part.split_once("-->").map_or("", |(_, after)| after))
+}
+
+/// All pages, in the order of the summary.
+pub fn pages() -> Vec<Page> {
+    text_of("SUMMARY.md").map(|summary| summary.lines().filter_map(page_of_line).collect()).unwrap_or_default()
+}
+
+/// The page about `topic`. Case does not matter.
+pub fn page(topic: &str) -> Option<Page> {
+    pages().into_iter().find(|page| page.topic.eq_ignore_ascii_case(topic))
+}
+
+/// The topic whose name is most like `typed`, where one is like it at all.
+pub fn nearest_topic(typed: &str) -> Option<&'static str> {
+    let typed = typed.to_lowercase();
+    let scored = pages().into_iter().map(|page| (strsim::jaro_winkler(&typed, page.topic), page.topic));
+    scored.filter(|(score, _)| *score >= SIMILAR).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, topic)| topic)
+}
+
+/// The page that a line of the summary such as `- [The screen](screen.md)` names.
+fn page_of_line(line: &'static str) -> Option<Page> {
+    let (title, rest) = line.trim().trim_start_matches("- ").strip_prefix('[')?.split_once("](")?;
+    let file = rest.strip_suffix(')')?;
+    let topic = file.strip_suffix(".md")?.trim_start_matches("./");
+    Some(Page { topic, title, text: text_of(file.trim_start_matches("./"))? })
+}
+
+fn text_of(file: &str) -> Option<&'static str> {
+    FOLDER.get_file(file)?.contents_utf8()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_guide_is_a_page_of_the_summary() {
+        let listed: BTreeSet<String> = pages().iter().map(|page| format!("{}.md", page.topic)).collect();
+        let files = FOLDER.files().map(|file| file.path().to_string_lossy().into_owned());
+        let files: BTreeSet<String> = files.filter(|name| name != "SUMMARY.md").collect();
+        assert_eq!(listed, files);
+    }
+
+    #[test]
+    fn every_link_between_pages_leads_to_a_page_and_a_heading() {
+        for page in pages() {
+            for (target, anchor) in links(page.text) {
+                let file = if target.is_empty() { format!("{}.md", page.topic) } else { target.clone() };
+                let text = text_of(&file).unwrap_or_else(|| panic!("{}.md links {file}, which is no page", page.topic));
+                if let Some(anchor) = anchor {
+                    assert!(anchors(text).contains(&anchor), "{}.md links {file}#{anchor}", page.topic);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_topic_is_found_whatever_its_case_and_a_mistyped_one_has_a_nearest() {
+        assert_eq!(page("Models").map(|page| page.topic), Some("models"));
+        assert_eq!(page("nonsense"), None);
+        assert_eq!(nearest_topic("setings"), Some("settings"));
+        assert_eq!(nearest_topic("xyzzy"), None);
+    }
+
+    #[test]
+    fn a_readable_page_has_the_names_of_links_and_neither_pictures_nor_comments() {
+        let text = "See [Models](models.md) <!-- hidden -->and ![a picture](x.svg)`[Source 1]` [a\nb](c).";
+        let page = Page { topic: "t", title: "T", text };
+        assert_eq!(page.readable(), "See Models and `[Source 1]` [a\nb](c).");
+    }
+
+    /// Links to Markdown files of the guide and to headings of the same page.
+    fn links(text: &str) -> Vec<(String, Option<String>)> {
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let inside = targets.filter(|target| !target.contains("://") && !target.contains("../"));
+        let parted = inside.map(|target| match target.split_once('#') {
+            Some((file, anchor)) => (file.to_owned(), Some(anchor.to_owned())),
+            None => (target.to_owned(), None),
+        });
+        parted.filter(|(file, anchor)| file.ends_with(".md") || (file.is_empty() && anchor.is_some())).collect()
+    }
+
+    /// The anchors that mdBook and GitHub give the headings of a page.
+    fn anchors(text: &str) -> BTreeSet<String> {
+        let headings =
+            text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+        headings
+            .map(|heading| {
+                let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+                kept.collect::<String>().to_lowercase().replace(' ', "-")
+            })
+            .collect()
+    }
+}

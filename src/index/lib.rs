@@ -1,0 +1,65 @@
+//! The domain on disk: `domain.db` is the only truth, the dense and lexical indexes are derived from it.
+//!
+//! Takes documents and an embedder, gives evidences by embedding and by words, and what is stored about them.
+//! Invariants (design.md §4): nothing visible is ever half a document; derived indexes carry the generation they were
+//! built from and are rebuilt when it differs; an index made with another embedder is refused, not searched; an
+//! evidence id stands for the same text for ever, so a derived index is in step when it holds the same ids.
+//! Not here: making evidence (`evidence`), fusing rankings (`retrieval`).
+
+mod batch;
+mod carry;
+mod check;
+mod dense;
+mod details;
+mod documents;
+mod domain;
+mod error;
+mod files;
+mod filter;
+mod ingest;
+mod lexical;
+mod list;
+mod manifest;
+mod open;
+mod other;
+mod path_text;
+mod paths;
+mod progress;
+mod queue;
+mod reader;
+mod rebuild;
+mod remove;
+mod repair;
+mod schema;
+mod seal;
+mod spoken;
+mod stored;
+mod survey;
+#[cfg(any(test, feature = "testing"))]
+pub mod test_kit;
+#[cfg(test)]
+mod tests;
+mod windows;
+mod words;
+mod write;
+
+pub use carry::{CARRIED, check_carried, copy_domain, take_in, take_over};
+pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
+pub use details::{
+    DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,
+};
+pub use documents::StoredDocument;
+pub use error::IndexError;
+pub use files::{Root, RootKind};
+pub use filter::{Filter, LeftOut, Within};
+pub use lexical::{MatchKind, MatchedTerm, QuestionTerms, TextField};
+pub use list::{ListedDomain, list_domains};
+pub use manifest::{LastIngest, Manifest, NewDomain};
+pub use open::Index;
+pub use paths::{IndexSettings, IngestRequest, split_for};
+pub use progress::{IngestProgress, IngestReport, IngestStage, Kept, KeptReason, OnProgress, Skipped};
+pub use reader::READER_THREAD;
+pub use remove::{SETTINGS_FILE, SETTINGS_TEMPORARY, find_domain, remove_domain};
+pub use stored::{KindCounts, Scored, StoredEvidence, Summary};
+pub use survey::Missing;
+pub use words::places_of;

@@ -1,0 +1,146 @@
+//! How probable an answer is after a prompt read without some of its parts.
+//!
+//! Takes an answer and sets of parts. The whole prompt is read, then the prompt without each set; what a prompt shares with
+//! the one before it is not read again. The answer is read in a state of its own after each.
+//! Invariants: the current slot holds the last prompt afterwards, and nothing of an answer stays in the context.
+//! Not here: hiding what was read (`score`), how distributions are compared (`inference::compare`).
+
+use llama_cpp_2::token::LlamaToken;
+
+use super::LlamaGenerator;
+use super::engine::{Logits, Sequence};
+use ragonite_base::CancelToken;
+use ragonite_inference::{COMPARED_TOKENS, CompareRequest, Compared, Measure, divergence, drops, softmax};
+use ragonite_inference::{InferenceError, PromptPart};
+
+const DOING: &str = "comparing an answer's probabilities";
+
+/// What is asked of every prompt.
+struct Asked<'a> {
+    answer: &'a [LlamaToken],
+    measure: Measure,
+    cancel: &'a CancelToken,
+}
+
+/// What was predicted for the tokens of an answer.
+struct Predicted {
+    /// The natural logarithm of each token's probability.
+    tokens: Vec<f32>,
+    /// What the first tokens were held against.
+    words: Words,
+}
+
+/// The distributions of the first tokens.
+enum Words {
+    /// Not wanted.
+    Unread,
+    /// Kept, to hold others against them.
+    Kept(Vec<Vec<f32>>),
+    /// How far each is from the one that was kept.
+    Compared(Vec<f32>),
+}
+
+impl LlamaGenerator {
+    pub(super) fn compare_without(
+        &mut self,
+        request: &CompareRequest,
+        cancel: &CancelToken,
+        on_compared: &mut dyn FnMut(usize, &Compared),
+    ) -> Result<Vec<Compared>, InferenceError> {
+        let answer: Vec<LlamaToken> = request.answer.iter().copied().map(LlamaToken::new).collect();
+        if let Some(unknown) = answer.iter().find(|token| !self.engine.knows(**token)) {
+            return Err(self.failed(DOING, format!("the vocabulary has no token {unknown}").into()));
+        }
+        if request.without.iter().flatten().any(|place| *place >= request.parts.len()) {
+            return Err(self.failed(DOING, "a part that is to be left out is not in the prompt".into()));
+        }
+        if answer.is_empty() || request.without.is_empty() {
+            return Ok(vec![Compared::default(); request.without.len()]);
+        }
+        let asked = Asked { answer: &answer, measure: request.measure, cancel };
+        let whole = self.predict(&request.parts, &asked, None)?;
+        let mut all = Vec::with_capacity(request.without.len());
+        for (set, places) in request.without.iter().enumerate() {
+            let without = self.predict(&request.without(places), &asked, Some(&whole))?;
+            let divergences = if let Words::Compared(far) = without.words { far } else { Vec::new() };
+            let compared = Compared { drops: drops(&whole.tokens, &without.tokens), divergences };
+            on_compared(set, &compared);
+            all.push(compared);
+        }
+        Ok(all)
+    }
+
+    /// Reads a prompt and the answer after it.
+    fn predict(
+        &mut self,
+        parts: &[PromptPart],
+        asked: &Asked<'_>,
+        whole: Option<&Predicted>,
+    ) -> Result<Predicted, InferenceError> {
+        let answer = asked.answer;
+        let prompt = self.prompt(parts)?;
+        let (tokens, context) = (prompt.len() + answer.len() - 1, self.identity.context_tokens);
+        if tokens > context {
+            return Err(InferenceError::PromptTooLong { tokens, context });
+        }
+        // The last token is read with the answer: its logits choose the answer's first token.
+        let (beginning, last) = prompt.split_at(prompt.len() - 1);
+        if !beginning.is_empty() {
+            self.reuse(&prompt, answer.len())?;
+            self.read_prompt(beginning, beginning.len(), asked.cancel, &mut |_| {})?;
+        }
+        let read = [last, &answer[..answer.len() - 1]].concat();
+        let words = match (asked.measure, whole) {
+            (Measure::Token, _) => Words::Unread,
+            (Measure::Distribution, None) => Words::Kept(Vec::new()),
+            (Measure::Distribution, Some(_)) => Words::Compared(Vec::new()),
+        };
+        let mut predicted = Predicted { tokens: Vec::with_capacity(answer.len()), words };
+        let result = self.read_answer((beginning.len(), &read), asked, whole, &mut predicted);
+        if !self.engine.forget_from(Sequence::TRIAL, 0) {
+            self.slots.empty_all();
+        }
+        result.map(|()| predicted)
+    }
+
+    /// Reads the answer in a state of its own, and takes down what was predicted at each place.
+    fn read_answer(
+        &mut self,
+        (position, read): (usize, &[LlamaToken]),
+        asked: &Asked<'_>,
+        whole: Option<&Predicted>,
+        predicted: &mut Predicted,
+    ) -> Result<(), InferenceError> {
+        let from = self.slots.sequence();
+        self.engine.copy(from, Sequence::TRIAL, position).map_err(|source| self.lost(DOING, source))?;
+        let step = self.engine.rows().judged_each(1, self.engine.read_step());
+        for (start, piece) in (0..).step_by(step).zip(read.chunks(step)) {
+            asked.cancel.check()?;
+            let decoded = self.engine.decode(Sequence::TRIAL, piece, position + start, Logits::From(0));
+            decoded.map_err(|source| self.lost(DOING, source))?;
+            let places = (0..piece.len()).zip(asked.answer[start..].iter().copied());
+            predicted.tokens.extend(self.engine.log_probabilities(places));
+            for place in 0..piece.len().min(COMPARED_TOKENS.saturating_sub(start)) {
+                predicted.words.add(self.engine.logits(place), whole.map(|whole| &whole.words));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Words {
+    /// Takes down the distribution of the next token.
+    fn add(&mut self, logits: &[f32], whole: Option<&Self>) {
+        match self {
+            Self::Unread => {}
+            Self::Kept(kept) => kept.push(softmax(logits)),
+            Self::Compared(far) => {
+                if let Some(Self::Kept(kept)) = whole
+                    && let Some(other) = kept.get(far.len())
+                {
+                    far.push(divergence(other, &softmax(logits)));
+                }
+            }
+        }
+    }
+}

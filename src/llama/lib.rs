@@ -1,0 +1,502 @@
+//! Text generation with llama.cpp.
+//!
+//! Takes a GGUF file, gives a [`Generate`]. The state of the last prompts stays in the context, so that the next one
+//! re-reads only what differs from them; that of the instructions is kept on disk for later runs.
+//! Invariants: every limit is checked before llama.cpp could assert, which would end the process; nothing is printed;
+//! `slots` names exactly the tokens whose state is in the context, also after a cancellation or a failure.
+//! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
+
+mod beginnings;
+mod beside;
+mod cells;
+mod choice;
+mod compare;
+mod draft;
+mod ending;
+mod engine;
+mod gguf;
+mod gpu;
+#[cfg(feature = "portable")]
+mod kernels;
+mod layout;
+mod loading;
+mod log;
+mod needs;
+mod pace;
+mod placed;
+mod rows;
+mod score;
+mod single;
+mod sketch;
+mod slots;
+mod states;
+mod stream;
+mod together;
+mod writer;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Instant;
+
+use llama_cpp_2::token::LlamaToken;
+
+use self::beginnings::Beginnings;
+use self::choice::Choice;
+use self::engine::{Engine, EngineError, Logits, Piece, Sequence};
+pub use self::gpu::{device_summary, gpus};
+pub use self::loading::kernel_features;
+use self::loading::kernel_features_for;
+use self::placed::Placed;
+use self::rows::{Call, Rows};
+use self::slots::{SHARED, Slots};
+use ragonite_base::{CancelToken, Canceled, Millis};
+use ragonite_inference::check_address_space;
+use ragonite_inference::{
+    CompareRequest, Compared, Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
+    GeneratorSettings, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, Special, Writing,
+};
+
+/// A generator that runs a GGUF file with llama.cpp.
+pub struct LlamaGenerator {
+    engine: Engine,
+    identity: GeneratorIdentity,
+    slots: Slots,
+    /// How an answer without a draft is written.
+    writing: Writing,
+    /// Where the states of what prompts begin with are kept, if they are.
+    beginnings: Option<Beginnings>,
+}
+
+impl std::fmt::Debug for LlamaGenerator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LlamaGenerator").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl LlamaGenerator {
+    /// Loads the weights at `path`. `progress` is told how much is loaded, 0 to 1, and may end the loading.
+    ///
+    /// # Errors
+    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model that can be
+    /// used, [`InferenceError::OutOfMemory`] where it takes more memory than there is, [`InferenceError::Canceled`] where
+    /// `progress` ended it.
+    pub fn load(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+        progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    ) -> Result<Self, InferenceError> {
+        Self::load_for(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings, progress)
+    }
+
+    /// As [`load`](Self::load), with `on_processor` for calls of llama.cpp where no GPU computes.
+    fn load_for(
+        on_processor: Rows,
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+        progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    ) -> Result<Self, InferenceError> {
+        let engine = Engine::load(on_processor, model, path, settings, progress)?;
+        let identity = GeneratorIdentity {
+            model: model.to_owned(),
+            context_tokens: engine.context_tokens(),
+            chat_template: engine.chat_template(),
+        };
+        Ok(Self { engine, identity, slots: Slots::new(), writing: settings.writing, beginnings: None })
+    }
+
+    /// As [`load`](Self::load), and keeps the states of what prompts begin with in `folder`: a later run need not read the
+    /// same instructions again. Where that is not possible they are read, as without it.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_keeping(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+        folder: &Path,
+        progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
+    ) -> Result<Self, InferenceError> {
+        let generator = Self::load(model, path, settings, progress)?;
+        let beginnings = generator.engine.keeps_states().then(|| Beginnings::of(folder, path, settings));
+        let beginnings = beginnings.and_then(|beginnings| {
+            beginnings.inspect_err(|error| tracing::warn!("no states of prompts are kept: {error}")).ok()
+        });
+        Ok(Self { beginnings, ..generator })
+    }
+
+    /// How much memory the weights at `path` would take with these settings if they were loaded now: with more that is
+    /// free, more answers are written at the same time.
+    ///
+    /// # Errors
+    /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
+    pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
+        Placed::of(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings).map(|placed| placed.needed)
+    }
+
+    /// What of the weights at `path` would go onto GPUs with these settings; none where nothing would.
+    ///
+    /// # Errors
+    /// As [`LlamaGenerator::needs`].
+    pub fn would_place(
+        model: &str,
+        path: &Path,
+        settings: &GeneratorSettings,
+    ) -> Result<Option<Placement>, InferenceError> {
+        Placed::of(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings)
+            .map(|placed| placed.placement)
+    }
+
+    /// Whether its answers are those that it gives to the same prompts with a draft: always, but where they are written
+    /// quickly with calls that round otherwise ([`Writing::Quick`]).
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.writing == Writing::Exact || self.engine.rows().mixes
+    }
+
+    /// What of the model is on GPUs.
+    pub fn placement(&self) -> Option<&Placement> {
+        self.engine.placement()
+    }
+
+    /// Whether the limit of the address space (`ulimit -v`) has room for a model with these needs.
+    ///
+    /// # Errors
+    /// [`InferenceError::OutOfAddressSpace`] where it has not.
+    pub fn fits_address_space(
+        model: &str,
+        needed: &MemoryNeeds,
+        settings: &GeneratorSettings,
+    ) -> Result<(), InferenceError> {
+        check_address_space(model, placed::address_space(needed, settings))
+    }
+
+    /// The ids `part` has in a prompt, as the vocabulary numbers them.
+    ///
+    /// # Errors
+    /// When the text is longer than llama.cpp can take.
+    pub fn tokens(&self, part: &PromptPart) -> Result<Vec<i32>, InferenceError> {
+        Ok(self.tokenize(part)?.into_iter().map(|token| token.0).collect())
+    }
+
+    fn tokenize(&self, part: &PromptPart) -> Result<Vec<LlamaToken>, InferenceError> {
+        self.engine
+            .tokenize(&part.text, part.special)
+            .map_err(|source| self.failed("splitting text into tokens", source))
+    }
+
+    fn failed(&self, doing: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
+        InferenceError::Run { doing, model: self.identity.model.clone(), source }
+    }
+
+    /// The tokens of a prompt.
+    fn prompt(&self, parts: &[PromptPart]) -> Result<Vec<LlamaToken>, InferenceError> {
+        let mut prompt = Vec::new();
+        for part in parts {
+            prompt.extend(self.tokenize(part)?);
+        }
+        let context = self.identity.context_tokens;
+        if prompt.len() >= context {
+            return Err(InferenceError::PromptTooLong { tokens: prompt.len() + 1, context });
+        }
+        if prompt.is_empty() {
+            return Err(self.failed("reading the prompt", "the prompt is empty".into()));
+        }
+        Ok(prompt)
+    }
+
+    /// Keeps what `prompt` shares with what was read before and forgets the rest of that slot; gives how many tokens
+    /// are kept. `more` tokens will follow the prompt.
+    fn reuse(&mut self, prompt: &[LlamaToken], more: usize) -> Result<usize, InferenceError> {
+        let place = self.slots.place(prompt);
+        // The last token is always read again: its logits choose the first token of the answer.
+        let mut kept = place.shared.min(prompt.len() - 1);
+        if place.slot == place.from {
+            if !self.engine.forget_from(Sequence(place.slot), kept) {
+                self.slots.empty_all();
+                kept = 0;
+            }
+        } else {
+            let (from, to) = (Sequence(place.from), Sequence(place.slot));
+            self.engine.copy(from, to, kept).map_err(|source| {
+                self.slots.empty_all();
+                self.failed("reading the prompt", source)
+            })?;
+        }
+        self.slots.take(place.slot, place.from, kept);
+        Ok(if self.make_room(prompt.len() - kept + more) { kept } else { 0 })
+    }
+
+    /// Tokens that other prompts of the same kind begin with, too: those before the second text that is none of the template,
+    /// since the first holds the instructions.
+    fn beginning(&self, parts: &[PromptPart]) -> Result<usize, InferenceError> {
+        let mut plain = parts.iter().enumerate().filter(|(_, part)| part.special == Special::Plain);
+        let Some((second, _)) = plain.nth(1) else { return Ok(0) };
+        parts[..second].iter().map(|part| self.tokenize(part).map(|tokens| tokens.len())).sum()
+    }
+
+    /// Gives the current slot what `prompt` begins with, where an earlier run has kept it and the slot holds less. Gives how
+    /// many tokens are still to be kept.
+    fn restore_beginning(&mut self, parts: &[PromptPart], prompt: &[LlamaToken]) -> Result<usize, InferenceError> {
+        if self.beginnings.is_none() {
+            return Ok(0);
+        }
+        // The last token is always read again.
+        let beginning = self.beginning(parts)?.min(prompt.len() - 1);
+        if beginning < self.slots.current().len() + SHARED {
+            return Ok(0);
+        }
+        let tokens = &prompt[..beginning];
+        let Some(state) = self.beginnings.as_ref().and_then(|kept| kept.find(tokens)) else { return Ok(beginning) };
+        self.slots.truncate(0);
+        if self.engine.restore(self.slots.sequence(), beginning, &state) {
+            self.slots.extend(tokens);
+            return Ok(0);
+        }
+        tracing::warn!("llama.cpp refused a state that was kept");
+        Ok(beginning)
+    }
+
+    /// Keeps the state of the first tokens of the current slot for later runs. Where that fails, they read it again.
+    fn keep_beginning(&mut self, tokens: usize) {
+        let is_kept = tokens > 0 && self.engine.state_bytes(tokens) <= beginnings::LARGEST;
+        let Some(kept) = self.beginnings.as_ref().filter(|_| is_kept) else { return };
+        let of = &self.slots.current()[..tokens];
+        match self.engine.state(self.slots.sequence(), tokens) {
+            Ok(state) => {
+                if let Err(error) = kept.keep(of, &state) {
+                    tracing::warn!("the state of a prompt's beginning is not kept: {error}");
+                }
+            }
+            Err(source) => {
+                let error = self.lost("keeping the state of a prompt's beginning", source);
+                tracing::warn!("{error}");
+            }
+        }
+    }
+
+    /// Forgets the other slots where they leave no room for `tokens` more than all have. False where everything had to
+    /// be forgotten.
+    fn make_room(&mut self, tokens: usize) -> bool {
+        for slot in self.slots.in_the_way(tokens, self.engine.cells()) {
+            if !self.engine.forget_from(Sequence(slot), 0) {
+                self.slots.empty_all();
+                return false;
+            }
+            self.slots.empty(slot);
+        }
+        true
+    }
+
+    /// Reads the rest of the first `end` tokens of `prompt`, in pieces small enough to cancel between them.
+    fn read_prompt(
+        &mut self,
+        prompt: &[LlamaToken],
+        end: usize,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<(), InferenceError> {
+        on_event(GenerateEvent::PromptRead { done: self.slots.current().len(), total: prompt.len() });
+        while self.slots.current().len() < end {
+            cancel.check()?;
+            let start = self.slots.current().len();
+            let piece = &prompt[start..start + self.engine.next_step(end - start)];
+            self.decode(Call::Reading, piece, Logits::None, "reading the prompt")?;
+            on_event(GenerateEvent::PromptRead { done: start + piece.len(), total: prompt.len() });
+        }
+        Ok(())
+    }
+
+    /// Adds `tokens` to the current slot.
+    fn decode(
+        &mut self,
+        call: Call,
+        tokens: &[LlamaToken],
+        logits: Logits,
+        doing: &'static str,
+    ) -> Result<(), InferenceError> {
+        let (sequence, position) = (self.slots.sequence(), self.slots.current().len());
+        match self.engine.decode_pieces(call, &[Piece { sequence, tokens, position, logits }]) {
+            Ok(()) => {
+                self.slots.extend(tokens);
+                Ok(())
+            }
+            Err(source) => Err(self.lost(doing, source)),
+        }
+    }
+
+    /// Forgets everything: after a failure llama.cpp may have stored a part of the tokens. After a call that was ended
+    /// everything is as it was before.
+    fn lost(&mut self, doing: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
+        if let Some(EngineError::Ended) = source.downcast_ref() {
+            return InferenceError::Canceled(Canceled);
+        }
+        self.engine.forget_all();
+        self.slots.empty_all();
+        self.failed(doing, source)
+    }
+
+    fn run(
+        &mut self,
+        grammar: Option<&str>,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        let started = Instant::now();
+        cancel.check()?;
+        let grammar = grammar.map(|grammar| self.engine.grammar(grammar)).transpose();
+        let grammar = grammar.map_err(|source| self.failed("reading the grammar of what it may say", source))?;
+        let prompt = self.prompt(&request.parts)?;
+        let more = request.max_tokens.min(self.identity.context_tokens - prompt.len());
+        self.reuse(&prompt, more)?;
+        let beginning = self.restore_beginning(&request.parts, &prompt)?;
+        let reused_tokens = self.slots.current().len();
+        let total = prompt.len();
+        let last = total - self.last_piece(total - reused_tokens);
+        self.read_prompt(&prompt, last, cancel, on_event)?;
+        // What it gives chooses the first token of the answer.
+        let wanted = Logits::From(total - last - 1);
+        self.decode(Call::Writing, &prompt[last..], wanted, "reading the prompt")?;
+        on_event(GenerateEvent::PromptRead { done: total, total });
+        let generated = self.continue_text(request, Choice::new(request.sampling, grammar), cancel, on_event);
+        self.forget_written(total - 1)?;
+        let generated = generated?;
+        self.keep_beginning(beginning);
+        let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
+        Ok(Completion {
+            text: generated.text.trim().to_owned(),
+            tokens: generated.tokens.into_iter().map(|token| token.0).collect(),
+            prompt_tokens: prompt.len(),
+            reused_tokens,
+            drafted_tokens: generated.drafted,
+            narrowest: generated.narrowest,
+            log_probabilities: generated.log_probabilities,
+            draft_log_probabilities: Vec::new(),
+            finish: generated.finish,
+            first_token_ms: first_token.unwrap_or_default(),
+            total_ms: started.elapsed().into(),
+        })
+    }
+
+    /// Does `work`, whose calls of llama.cpp end once it is cancelled.
+    fn heeding<T>(&mut self, cancel: &CancelToken, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.engine.heed(cancel);
+        let done = work(self);
+        self.engine.heed(&CancelToken::never());
+        done
+    }
+
+    /// Tokens at the end of a prompt that are read by the call whose logits choose the first token of the answer, where
+    /// `left` of them are still to be read: one, where answers are computed otherwise than prompts.
+    fn last_piece(&self, mut left: usize) -> usize {
+        let step = self.engine.read_step();
+        if !self.engine.rows().reads_as_it_writes() {
+            return 1;
+        }
+        while left > step {
+            left -= self.engine.next_step(left);
+        }
+        left
+    }
+
+    /// Forgets what the current slot has behind the `read` tokens of a prompt, where the same tokens in a prompt would be
+    /// computed otherwise.
+    fn forget_written(&mut self, read: usize) -> Result<(), InferenceError> {
+        if self.engine.rows().reads_as_it_writes() || self.slots.current().len() <= read {
+            Ok(())
+        } else {
+            self.rewind(read)
+        }
+    }
+
+    /// Keeps the first `keep` tokens of the current slot.
+    fn rewind(&mut self, keep: usize) -> Result<(), InferenceError> {
+        let kept = self.slots.current()[..keep].to_vec();
+        if self.engine.forget_from(self.slots.sequence(), keep) {
+            self.slots.truncate(keep);
+            return Ok(());
+        }
+        self.slots.empty_all();
+        let step = self.engine.read_step();
+        kept.chunks(step).try_for_each(|piece| self.decode(Call::Reading, piece, Logits::None, "reading the prompt"))
+    }
+}
+
+impl Generate for LlamaGenerator {
+    fn identity(&self) -> &GeneratorIdentity {
+        &self.identity
+    }
+
+    fn count_tokens(&self, part: &PromptPart) -> Result<usize, InferenceError> {
+        self.tokenize(part).map(|tokens| tokens.len())
+    }
+
+    fn generate(
+        &mut self,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        self.heeding(cancel, |this| this.run(None, request, cancel, on_event))
+    }
+
+    fn generate_within(
+        &mut self,
+        grammar: &str,
+        request: &GenerateRequest,
+        cancel: &CancelToken,
+        on_event: &mut dyn FnMut(GenerateEvent<'_>),
+    ) -> Result<Completion, InferenceError> {
+        self.heeding(cancel, |this| this.run(Some(grammar), request, cancel, on_event))
+    }
+
+    fn generate_each(
+        &mut self,
+        requests: &[GenerateRequest],
+        cancel: &CancelToken,
+        on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
+    ) -> Result<(), InferenceError> {
+        self.heeding(cancel, |this| this.write_together(requests, cancel, on_done))
+    }
+
+    fn score(
+        &mut self,
+        request: &ScoreRequest,
+        cancel: &CancelToken,
+        on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
+    ) -> Result<Scores, InferenceError> {
+        self.heeding(cancel, |this| this.score_hidden(request, cancel, on_scored))
+    }
+
+    fn compare(
+        &mut self,
+        request: &CompareRequest,
+        cancel: &CancelToken,
+        on_compared: &mut dyn FnMut(usize, &Compared),
+    ) -> Result<Vec<Compared>, InferenceError> {
+        self.heeding(cancel, |this| this.compare_without(request, cancel, on_compared))
+    }
+
+    fn pieces(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
+        let piece = |token: &i32| Some(LlamaToken::new(*token)).filter(|t| self.engine.knows(*t)).ok_or(*token);
+        let known: Result<Vec<LlamaToken>, i32> = tokens.iter().map(piece).collect();
+        let known = known.map_err(|unknown| {
+            let why = format!("the vocabulary has no token {unknown}");
+            self.failed("reading an answer's tokens", why.into())
+        })?;
+        Ok(known.into_iter().map(|token| self.engine.piece(token)).collect())
+    }
+}
+
+#[cfg(test)]
+mod beginnings_tests;
+#[cfg(test)]
+mod reuse_tests;
+#[cfg(test)]
+mod survival_tests;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod together_tests;

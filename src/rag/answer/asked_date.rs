@@ -1,0 +1,236 @@
+//! A date that a question asks about and that the sources of the answer do not have: what they say of another day, month or
+//! year is easily taken for it, as the last run of a test for the one that was asked about.
+//!
+//! Takes the prompt of an answer and what it cites, gives the date as the question has it. Pure.
+//! Invariant: nothing is said where a cited source has the date in any spelling, or its month without a year; nor of the end
+//! of a span ("since March 2025"), of several dates, or where sources are versions of a page, since then the date tells
+//! which of them held. Of a year alone nothing is said where any source has it: many pages name the year of their last change.
+//! Not here: figures of the answer (`figures`), the day that a question means (`retrieval`).
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::names::parts;
+use crate::prompt::{Part, Prompt, Segment};
+use crate::retrieval::{Age, date_named};
+use ragonite_base::{DateMention, DayOrMonth, dates_in, full_year};
+
+/// Words before four digits that make them a year.
+const BEFORE_YEARS: &[&str] = &["in", "im", "of", "for", "für", "during", "year", "jahr", "jahre"];
+
+/// A date that is asked about and that no cited source has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedDate {
+    /// As the question has it.
+    pub date: String,
+    /// The sources that have it, ascending; the answer cites others. None where no source has it.
+    pub sources: Vec<usize>,
+}
+
+/// The date that the question names, where none of the `cited` sources has it; where nothing is cited, none of all.
+pub(super) fn not_cited(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate> {
+    let question = prompt.segments.iter().find(|segment| segment.part == Part::Question)?;
+    let (span, asked) = asked(&question.text)?;
+    let of_sources = || prompt.segments.iter().filter(|segment| !segment.part.sources().is_empty());
+    if of_sources().count() == 0 || of_sources().any(is_version) {
+        return None;
+    }
+    // With what is around it: a row often has its date in the title of its page.
+    let text = |rank: &usize| {
+        let of_source = of_sources().filter(|segment| segment.part.sources().contains(rank));
+        of_source.map(|segment| segment.text.as_str()).collect::<String>()
+    };
+    let mut sources: Vec<usize> = prompt.sources().into_iter().filter(|rank| asked.is_in(&text(rank))).collect();
+    sources.sort_unstable();
+    let is_said = match asked {
+        Asked::Date(_) if !cited.is_empty() => cited.iter().any(|rank| sources.contains(rank)),
+        Asked::Date(_) | Asked::Year(_) => !sources.is_empty(),
+    };
+    (!is_said).then(|| AskedDate { date: question.text[span].to_owned(), sources })
+}
+
+/// What a question asks about.
+#[derive(Debug, Clone, Copy)]
+enum Asked {
+    Date(DayOrMonth),
+    Year(i32),
+}
+
+impl Asked {
+    fn is_in(self, text: &str) -> bool {
+        let mentions = dates_in(text);
+        match self {
+            Self::Date(date) => has(text, &mentions, date),
+            Self::Year(year) => has_year(text, &mentions, year),
+        }
+    }
+}
+
+/// The only date of a question that can be read in one way, or its only year, and where it stands.
+fn asked(question: &str) -> Option<(Range<usize>, Asked)> {
+    if dates_in(question).is_empty() {
+        return year_named(question).map(|(span, year)| (span, Asked::Year(year)));
+    }
+    let DateMention { span, readings } = date_named(question)?;
+    match readings[..] {
+        [date] => Some((span, Asked::Date(date))),
+        _ => None,
+    }
+}
+
+/// The only year that a question names, as in "in 2024".
+fn year_named(question: &str) -> Option<(Range<usize>, i32)> {
+    let year = |piece: &str| full_year(piece.trim_end_matches(|c: char| c.is_ascii_punctuation()));
+    let pieces: Vec<&str> = question.split_whitespace().collect();
+    let mut found = (1..pieces.len()).filter_map(|at| Some((pieces[at - 1], pieces[at], year(pieces[at])?)));
+    let ((before, piece, year), None) = (found.next()?, found.next()) else { return None };
+    let start = question.find(piece)?;
+    let is_named = BEFORE_YEARS.contains(&before.to_lowercase().as_str());
+    is_named.then_some((start..start + 4, year))
+}
+
+/// Whether it is marked as a version of its page.
+fn is_version(source: &Segment) -> bool {
+    let name = source.text.lines().next().unwrap_or_default();
+    [Age::Newest, Age::Older].iter().any(|age| name.contains(age.says()))
+}
+
+fn has(text: &str, mentions: &[DateMention], asked: DayOrMonth) -> bool {
+    let is_asked = |said: &DayOrMonth| match (asked, *said) {
+        (DayOrMonth::Day(asked), DayOrMonth::Day(said)) => asked == said,
+        (asked, said) => (asked.year(), asked.month()) == (said.year(), said.month()),
+    };
+    // "17th July" may be of any year: minutes seldom say it.
+    let is_without_year = || {
+        let apart: HashSet<String> = parts(&without(text, mentions)).collect();
+        asked.month_names().iter().any(|name| apart.contains(*name))
+    };
+    mentions.iter().flat_map(|mention| &mention.readings).any(is_asked)
+        || asked.in_digits().iter().any(|spelled| text.contains(spelled.as_str()))
+        || is_without_year()
+}
+
+/// Whether a text has a year, in a date or as `2024`, `FY24`, `'24` or `3/24`.
+fn has_year(text: &str, mentions: &[DateMention], year: i32) -> bool {
+    let short = format!("{:02}", year.rem_euclid(100));
+    let written = [year.to_string(), format!("fy{short}"), format!("fy{year}")];
+    mentions.iter().flat_map(|mention| &mention.readings).any(|said| said.year() == year)
+        || parts(text).any(|part| written.contains(&part))
+        || ["'", "’", "/", "."].iter().any(|mark| text.contains(&format!("{mark}{short}")))
+}
+
+/// The text between these mentions.
+fn without(text: &str, mentions: &[DateMention]) -> String {
+    let mut rest = String::with_capacity(text.len());
+    let mut done = 0;
+    for DateMention { span, .. } in mentions {
+        rest.push_str(&text[done..span.start]);
+        rest.push(' ');
+        done = span.end;
+    }
+    rest + &text[done..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ragonite_inference::Special;
+
+    fn prompt(question: &str, sources: &[&str]) -> Prompt {
+        let segment = |part, text: String| Segment { part, text, special: Special::Plain, tokens: 1 };
+        let sources = (1..).zip(sources);
+        let mut segments: Vec<Segment> =
+            sources.map(|(rank, text)| segment(Part::Evidence { rank }, format!("Source {rank}{text}\n\n"))).collect();
+        segments.push(segment(Part::Question, format!("Question: {question}\n\nAnswer from the sources above.")));
+        Prompt { segments, ..Prompt::default() }
+    }
+
+    /// What is told of an answer that cites nothing.
+    fn told(question: &str, sources: &[&str]) -> Option<String> {
+        let told = not_cited(&prompt(question, sources), &[])?;
+        assert!(told.sources.is_empty());
+        Some(told.date)
+    }
+
+    const RUNS: [&str; 2] = [
+        ":\nSeptember 2024 regression run\nLast updated: Sep 24, 2024",
+        ":\nMarch 2025 regression run\nIt took five days from 10 to 14 March 2025. Before: September 2024 regression run",
+    ];
+
+    #[test]
+    fn the_date_that_no_source_has_is_told_as_the_question_has_it() {
+        assert_eq!(told("How long did the September 2025 run take?", &RUNS), Some("September 2025".into()));
+        assert_eq!(told("Was dauerte am 12. Mai 2025 so lange?", &RUNS), Some("12. Mai 2025".into()));
+        assert_eq!(told("Who ran the test on 2025-04-15?", &RUNS), Some("2025-04-15".into()));
+        assert_eq!(told("Who called on July 23, 2015?", &[":\nCall on July 9, 2015"]), Some("July 23, 2015".into()));
+    }
+
+    #[test]
+    fn a_date_that_a_source_has_in_any_spelling_is_not() {
+        for question in [
+            "How long did the run of September 2024 take?",
+            "What ended on March 14, 2025?",
+            "What was updated on 24.09.2024?",
+            "Was geschah im März 2025?",
+        ] {
+            assert_eq!(told(question, &RUNS), None, "{question}");
+        }
+        assert_eq!(told("Who called on July 23, 2015?", &[":\nCall 2015-07\nEric"]), None, "the month alone");
+        assert_eq!(told("Who called on July 23, 2015?", &[":\nWeekly 7/23/15"]), None);
+        assert_eq!(told("Who called on July 23, 2015?", &[":\nCall on 23rd July: Eric"]), None, "of any year");
+    }
+
+    #[test]
+    fn sources_that_have_the_date_are_named_where_others_are_cited() {
+        let calls = [":\nCall - July 23 2015\nDial 857", ":\nCall - August 20 2015\nDial 857", ":\nNotes of 7/23/2015"];
+        let told = |cited: &[usize]| not_cited(&prompt("What was dialed on July 23, 2015?", &calls), cited);
+        let date = "July 23, 2015".to_owned();
+        assert_eq!(told(&[2]), Some(AskedDate { date, sources: vec![1, 3] }));
+        for cited in [&[1][..], &[2, 3], &[]] {
+            assert_eq!(told(cited), None);
+        }
+    }
+
+    #[test]
+    fn what_stands_around_a_source_is_its_own() {
+        let mut around = prompt("Who ran the test in March 2025?", &[":\nRow 1: Tomas", ":\nRow 2: Priya"]);
+        around.segments.push(Segment {
+            part: Part::Around { ranks: vec![2] },
+            text: "Around Source 2:\nMarch 2025 run\n\n".into(),
+            special: Special::Plain,
+            tokens: 1,
+        });
+        assert_eq!(not_cited(&around, &[2]), None);
+        assert_eq!(not_cited(&around, &[1]).map(|told| told.sources), Some(vec![2]));
+    }
+
+    #[test]
+    fn nothing_is_told_of_a_span_of_several_dates_of_versions_and_without_sources() {
+        assert_eq!(told("What changed since May 2025?", &RUNS), None);
+        assert_eq!(told("What was done in May 2025 and in June 2025?", &RUNS), None);
+        assert_eq!(told("What was done on 3/4/2025?", &RUNS), None, "either March or April");
+        assert_eq!(told("What was the limit in May 2024?", &[" (older version, 2024-01-10):\nLimit: 50"]), None);
+        assert_eq!(told("What was the limit in May 2024?", &[]), None);
+    }
+
+    #[test]
+    fn a_year_is_told_where_no_source_has_it() {
+        assert_eq!(told("What was the budget in 2023?", &RUNS), Some("2023".into()));
+        assert_eq!(told("Wie hoch war das Budget im Jahr 2023, und warum?", &RUNS), Some("2023".into()));
+        assert_eq!(not_cited(&prompt("What was spent in 2025?", &RUNS), &[1]), None, "another source has it");
+        for question in [
+            "What was the limit in 2024?",
+            "What changed since 2023?",
+            "What was spent in 2022 and in 2023?",
+            "Does it run on Server 2019?",
+            "Who wrote build 2023-rc1 of 2023.1?",
+        ] {
+            assert_eq!(told(question, &RUNS), None, "{question}");
+        }
+        for source in [":\nBudget FY23: 50", ":\nPaid 3/14/23", ":\nSummer of ’23", ":\n(2023): 50"] {
+            assert_eq!(told("What was the budget in 2023?", &[source]), None, "{source}");
+        }
+    }
+}

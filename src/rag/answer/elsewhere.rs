@@ -1,0 +1,104 @@
+//! Sources that say what an answer says, and that it does not cite. Small models often copy a source and name its neighbour.
+//!
+//! Takes an answer with its prompt and its citations, gives the numbers of sources. Pure.
+//! Invariants: what is given has most words of the answer that the question has not, and what is cited has hardly any of
+//! them; nothing is said of an answer whose cited sources have another language than it, and so other words.
+//! Not here: figures, which are told one by one (`figures`), whether the answer rests on a source (`attribution`).
+
+use std::collections::HashSet;
+
+use super::named::{own_words, source};
+use super::names::{is_said, parts};
+use crate::prompt::{Part, Prompt};
+use ragonite_base::Language;
+
+/// Own words of an answer that are enough to tell its source by.
+const LEAST_WORDS: usize = 2;
+
+/// Share of them that the sources have at most that an answer cites wrongly.
+const CITED: f64 = 0.3;
+
+/// Share of them that the source has at least that it is from.
+const OTHER: f64 = 0.8;
+
+/// Sources that are named; more say no more.
+const MOST: usize = 3;
+
+/// The sources that have the words of the answer, ascending; none where those that it cites have some of them too.
+pub(super) fn said_by(answer: &str, prompt: &Prompt, cited: &[usize], language: Language) -> Vec<usize> {
+    let sources = prompt.sources();
+    if !cited.iter().any(|rank| sources.contains(rank)) {
+        return Vec::new();
+    }
+    let asked = prompt.segments.iter().filter(|segment| segment.part == Part::Question);
+    let asked: String = asked.map(|segment| segment.text.as_str()).collect();
+    let own: HashSet<String> = own_words(answer, &asked).into_iter().collect();
+    if own.len() < LEAST_WORDS {
+        return Vec::new();
+    }
+    let text = |ranks: &[usize]| ranks.iter().filter_map(|rank| source(prompt, *rank)).collect::<String>();
+    let share = |text: &str| {
+        let heard: HashSet<String> = parts(text).collect();
+        own.iter().filter(|word| is_said(word, &heard)).count() as f64 / own.len() as f64
+    };
+    let of_cited = text(cited);
+    if share(&of_cited) > CITED || Language::of(&of_cited) != language {
+        return Vec::new();
+    }
+    let others = sources.into_iter().filter(|rank| !cited.contains(rank));
+    others.filter(|rank| share(&text(&[*rank])) >= OTHER).take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::Segment;
+    use ragonite_inference::Special;
+
+    const ROWS: [&str; 3] = [
+        "Fleet\nRow 1 in Table 1: Boat is Osprey, and Run by is Lucia Ferrer, and Date is 2025-03-10",
+        "Fleet\nThe run took five working days and used the harbour for its tests.",
+        "Fleet\nRow 2 in Table 1: Boat is Heron, and Run by is Tomas Brandt, and Date is 2025-03-12",
+    ];
+
+    fn told(answer: &str, sources: &[&str], cited: &[usize]) -> Vec<usize> {
+        let segment = |part, text: String| Segment { part, text, special: Special::Plain, tokens: 1 };
+        let sources = (1..).zip(sources);
+        let mut segments: Vec<Segment> = sources
+            .map(|(rank, text)| segment(Part::Evidence { rank }, format!("Source {rank}:\n{text}\n\n")))
+            .collect();
+        segments
+            .push(segment(Part::Question, "Question: Who ran it on the Heron boat?\n\nAnswer in one sentence.".into()));
+        let prompt = Prompt { segments, ..Prompt::default() };
+        said_by(answer, &prompt, cited, Language::English)
+    }
+
+    #[test]
+    fn the_source_that_has_the_words_is_named_where_another_is_cited() {
+        assert_eq!(told("Tomas Brandt ran it on the Heron. [Source 2]", &ROWS, &[2]), [3]);
+        assert_eq!(told("Tomas Brandt ran it on the Heron. [Source 1, Source 2]", &ROWS, &[1, 2]), [3]);
+        assert_eq!(told("Tomas Brandt ran it. [Source 2]", &[ROWS[2], ROWS[1], ROWS[2]], &[2]), [1, 3]);
+    }
+
+    #[test]
+    fn an_answer_that_cites_what_it_says_is_left_alone() {
+        for (answer, cited) in [
+            ("Tomas Brandt ran it on the Heron. [Source 3]", vec![3]),
+            ("Tomas Brandt ran it. [Source 2, Source 3]", vec![2, 3]),
+            ("Tomas Brandt ran it for five days in the harbour. [Source 2]", vec![2]),
+            ("Tomas Brandt ran it on the Heron.", vec![]),
+            ("Tomas Brandt ran it. [Source 9?]", vec![9]),
+        ] {
+            assert!(told(answer, &ROWS, &cited).is_empty(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn words_that_tell_no_source_name_none() {
+        for answer in ["Brandt. [Source 2]", "Yes. [Source 2]", "Ana Silva ran it. [Source 2]", "[Source 2]"] {
+            assert!(told(answer, &ROWS, &[2]).is_empty(), "{answer}");
+        }
+        let german = "Die Prüfung dauerte fünf Tage, und sie wurde im Hafen gemacht, wo auch die Boote liegen.";
+        assert!(told("Tomas Brandt ran it. [Source 2]", &[ROWS[0], german, ROWS[2]], &[2]).is_empty(), "other words");
+    }
+}

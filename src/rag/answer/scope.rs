@@ -1,0 +1,74 @@
+//! Recognises the out-of-scope sentence, however a model dresses it up.
+//!
+//! Not here: the sentence itself (`prompt::out_of_scope`).
+
+use super::citation::Citations;
+use crate::prompt::out_of_scope;
+use ragonite_base::Language;
+
+/// The language whose out-of-scope sentence the answer is; nothing where it answers. Quotes, marks, case, white space
+/// and the full stop do not matter; text after the sentence does only where it names a source.
+pub(super) fn out_of_scope_language(citations: &Citations) -> Option<Language> {
+    let mut without_marks = String::new();
+    let mut done = 0;
+    let mut cited_after = 0;
+    for mark in &citations.marks {
+        without_marks.push_str(&citations.text[done..mark.span.start]);
+        if !mark.ranks.is_empty() {
+            cited_after = without_marks.len();
+        }
+        done = mark.span.end;
+    }
+    without_marks.push_str(&citations.text[done..]);
+    let said = words(&without_marks);
+    let cited = words(&without_marks[..cited_after]);
+    [Language::English, Language::German].into_iter().find(|language| {
+        let sentence = words(out_of_scope(*language));
+        // A source named after more than the sentence stands for a statement.
+        said == sentence || (said.starts_with(&sentence) && cited.len() <= sentence.len())
+    })
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::citation::read;
+    use super::*;
+
+    fn language(text: &str) -> Option<Language> {
+        out_of_scope_language(&read(text, &[1, 2]))
+    }
+
+    #[test]
+    fn the_sentence_is_recognised_in_any_dress() {
+        let english = "The desired information cannot be found in the retrieved pool of evidence";
+        for text in [
+            format!("{english}."),
+            english.to_owned(),
+            format!("\"{english}.\" [Source 1]"),
+            format!("**{}**", english.to_uppercase()),
+            format!("{english}. [Source 1, Source 2]."),
+            format!("{english}. The sources are about something else."),
+        ] {
+            assert_eq!(language(&text), Some(Language::English), "{text}");
+        }
+        let german = out_of_scope(Language::German);
+        assert_eq!(language(german), Some(Language::German));
+        assert_eq!(language(&format!("„{german}“ [Quelle 1]")), Some(Language::German));
+    }
+
+    #[test]
+    fn an_answer_is_no_refusal() {
+        for text in [
+            "It is blue [Source 1].",
+            "",
+            "The desired information is in the pool.",
+            "The desired information cannot be found in the retrieved pool of evidence. But it is blue [Source 1].",
+        ] {
+            assert_eq!(language(text), None, "{text}");
+        }
+    }
+}

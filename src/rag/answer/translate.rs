@@ -1,0 +1,147 @@
+//! Puts a question into the language of the documents, to be searched beside the question itself.
+//!
+//! Takes a completed question and two languages, gives a [`Translation`].
+//! Invariants: the answer does not depend on it, only what is found does; a text of the model that is no usable
+//! translation is dropped; the same question gives the same translation whatever was asked before.
+//! A question of names alone has no language: it is not translated, and is answered in that of the documents.
+//! Not here: when one is wanted ([`translation_wanted`] says it, the caller asks), searching (`retrieval`), by which words
+//! a language is told (`base`).
+
+use std::time::Instant;
+
+use super::check::{is_identifier, numbers, one_question, translates_names};
+use super::{AnswerError, Translation, TranslationHow};
+use crate::prompt::{AnswerLanguage, TranslatePrompt};
+use crate::retrieval::Translate;
+use ragonite_base::{CancelToken, Language, Millis, clean_line};
+use ragonite_inference::{Generate, GenerateRequest, Sampling};
+
+/// Longest question in characters that is translated. Beyond it small models lose the thread, and on a processor alone
+/// it would take a minute.
+const LONGEST: usize = 600;
+
+/// What is translated.
+#[derive(Debug, Clone, Copy)]
+pub struct TranslateInput<'a> {
+    /// The completed question.
+    pub question: &'a str,
+    /// Its language.
+    pub from: Language,
+    /// The language of the documents.
+    pub to: Language,
+    /// Most tokens of the translation.
+    pub max_tokens: usize,
+}
+
+/// The languages from and to which `question` is to be translated; nothing where it has the language of the documents
+/// already, where no word tells its language, or where translating is switched off.
+#[must_use]
+pub fn translation_wanted(question: &str, documents: Language, setting: Translate) -> Option<(Language, Language)> {
+    let from = told_language(question)?;
+    (setting == Translate::Auto && from != documents).then_some((from, documents))
+}
+
+/// The language of an answer: the one that is asked for, else that of the question as typed, else that of the completed
+/// one, where a word tells it, else that of the documents.
+#[must_use]
+pub fn answer_language((typed, completed): (&str, &str), documents: Language, wanted: AnswerLanguage) -> Language {
+    let told = || told_language(typed).or_else(|| told_language(completed));
+    wanted.wanted().or_else(told).unwrap_or(documents)
+}
+
+/// The language of a question; nothing where no word tells it, as where it is made of identifiers.
+pub(super) fn told_language(question: &str) -> Option<Language> {
+    // The `IT` of `IT-1654` is no English word.
+    let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+    let words: Vec<&str> = question.split_whitespace().filter(|word| !has_digit(word)).collect();
+    match words.as_slice() {
+        [word] if is_identifier(word) => None,
+        words => Language::told(&words.join(" ")),
+    }
+}
+
+/// Translates `input.question`; always greedily, so that the same question is searched for the same text.
+///
+/// # Errors
+/// When the prompt cannot be built, the model fails, or with [`AnswerError::Canceled`].
+pub fn translate(
+    generator: &mut dyn Generate,
+    input: &TranslateInput<'_>,
+    cancel: &CancelToken,
+) -> Result<Translation, AnswerError> {
+    let started = Instant::now();
+    cancel.check()?;
+    let TranslateInput { question, from, to, max_tokens } = *input;
+    let original = clean_line(question);
+    if original.chars().count() > LONGEST {
+        let how = TranslationHow::TooLong;
+        return Ok(Translation {
+            text: None,
+            from,
+            to,
+            how,
+            prompt: None,
+            completion: None,
+            total_ms: Millis::default(),
+        });
+    }
+    let prompt = TranslatePrompt { question: &original, to, max_tokens }.build(generator)?;
+    let request = GenerateRequest {
+        parts: prompt.parts(),
+        sampling: Sampling::Greedy,
+        stop: prompt.stop.clone(),
+        max_tokens,
+        draft: Vec::new(),
+    };
+    let completion = generator.generate(&request, cancel, &mut |_| {})?;
+    let text = usable(&completion.text, &original, to);
+    let how = if text.is_some() { TranslationHow::Model } else { TranslationHow::Dropped };
+    let total_ms = started.elapsed().into();
+    Ok(Translation { text, from, to, how, prompt: Some(prompt), completion: Some(completion), total_ms })
+}
+
+/// The model's text as a translation of `original`; nothing where it is none.
+fn usable(said: &str, original: &str, to: Language) -> Option<String> {
+    let line = one_question(said, original).filter(|line| translates_names(line, original))?;
+    let known: Vec<String> = numbers(original).collect();
+    let borrowed = numbers(&line).any(|number| !known.contains(&number));
+    let is_the_same = line.to_lowercase() == original.to_lowercase();
+    (!borrowed && !is_the_same && Language::of(&line) == to).then_some(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENGLISH: Language = Language::English;
+    const GERMAN: Language = Language::German;
+
+    #[test]
+    fn what_has_no_language_of_its_own_is_not_translated() {
+        for untold in ["XY-1654", "IT-1654", "IT", "9.0.2 B2", "Dienstreise Kosten", "Kolmet", " "] {
+            for documents in [ENGLISH, GERMAN] {
+                assert_eq!(translation_wanted(untold, documents, Translate::Auto), None, "{untold}");
+            }
+        }
+        let wanted = |question, documents| translation_wanted(question, documents, Translate::Auto);
+        assert_eq!(wanted("What is XY-1654?", GERMAN), Some((ENGLISH, GERMAN)));
+        assert_eq!(wanted("WER WAR AN DER PUMPE?", ENGLISH), Some((GERMAN, ENGLISH)));
+    }
+
+    #[test]
+    fn an_answer_has_the_language_of_the_question_and_of_the_documents_where_no_word_tells_it() {
+        for (typed, completed, documents, expected) in [
+            ("Wer lagert die Akkus?", "Who stores the batteries?", ENGLISH, GERMAN),
+            ("Who stores them?", "Wer lagert die Akkus?", GERMAN, ENGLISH),
+            ("B2?", "Wer lagert die B2?", ENGLISH, GERMAN),
+            ("B2?", "Who stores the B2?", GERMAN, ENGLISH),
+            ("XY-1654", "XY-1654", GERMAN, GERMAN),
+            ("Dienstreise Kosten", "Dienstreise Kosten", GERMAN, GERMAN),
+            ("XY-1654", "XY-1654", ENGLISH, ENGLISH),
+        ] {
+            let language = |wanted| answer_language((typed, completed), documents, wanted);
+            assert_eq!(language(AnswerLanguage::Auto), expected, "{typed} {completed}");
+            assert_eq!(language(AnswerLanguage::De), Language::German, "it is asked for");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Which cluster each sentence of an answer rests on.
+//!
+//! Takes an attribution with drops and the texts of the answer's tokens; splits the answer as it is shown into sentences,
+//! finds the tokens of each, and adds up the drops over them.
+//! The model wrote another text than the one that is shown: white space at its ends is gone, citations have one form,
+//! control characters are out. Both texts are aligned word by word; in a phrase that differs, a token's place is taken in
+//! proportion.
+//! Invariants: every token is in exactly one sentence, and their order stays; a citation behind a full stop belongs to the
+//! sentence before it.
+//! Not here: where drops come from (`counterfactual`, `preview`, `probability`), where sentences end (`evidence`).
+
+use std::ops::Range;
+
+use super::preview::loss;
+use super::score::weighed;
+use super::{
+    Attribution, AttributionError, AttributionSettings, Change, Cluster, How, Sentence, SentenceCluster, difference,
+};
+use crate::answer::{Answer, citation};
+use ragonite_document::evidence::sentences;
+use ragonite_inference::{Generate, InferenceError};
+
+/// Says what each sentence of the answer rests on. Nothing is said where a cluster has no drops, since its part would go to
+/// the others, where they are those of another answer, or the generator cannot tell which text a token stands for.
+///
+/// # Errors
+/// When the generator fails.
+pub fn by_sentence(
+    mut attribution: Attribution,
+    answer: &Answer,
+    settings: &AttributionSettings,
+    generator: &dyn Generate,
+) -> Result<Attribution, AttributionError> {
+    let tokens = &answer.completion.tokens;
+    let is_of_answer = attribution.instead.is_none() && !tokens.is_empty();
+    let has_all = is_of_answer && attribution.clusters.iter().all(|one| one.drops.len() == tokens.len());
+    let Some(how) = attribution.drops_how().filter(|_| has_all) else {
+        return Ok(attribution);
+    };
+    let pieces = match generator.pieces(tokens) {
+        Ok(pieces) => pieces,
+        Err(InferenceError::Run { .. }) => return Ok(attribution),
+        Err(source) => return Err(AttributionError::Pieces { source }),
+    };
+    let texts = texts(&pieces);
+    let starts = starts(&answer.text, &answer.prompt.sources());
+    let ends = starts.iter().skip(1).copied().chain([answer.text.len()]);
+    let spans = starts.iter().copied().zip(ends);
+    let tokens = tokens_of(&texts, &answer.text, &starts);
+    let sentences = spans.zip(tokens).map(|((start, end), tokens)| {
+        let text = answer.text[start..end].trim().to_owned();
+        sentence(text, tokens, &attribution.clusters, (how, settings.temperature))
+    });
+    attribution.sentences = sentences.collect();
+    attribution.tokens = texts;
+    Ok(attribution)
+}
+
+fn sentence(text: String, tokens: Range<usize>, clusters: &[Cluster], (how, temperature): (How, f64)) -> Sentence {
+    let found = clusters.iter().filter_map(|cluster| {
+        let drops = cluster.drops.get(tokens.clone())?;
+        let drop = drops.iter().copied().map(f64::from).sum();
+        Some(SentenceCluster { hits: cluster.hits.clone(), how, drop, contribution: loss(drops), share: None })
+    });
+    let mut found: Vec<SentenceCluster> = found.collect();
+    found.sort_by(|a, b| {
+        b.contribution.total_cmp(&a.contribution).then(b.drop.total_cmp(&a.drop)).then_with(|| a.hits.cmp(&b.hits))
+    });
+    let contributions: Vec<f64> = found.iter().map(|cluster| cluster.contribution).collect();
+    let (shares, decisive) = weighed(&contributions, temperature);
+    for (cluster, share) in found.iter_mut().zip(shares) {
+        cluster.share = share;
+    }
+    Sentence { text, tokens, decisive, clusters: found }
+}
+
+/// The text of each token. A character whose bytes are spread over several tokens is the first one's.
+fn texts(pieces: &[Vec<u8>]) -> Vec<String> {
+    let mut texts = vec![String::new(); pieces.len()];
+    let ends: Vec<usize> = pieces
+        .iter()
+        .scan(0, |end, piece| {
+            *end += piece.len();
+            Some(*end)
+        })
+        .collect();
+    let mut give = |at: usize, c: char| {
+        if let Some(text) = texts.get_mut(ends.partition_point(|end| *end <= at)) {
+            text.push(c);
+        }
+    };
+    let mut at = 0;
+    for chunk in pieces.concat().utf8_chunks() {
+        chunk.valid().char_indices().for_each(|(within, c)| give(at + within, c));
+        at += chunk.valid().len();
+        if !chunk.invalid().is_empty() {
+            give(at, char::REPLACEMENT_CHARACTER);
+            at += chunk.invalid().len();
+        }
+    }
+    texts
+}
+
+/// Where the sentences of a text begin; the first at 0.
+fn starts(text: &str, sources: &[usize]) -> Vec<usize> {
+    let marks: Vec<Range<usize>> = citation::read(text, sources).marks.into_iter().map(|mark| mark.span).collect();
+    let marks = marks.iter().filter(|span| text.get((*span).clone()).is_some_and(|mark| mark.starts_with('[')));
+    let marks: Vec<&Range<usize>> = marks.collect();
+    let says = |(at, c): (usize, char)| c.is_alphanumeric() && !marks.iter().any(|mark| mark.contains(&at));
+    let mut starts = vec![0];
+    let mut said = false;
+    for piece in sentences(text) {
+        let begin = piece.as_ptr().addr() - text.as_ptr().addr();
+        let has_words = piece.char_indices().any(|(at, c)| says((begin + at, c)));
+        if said && has_words {
+            starts.push(behind_citations(text, begin, &marks));
+        }
+        said |= has_words;
+    }
+    starts
+}
+
+/// The place behind the citations that a sentence seems to begin with, unless it begins its line: they are about the
+/// sentence before it.
+fn behind_citations(text: &str, begin: usize, marks: &[&Range<usize>]) -> usize {
+    let before = text[..begin].trim_end().len();
+    let begins_line = text[before..begin].contains('\n');
+    let mark = marks.iter().find(|mark| mark.start == begin).filter(|_| !begins_line);
+    mark.map_or(begin, |mark| mark.end + (text[mark.end..].len() - text[mark.end..].trim_start().len()))
+}
+
+/// The tokens of each sentence.
+fn tokens_of(texts: &[String], text: &str, starts: &[usize]) -> Vec<Range<usize>> {
+    let aligned = Aligned::of(&texts.concat(), text);
+    let mut begin = 0;
+    let mut last = 0;
+    let owners: Vec<usize> = texts
+        .iter()
+        .map(|token| {
+            // White space before a word is its token's, but a sentence begins with the word.
+            let blank = token.len() - token.trim_start().len();
+            let at = begin + if blank == token.len() { 0 } else { blank };
+            begin += token.len();
+            let owner = starts.partition_point(|start| *start <= aligned.place(at)).saturating_sub(1);
+            last = last.max(owner);
+            last
+        })
+        .collect();
+    (0..starts.len())
+        .map(|sentence| {
+            let from = |sentence: usize| owners.partition_point(|owner| *owner < sentence);
+            from(sentence)..from(sentence + 1)
+        })
+        .collect()
+}
+
+/// Where what the model wrote stands in the text that is shown.
+struct Aligned {
+    /// Pieces of both texts that stand for each other, in order.
+    spans: Vec<(Range<usize>, Range<usize>)>,
+    /// Length of the text that is shown.
+    end: usize,
+}
+
+impl Aligned {
+    fn of(written: &str, shown: &str) -> Self {
+        let mut spans: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+        let (mut from, mut to) = (0, 0);
+        for part in difference(written, shown) {
+            let length = part.text.len();
+            match part.change {
+                Change::Same => spans.push((from..from + length, to..to + length)),
+                Change::Removed => spans.push((from..from + length, to..to)),
+                // What was removed comes before what was added for it.
+                Change::Added => match spans.last_mut() {
+                    Some((_, shown)) if shown.start == shown.end => shown.end = to + length,
+                    _ => spans.push((from..from, to..to + length)),
+                },
+            }
+            from += if part.change == Change::Added { 0 } else { length };
+            to += if part.change == Change::Removed { 0 } else { length };
+        }
+        Self { spans, end: to }
+    }
+
+    fn place(&self, at: usize) -> usize {
+        let span = self.spans.iter().find(|(written, _)| written.contains(&at));
+        span.map_or(self.end, |(written, shown)| shown.start + (at - written.start) * shown.len() / written.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pieces(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn split(text: &str) -> Vec<&str> {
+        let starts = starts(text, &[1, 2, 3]);
+        let ends = starts.iter().skip(1).copied().chain([text.len()]);
+        starts.iter().copied().zip(ends).map(|(start, end)| text[start..end].trim()).collect()
+    }
+
+    #[test]
+    fn a_citation_behind_a_full_stop_belongs_to_the_sentence_before_it() {
+        assert_eq!(split("It is blue. [Source 1]"), ["It is blue. [Source 1]"]);
+        assert_eq!(split("It is blue. [Source 1] It is old."), ["It is blue. [Source 1]", "It is old."]);
+        assert_eq!(split("It is blue [Source 1]. It is old."), ["It is blue [Source 1].", "It is old."]);
+        assert_eq!(split("Blue.\n[Source 2]: It is old."), ["Blue.", "[Source 2]: It is old."]);
+        assert_eq!(split("[Source 1] It is blue."), ["[Source 1] It is blue."]);
+        assert_eq!(split("Two:\n- blue [Source 1]\n- old"), ["Two:", "- blue [Source 1]", "- old"]);
+        assert_eq!(split("..."), ["..."]);
+        assert_eq!(split(""), [""]);
+    }
+
+    #[test]
+    fn tokens_go_to_the_sentence_their_text_is_shown_in() {
+        let written = pieces(&[" ", "It", " is", " blue", " [", "1", "].", " It", " is", " old", ".", "\n", ""]);
+        let shown = "It is blue [Source 1]. It is old.";
+        assert_eq!(tokens_of(&written, shown, &starts(shown, &[1])), [0..7, 7..13]);
+    }
+
+    #[test]
+    fn an_answer_of_one_sentence_has_all_tokens_whatever_the_model_wrote() {
+        let written = pieces(&["I", " cannot", " say", "."]);
+        assert_eq!(tokens_of(&written, "The information cannot be found.", &[0]), vec![0..4]);
+        assert_eq!(tokens_of(&[], "", &[0]), vec![0..0]);
+    }
+
+    #[test]
+    fn a_character_over_several_tokens_is_the_first_ones() {
+        let bytes = "a→b".as_bytes();
+        assert_eq!(texts(&[bytes[..2].to_vec(), bytes[2..3].to_vec(), bytes[3..].to_vec()]), ["a→", "", "b"]);
+        assert_eq!(texts(&[vec![0xff], b"x".to_vec(), vec![0xe2]]), ["\u{fffd}", "x", "\u{fffd}"]);
+    }
+
+    #[test]
+    fn the_drops_of_a_sentence_are_added_up() {
+        let cluster = |hit: usize, drops: &[f32]| Cluster {
+            hits: vec![hit],
+            how: How::Logprob,
+            contribution: 0.5,
+            share: None,
+            counterfactual_answer: None,
+            counterfactuals: Vec::new(),
+            drops: drops.to_vec(),
+            drops_how: None,
+            divergences: Vec::new(),
+        };
+        let clusters = [cluster(1, &[1.0, 2.0, 0.0]), cluster(2, &[0.0, -0.5, 3.0])];
+        let first = sentence("One.".into(), 0..2, &clusters, (How::Logprob, 0.05));
+        assert_eq!(first.clusters.iter().map(|c| (c.hits[0], c.drop)).collect::<Vec<_>>(), [(1, 3.0), (2, -0.5)]);
+        assert_eq!(first.clusters.iter().map(|c| c.share).collect::<Vec<_>>(), [Some(1.0), None]);
+        assert!(first.decisive && (first.clusters[0].contribution - (1.0 - (-1.5_f64).exp())).abs() < 1e-12);
+        let second = sentence("Two.".into(), 2..3, &clusters, (How::Logprob, 0.05));
+        assert_eq!(second.clusters[0].hits, [2]);
+    }
+
+    proptest! {
+        #![proptest_config(ragonite_testing::cases(300))]
+
+        #[test]
+        fn every_token_is_in_exactly_one_sentence(
+            written in prop::collection::vec(r"( ?[aB1.]{0,3}|\[|Source|\n| ?\[1\]|ü)", 0..40),
+            shown in prop::option::of(r"([aB1 .\n]|\[Source 1\]|ü){0,60}"),
+        ) {
+            let raw = written.concat();
+            let shown = shown.unwrap_or_else(|| citation::read(raw.trim(), &[1]).text);
+            let starts = starts(&shown, &[1]);
+            prop_assert!(starts[0] == 0 && starts.is_sorted() && starts.iter().all(|at| shown.is_char_boundary(*at)));
+            let tokens = tokens_of(&written, &shown, &starts);
+            prop_assert_eq!(tokens.len(), starts.len());
+            prop_assert_eq!(tokens.first().map(|range| range.start), Some(0));
+            prop_assert_eq!(tokens.last().map(|range| range.end), Some(written.len()));
+            prop_assert!(tokens.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+
+        #[test]
+        fn the_texts_of_tokens_are_the_bytes_of_all(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..4), 0..20)) {
+            let bytes = pieces.concat();
+            prop_assert_eq!(texts(&pieces).concat(), String::from_utf8_lossy(&bytes));
+        }
+    }
+}

@@ -1,0 +1,799 @@
+//! Hits of several versions of one page are told apart, and the one that the question is about comes first.
+//!
+//! Takes the hits of one question, best first, gives for each what it is among the versions of its page, and the order
+//! in which they are shown. Two hits are of versions of one page when they stand in the same space, under the same
+//! heading and in the same table and row, the pages have the same title, or titles that differ in a year or the number
+//! of a version only, and the texts say the same but for their figures. The newest comes first, unless the question
+//! names another by a year, a date or the number of a version, means a day on which another held, has a name with digits
+//! that the newest has not, or is about the past: then the newest of the older ones does. An older one is left out of the
+//! prompt only where nothing but time tells it from the newest: the titles are the same, and the question has no word and
+//! no figure that it has and the newest has not; or where the question means a day on which another held; it is shown below
+//! those that are in the prompt.
+//! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
+//! older where nothing says which is newer; the newest is wanted unless the question asks what was on a day.
+//! Not here: what says the same word by word (`copies`), of which time a question is (`about`).
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+use time::{Date, Month};
+
+use super::about::{About, tells_what_was};
+use super::copies::{Candidate, MOST_WORDS, has_digit, is_the_same, sample, words};
+use super::days::{Meant, Named, yearless};
+use ragonite_base::{DayOrMonth, EvidenceId, Language, dates_in, document_date, month_named, page_number};
+use ragonite_document::evidence::Kind;
+
+/// Words of a title or path that say that a page is not the one in use.
+const NOT_IN_USE: [&str; 8] = ["old", "archive", "archived", "draft", "alt", "archiv", "entwurf", "outdated"];
+
+/// Which version of a page a hit is from, where others of it were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    /// Whether there is a newer one.
+    pub age: Age,
+    /// Whether the question is about this one.
+    pub wanted: Wanted,
+    /// The evidence of the newest version, the same for all of them.
+    pub newest: EvidenceId,
+}
+
+/// Whether there is a newer version among the hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Age {
+    /// No hit is newer.
+    Newest,
+    /// Another hit is newer.
+    Older,
+}
+
+impl Age {
+    /// The words for it, in lists and prompts.
+    #[must_use]
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Newest => "newest version",
+            Self::Older => "older version",
+        }
+    }
+}
+
+/// Whether a question is about a version of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Wanted {
+    /// It is: the newest, unless the question says otherwise.
+    Yes,
+    /// It is about another version.
+    No,
+}
+
+/// The order of the hits, and what each is among the versions of its page, in that order.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Ordered {
+    /// The day whose version was put first, where there was one.
+    pub(super) day: Option<Date>,
+    /// Places in the list that was given.
+    pub(super) places: Vec<usize>,
+    /// Of each hit in the new order, with places in the list that was given.
+    pub(super) versions: Vec<Option<Told>>,
+}
+
+/// What a hit is among the versions of its page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) age: Age,
+    pub(super) wanted: Wanted,
+    /// Place of the newest in the list that was given.
+    pub(super) newest: usize,
+}
+
+/// What is looked at to order versions.
+#[derive(Debug, Clone)]
+pub(super) struct Held<'a> {
+    pub(super) candidate: Candidate<'a>,
+    /// The days of the hit and of its copies, as far as they are known: on each of them it said this.
+    pub(super) days: Vec<Date>,
+}
+
+/// Tells versions apart and puts those first that the question is about.
+///
+/// `meant` is the day that the question means, `today` the one on which it is asked.
+pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<Meant>, Option<Date>)) -> Ordered {
+    let hits: Vec<Candidate<'_>> = held.iter().map(|held| held.candidate).collect();
+    let hits = hits.as_slice();
+    let mut places: Vec<usize> = (0..hits.len()).collect();
+    let mut told = vec![None; hits.len()];
+    let asked = Asked::of(question);
+    let mut of_day = None;
+    for best_first in pages(hits) {
+        let Some(newest) = newest(&best_first, hits) else { continue };
+        let mut in_order = asked.about.in_order(&best_first, hits);
+        let in_force = asked.day(&best_first, hits, (meant, today)).and_then(|day| {
+            let held = in_force(&best_first, (held, hits), day)?;
+            of_day = Some(day);
+            Some(held)
+        });
+        let age = |at: usize| if at == newest { Age::Newest } else { Age::Older };
+        let wanted = |at: usize| {
+            let is_wanted = match in_force {
+                Some(held) if at == held => true,
+                // A small model given several takes any. What is asked of today may mention another day.
+                Some(_) => {
+                    (age(at) == Age::Newest && !asked.tells_what_was)
+                        || asked.names(&hits[at])
+                        || asked.has_figure_of(&hits[at], &hits[newest])
+                }
+                None => age(at) == Age::Newest || asked.may_be_about(&hits[at], &hits[newest]),
+            };
+            if is_wanted { Wanted::Yes } else { Wanted::No }
+        };
+        let claim = |at: usize| {
+            let claim = asked.claim(&hits[at], &hits[newest], age(at));
+            (claim.names, Some(at) == in_force, claim.has_figure, wanted(at) == Wanted::Yes, claim.is_of_the_age)
+        };
+        in_order.sort_by_cached_key(|at| Reverse(claim(*at)));
+        for (place, hit) in best_first.iter().zip(in_order) {
+            places[*place] = hit;
+            told[*place] = Some(Told { age: age(hit), wanted: wanted(hit), newest });
+        }
+    }
+    Ordered { day: of_day, places, versions: told }
+}
+
+/// The version that held on a day: the last one that is of that day or of one before it. Of several of one day it is the
+/// newest, or where nothing tells the best. Nothing where a date is missing.
+fn in_force(best_first: &[usize], (held, hits): (&[Held<'_>], &[Candidate<'_>]), of: Date) -> Option<usize> {
+    let last_day = |at: usize| held[at].days.iter().copied().filter(|day| *day <= of).max();
+    if best_first.iter().any(|at| held[*at].days.is_empty()) {
+        return None;
+    }
+    let last = best_first.iter().filter_map(|at| last_day(*at)).max()?;
+    let of_last: Vec<usize> = best_first.iter().copied().filter(|at| last_day(*at) == Some(last)).collect();
+    newest(&of_last, hits).or_else(|| of_last.first().copied())
+}
+
+/// What speaks for a version.
+struct Claim {
+    /// The question has its year, its date or its number.
+    names: bool,
+    /// The question has a figure of it that the newest has not.
+    has_figure: bool,
+    /// The question is of its time.
+    is_of_the_age: bool,
+}
+
+/// What a question says about versions.
+struct Asked {
+    words: HashSet<String>,
+    /// Numbers of versions and other words with digits and letters; a bare number may be what is asked about.
+    figures: HashSet<String>,
+    /// Years and numbers of versions.
+    marks: HashSet<String>,
+    /// Those that stand alone.
+    years: HashSet<String>,
+    dates: Vec<DayOrMonth>,
+    /// A month without a year.
+    month: Option<Month>,
+    about: About,
+    /// Whether it asks of what was.
+    tells_what_was: bool,
+    /// Whether it sets something against what it names.
+    compares: bool,
+}
+
+/// Words beside a change that name where it begins or what is compared, not the version that is wanted.
+const COMPARING: &[&str] = &[
+    "since",
+    "between",
+    "than",
+    "from",
+    "against",
+    "to",
+    "with",
+    "and",
+    "seit",
+    "zwischen",
+    "gegenüber",
+    "als",
+    "von",
+    "zu",
+    "mit",
+    "und",
+];
+
+impl About {
+    /// The versions as they are shown where nothing else tells. Of what was before, the last that held is the nearest.
+    fn in_order(self, best_first: &[usize], hits: &[Candidate<'_>]) -> Vec<usize> {
+        match self {
+            Self::Past | Self::Changes => newest_first(best_first, hits),
+            Self::First => newest_first(best_first, hits).into_iter().rev().collect(),
+            Self::Now | Self::Either => best_first.to_vec(),
+        }
+    }
+}
+
+impl Asked {
+    /// The day whose version comes first: the one that the question means, unless a version speaks of that date itself;
+    /// today where a version is for a day to come. Changes are of several days.
+    fn day(
+        &self,
+        versions: &[usize],
+        hits: &[Candidate<'_>],
+        (meant, today): (Option<Meant>, Option<Date>),
+    ) -> Option<Date> {
+        let is_to_come = |today: &Date| versions.iter().any(|at| day(&hits[*at]).is_some_and(|day| day > *today));
+        let says = |at: &usize, date: DayOrMonth| {
+            let mentions = dates_in(hits[*at].content);
+            let mut readings = mentions.iter().flat_map(|mention| &mention.readings);
+            readings.any(|read| match read {
+                DayOrMonth::Day(day) => date.has(*day),
+                DayOrMonth::Month { .. } => *read == date,
+            })
+        };
+        match meant {
+            _ if self.about == About::Changes => None,
+            Some(Meant { day, how: Named::Dated(date) }) => (!versions.iter().any(|at| says(at, date))).then_some(day),
+            Some(Meant { day, how: Named::Counted }) => Some(day),
+            None if matches!(self.about, About::Now | About::Either) => today.filter(is_to_come),
+            None => None,
+        }
+    }
+
+    fn of(question: &str) -> Self {
+        let in_order: Vec<String> = words(question).collect();
+        let mentions = dates_in(question);
+        let month = if mentions.is_empty() { yearless(&in_order).map(|yearless| yearless.month) } else { None };
+        let tells_what_was = tells_what_was(&in_order, Language::of(question));
+        let words: HashSet<String> = in_order.into_iter().collect();
+        // The year of a whole date does not name all that is of that year.
+        let is_in_date = |at: usize| mentions.iter().any(|mention| mention.span.contains(&at));
+        let rest: String = question.char_indices().map(|(at, c)| if is_in_date(at) { ' ' } else { c }).collect();
+        let dates = mentions.into_iter().flat_map(|date| date.readings).collect();
+        let rest = without_tickets(&rest);
+        Self {
+            compares: words.iter().any(|word| COMPARING.contains(&word.as_str())),
+            words,
+            figures: tokens(&rest).into_iter().filter(|token| is_name(token)).collect(),
+            marks: marks(&without_tickets(question)).chain(numbered(question)).collect(),
+            years: marks(&rest).collect(),
+            dates,
+            month,
+            about: About::of(question),
+            tells_what_was,
+        }
+    }
+
+    /// What speaks for a version, to be compared with what speaks for the others.
+    fn claim(&self, hit: &Candidate<'_>, newest: &Candidate<'_>, age: Age) -> Claim {
+        let is_one = self.about != About::Changes || !self.compares;
+        let may_be_now = matches!(self.about, About::Now | About::Either);
+        Claim {
+            names: is_one && self.names(hit),
+            has_figure: may_be_now && age == Age::Older && self.has_figure_of(hit, newest),
+            is_of_the_age: (age == Age::Older) == matches!(self.about, About::Past | About::First),
+        }
+    }
+
+    /// Whether the question has the year, the date or the number of a version.
+    fn names(&self, hit: &Candidate<'_>) -> bool {
+        // The year in the name of a file is most often that of its day.
+        let of_file = marks(name_of(hit.url)).filter(|mark| mark.len() != 4 || day(hit).is_none());
+        let by_title = marks(hit.title).chain(of_file).any(|mark| self.marks.contains(&mark));
+        let by_date = day(hit).is_some_and(|day| {
+            self.dates.iter().any(|read| read.has(day))
+                || self.years.contains(&day.year().to_string())
+                || self.month == Some(day.month())
+        });
+        by_title || by_date
+    }
+
+    /// Whether the question has the number of a version or a name with digits that this version has and the newest has
+    /// not: "failures with build 3.1".
+    fn has_figure_of(&self, hit: &Candidate<'_>, newest: &Candidate<'_>) -> bool {
+        let other = tokens(newest.content);
+        tokens(hit.content).iter().any(|word| self.figures.contains(word) && !other.contains(word))
+    }
+
+    /// Whether the question may be about this version and not about the newest.
+    fn may_be_about(&self, hit: &Candidate<'_>, newest: &Candidate<'_>) -> bool {
+        let has_of_its_own = || {
+            let other: HashSet<String> = words(newest.content).collect();
+            words(hit.content).any(|word| self.words.contains(&word) && !other.contains(&word))
+        };
+        self.about != About::Now || hit.title != newest.title || self.names(hit) || has_of_its_own()
+    }
+}
+
+/// Where a text stands; the same for all versions of a page.
+#[derive(PartialEq, Eq, Hash)]
+struct Place {
+    space: Option<String>,
+    title: Vec<String>,
+    heading: Vec<String>,
+    kind: Kind,
+    table: Option<u32>,
+    row: Option<u32>,
+}
+
+impl Place {
+    /// Nothing where the title has nothing but the mark of a version.
+    fn of(hit: &Candidate<'_>) -> Option<Self> {
+        let title = stem(hit.title);
+        (!title.is_empty()).then(|| Self {
+            space: hit.space.map(str::to_owned),
+            title,
+            heading: words(hit.heading).collect(),
+            kind: hit.kind,
+            table: hit.table,
+            row: hit.row,
+        })
+    }
+}
+
+/// The text of the first of some hits, without its figures, and the places of all.
+type Alike = (BTreeSet<u64>, Vec<usize>);
+
+/// The places of hits that are of one page in several versions, each set best first.
+fn pages(hits: &[Candidate<'_>]) -> Vec<Vec<usize>> {
+    let mut alike: HashMap<Place, Vec<Alike>> = HashMap::new();
+    for (at, hit) in hits.iter().enumerate() {
+        let Some(place) = Place::of(hit) else { continue };
+        let sets = alike.entry(place).or_default();
+        let text = without_figures(hit.content);
+        let of_page = |(first, set): &&mut Alike| {
+            set.iter().all(|other| hits[*other].document != hit.document) && is_the_same(first, &text)
+        };
+        match sets.iter_mut().find(of_page) {
+            Some((_, set)) => set.push(at),
+            None => sets.push((text, vec![at])),
+        }
+    }
+    let sets = alike.into_values().flatten().map(|(_, set)| set);
+    let mut sets: Vec<Vec<usize>> = sets.filter(|set| set.len() > 1).collect();
+    sets.sort_unstable();
+    sets
+}
+
+/// What the titles of all versions of a page have in common. A title that names a day or a month is one of a series:
+/// only the same title is that of another version.
+fn stem(title: &str) -> Vec<String> {
+    let is_of_a_series = dates_in(title).iter().any(|date| !date.readings.is_empty());
+    let tokens = tokens(title);
+    let last = tokens.iter().rposition(|token| !NOT_IN_USE.contains(&token.as_str())).map_or(0, |at| at + 1);
+    tokens.into_iter().take(last).filter(|token| is_of_a_series || !is_mark(token)).collect()
+}
+
+/// Years and numbers of versions in a text.
+fn marks(text: &str) -> impl Iterator<Item = String> {
+    tokens(text).into_iter().filter(|token| is_mark(token))
+}
+
+/// The marks of "version 9" and "release 12": `v9`, `v12`.
+fn numbered(question: &str) -> impl Iterator<Item = String> {
+    let words = tokens(question);
+    let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit());
+    let mark = move |at: usize| {
+        let is_named = matches!(words[at].as_str(), "version" | "release" | "v" | "fassung" | "ausgabe" | "revision");
+        let number = words.get(at + 1).filter(|next| is_named && is_number(next))?;
+        Some(format!("v{number}"))
+    };
+    (0..tokens(question).len()).filter_map(mark)
+}
+
+/// The name of a file or page at the end of its path or address, without its ending.
+fn name_of(url: &str) -> &str {
+    let last = url.rsplit(['/', '\\']).next().unwrap_or_default();
+    last.rsplit_once('.').map_or(last, |(name, _)| name)
+}
+
+/// Letters of the shortest name before the number of a ticket: `FY-2024` and `Q4-2024` are times.
+const LEAST_TICKET: usize = 3;
+
+/// A text without its `OXT-2023` and `CVE-2024-3094`: the years in them are none.
+fn without_tickets(text: &str) -> String {
+    let is_ticket = |word: &&str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let (name, number) = word.split_once('-').unwrap_or_default();
+        let is_name = name.len() >= LEAST_TICKET && name.chars().all(|c| c.is_ascii_uppercase());
+        // "DEC-2024" is a month.
+        is_name
+            && month_named(&name.to_lowercase()).is_none()
+            && !number.is_empty()
+            && number.chars().all(|c| c.is_ascii_digit() || c == '-')
+    };
+    text.split_whitespace().filter(|word| !is_ticket(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Words in lower case; the number of a version stays whole.
+pub(super) fn tokens(text: &str) -> Vec<String> {
+    let pieces = text.split(|c: char| !c.is_alphanumeric() && c != '.');
+    let pieces = pieces.map(|piece| piece.trim_matches('.')).filter(|piece| !piece.is_empty());
+    pieces.map(str::to_lowercase).collect()
+}
+
+/// Whether a word of a title tells versions of a page apart: a year, `v2`, `9.0.2`. A bare number may as well tell one
+/// machine from another.
+pub(super) fn is_mark(token: &str) -> bool {
+    let is_number = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
+    };
+    let is_year = token.len() == 4 && is_number(token) && (token.starts_with("19") || token.starts_with("20"));
+    is_year || token.strip_prefix('v').is_some_and(is_number) || (token.contains('.') && is_number(token))
+}
+
+/// Whether a word names one of several: `3.1`, `b2`, not `10`.
+fn is_name(token: &str) -> bool {
+    is_mark(token) || (has_digit(token) && token.contains(char::is_alphabetic))
+}
+
+fn without_figures(text: &str) -> BTreeSet<u64> {
+    let masked: Vec<String> =
+        words(text).take(MOST_WORDS).map(|word| if has_digit(&word) { "0".to_owned() } else { word }).collect();
+    sample(&masked)
+}
+
+/// The newest of several versions: by the first of these that tells it from all others: dates, times, the numbers of wiki
+/// pages, which go by the order they were made in, words such as "archived", the numbers in titles and in paths.
+pub(super) fn newest(versions: &[usize], hits: &[Candidate<'_>]) -> Option<usize> {
+    let ways: [fn(&Candidate<'_>, &Candidate<'_>) -> Option<Ordering>; 6] =
+        [by_day, by_time, by_number, by_use, |a, b| by_figures(a.title, b.title), |a, b| by_figures(a.url, b.url)];
+    ways.iter().find_map(|newer| {
+        let is_newest = |at: &&usize| {
+            let is_newer = |other: &&usize| newer(&hits[**at], &hits[**other]) == Some(Ordering::Greater);
+            versions.iter().filter(|other| other != at).all(|other| is_newer(&other))
+        };
+        versions.iter().find(is_newest).copied()
+    })
+}
+
+/// Versions from the newest on. Those that nothing tells apart keep their order.
+fn newest_first(best_first: &[usize], hits: &[Candidate<'_>]) -> Vec<usize> {
+    let mut left = best_first.to_vec();
+    let mut ordered = Vec::with_capacity(left.len());
+    let of_last_day = |left: &[usize]| left.iter().rev().copied().max_by_key(|at| day(&hits[*at]));
+    while let Some(next) = newest(&left, hits).or_else(|| of_last_day(&left)) {
+        left.retain(|at| *at != next);
+        ordered.push(next);
+    }
+    ordered
+}
+
+fn by_day(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
+    Some(day(a)?.cmp(&day(b)?))
+}
+
+/// Of one day, times of one form compare as text.
+fn by_time(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
+    let (one, other) = a.date.zip(b.date).filter(|(a, b)| a.len() == b.len())?;
+    (day(a)? == day(b)?).then(|| one.cmp(other))
+}
+
+fn by_number(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
+    Some(number(a.url)?.cmp(&number(b.url)?))
+}
+
+fn by_use(a: &Candidate<'_>, b: &Candidate<'_>) -> Option<Ordering> {
+    let in_use =
+        |hit: &Candidate<'_>| !words(hit.title).chain(words(hit.url)).any(|word| NOT_IN_USE.contains(&word.as_str()));
+    Some(in_use(a).cmp(&in_use(b))).filter(|order| order.is_ne())
+}
+
+/// The day that a document is of, in its date or in the last part of its path or address; of a month the first.
+pub(super) fn day(hit: &Candidate<'_>) -> Option<Date> {
+    match document_date(hit.date, &[hit.url])? {
+        DayOrMonth::Day(day) => Some(day),
+        DayOrMonth::Month { year, month } => Date::from_calendar_date(year, month, 1).ok(),
+    }
+}
+
+fn number(url: &str) -> Option<u64> {
+    page_number(url)?.parse().ok()
+}
+
+/// Compares the numbers of two texts that differ in nothing else, as in `report-9.0.2` and `report-9.0.10`.
+fn by_figures(a: &str, b: &str) -> Option<Ordering> {
+    let (words_of_a, words_of_b): (Vec<String>, Vec<String>) = (words(a).collect(), words(b).collect());
+    if words_of_a.len() != words_of_b.len() {
+        return None;
+    }
+    let (one, other) = words_of_a.iter().zip(&words_of_b).find(|(one, other)| one != other)?;
+    let rest_is_alike =
+        words_of_a.iter().zip(&words_of_b).all(|(one, other)| one == other || figure(one, other).is_some());
+    figure(one, other).filter(|order| rest_is_alike && order.is_ne())
+}
+
+/// The order of two words such as `v2` and `v10`; none where they differ in more than a number.
+fn figure(a: &str, b: &str) -> Option<Ordering> {
+    let parts = |word: &str| -> Option<(String, u64)> {
+        let digits = word.find(|c: char| c.is_ascii_digit())?;
+        let (name, number) = word.split_at(digits);
+        Some((name.to_owned(), number.parse().ok()?))
+    };
+    let ((name, one), (other_name, other)) = (parts(a)?, parts(b)?);
+    (name == other_name).then(|| one.cmp(&other))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::retrieval::days::day_meant;
+    use ragonite_base::DocumentId;
+    use ragonite_document::evidence::Kind;
+
+    const OLD: &str = "When the load passes 10 tons, the crane stops and the crew returns to the harbour.";
+    const NEW: &str = "When the load passes 12 tons, the crane stops and the crew returns to the harbour.";
+
+    fn of<'a>(document: i64, title: &'a str, date: Option<&'a str>, content: &'a str) -> Candidate<'a> {
+        Candidate {
+            document: DocumentId(document),
+            kind: Kind::Passage,
+            table: None,
+            row: None,
+            space: None,
+            title,
+            heading: "Limits",
+            url: "",
+            date,
+            content,
+        }
+    }
+
+    fn held<'a>(hits: &[Candidate<'a>]) -> Vec<Held<'a>> {
+        let held = |hit: &Candidate<'a>| Held { candidate: *hit, days: day(hit).into_iter().collect() };
+        hits.iter().map(held).collect()
+    }
+
+    fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Wanted)>>) {
+        let Ordered { places, versions, .. } = order(&held(hits), question, (None, None));
+        (places, versions.into_iter().map(|told| told.map(|told| (told.age, told.wanted))).collect())
+    }
+
+    const LOAD: &str = "At which load does the crane stop?";
+    const NEWEST: Option<(Age, Wanted)> = Some((Age::Newest, Wanted::Yes));
+    const OLDER: Option<(Age, Wanted)> = Some((Age::Older, Wanted::No));
+
+    #[test]
+    fn the_newest_version_of_a_page_takes_the_best_place_and_the_older_one_is_named() {
+        let hits = [
+            of(1, "Cranes", Some("2024-11-02"), OLD),
+            of(2, "Ships", None, "Something else"),
+            of(3, "Cranes", Some("2025-01-05T10:00"), NEW),
+        ];
+        assert_eq!(told(&hits, LOAD), (vec![2, 1, 0], vec![NEWEST, None, OLDER]));
+        assert_eq!(order(&held(&hits), LOAD, (None, None)).versions[2].map(|told| told.newest), Some(2));
+    }
+
+    #[test]
+    fn what_held_on_a_day_that_is_counted_from_today_comes_first() {
+        let hits = [
+            of(1, "Cranes", Some("2026-11-22"), OLD),
+            of(2, "Cranes", Some("2026-11-23"), NEW),
+            of(3, "Cranes", Some("2026-11-20"), NEW),
+        ];
+        let first = |question: &str, today| {
+            order(&held(&hits), question, (day_meant(question, Some(today)), Some(today))).places[0]
+        };
+        let today = time::macros::date!(2026 - 11 - 24);
+        assert_eq!(first("At which load did the crane stop yesterday?", today), 1, "the newest is of yesterday");
+        assert_eq!(first("At which load did the crane stop the day before yesterday?", today), 0);
+        assert_eq!(first("Bei welcher Last hielt der Kran vorgestern?", today), 0);
+        assert_eq!(first("At which load did the crane stop 3 days ago?", today), 2, "it held until the next one");
+        let later = time::macros::date!(2026 - 11 - 30);
+        assert_eq!(first("At which load did the crane stop yesterday?", later), 1);
+        assert_eq!(
+            order(&held(&hits), "At which load did the crane stop yesterday?", (None, None)).places[0],
+            0,
+            "just an earlier one"
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_of_the_prompt_is_shown_below_the_newest_too() {
+        let old = |document| of(document, "Cranes", Some("2024-11-02"), OLD);
+        let hits = [old(0), of(1, "Cranes", Some("2025-01-05"), NEW), old(2)];
+        let today = Some(time::macros::date!(2025 - 01 - 20));
+        let asked = "two months ago";
+        let ordered = order(&held(&hits), asked, (day_meant(asked, today), today));
+        let wanted: Vec<_> = ordered.versions.iter().flatten().map(|told| told.wanted).collect();
+        assert_eq!((ordered.places, wanted), (vec![0, 1, 2], vec![Wanted::Yes, Wanted::Yes, Wanted::No]));
+    }
+
+    const ALSO: Option<(Age, Wanted)> = Some((Age::Older, Wanted::Yes));
+
+    /// Two versions, the newest first.
+    fn rules<'a>() -> [Candidate<'a>; 2] {
+        [of(3, "Crane rules 2025", None, NEW), of(1, "Crane rules 2024", None, OLD)]
+    }
+
+    #[test]
+    fn the_version_that_is_named_comes_first_for_the_past_the_older_one_for_changes_the_newest() {
+        for question in [
+            "When does the crane stop in the rules of 2024?",
+            "When did the crane stop previously?",
+            "What did the previous version say of the crane?",
+            "Wie war die bisherige Grenze des Krans?",
+        ] {
+            assert_eq!(told(&rules(), question), (vec![1, 0], vec![ALSO, NEWEST]), "{question}");
+        }
+        for question in [
+            "What changed in the load of the crane?",
+            "What changed since the rules of 2024?",
+            "Was ist der Unterschied der Fassungen?",
+            "Compare the rules of 2024 and 2025",
+            "Which version is in use?",
+            LOAD,
+        ] {
+            assert_eq!(told(&rules(), question), (vec![0, 1], vec![NEWEST, ALSO]), "{question}");
+        }
+    }
+
+    #[test]
+    fn for_the_past_the_newest_of_the_older_versions_comes_first() {
+        let dated = |document, date, content| of(document, "Cranes", date, content);
+        let (first, last) = (Some("2026-11-20"), Some("2026-11-22"));
+        let hits = [dated(1, first, OLD), dated(2, last, NEW), dated(3, Some("21.11.2026"), OLD)];
+        for question in ["At which load did the crane stop yesterday?", "Wann hielt der Kran gestern?"] {
+            assert_eq!(told(&hits, question), (vec![2, 0, 1], vec![ALSO, ALSO, NEWEST]), "{question}");
+        }
+        // What is asked for by its day comes first all the same, and of one day the better hit.
+        assert_eq!(told(&hits, "What did the old rules of 2026-11-20 say?").0, vec![0, 2, 1]);
+        let twice =
+            [dated(1, Some("2026-11-19"), OLD), dated(2, first, OLD), dated(3, first, OLD), dated(4, last, NEW)];
+        assert_eq!(told(&twice, "Which load was it yesterday?").0, vec![1, 2, 0, 3]);
+        assert_eq!(told(&hits, LOAD).0, vec![1, 0, 2], "what holds now goes by score behind the newest");
+    }
+
+    #[test]
+    fn a_version_is_named_by_the_day_in_the_name_of_its_file() {
+        for (old, new) in [
+            ("/p/backup-2026-11-22.md", "/p/backup-2026-11-23.md"),
+            ("2026_11_22_backup-plan.md", "2026_11_23_backup-plan.md"),
+            ("notes/2026-11-22.md", "notes/2026-11-23.md"),
+        ] {
+            let at = |document, url, content| Candidate { url, ..of(document, "Backup plan", None, content) };
+            let hits = [at(1, new, NEW), at(3, old, OLD)];
+            assert_eq!(told(&hits, "What held on 2026-11-22?").0, vec![1, 0], "{old}");
+            assert_eq!(told(&hits, "What holds on 23 November 2026?").0, vec![0, 1], "{old}");
+        }
+    }
+
+    #[test]
+    fn an_older_version_is_left_out_only_where_nothing_but_time_tells_it_from_the_newest() {
+        let dated = [of(1, "Cranes", Some("2024-11-02"), OLD), of(3, "Cranes", Some("2025-01-05"), NEW)];
+        // The 11 of its date is no number of the question.
+        for question in [LOAD, "Does the crane stop at 11 tons?", "Are 2 crews enough?"] {
+            assert_eq!(told(&dated, question), (vec![1, 0], vec![NEWEST, OLDER]), "{question}");
+        }
+        // Its text has what the question names, but it may be out of date.
+        assert_eq!(told(&dated, "Is it 10 tons?"), (vec![1, 0], vec![NEWEST, ALSO]));
+        for question in [
+            "What was the load in 2024?",
+            "What was the load on 2 November 2024?",
+            "What was the load in November 2024?",
+            "Which load was it yesterday?",
+        ] {
+            assert_eq!(told(&dated, question), (vec![0, 1], vec![ALSO, NEWEST]), "{question}");
+        }
+        let fixes =
+            |fixes: &'static str| ["This release fixes ", fixes, " and nothing else that anybody would see."].concat();
+        let (one, two) = (fixes("OXT-1654"), fixes("OXT-1700"));
+        let releases = [of(2, "Release notes 9.0.2", None, &two), of(1, "Release notes 9.0.1", None, &one)];
+        assert_eq!(told(&releases, "Which release fixes OXT-1654?").1, [NEWEST, ALSO]);
+        assert_eq!(told(&releases, "What does 9.0.1 fix?"), (vec![1, 0], vec![ALSO, NEWEST]));
+    }
+
+    #[test]
+    fn the_newest_is_told_by_dates_page_numbers_words_numbers_in_titles_and_in_paths() {
+        let at = |url: &'static str| Candidate { url, ..of(1, "Cranes", None, OLD) };
+        let titled = |title: &'static str| of(1, title, None, OLD);
+        let dated = |date| of(1, "Cranes", Some(date), OLD);
+        let newest = |hits: [Candidate<'_>; 2]| newest(&[0, 1], &hits);
+        let page = |number| format!("https://wiki.example/wiki/spaces/OPS/pages/{number}/Cranes");
+        let (nine, ten) = (page(9), page(10));
+        let pages = [Candidate { url: &nine, ..at("") }, Candidate { url: &ten, ..at("") }];
+        assert_eq!(number(&ten), Some(10));
+        assert_eq!(newest(pages), Some(1));
+        assert_eq!(number("/pages/12 pumps.md"), None, "a path has no number of a wiki");
+        assert_eq!(newest([at("/pages/9 pumps.md"), at("/pages/12 cranes.md")]), None);
+        assert_eq!(newest([titled("Cranes v10"), titled("Cranes v9")]), Some(0));
+        assert_eq!(newest([titled("Cranes 9.0.2"), titled("Cranes 9.0.10")]), Some(1));
+        assert_eq!(newest([titled("Cranes"), titled("Cranes (archived)")]), Some(0));
+        assert_eq!(newest([at("export-2024/cranes.md"), at("export-2025/cranes.md")]), Some(1));
+        assert_eq!(newest([titled("Cranes"), titled("Cranes")]), None);
+        assert_eq!(newest([dated("2025-01-05T10:00"), dated("2025-01-05T09:59")]), Some(0));
+        assert_eq!(newest([dated("5 January 2025"), dated("2024-12-31T10:00:00Z")]), Some(0));
+        assert_eq!(newest([dated("lately"), dated("before")]), None);
+        let old = at("ops/Cranes 2024-11-02.md");
+        let new = Candidate { url: "ops/Cranes 2025-01-05.md", ..of(2, "Cranes", None, NEW) };
+        assert_eq!(newest([old, new]), Some(1));
+        assert_eq!(told(&[new, old], "What was the load on 2 November 2024?"), (vec![1, 0], vec![ALSO, NEWEST]));
+        let same_year = Candidate { url: "ops/Cranes 2024-11-05.md", ..new };
+        assert_eq!(told(&[same_year, old], "What was the load on 2 November 2024?").0, [1, 0]);
+        // One has no date, but all have a number.
+        let mixed = [Candidate { url: &ten, ..dated("2024-01-01") }, Candidate { url: &nine, ..titled("Cranes") }];
+        assert_eq!(newest(mixed), Some(0));
+    }
+
+    #[test]
+    fn a_version_with_a_number_of_the_question_comes_before_the_newest() {
+        let text = |build: &str, failures: &str| {
+            [
+                "The run with build ",
+                build,
+                " found ",
+                failures,
+                " failures, and the crew of the harbour noted each of them.",
+            ]
+            .concat()
+        };
+        let (one, two) = (text("3.1", "21"), text("3.3", "55"));
+        let (old, new) = (of(1, "Runs", Some("2024-11-02"), &one), of(2, "Runs", Some("2025-01-05"), &two));
+        let first = |question| told(&[new, old], question).0[0];
+        assert_eq!((first("failures with build 3.1"), first("failures with build 3.3"), first("failures")), (1, 0, 0));
+        assert_eq!(first("failures with build 3.2"), 0, "no version has it");
+        assert_eq!(first("Were there 21 failures?"), 0, "it may be out of date");
+    }
+
+    #[test]
+    fn what_is_of_a_series_of_another_space_row_or_page_or_says_something_else_is_no_version() {
+        let unmarked =
+            |hits: &[Candidate<'_>]| assert_eq!(told(hits, LOAD), ((0..hits.len()).collect(), vec![None; hits.len()]));
+        let now = Some("2025-01-05");
+        unmarked(&[of(1, "Cranes", None, OLD), of(2, "Cranes", None, NEW)]);
+        unmarked(&[of(1, "Cranes v1", None, OLD), of(2, "Cranes v2", None, "Cranes are painted every year, in blue")]);
+        unmarked(&[of(1, "Cranes v1", None, OLD), of(2, "Ships v2", None, NEW)]);
+        unmarked(&[of(1, "Cranes v1", None, OLD), of(1, "Cranes v1", None, NEW)]);
+        for (one, other) in [
+            ("Call of 2015-07-23", "Call of 2015-07-30"),
+            ("Minutes March 2025", "Minutes April 2025"),
+            ("Server 1", "Server 2"),
+            ("OXT-1654", "OXT-1655"),
+            ("Board B2", "Board B3"),
+            ("New cranes", "Old cranes"),
+            ("Old cranes", "Cranes"),
+        ] {
+            unmarked(&[of(1, one, None, OLD), of(2, other, now, NEW)]);
+        }
+        let (old, new) = (of(1, "Cranes", None, OLD), of(2, "Cranes", now, NEW));
+        unmarked(&[Candidate { space: Some("OPS"), ..old }, Candidate { space: Some("DEV"), ..new }]);
+        let row = |row, hit| Candidate { kind: Kind::Row, table: Some(1), row: Some(row), ..hit };
+        unmarked(&[row(1, old), row(2, new)]);
+        let same_title = [of(1, "Call of 2015-07-23", Some("2015-07-24"), OLD), of(2, "Call of 2015-07-23", now, NEW)];
+        assert_eq!(told(&same_title, LOAD).1, [NEWEST, OLDER], "of one title they are versions");
+    }
+
+    proptest! {
+        #[test]
+        fn every_hit_keeps_one_place_and_ages_go_with_versions(
+            pages in proptest::collection::vec((0_i64..6, 0_usize..3, 0_usize..3, 0_usize..4), 0..12),
+            question in "(what was the )?(previous )?(crane |2024 |v1 |load |10 ){0,3}(yesterday|two months ago|in November)?",
+        ) {
+            let titles = ["Cranes v1", "Cranes v2", "Ships 2024"];
+            let texts = [OLD, NEW, "Something else"];
+            let dates = [None, Some("2024-11-02"), Some("2025-01-05"), Some("soon")];
+            let hits: Vec<_> =
+                pages.iter().map(|(page, title, text, date)| of(*page, titles[*title], dates[*date], texts[*text])).collect();
+            let today = Some(time::macros::date!(2025 - 01 - 20));
+            let meant = day_meant(&question, today);
+            let Ordered { places, versions, day } = order(&held(&hits), &question, (meant, today));
+            let mut sorted = places.clone();
+            sorted.sort_unstable();
+            prop_assert_eq!(sorted, (0..hits.len()).collect::<Vec<_>>());
+            prop_assert_eq!(versions.len(), hits.len());
+            for (told, place) in versions.iter().zip(&places) {
+                let Some(told) = told else { continue };
+                prop_assert_eq!(told.age == Age::Newest, told.newest == *place);
+                let is_kept = told.age == Age::Older || told.wanted == Wanted::Yes;
+                prop_assert!(is_kept || day.is_some(), "the newest is wanted unless a day is");
+                let same = versions.iter().flatten().filter(|other| other.newest == told.newest);
+                prop_assert!(same.clone().any(|other| other.wanted == Wanted::Yes), "some version is wanted");
+                prop_assert!(same.is_sorted_by_key(|other| other.wanted == Wanted::No), "what is wanted comes first");
+            }
+        }
+    }
+}

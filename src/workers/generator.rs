@@ -1,0 +1,590 @@
+//! The thread that owns the language model for its whole life.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use super::comparer::Comparer;
+use super::encoder::{EncoderJob, Facts, VectorsWanted};
+use super::engine::Engine;
+use super::power::Power;
+use super::problem::Stop;
+use super::worker::Worker;
+use super::works::WorkGuard;
+use super::{Events, RuntimeError};
+use ragonite_app::{Demand, Event, TurnKey, Wording};
+use ragonite_base::{CancelToken, DomainName, Language};
+use ragonite_history::TurnSettings;
+use ragonite_inference::{Completion, Generate as _, GeneratorChoice, InferenceError};
+use ragonite_llama::LlamaGenerator;
+use ragonite_rag::answer::{
+    self, Answer, AnswerEvent, AnswerInput, RewriteInput, SuggestInput, TranslateInput, Translation, TranslationHow,
+    translation_wanted,
+};
+use ragonite_rag::attribution::{
+    self, Attribution, Cluster, Engines, ExplainInput, Method, Origin, Reading, SimilarityInput, SourceVector,
+};
+use ragonite_rag::prompt::PastTurn;
+use ragonite_rag::retrieval::{Hit, Reranking};
+
+/// How often a wait for another thread looks whether its work is cancelled.
+const HEEDING: Duration = Duration::from_millis(50);
+
+/// What the generator thread is asked.
+#[derive(Debug)]
+pub(super) enum GeneratorJob {
+    /// Load this model.
+    WarmUp(GeneratorChoice),
+    /// Make a question self-contained.
+    Rewrite { work: WorkGuard, question: Question, wording: Wording },
+    /// Answer from the hits.
+    Answer { work: WorkGuard, question: Question, typed: String, hits: Vec<Hit> },
+    /// Look for questions to go on with.
+    Suggest { work: WorkGuard, answered: Box<Answered> },
+    /// Attribute an answer.
+    Explain { work: WorkGuard, asked: Box<Explanation> },
+}
+
+/// A question in its conversation.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) domain: DomainName,
+    pub(super) text: String,
+    pub(super) past: Vec<PastTurn>,
+    /// What it is answered with.
+    pub(super) settings: Box<TurnSettings>,
+}
+
+/// An answer to go on from.
+#[derive(Debug)]
+pub(super) struct Answered {
+    /// The completed question.
+    pub(super) question: String,
+    pub(super) answer: Box<Answer>,
+    pub(super) hits: Vec<Hit>,
+    /// All questions of the conversation.
+    pub(super) asked: Vec<String>,
+    /// The model that answered.
+    pub(super) model: GeneratorChoice,
+}
+
+/// An answer to attribute.
+#[derive(Debug)]
+pub(super) struct Explanation {
+    /// The turn, whatever key its job has.
+    pub(super) of: TurnKey,
+    /// Whether it was asked for.
+    pub(super) demand: Demand,
+    pub(super) domain: DomainName,
+    pub(super) method: Method,
+    /// The completed question.
+    pub(super) question: String,
+    pub(super) answer: Box<Answer>,
+    pub(super) hits: Vec<Hit>,
+    /// What is known of it already.
+    pub(super) known: Vec<Cluster>,
+    /// What it is explained with.
+    pub(super) settings: Box<TurnSettings>,
+}
+
+/// Starts the thread. `encoder` answers what the generator needs to know of a domain.
+pub(super) fn start(
+    engine: Arc<Engine>,
+    encoder: Sender<EncoderJob>,
+    leaving: CancelToken,
+    events: Events,
+) -> Result<Worker<GeneratorJob>, RuntimeError> {
+    let (worker, _) = Worker::start("generator", move |mailbox| {
+        let translations = HashMap::new();
+        let comparer = Comparer::default();
+        Generator { engine, encoder, leaving, events, model: None, translations, answered: HashSet::new(), comparer }
+            .work(&mailbox);
+    })?;
+    Ok(worker)
+}
+
+/// What came of waiting for a job.
+#[derive(Debug)]
+enum Waited {
+    Job(GeneratorJob),
+    /// Nothing for as long as the model may stay without work.
+    Idle,
+    /// Nothing will come any more.
+    Closed,
+}
+
+/// What a translation depends on: the model, the language and the question.
+type Translated = (String, Language, String);
+
+struct Generator {
+    engine: Arc<Engine>,
+    encoder: Sender<EncoderJob>,
+    leaving: CancelToken,
+    events: Events,
+    model: Option<LlamaGenerator>,
+    /// What was translated in this run of the program. Over runs the traces keep it.
+    translations: HashMap<Translated, String>,
+    /// The turns whose answers the model as it is loaded gives again, word for word.
+    answered: HashSet<TurnKey>,
+    /// What tells how alike sources are, and answers.
+    comparer: Comparer,
+}
+
+impl Generator {
+    fn work(mut self, mailbox: &Receiver<GeneratorJob>) {
+        loop {
+            let job = match self.wait(mailbox) {
+                Waited::Job(job) => job,
+                Waited::Idle => continue,
+                Waited::Closed => return,
+            };
+            match job {
+                GeneratorJob::WarmUp(model) => self.warm_up(&model),
+                GeneratorJob::Rewrite { work, question, wording } => {
+                    let result = self.rewrite(&work, &question, wording);
+                    self.finish(work, result);
+                }
+                GeneratorJob::Answer { work, question, typed, hits } => {
+                    let result = self.answer(&work, (&question, &typed), &hits);
+                    self.finish(work, result);
+                }
+                GeneratorJob::Suggest { work, answered } => {
+                    let result = self.suggest(&work, &answered);
+                    self.finish(work, result);
+                }
+                GeneratorJob::Explain { work, asked } => {
+                    let result = self.explain(&work, &asked);
+                    self.finish(work, result);
+                }
+            }
+        }
+    }
+
+    /// Waits for a job. Where none comes for long, the model leaves the memory.
+    fn wait(&mut self, mailbox: &Receiver<GeneratorJob>) -> Waited {
+        let limit = self.engine.setup.unload_after.filter(|_| self.model.is_some());
+        let Some(limit) = limit else { return mailbox.recv().map_or(Waited::Closed, Waited::Job) };
+        match mailbox.recv_timeout(limit) {
+            Ok(job) => Waited::Job(job),
+            Err(RecvTimeoutError::Disconnected) => Waited::Closed,
+            Err(RecvTimeoutError::Timeout) => {
+                self.drop_model();
+                tracing::info!("the generator was idle and left the memory");
+                Waited::Idle
+            }
+        }
+    }
+
+    /// The model leaves the memory. Once it is back, other layers of it may be on a GPU, and answers be rounded otherwise.
+    fn drop_model(&mut self) {
+        self.model = None;
+        self.answered.clear();
+        self.engine.left();
+    }
+
+    fn warm_up(&mut self, model: &GeneratorChoice) {
+        let leaving = self.leaving.clone();
+        if let Err(Stop::Failed(problem)) = self.load(model, &leaving) {
+            self.events.send(Event::Failed(problem));
+        }
+    }
+
+    /// Answers an effect of a turn. The job is over before its event is sent, so that a cancellation that comes later
+    /// finds nothing running.
+    fn finish(&self, work: WorkGuard, result: Result<Event, Stop>) {
+        let turn = work.turn;
+        drop(work);
+        self.events.send(match result {
+            Ok(event) => event,
+            Err(Stop::Canceled) => Event::TurnCanceled { turn },
+            Err(Stop::Failed(problem)) => Event::TurnFailed { turn, problem },
+        });
+    }
+
+    fn rewrite(&mut self, work: &WorkGuard, question: &Question, wording: Wording) -> Result<Event, Stop> {
+        work.cancel.check()?;
+        let facts = self.facts(&question.domain, None, &work.cancel)?;
+        let rewrite = match wording {
+            Wording::Edited => answer::edited_question(&question.text),
+            Wording::Again => answer::question_again(&question.text),
+            Wording::Typed if question.past.is_empty() => answer::first_question(&question.text),
+            Wording::Typed => {
+                let input = RewriteInput {
+                    prefix: &facts.prefix,
+                    language: Language::of(&question.text),
+                    past: &question.past,
+                    question: &question.text,
+                    settings: &question.settings.prompt,
+                };
+                answer::rewrite(self.load(&question.settings.model, &work.cancel)?, &input, &work.cancel)?
+            }
+        };
+        if let Some(translation) = self.translate(work, (&rewrite.completed, &question.settings), facts.language)? {
+            let translation = Box::new(translation);
+            self.events.send(Event::QuestionTranslated { turn: work.turn, translation });
+        }
+        // Reranking comes next. Where both do not fit, they take turns.
+        let reranks = question.settings.rerank == Reranking::On;
+        if reranks && self.model.is_some() && self.engine.reranker_lacks_memory() {
+            self.drop_model();
+            tracing::info!("the generator left the memory to the reranker");
+        }
+        Ok(Event::QuestionCompleted { turn: work.turn, rewrite: Box::new(rewrite) })
+    }
+
+    /// The question in the language of the documents, where it has another.
+    fn translate(
+        &mut self,
+        work: &WorkGuard,
+        (question, settings): (&str, &TurnSettings),
+        documents: Language,
+    ) -> Result<Option<Translation>, Stop> {
+        let Some((from, to)) = translation_wanted(question, documents, settings.retrieval.translate) else {
+            return Ok(None);
+        };
+        let started = Instant::now();
+        let key = (self.id_of(&settings.model).to_owned(), to, question.to_owned());
+        if let Some(text) = self.translations.get(&key).cloned() {
+            let how = TranslationHow::Known;
+            let total_ms = started.elapsed().into();
+            return Ok(Some(Translation { text: Some(text), from, to, how, prompt: None, completion: None, total_ms }));
+        }
+        let input = TranslateInput { question, from, to, max_tokens: settings.prompt.rewrite_tokens };
+        let translation = answer::translate(self.load(&settings.model, &work.cancel)?, &input, &work.cancel)?;
+        if let Some(text) = &translation.text {
+            self.translations.insert(key, text.clone());
+        }
+        Ok(Some(translation))
+    }
+
+    /// The id of a model.
+    fn id_of<'a>(&'a self, choice: &'a GeneratorChoice) -> &'a str {
+        choice.id(&self.engine.setup.profile.profile.generator)
+    }
+
+    /// The model; the first call reads its weights, and stops when `cancel` says so or the program is being left. Another
+    /// one leaves the memory first, unless there are no weights of this one.
+    fn load(&mut self, choice: &GeneratorChoice, cancel: &CancelToken) -> Result<&mut LlamaGenerator, Stop> {
+        let id = self.id_of(choice).to_owned();
+        let loaded = self.model.take_if(|model| model.identity().model == id);
+        if self.model.is_some() {
+            let setup = &self.engine.setup;
+            let model = setup.catalog.model(&id)?;
+            setup.folders.find(model, model.weights()?, cancel)?;
+            self.drop_model();
+            tracing::info!(id, "the generator left the memory to another one");
+        }
+        let model = match loaded {
+            Some(model) => model,
+            None => match self.read_weights(&id, cancel) {
+                Err(error) if error.is_for_want_of_memory() && self.engine.release_reranker() => {
+                    self.read_weights(&id, cancel)
+                }
+                read => read,
+            }?,
+        };
+        Ok(self.model.insert(model))
+    }
+
+    fn read_weights(&self, id: &str, cancel: &CancelToken) -> Result<LlamaGenerator, InferenceError> {
+        let setup = &self.engine.setup;
+        let (cancel, leaving, engine) = (cancel.clone(), self.leaving.clone(), Arc::clone(&self.engine));
+        self.engine
+            .loading(id, || {
+                let model = setup.catalog.model(id)?;
+                let path = setup.folders.find(model, model.weights()?, &cancel)?;
+                let go_on = move |part| {
+                    engine.loaded_so_far(part);
+                    if cancel.is_canceled() || leaving.is_canceled() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    }
+                };
+                let kept = setup.paths.beginnings();
+                LlamaGenerator::load_keeping(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
+            })
+            .inspect(|loaded| {
+                self.engine.placed(loaded.placement());
+            })
+    }
+
+    /// Asks the encoder thread, which never waits for this one.
+    fn facts(&self, domain: &DomainName, vectors: Option<VectorsWanted>, cancel: &CancelToken) -> Result<Facts, Stop> {
+        let (reply, answer) = mpsc::sync_channel(1);
+        let job = EncoderJob::Facts { domain: domain.clone(), vectors, cancel: cancel.clone(), reply };
+        if self.encoder.send(job).is_err() {
+            return Err(Stop::Canceled);
+        }
+        // That thread may be loading its model first, which this work's token does not end.
+        loop {
+            match answer.recv_timeout(HEEDING) {
+                Ok(facts) => return facts,
+                Err(RecvTimeoutError::Timeout) => cancel.check()?,
+                Err(RecvTimeoutError::Disconnected) => return Err(Stop::Canceled),
+            }
+        }
+    }
+
+    fn explain(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Event, Stop> {
+        work.cancel.check()?;
+        if asked.demand == Demand::Ahead && Power::now() == Power::Battery {
+            // What nobody asked for is not worth the battery.
+            return Err(Stop::Canceled);
+        }
+        let sources = self.sources(work, asked)?;
+        let attribution = match asked.method {
+            Method::Similarity => self.by_similarity(work, asked, &sources)?,
+            Method::Preview | Method::Counterfactual | Method::Logprob | Method::Jsd => {
+                self.compare_at_once(work, asked, &sources)?;
+                let attribution = self.by_leaving_out(work, asked, &sources)?;
+                let settings = &asked.settings.attribution;
+                match &self.model {
+                    Some(generator) => attribution::by_sentence(attribution, &asked.answer, settings, generator)?,
+                    None => attribution,
+                }
+            }
+        };
+        Ok(Event::AttributionFinished { turn: work.turn, attribution: Box::new(attribution) })
+    }
+
+    /// The sources with the vectors they are clustered by, which are kept for the turn.
+    fn sources(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Vec<SourceVector>, Stop> {
+        let engine = Arc::clone(&self.engine);
+        let embedder = self.comparer.embedder(&engine)?;
+        if let Some(known) = self.comparer.kept(asked.of, &asked.hits) {
+            return Ok(known);
+        }
+        let evidences = asked.hits.iter().map(|hit| hit.evidence).collect();
+        let wanted = VectorsWanted { evidences, embedder };
+        let vectors = self.facts(&asked.domain, Some(wanted), &work.cancel)?.vectors;
+        Ok(self.comparer.keep(asked.of, &asked.hits, vectors))
+    }
+
+    fn by_similarity(
+        &mut self,
+        work: &WorkGuard,
+        asked: &Explanation,
+        sources: &[SourceVector],
+    ) -> Result<Attribution, Stop> {
+        let embedder = self.comparer.embedder(&self.engine)?;
+        let settings = &asked.settings.attribution;
+        let input = SimilarityInput { answer: &asked.answer, sources, settings };
+        Ok(attribution::similarity(input, embedder.as_ref(), &work.cancel)?)
+    }
+
+    /// Tells how alike the answer and each source are, which takes little time, until something better is known of it.
+    fn compare_at_once(&mut self, work: &WorkGuard, asked: &Explanation, sources: &[SourceVector]) -> Result<(), Stop> {
+        if asked.known.is_empty() {
+            let clusters = self.by_similarity(work, asked, sources)?.clusters;
+            self.events.send(Event::AttributionAdvanced { turn: work.turn, done: 0, total: 0, clusters });
+        }
+        Ok(())
+    }
+
+    fn by_leaving_out(
+        &mut self,
+        work: &WorkGuard,
+        asked: &Explanation,
+        sources: &[SourceVector],
+    ) -> Result<Attribution, Stop> {
+        let engine = Arc::clone(&self.engine);
+        let embedder = self.comparer.embedder(&engine)?;
+        let present = |said: &Completion| answer::read_answer(said, &asked.answer.prompt).0.text;
+        let origin = if self.answered.contains(&asked.of) { Origin::Here } else { Origin::Stored };
+        // Values of another run, with other settings of the engine maybe, do not go with those that are computed now.
+        let known = if origin == Origin::Here { asked.known.as_slice() } else { &[] };
+        let input = ExplainInput {
+            question: &asked.question,
+            answer: &asked.answer,
+            sources,
+            origin,
+            known,
+            settings: &asked.settings.attribution,
+            max_tokens: asked.settings.prompt.answer_tokens,
+            present: &present,
+        };
+        let (events, turn, mut any_told) = (self.events.clone(), work.turn, false);
+        let mut tell = |done, total, clusters: &[Cluster]| {
+            any_told |= !clusters.is_empty();
+            events.send(Event::AttributionAdvanced { turn, done, total, clusters: clusters.to_vec() });
+        };
+        let cancel = &work.cancel;
+        let generator = self.load(&asked.settings.model, cancel)?;
+        let attribution = match asked.method {
+            Method::Preview => attribution::preview(input, generator, cancel, &mut tell),
+            Method::Logprob => attribution::probability(input, Reading::Logprob, generator, cancel, &mut tell),
+            Method::Jsd => attribution::probability(input, Reading::Divergence, generator, cancel, &mut tell),
+            Method::Counterfactual | Method::Similarity => {
+                let engines = Engines { generator, embedder: embedder.as_ref() };
+                attribution::explain(input, engines, cancel, &mut tell)
+            }
+        };
+        // It tells of clusters on the way only where the model gives the stored answer again. Stopped here, it can go on.
+        if asked.method == Method::Counterfactual && any_told {
+            self.answered.insert(asked.of);
+        }
+        Ok(attribution?)
+    }
+
+    fn suggest(&mut self, work: &WorkGuard, answered: &Answered) -> Result<Event, Stop> {
+        work.cancel.check()?;
+        let Answered { question, answer, hits, asked, model } = answered;
+        let input = SuggestInput { question, answer, hits, asked };
+        let questions = answer::suggest(self.load(model, &work.cancel)?, &input, &work.cancel)?;
+        Ok(Event::QuestionsSuggested { turn: work.turn, questions })
+    }
+
+    fn answer(&mut self, work: &WorkGuard, (question, typed): (&Question, &str), hits: &[Hit]) -> Result<Event, Stop> {
+        work.cancel.check()?;
+        let facts = self.facts(&question.domain, None, &work.cancel)?;
+        let settings = question.settings.answering();
+        let input = AnswerInput {
+            prefix: &facts.prefix,
+            language: answer::answer_language((typed, &question.text), facts.language, settings.prompt.language),
+            past: &question.past,
+            question: &question.text,
+            hits,
+            settings: &settings,
+        };
+        let (events, turn) = (self.events.clone(), work.turn);
+        let mut tell = |event: AnswerEvent| {
+            events.send(match event {
+                AnswerEvent::PromptBuilt { tokens, sources, cut } => Event::PromptBuilt { turn, tokens, sources, cut },
+                AnswerEvent::PromptRead { done, total } => Event::PromptRead { turn, done, total },
+                AnswerEvent::Text(text) => Event::AnswerGrew { turn, text },
+            });
+        };
+        let answer = answer::generate_answer(
+            self.load(&question.settings.model, &work.cancel)?,
+            &input,
+            &work.cancel,
+            &mut tell,
+        )?;
+        if self.model.as_ref().is_some_and(LlamaGenerator::is_exact) {
+            self.answered.insert(turn);
+        }
+        Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+    use crate::Setup;
+    use ragonite_app::EngineStatus;
+    use ragonite_config::{Paths, choose_profile};
+    use ragonite_inference::{Catalog, DeviceChoice, GeneratorSettings, ModelFolders};
+
+    /// A generator of the profile `tiny` that may be idle for so long, and what it tells.
+    #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
+    fn tiny(unload_after: Option<Duration>) -> Option<(Generator, UnboundedReceiver<Event>)> {
+        let folder =
+            std::env::var_os("RAGONITE_MODELS").map_or_else(|| ragonite_testing::root().join("models"), PathBuf::from);
+        let catalog = Catalog::builtin().unwrap();
+        let profile = choose_profile(&catalog, Some("tiny"), None).unwrap();
+        let folders = ModelFolders::new(vec![folder.clone()]);
+        if !folders.has(catalog.model(&profile.profile.generator).unwrap()) {
+            assert!(
+                std::env::var_os("RAGONITE_REQUIRE_MODELS").is_none_or(|v| v != "1"),
+                "{} lacks it",
+                folder.display()
+            );
+            println!("skipped: {} lacks the model", folder.display());
+            return None;
+        }
+        let setup = Setup {
+            paths: Paths::find(Some(&folder), None).unwrap(),
+            catalog,
+            folders,
+            profile,
+            model: GeneratorChoice::Profile,
+            device: DeviceChoice::Cpu,
+            generator: GeneratorSettings { context_tokens: 512, ..GeneratorSettings::default() },
+            unload_after,
+            comparer: None,
+            evidence: ragonite_document::evidence::EvidenceSettings::default(),
+            index: ragonite_index::IndexSettings::default(),
+        };
+        let (events, told) = unbounded_channel();
+        let (events, leaving) = (Events(events), CancelToken::never());
+        let engine = Engine::new(setup, leaving.clone(), events.clone());
+        let (encoder, _) = mpsc::channel();
+        let translations = HashMap::new();
+        let comparer = Comparer::default();
+        Some((
+            Generator {
+                engine,
+                encoder,
+                leaving,
+                events,
+                model: None,
+                translations,
+                answered: HashSet::new(),
+                comparer,
+            },
+            told,
+        ))
+    }
+
+    /// How often a model was said to be loaded since the last look.
+    fn loaded(told: &mut UnboundedReceiver<Event>) -> usize {
+        let mut loading = 0;
+        while let Ok(event) = told.try_recv() {
+            let begun =
+                |status: &EngineStatus| status.loading.as_ref().is_some_and(|loading| loading.percent.is_none());
+            loading += usize::from(matches!(event, Event::EngineChanged(status) if begun(&status)));
+        }
+        loading
+    }
+
+    #[test]
+    fn an_idle_model_leaves_the_memory_and_is_loaded_again_when_it_is_needed() {
+        let Some((mut generator, mut told)) = tiny(Some(Duration::from_millis(1))) else { return };
+        let (jobs, mailbox) = mpsc::channel();
+        generator.warm_up(&GeneratorChoice::Profile);
+        assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
+        assert!(matches!(generator.wait(&mailbox), Waited::Idle));
+        assert!(generator.model.is_none());
+        // Without a model there is nothing to unload, and the next job is waited for.
+        jobs.send(GeneratorJob::WarmUp(GeneratorChoice::Profile)).unwrap();
+        assert!(matches!(generator.wait(&mailbox), Waited::Job(GeneratorJob::WarmUp(_))));
+        generator.load(&GeneratorChoice::Profile, &CancelToken::never()).unwrap();
+        assert_eq!((generator.model.is_some(), loaded(&mut told)), (true, 1));
+        drop(jobs);
+        assert!(matches!(generator.wait(&mailbox), Waited::Closed));
+    }
+
+    #[test]
+    fn another_model_takes_the_place_of_the_one_that_is_loaded() {
+        let Some((mut generator, mut told)) = tiny(None) else { return };
+        let own = generator.engine.setup.profile.profile.generator.clone();
+        generator.warm_up(&GeneratorChoice::Profile);
+        // By its name it is the same.
+        generator.load(&GeneratorChoice::Named(own), &CancelToken::never()).unwrap();
+        assert_eq!(loaded(&mut told), 1);
+        let unknown = GeneratorChoice::Named("unheard-of".to_owned());
+        assert!(matches!(generator.load(&unknown, &CancelToken::never()), Err(Stop::Failed(_))));
+        assert!(generator.model.is_some(), "what is not here takes no place");
+        generator.load(&GeneratorChoice::Profile, &CancelToken::never()).unwrap();
+        assert_eq!(loaded(&mut told), 0);
+    }
+
+    #[test]
+    fn a_model_that_may_stay_is_loaded_once() {
+        let Some((mut generator, mut told)) = tiny(None) else { return };
+        let (jobs, mailbox) = mpsc::channel();
+        generator.warm_up(&GeneratorChoice::Profile);
+        jobs.send(GeneratorJob::WarmUp(GeneratorChoice::Profile)).unwrap();
+        assert!(matches!(generator.wait(&mailbox), Waited::Job(_)));
+        generator.warm_up(&GeneratorChoice::Profile);
+        assert_eq!(loaded(&mut told), 1);
+    }
+}
