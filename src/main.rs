@@ -8,7 +8,7 @@ use clap::Parser;
 fn main() -> ExitCode {
     ragonite_cli::gpu_handover::explain_faults();
     let cli = ragonite_cli::args::Cli::parse();
-    ragonite_cli::gpu_handover::wait_asleep(&cli);
+    ragonite_cli::gpu_handover::limit_spin(&cli);
     let stay = ragonite_cli::gpu_handover::hand_over(&cli);
     ragonite_cli::commands::run(cli, &stay).into()
 }

@@ -11,24 +11,24 @@ use super::state::App;
 use super::steps::Asked;
 use super::turn::Stored;
 use super::{Effect, Refusal, TurnKey, Wording};
-use ragonite_config::{Changes, Setting};
+use ragonite_config::{Setting, SettingsOverride};
 use ragonite_history::{OtherSetting, Trace, Variant};
-use ragonite_rag::retrieval::Pick;
+use ragonite_rag::retrieval::Override;
 
 /// What is to be other when a turn is asked again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Other {
+pub enum Variation {
     /// These settings, in place of those of the turn.
-    Settings(Changes),
+    Settings(SettingsOverride),
     /// The settings: those that hold now.
     SettingsNow,
     /// What is said of an evidence.
-    Pick(Pick),
+    Pick(Override),
 }
 
 impl App {
     /// Asks the question of an answered turn again.
-    pub(super) fn ask_again(&mut self, index: usize, other: &Other, at: OffsetDateTime) -> Vec<Effect> {
+    pub(super) fn ask_again(&mut self, index: usize, other: &Variation, at: OffsetDateTime) -> Vec<Effect> {
         let domain = match self.ready_to_ask() {
             Ok(domain) => domain,
             Err(refusal) => return self.refuse(refusal),
@@ -39,9 +39,9 @@ impl App {
         let record = &turn.record;
         let before = self.settings_of(turn).unwrap_or_else(|| self.turn_settings());
         let mut settings = match other {
-            Other::Settings(changes) => changes.applied_to(&before),
-            Other::SettingsNow => self.turn_settings(),
-            Other::Pick(_) => before.clone(),
+            Variation::Settings(changes) => changes.applied_to(&before),
+            Variation::SettingsNow => self.turn_settings(),
+            Variation::Pick(_) => before.clone(),
         };
         if !self.has_generator(self.generator_of(&settings)) {
             // What cannot answer any more is named among what differs.
@@ -51,14 +51,14 @@ impl App {
         let others: Vec<OtherSetting> =
             differing.map(|(setting, from, to)| OtherSetting { key: setting.key().to_owned(), from, to }).collect();
         let mut domain_settings = match other {
-            Other::SettingsNow => self.changes.keys(),
-            Other::Settings(_) | Other::Pick(_) => record.trace.domain_settings.clone(),
+            Variation::SettingsNow => self.overrides.keys(),
+            Variation::Settings(_) | Variation::Pick(_) => record.trace.domain_settings.clone(),
         };
-        if matches!(other, Other::Settings(_)) {
+        if matches!(other, Variation::Settings(_)) {
             domain_settings.retain(|key| others.iter().all(|other| other.key != *key));
         }
         let mut picks = turn.variant().map(|variant| variant.picks.clone()).unwrap_or_default();
-        if let Other::Pick(pick) = other {
+        if let Variation::Pick(pick) = other {
             picks.retain(|known| known.evidence != pick.evidence);
             picks.push(pick.clone());
         }

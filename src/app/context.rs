@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{App, Effect, Problem, TurnKey};
 use ragonite_base::{DocumentId, EvidenceId};
 use ragonite_document::evidence::{ContextParts, Kind};
-use ragonite_rag::retrieval::Tried;
+use ragonite_rag::retrieval::AblatedHit;
 
 /// Something that was asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub struct ContextTrial {
     /// The parts that stay.
     pub parts: ContextParts,
     /// The ranks.
-    pub ranks: Fetched<Vec<Tried>>,
+    pub ranks: Fetched<Vec<AblatedHit>>,
     /// The job: a key of its own, so that it is cancelled alone.
     job: TurnKey,
 }
@@ -108,7 +108,7 @@ impl App {
     }
 
     /// The running trial has ended, without ranks where it was stopped.
-    pub(super) fn tried(&mut self, job: TurnKey, ranks: Option<Fetched<Vec<Tried>>>) -> Vec<Effect> {
+    pub(super) fn tried(&mut self, job: TurnKey, ranks: Option<Fetched<Vec<AblatedHit>>>) -> Vec<Effect> {
         if self.is_trying(job) {
             self.trial = self.trial.take().zip(ranks).map(|(trial, ranks)| ContextTrial { ranks, ..trial });
         }

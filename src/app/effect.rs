@@ -8,8 +8,8 @@ use ragonite_history::{ConversationRecord, Feedback, Format, Place, TurnRecord, 
 use ragonite_inference::GeneratorChoice;
 use ragonite_rag::answer::Answer;
 use ragonite_rag::attribution::{Cluster, Method};
-use ragonite_rag::prompt::PastTurn;
-use ragonite_rag::retrieval::{Earlier, Hit};
+use ragonite_rag::prompt::HistoryTurn;
+use ragonite_rag::retrieval::{EarlierQuestion, Hit};
 
 /// A turn of this run of the program; a turn gets its id in the history only once it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,11 +28,11 @@ pub enum Wording {
 
 /// Whether somebody waits for a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Demand {
+pub enum Trigger {
     /// The user asked for it.
-    Asked,
+    User,
     /// Nobody did yet.
-    Ahead,
+    Prefetch,
 }
 
 /// What becomes of a conversation.
@@ -90,7 +90,7 @@ pub enum Effect {
         /// What it is to be taken for.
         wording: Wording,
         /// The turns before it.
-        past: Vec<PastTurn>,
+        past: Vec<HistoryTurn>,
         /// What it is answered with.
         settings: Box<TurnSettings>,
     },
@@ -107,7 +107,7 @@ pub enum Effect {
         /// The completed question in the language of the documents, where it has another.
         translated: Option<String>,
         /// The turns before it, oldest first.
-        earlier: Vec<Earlier>,
+        earlier: Vec<EarlierQuestion>,
         /// What it is answered with.
         settings: Box<TurnSettings>,
     },
@@ -122,7 +122,7 @@ pub enum Effect {
         /// The question as typed: the answer has its language.
         typed: String,
         /// The turns before it.
-        past: Vec<PastTurn>,
+        past: Vec<HistoryTurn>,
         /// The evidence, best first.
         hits: Vec<Hit>,
         /// What it is answered with.
@@ -150,7 +150,7 @@ pub enum Effect {
         /// The turn.
         of: TurnKey,
         /// Whether it was asked for.
-        demand: Demand,
+        demand: Trigger,
         /// Its domain.
         domain: DomainName,
         /// How.
@@ -236,7 +236,7 @@ pub enum Effect {
         format: Format,
     },
     /// Add a turn to the questions that `eval` asks. Answered by `Done`.
-    WriteCheck {
+    WriteEvalCase {
         /// Its domain.
         domain: DomainName,
         /// Its conversation.

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
-use super::{ConversationChange, Copied, DocumentPart, MissingModels, Notice, Other, Problem, Refusal, TurnKey};
+use super::{ConversationChange, Copied, DocumentPart, MissingModels, Notice, Problem, Refusal, TurnKey, Variation};
 use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, TurnId};
-use ragonite_config::{Changes, ProfileReason};
+use ragonite_config::{ProfileReason, SettingsOverride};
 use ragonite_document::evidence::{ContextParts, TableGrid};
 use ragonite_history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
 use ragonite_index::{IngestProgress, IngestReport};
 use ragonite_rag::answer::{Answer, Rewrite, Translation};
 use ragonite_rag::attribution::{Attribution, Cluster, Method};
 use ragonite_rag::prompt::Cut;
-use ragonite_rag::retrieval::{Retrieved, Tried};
+use ragonite_rag::retrieval::{AblatedHit, Retrieved};
 
 /// A domain in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub struct Loading {
 
 impl Loading {
     /// Its id, and how much of it is read: `tiny-model 40 %`.
-    pub fn says(&self) -> String {
+    pub fn label(&self) -> String {
         self.percent.map_or_else(|| self.model.clone(), |percent| format!("{} {percent} %", self.model))
     }
 }
@@ -105,7 +105,7 @@ pub enum Event {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
         /// What is to be other.
-        other: Other,
+        other: Variation,
         /// When.
         at: OffsetDateTime,
     },
@@ -159,12 +159,12 @@ pub enum Event {
         format: Format,
     },
     /// The user wants a turn as a question that `eval` asks.
-    CheckWanted {
+    ExportEvalCase {
         /// Index of the turn in the conversation, from 0.
         turn: usize,
     },
     /// The user changed what the open domain has of its own; it holds from the next question on.
-    SettingsChanged(Changes),
+    SettingsChanged(SettingsOverride),
     /// The user wants to see the settings of a domain that is not open.
     OtherSettingsWanted(DomainName),
     /// The user changed what a domain that is not open has of its own.
@@ -172,7 +172,7 @@ pub enum Event {
         /// The domain.
         domain: DomainName,
         /// All that it is to change.
-        changes: Changes,
+        changes: SettingsOverride,
     },
     /// The user wants the running work stopped.
     CancelRequested,
@@ -241,7 +241,7 @@ pub enum Event {
         /// The domain.
         domain: DomainName,
         /// What can be used of it.
-        changes: Changes,
+        changes: SettingsOverride,
         /// What cannot, and what to do.
         problem: Option<Problem>,
     },
@@ -250,7 +250,7 @@ pub enum Event {
         /// The domain.
         domain: DomainName,
         /// What can be used of it.
-        changes: Changes,
+        changes: SettingsOverride,
         /// What cannot, and what to do.
         problem: Option<Problem>,
     },
@@ -259,7 +259,7 @@ pub enum Event {
         /// The domain.
         domain: DomainName,
         /// All that it changes now, with what others changed meanwhile; or why it is not kept.
-        kept: Result<Changes, Problem>,
+        kept: Result<SettingsOverride, Problem>,
     },
     /// Answer to `OpenDomain`.
     DomainOpened(DomainSummary),
@@ -425,7 +425,7 @@ pub enum Event {
         /// The job.
         turn: TurnKey,
         /// The sources that are still there, in their order.
-        tried: Vec<Tried>,
+        tried: Vec<AblatedHit>,
     },
     /// Answer to `LoadDocument`.
     DocumentLoaded {
@@ -516,7 +516,7 @@ impl Event {
                 | Self::ConversationChangeWanted(_)
                 | Self::ExportWanted { .. }
                 | Self::StoredExportWanted { .. }
-                | Self::CheckWanted { .. }
+                | Self::ExportEvalCase { .. }
                 | Self::BranchWanted { .. }
                 | Self::ContextWanted { .. }
                 | Self::DocumentWanted { .. }

@@ -4,7 +4,7 @@
 //! question is asked of what is stored by then.
 //! Not here: reading and storing (`index`), the thread (`runtime`).
 
-use super::state::{App, Wish};
+use super::state::{App, Navigation};
 use super::{Effect, Event, Notice, Refusal};
 use ragonite_base::DomainName;
 use ragonite_index::IngestProgress;
@@ -94,7 +94,7 @@ impl App {
             return Vec::new();
         }
         let notice = self.notice.take();
-        let effects = self.grant(Wish::Domain(domain));
+        let effects = self.navigate(Navigation::Domain(domain));
         self.notice = notice;
         effects
     }

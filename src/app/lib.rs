@@ -3,35 +3,35 @@
 //! Invariants: no I/O, no clock, no thread, no ratatui; an event of a finished or cancelled turn changes nothing.
 //! Not here: carrying out effects (`runtime`), scroll and focus (`tui`).
 
-mod ahead;
-mod aside;
+mod background;
 mod compare;
 mod context;
+mod conversation_ops;
 mod effect;
 mod event;
 mod ingest;
-mod keep;
+mod missing_models;
 mod notice;
+mod notification;
+mod prefetch;
 mod problem;
-mod refusal;
 mod settings;
-mod setup;
 mod state;
 mod steps;
 #[cfg(test)]
 mod tests;
 mod turn;
 
-pub use aside::{Answering, Unlisted};
-pub use compare::Other;
+pub use background::{Answering, Unlisted};
+pub use compare::Variation;
 pub use context::{ContextTrial, DocumentPart, Fetched, OpenDocument, Piece};
-pub use effect::{ConversationChange, Demand, Effect, TurnKey, Wording};
+pub use conversation_ops::FoundConversations;
+pub use effect::{ConversationChange, Effect, Trigger, TurnKey, Wording};
 pub use event::{DomainHealth, DomainSummary, EngineStatus, Event, Loading};
 pub use ingest::Ingesting;
-pub use keep::FoundConversations;
+pub use missing_models::{FetchSupport, MissingModels};
 pub use notice::{Copied, CopyWay, Notice};
+pub use notification::Refusal;
 pub use problem::Problem;
-pub use refusal::Refusal;
-pub use setup::{Fetching, MissingModels};
 pub use state::{App, AppSettings, Phase};
 pub use turn::{Explaining, PromptSize, Purpose, Reading, Turn};

@@ -4,7 +4,7 @@
 
 use ragonite_base::DomainName;
 use ragonite_config::ThemeName;
-use ragonite_eval::WrittenCheck;
+use ragonite_eval::ExportedCase;
 use ragonite_history::Feedback;
 use ragonite_index::IngestReport;
 
@@ -32,7 +32,7 @@ pub enum Notice {
     /// A file was written.
     Wrote(String),
     /// A turn was made a question that `eval` asks.
-    WroteCheck(Box<WrittenCheck>),
+    WroteCheck(Box<ExportedCase>),
 }
 
 impl Notice {

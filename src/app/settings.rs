@@ -4,20 +4,20 @@
 //! its domain as soon as it is made.
 //! Not here: what can be changed (`config`), writing the file (`runtime`).
 
-use super::refusal::Told;
+use super::notification::Notification;
 use super::state::App;
 use super::{Effect, Problem, Refusal, Turn};
 use ragonite_base::{DomainName, Language};
-use ragonite_config::Changes;
+use ragonite_config::SettingsOverride;
 use ragonite_history::TurnSettings;
 use ragonite_inference::GeneratorChoice;
-use ragonite_rag::prompt::{AnswerPrompt, PromptShares};
+use ragonite_rag::prompt::{AnswerPrompt, TokenBudget};
 
 /// What a domain that is being opened changes, until it is open.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Loaded {
     domain: DomainName,
-    changes: Changes,
+    changes: SettingsOverride,
     problem: Option<Problem>,
 }
 
@@ -28,35 +28,37 @@ impl App {
     }
 
     /// What the open domain changes of them.
-    pub fn changes(&self) -> &Changes {
-        &self.changes
+    pub fn changes(&self) -> &SettingsOverride {
+        &self.overrides
     }
 
     /// What a domain changes of them, open or not; none where that is not loaded.
-    pub fn changes_of(&self, domain: &DomainName) -> Option<&Changes> {
+    pub fn changes_of(&self, domain: &DomainName) -> Option<&SettingsOverride> {
         if self.domain.as_ref().is_some_and(|open| open.name == *domain) {
-            return Some(&self.changes);
+            return Some(&self.overrides);
         }
-        self.other.as_ref().filter(|(other, _)| other == domain).map(|(_, changes)| changes)
+        self.other_overrides.as_ref().filter(|(other, _)| other == domain).map(|(_, changes)| changes)
     }
 
     pub(super) fn want_settings_of(&mut self, domain: DomainName) -> Vec<Effect> {
-        self.other = None;
+        self.other_overrides = None;
         vec![Effect::LoadSettings(domain)]
     }
 
-    pub(super) fn other_settings(&mut self, loaded: (DomainName, Changes, Option<Problem>)) -> Vec<Effect> {
+    pub(super) fn other_settings(&mut self, loaded: (DomainName, SettingsOverride, Option<Problem>)) -> Vec<Effect> {
         let (domain, changes, problem) = loaded;
-        self.other = Some((domain, changes));
+        self.other_overrides = Some((domain, changes));
         problem.map(|problem| self.noting(Some(problem))).unwrap_or_default()
     }
 
     /// Keeps an edit of a domain that is not open. What is not loaded is not changed.
-    pub(super) fn change_other_settings(&mut self, domain: DomainName, changes: Changes) -> Vec<Effect> {
+    pub(super) fn change_other_settings(&mut self, domain: DomainName, changes: SettingsOverride) -> Vec<Effect> {
         if self.domain.as_ref().is_some_and(|open| open.name == domain) {
             return self.change_settings(changes);
         }
-        let Some((_, known)) = self.other.as_mut().filter(|(other, _)| *other == domain) else { return Vec::new() };
+        let Some((_, known)) = self.other_overrides.as_mut().filter(|(other, _)| *other == domain) else {
+            return Vec::new();
+        };
         if changes == *known {
             return Vec::new();
         }
@@ -67,7 +69,7 @@ impl App {
 
     /// What the next question is answered with.
     pub fn turn_settings(&self) -> TurnSettings {
-        self.changes.applied_to(&self.settings.turn)
+        self.overrides.applied_to(&self.settings.turn)
     }
 
     /// Id of the profile's reranker, where it has one.
@@ -109,15 +111,15 @@ impl App {
 
     /// About what the next prompt will hold with this question. What the domain says of itself is not known here, and
     /// counts as the default.
-    pub fn next_prompt(&self, question: &str) -> Option<PromptShares> {
-        let (past, settings) = (self.all_past(), self.turn_settings().prompt);
+    pub fn next_prompt(&self, question: &str) -> Option<TokenBudget> {
+        let (past, settings) = (self.history(), self.turn_settings().prompt);
         let language = settings.language.wanted().unwrap_or_else(|| Language::of(question));
         let prompt = AnswerPrompt { prefix: "", language, past: &past, question, hits: &[], settings: &settings };
         let before = self.turns.iter().rev().filter_map(Turn::answer).find(|answer| answer.language == language);
-        PromptShares::about(&prompt, self.settings.context_tokens, before.map(|answer| &answer.prompt)).ok()
+        TokenBudget::about(&prompt, self.settings.context_tokens, before.map(|answer| &answer.prompt)).ok()
     }
 
-    pub(super) fn settings_loaded(&mut self, loaded: (DomainName, Changes, Option<Problem>)) -> Vec<Effect> {
+    pub(super) fn settings_loaded(&mut self, loaded: (DomainName, SettingsOverride, Option<Problem>)) -> Vec<Effect> {
         let (domain, changes, problem) = loaded;
         if self.opening_domain.as_ref() == Some(&domain) {
             self.loaded = Some(Loaded { domain, changes, problem });
@@ -127,28 +129,32 @@ impl App {
 
     /// The domain is open: its settings hold from now on.
     pub(super) fn use_settings_of(&mut self, domain: &DomainName) {
-        (self.changes, self.edits) = (Changes::default(), 0);
+        (self.overrides, self.edits) = (SettingsOverride::default(), 0);
         if let Some(loaded) = self.loaded.take().filter(|loaded| loaded.domain == *domain) {
-            self.changes = loaded.changes;
-            self.problem = loaded.problem.map(Told::from).or(self.problem.take());
+            self.overrides = loaded.changes;
+            self.problem = loaded.problem.map(Notification::from).or(self.problem.take());
         }
     }
 
-    pub(super) fn change_settings(&mut self, changes: Changes) -> Vec<Effect> {
+    pub(super) fn change_settings(&mut self, changes: SettingsOverride) -> Vec<Effect> {
         let Some(domain) = self.domain.as_ref().map(|domain| domain.name.clone()) else {
             return self.refuse(Refusal::SettingsOfNoDomain);
         };
-        if changes == self.changes {
+        if changes == self.overrides {
             return Vec::new();
         }
-        let edit = changes.since(&self.changes);
-        self.changes = changes;
+        let edit = changes.since(&self.overrides);
+        self.overrides = changes;
         self.edits += 1;
         vec![Effect::SaveSettings { domain, edit }]
     }
 
     /// An edit has reached the file, which may say more than is known here.
-    pub(super) fn settings_kept(&mut self, domain: &DomainName, kept: Result<Changes, Problem>) -> Vec<Effect> {
+    pub(super) fn settings_kept(
+        &mut self,
+        domain: &DomainName,
+        kept: Result<SettingsOverride, Problem>,
+    ) -> Vec<Effect> {
         if self.domain.as_ref().is_none_or(|open| open.name != *domain) {
             return kept.err().map(|problem| self.noting(Some(problem))).unwrap_or_default();
         }
@@ -156,7 +162,7 @@ impl App {
         match kept {
             Err(problem) => return self.noting(Some(problem)),
             // Until the last edit is there, the file says less than is known here.
-            Ok(changes) if self.edits == 0 => self.changes = changes,
+            Ok(changes) if self.edits == 0 => self.overrides = changes,
             Ok(_) => {}
         }
         Vec::new()

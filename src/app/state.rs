@@ -2,15 +2,15 @@
 //!
 //! Invariants: at most one turn runs; the running turn is one of `turns`, or of a conversation that was left; a turn that is
 //! not explained runs last.
-//! Not here: the steps of a turn (`steps`), conversations that were left (`aside`).
+//! Not here: the steps of a turn (`steps`), conversations that were left (`background`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::aside::Sheet;
+use super::background::BackgroundConversation;
 use super::context::{ContextTrial, Fetched, OpenDocument};
-use super::keep::FoundConversations;
-use super::refusal::Told;
+use super::conversation_ops::FoundConversations;
+use super::notification::Notification;
 use super::settings::Loaded;
 use super::turn::{Purpose, Stored};
 use super::{
@@ -18,13 +18,13 @@ use super::{
     Wording,
 };
 use ragonite_base::{ConversationId, DomainName, EvidenceId};
-use ragonite_config::Changes;
+use ragonite_config::SettingsOverride;
 use ragonite_document::evidence::TableGrid;
 use ragonite_history::{ConversationRecord, TurnRecord, TurnSettings};
 use ragonite_rag::answer::Suggestions;
 use ragonite_rag::attribution::{ExplainAhead, Method};
-use ragonite_rag::prompt::{PAST_TURNS, PastTurn};
-use ragonite_rag::retrieval::Earlier;
+use ragonite_rag::prompt::{HistoryTurn, PAST_TURNS};
+use ragonite_rag::retrieval::EarlierQuestion;
 
 /// Tables that are kept, each of them whole; those that are looked at are loaded again.
 const MOST_TABLES: usize = 32;
@@ -92,7 +92,7 @@ impl Phase {
 
 /// What the user wants to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum Navigation {
     Domain(DomainName),
     Conversation(ConversationId),
     NewConversation,
@@ -100,7 +100,7 @@ pub(super) enum Wish {
 
 /// A conversation that is on its way to the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Awaited {
+pub(super) enum PendingOpen {
     /// One of the lists.
     Stored(ConversationId),
     /// One of another domain, which is being opened.
@@ -109,7 +109,7 @@ pub(super) enum Awaited {
     BranchOf(ConversationId),
 }
 
-impl Awaited {
+impl PendingOpen {
     /// Whether what failed with a conversation is what is waited for.
     fn fails_with(self, conversation: ConversationId) -> bool {
         let (Self::Stored(awaited) | Self::InOpening(awaited) | Self::BranchOf(awaited)) = self;
@@ -122,9 +122,9 @@ impl Awaited {
 pub struct App {
     pub(super) settings: AppSettings,
     /// What the open domain changes of them.
-    pub(super) changes: Changes,
+    pub(super) overrides: SettingsOverride,
     /// What another domain changes, whose settings are looked at.
-    pub(super) other: Option<(DomainName, Changes)>,
+    pub(super) other_overrides: Option<(DomainName, SettingsOverride)>,
     /// Edits of them that are on their way to its file.
     pub(super) edits: usize,
     pub(super) loaded: Option<Loaded>,
@@ -140,26 +140,26 @@ pub struct App {
     pub(super) conversation: Option<ConversationRecord>,
     pub(super) turns: Vec<Turn>,
     /// Conversations that were left and are still needed.
-    pub(super) aside: Vec<Sheet>,
+    pub(super) background: Vec<BackgroundConversation>,
     /// Why something could last not be stored, while it is not.
     pub(super) save_problem: Option<Problem>,
     /// The user was told that leaving loses something.
     pub(super) quit_warned: bool,
     /// The domain of the one of them that something happens to at this moment.
-    pub(super) sheet_domain: Option<DomainName>,
+    pub(super) background_domain: Option<DomainName>,
     pub(super) phase: Phase,
     pub(super) engine: EngineStatus,
-    pub(super) problem: Option<Told>,
+    pub(super) problem: Option<Notification>,
     pub(super) notice: Option<Notice>,
     pub(super) tables: BTreeMap<EvidenceId, Option<Arc<TableGrid>>>,
     pub(super) tables_wanted: BTreeSet<EvidenceId>,
     pub(super) opening_domain: Option<DomainName>,
     /// The conversation that is waited for; questions wait too.
-    pub(super) awaited: Option<Awaited>,
+    pub(super) pending_open: Option<PendingOpen>,
     /// The job that looks for questions to go on with, and its turn.
     pub(super) suggesting: Option<(TurnKey, TurnKey)>,
     /// The job that explains an answer though nobody asked for it yet, and its turn.
-    pub(super) ahead: Option<(TurnKey, TurnKey)>,
+    pub(super) prefetch: Option<(TurnKey, TurnKey)>,
     /// What became of the ranks of a turn's sources without some of their context.
     pub(super) trial: Option<ContextTrial>,
     /// The document that is read.
@@ -236,12 +236,12 @@ impl App {
 
     /// Whether a domain or a conversation is being opened; questions wait for it.
     pub fn is_opening(&self) -> bool {
-        self.opening_domain.is_some() || self.awaited.is_some()
+        self.opening_domain.is_some() || self.pending_open.is_some()
     }
 
     /// Whether every finished turn is stored, or cannot be. Headless commands wait for it before they leave.
     pub fn is_saved(&self) -> bool {
-        let left = self.aside.iter().flat_map(|sheet| &sheet.turns);
+        let left = self.background.iter().flat_map(|sheet| &sheet.turns);
         self.turns.iter().chain(left).all(|turn| matches!(turn.stored, Stored::Settled | Stored::Unsaved))
     }
 
@@ -272,7 +272,7 @@ impl App {
 
     /// The last answered turns before `key`, oldest first, as the model is told about them. A turn that asks another one
     /// again is told what that one was told.
-    pub fn past(&self, key: TurnKey) -> Vec<PastTurn> {
+    pub fn history_before(&self, key: TurnKey) -> Vec<HistoryTurn> {
         self.past_of(self.before(key))
     }
 
@@ -283,17 +283,17 @@ impl App {
         &self.turns[..before]
     }
 
-    /// As [`App::past`], for a turn that is not there yet.
-    pub(super) fn all_past(&self) -> Vec<PastTurn> {
+    /// As [`App::history_before`], for a turn that is not there yet.
+    pub(super) fn history(&self) -> Vec<HistoryTurn> {
         self.past_of(&self.turns)
     }
 
-    fn past_of(&self, turns: &[Turn]) -> Vec<PastTurn> {
+    fn past_of(&self, turns: &[Turn]) -> Vec<HistoryTurn> {
         self.last(turns, Turn::as_past)
     }
 
-    /// The turns of [`App::past`], as the search goes by them.
-    pub fn earlier(&self, key: TurnKey) -> Vec<Earlier> {
+    /// The turns of [`App::history_before`], as the search goes by them.
+    pub fn earlier_questions(&self, key: TurnKey) -> Vec<EarlierQuestion> {
         self.last(self.before(key), Turn::as_earlier)
     }
 
@@ -309,11 +309,11 @@ impl App {
         if event.is_a_wish() {
             self.notice = None;
         }
-        self.take_in(event)
+        self.dispatch(event)
     }
 
     /// Takes in what happened to the open conversation, or to none.
-    pub(super) fn handle_here(&mut self, event: Event) -> Vec<Effect> {
+    pub(super) fn handle_open(&mut self, event: Event) -> Vec<Effect> {
         match event {
             Event::QuestionAsked { text, at } => self.ask(&text, Wording::Typed, at),
             Event::QuestionEdited { text, at } => self.ask(&text, Wording::Edited, at),
@@ -327,7 +327,7 @@ impl App {
             Event::ConversationsFound { text, found } => self.found_conversations(text, found),
             Event::ExportWanted { turn, format } => self.export(turn, format),
             Event::StoredExportWanted { conversation, format } => self.export_stored(conversation, format),
-            Event::CheckWanted { turn } => self.check(turn),
+            Event::ExportEvalCase { turn } => self.export_eval_case(turn),
             Event::BranchWanted { turn } => self.branch(turn),
             Event::OtherSettingsWanted(domain) => self.want_settings_of(domain),
             Event::OtherSettingsLoaded { domain, changes, problem } => self.other_settings((domain, changes, problem)),
@@ -341,14 +341,14 @@ impl App {
                 Vec::new()
             }
             Event::CancelRequested => self.cancel(),
-            Event::DomainChosen(name) => self.grant(Wish::Domain(name)),
+            Event::DomainChosen(name) => self.navigate(Navigation::Domain(name)),
             Event::DomainCancelRequested => self.cancel_opening(),
             // Who gave the domain up has seen to everything else, and taking an event in ends its notice.
             Event::DomainNotOpened(_) | Event::NoticeSeen => Vec::new(),
-            Event::ConversationChosen(id) => self.grant(Wish::Conversation(id)),
+            Event::ConversationChosen(id) => self.navigate(Navigation::Conversation(id)),
             Event::ConversationBranched { of, branch } => self.branched(of, branch),
             Event::UnlistedChosen(turn) => self.open_unlisted(turn),
-            Event::ConversationStarted => self.grant(Wish::NewConversation),
+            Event::ConversationStarted => self.navigate(Navigation::NewConversation),
             Event::IngestWanted { domain, path } => self.ingest(domain, path),
             Event::IngestCancelRequested => self.cancel_ingest(),
             Event::TableWanted(evidence) => self.want_table(evidence),
@@ -390,7 +390,7 @@ impl App {
 
     /// Shows a problem, or none.
     pub(super) fn noting(&mut self, problem: Option<Problem>) -> Vec<Effect> {
-        self.problem = problem.map(Told::from);
+        self.problem = problem.map(Notification::from);
         Vec::new()
     }
 
@@ -410,37 +410,37 @@ impl App {
     }
 
     /// Grants a wish. What runs goes on in the conversation that is left.
-    pub(super) fn grant(&mut self, wish: Wish) -> Vec<Effect> {
+    pub(super) fn navigate(&mut self, wish: Navigation) -> Vec<Effect> {
         self.problem = None;
         match wish {
-            Wish::Domain(name) => {
+            Navigation::Domain(name) => {
                 self.opening_domain = Some(name.clone());
-                self.awaited = None;
+                self.pending_open = None;
                 vec![Effect::OpenDomain(name.clone()), Effect::ListConversations(name)]
             }
-            Wish::Conversation(_) if self.opening_domain.is_some() => self.refuse(Refusal::DomainOpening),
-            Wish::Conversation(id) => self.grant_conversation(id),
-            Wish::NewConversation => {
+            Navigation::Conversation(_) if self.opening_domain.is_some() => self.refuse(Refusal::DomainOpening),
+            Navigation::Conversation(id) => self.navigate_to_conversation(id),
+            Navigation::NewConversation => {
                 // What is new would not be among what was found.
                 self.end_search();
-                self.awaited = None;
+                self.pending_open = None;
                 self.show(None, Vec::new());
                 Vec::new()
             }
         }
     }
 
-    fn grant_conversation(&mut self, id: ConversationId) -> Vec<Effect> {
+    fn navigate_to_conversation(&mut self, id: ConversationId) -> Vec<Effect> {
         if let Some(other) = self.other_domain_of(id) {
-            let effects = self.grant(Wish::Domain(other));
-            self.awaited = Some(Awaited::InOpening(id));
+            let effects = self.navigate(Navigation::Domain(other));
+            self.pending_open = Some(PendingOpen::InOpening(id));
             return effects;
         }
         if self.is_here(id) {
-            self.awaited = None;
+            self.pending_open = None;
             return Vec::new();
         }
-        self.awaited = Some(Awaited::Stored(id));
+        self.pending_open = Some(PendingOpen::Stored(id));
         vec![Effect::OpenConversation(id)]
     }
 
@@ -478,7 +478,7 @@ impl App {
         self.tables_wanted.clear();
         // Who opens one conversation after the other that was found is not done with them.
         if let Some(conversation) = wanted {
-            return self.grant(Wish::Conversation(conversation));
+            return self.navigate(Navigation::Conversation(conversation));
         }
         self.end_search();
         Vec::new()
@@ -486,8 +486,8 @@ impl App {
 
     /// The conversation that was to be opened with the domain, which is waited for no longer.
     fn take_awaited_in_opening(&mut self) -> Option<ConversationId> {
-        let Some(Awaited::InOpening(conversation)) = self.awaited else { return None };
-        self.awaited = None;
+        let Some(PendingOpen::InOpening(conversation)) = self.pending_open else { return None };
+        self.pending_open = None;
         Some(conversation)
     }
 
@@ -524,10 +524,10 @@ impl App {
     }
 
     fn conversation_opened(&mut self, record: ConversationRecord, turns: Vec<TurnRecord>) -> Vec<Effect> {
-        if self.awaited != Some(Awaited::Stored(record.id)) {
+        if self.pending_open != Some(PendingOpen::Stored(record.id)) {
             return Vec::new();
         }
-        self.awaited = None;
+        self.pending_open = None;
         if self.domain.as_ref().is_some_and(|domain| domain.name != record.domain) {
             return self.refuse(Refusal::OtherDomain(record.domain));
         }
@@ -539,10 +539,10 @@ impl App {
 
     /// What is no longer wanted has not failed.
     fn conversation_failed(&mut self, conversation: ConversationId, problem: Problem) -> Vec<Effect> {
-        if !self.awaited.is_some_and(|awaited| awaited.fails_with(conversation)) {
+        if !self.pending_open.is_some_and(|awaited| awaited.fails_with(conversation)) {
             return Vec::new();
         }
-        self.awaited = None;
+        self.pending_open = None;
         self.noting(Some(problem))
     }
 

@@ -6,10 +6,10 @@
 use time::OffsetDateTime;
 
 use super::context::Fetched;
-use super::refusal::Told;
+use super::notification::Notification;
 use super::state::{App, Phase};
 use super::turn::{Explaining, PromptSize, Purpose, Reading, Stored, Turn};
-use super::{Demand, Effect, Event, Problem, Refusal, TurnKey, Wording};
+use super::{Effect, Event, Problem, Refusal, Trigger, TurnKey, Wording};
 use ragonite_base::{DomainName, TurnId};
 use ragonite_history::{ConversationRecord, Outcome, Trace, TurnRecord};
 use ragonite_rag::answer::{Answer, Rewrite, RewriteHow, Suggestions};
@@ -42,13 +42,17 @@ impl App {
         let asked = Asked {
             question: question.to_owned(),
             completed: question.to_owned(),
-            trace: Trace { settings: Some(settings.clone()), domain_settings: self.changes.keys(), ..Trace::default() },
+            trace: Trace {
+                settings: Some(settings.clone()),
+                domain_settings: self.overrides.keys(),
+                ..Trace::default()
+            },
             at,
         };
         let key = self.begin(asked);
         let question = question.to_owned();
         let mut effects = self.stop_unasked();
-        let (past, settings) = (self.past(key), Box::new(settings));
+        let (past, settings) = (self.history_before(key), Box::new(settings));
         effects.push(Effect::RewriteQuestion { turn: key, domain, question, wording, past, settings });
         effects
     }
@@ -130,11 +134,11 @@ impl App {
             return self.refuse(Refusal::OtherAnswer);
         }
         let key = turn.key;
-        if self.adopt_ahead(index, method, purpose) {
+        if self.adopt_prefetch(index, method, purpose) {
             return Vec::new();
         }
         let mut effects = self.stop_unasked();
-        if let Some(explanation) = self.explanation(index, (method, purpose), (key, Demand::Asked)) {
+        if let Some(explanation) = self.explanation(index, (method, purpose), (key, Trigger::User)) {
             self.problem = None;
             self.phase = Phase::Explaining(key);
             effects.push(explanation);
@@ -147,7 +151,7 @@ impl App {
         &mut self,
         index: usize,
         (method, purpose): (Method, Purpose),
-        (job, demand): (TurnKey, Demand),
+        (job, demand): (TurnKey, Trigger),
     ) -> Option<Effect> {
         let domain = self.domain_name()?;
         let mut settings = self.turn_settings();
@@ -226,17 +230,17 @@ impl App {
     pub(super) fn suggested(&mut self, job: TurnKey, questions: Vec<String>) -> Vec<Effect> {
         let Some((_, key)) = self.suggesting.take_if(|(running, _)| *running == job) else { return Vec::new() };
         if questions.is_empty() {
-            return self.explain_ahead(key);
+            return self.prefetch_explanation(key);
         }
         self.with_turn(key, |turn| turn.record.trace.suggestions = questions);
         let mut effects = self.save(key);
-        effects.extend(self.explain_ahead(key));
+        effects.extend(self.prefetch_explanation(key));
         effects
     }
 
     /// The generator is wanted for something else than what nobody asked for.
     pub(super) fn stop_unasked(&mut self) -> Vec<Effect> {
-        let mut effects = self.stop_ahead();
+        let mut effects = self.stop_prefetch();
         effects.extend(self.suggesting.take().map(|(job, _)| Effect::CancelTurn(job)));
         effects
     }
@@ -254,7 +258,7 @@ impl App {
 
     /// An event of a running turn. The last arm is where everything stale or out of place ends.
     pub(super) fn step(&mut self, event: Event) -> Vec<Effect> {
-        if let Some(effects) = self.ahead_came_to(&event) {
+        if let Some(effects) = self.prefetch_event(&event) {
             return effects;
         }
         match (self.phase, event) {
@@ -294,7 +298,7 @@ impl App {
             {
                 // Nobody asked for it, so nobody misses it.
                 let answered = self.suggesting.take().map(|(_, answered)| answered);
-                answered.map(|key| self.explain_ahead(key)).unwrap_or_default()
+                answered.map(|key| self.prefetch_explanation(key)).unwrap_or_default()
             }
             (_, Event::TurnCanceled { turn }) if self.is_trying(turn) => self.tried(turn, None),
             (_, Event::TurnFailed { turn, problem }) if self.is_trying(turn) => {
@@ -317,7 +321,7 @@ impl App {
         // What the user edited is searched for as it stands: among the questions before it is the one put right.
         let first = self.turn(self.first_asked(key)).and_then(|turn| turn.record.trace.rewrite.as_ref());
         let how = first.map_or(rewrite.how, |first| first.how);
-        let earlier = if how == RewriteHow::Edited { Vec::new() } else { self.earlier(key) };
+        let earlier = if how == RewriteHow::Edited { Vec::new() } else { self.earlier_questions(key) };
         let translation = self.turn(key).and_then(|turn| turn.record.trace.translation.as_ref());
         let translated = translation.and_then(|translation| translation.text.clone());
         let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();
@@ -339,7 +343,7 @@ impl App {
     fn retrieved(&mut self, key: TurnKey, retrieved: Retrieved) -> Vec<Effect> {
         let settings = self.turn(key).map(|turn| Box::new(turn.settings())).unwrap_or_default();
         let hits = retrieved.for_prompt(settings.sources);
-        let past = self.past(key);
+        let past = self.history_before(key);
         self.with_turn(key, |turn| {
             turn.record.trace.retrieved = Some(retrieved);
             turn.add_up_timings();
@@ -359,7 +363,7 @@ impl App {
         self.with_turn(key, |turn| turn.record.trace.answer = Some(answer));
         let mut effects = self.settle(key, Outcome::Answered);
         effects.extend(self.suggest(key));
-        effects.extend(self.explain_ahead(key));
+        effects.extend(self.prefetch_explanation(key));
         effects
     }
 
@@ -392,7 +396,7 @@ impl App {
     /// Ends an explanation before its end; what is known of it is kept, all else of the turn stays as it was.
     pub(super) fn stop_explaining(&mut self, key: TurnKey, problem: Option<Problem>) -> Vec<Effect> {
         if problem.is_some() {
-            self.problem = problem.clone().map(Told::from);
+            self.problem = problem.clone().map(Notification::from);
         }
         let mut effects = self.keep_stopped(key);
         self.with_turn(key, |turn| turn.problem = problem);
@@ -505,7 +509,7 @@ impl App {
     }
 
     fn domain_name(&self) -> Option<DomainName> {
-        self.sheet_domain.clone().or_else(|| self.domain.as_ref().map(|domain| domain.name.clone()))
+        self.background_domain.clone().or_else(|| self.domain.as_ref().map(|domain| domain.name.clone()))
     }
 
     fn with_turn(&mut self, key: TurnKey, change: impl FnOnce(&mut Turn)) -> Vec<Effect> {

@@ -5,17 +5,18 @@ use time::OffsetDateTime;
 
 use super::*;
 use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
-use ragonite_config::{Changes, Edit, Setting};
+use ragonite_config::{Edit, Setting, SettingsOverride};
 use ragonite_document::evidence::ContextParts;
 use ragonite_history::{ConversationRecord, Feedback, Format, Found, OtherSetting, Outcome, Rating, TurnSettings};
 use ragonite_index::{IngestProgress, IngestReport, IngestStage};
 use ragonite_inference::{Completion, Finish, GeneratorChoice, Sampling};
 use ragonite_rag::answer::{Answer, Rewrite, RewriteHow, Suggestions, Translation, TranslationHow};
 use ragonite_rag::attribution::{
-    Attribution, AttributionSettings, AttributionTimings, Cluster, ExplainAhead, GroupTest, How, Method, Sentence,
+    Attribution, AttributionSettings, AttributionTimings, Cluster, ExplainAhead, GroupTest, Method, Provenance,
+    Sentence,
 };
 use ragonite_rag::prompt::Prompt;
-use ragonite_rag::retrieval::{Earlier, Mode, Pick, Picked, Retrieved};
+use ragonite_rag::retrieval::{EarlierQuestion, Mode, Override, OverrideKind, Retrieved};
 
 const NOW: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
@@ -312,14 +313,14 @@ fn a_turn_is_asked_again_of_the_model_that_answered_it() {
     app.turns[0].record.trace.generator = "small".into();
     let with = |app: &App| app.settings_of(&app.turns[0]).map(|settings| settings.model);
     assert_eq!(with(&app), Some(GeneratorChoice::Named("small".into())));
-    let pick = Pick {
-        how: Picked::First,
+    let pick = Override {
+        how: OverrideKind::First,
         evidence: EvidenceId(1),
         document: DocumentId(1),
         name: "t".into(),
         copies: Vec::new(),
     };
-    let again = |app: &mut App, other: &Other| {
+    let again = |app: &mut App, other: &Variation| {
         let effects = app.handle(Event::AgainWanted { turn: 0, other: other.clone(), at: OffsetDateTime::UNIX_EPOCH });
         let settings = effects.into_iter().find_map(|effect| match effect {
             Effect::RewriteQuestion { settings, .. } => Some(settings.model),
@@ -329,10 +330,13 @@ fn a_turn_is_asked_again_of_the_model_that_answered_it() {
         (settings, differs)
     };
     let mut other = app.clone();
-    assert_eq!(again(&mut other, &Other::Pick(pick.clone())), (Some(GeneratorChoice::Named("small".into())), Some(0)));
+    assert_eq!(
+        again(&mut other, &Variation::Pick(pick.clone())),
+        (Some(GeneratorChoice::Named("small".into())), Some(0))
+    );
     // It is not on this machine any more.
     app.settings.generators.clear();
-    assert_eq!(again(&mut app, &Other::Pick(pick)), (Some(GeneratorChoice::Profile), Some(1)));
+    assert_eq!(again(&mut app, &Variation::Pick(pick)), (Some(GeneratorChoice::Profile), Some(1)));
 }
 
 #[test]
@@ -347,8 +351,8 @@ fn cancelling_keeps_what_was_written_and_saves_it() {
     assert_eq!(record.outcome, Outcome::Canceled);
     let answer = record.trace.answer.as_ref().unwrap();
     assert_eq!(answer.text, "half an answer of 2015");
-    assert!(answer.figures_in_no_source().is_empty(), "its sources are not known");
-    assert!(app.past(TurnKey(99)).is_empty(), "a half answer is no past turn");
+    assert!(answer.ungrounded_numbers().is_empty(), "its sources are not known");
+    assert!(app.history_before(TurnKey(99)).is_empty(), "a half answer is no past turn");
 }
 
 #[test]
@@ -429,7 +433,7 @@ fn an_answer_that_took_the_place_of_the_stored_one_is_not_explained_by_sentences
     assert!(app.problem().unwrap().what.contains("not the stored answer"), "{:?}", app.problem());
 }
 
-pub(super) fn known(rank: usize, how: How) -> Cluster {
+pub(super) fn known(rank: usize, how: Provenance) -> Cluster {
     Cluster {
         hits: vec![rank],
         how,
@@ -448,7 +452,7 @@ fn a_stopped_explanation_keeps_what_it_found_and_goes_on_from_there() {
     let mut app = with_one_turn();
     let ask = || Event::ExplainRequested { turn: 0, method: Method::Counterfactual };
     let advanced = |done| {
-        let clusters = vec![known(2, How::Verified), known(1, How::Preview)];
+        let clusters = vec![known(2, Provenance::Verified), known(1, Provenance::Preview)];
         Event::AttributionAdvanced { turn: TurnKey(1), done, total: 3, clusters }
     };
     app.handle(ask());
@@ -480,14 +484,17 @@ fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_n
         let explaining = app.turns()[0].explaining.clone().unwrap();
         explaining.clusters.iter().map(|one| (one.hits.clone(), one.how)).collect::<Vec<_>>()
     };
-    let compared = |hit| (vec![hit], How::Similarity);
-    told(vec![known(1, How::Similarity), known(2, How::Similarity), known(3, How::Similarity)]);
-    let both = Cluster { hits: vec![1, 3], ..known(1, How::Preview) };
-    assert_eq!(told(vec![both.clone()]), [(vec![1, 3], How::Preview), compared(2)]);
+    let compared = |hit| (vec![hit], Provenance::Similarity);
+    told(vec![known(1, Provenance::Similarity), known(2, Provenance::Similarity), known(3, Provenance::Similarity)]);
+    let both = Cluster { hits: vec![1, 3], ..known(1, Provenance::Preview) };
+    assert_eq!(told(vec![both.clone()]), [(vec![1, 3], Provenance::Preview), compared(2)]);
     assert_eq!(told(vec![]), [compared(2)], "it counts only");
-    assert_eq!(told(vec![known(2, How::Verified), both]), [(vec![2], How::Verified), (vec![1, 3], How::Preview)]);
+    assert_eq!(
+        told(vec![known(2, Provenance::Verified), both]),
+        [(vec![2], Provenance::Verified), (vec![1, 3], Provenance::Preview)]
+    );
 
-    told(vec![known(1, How::Similarity)]);
+    told(vec![known(1, Provenance::Similarity)]);
     app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     assert_eq!(app.turns()[0].record.trace.attribution, None);
 }
@@ -496,7 +503,7 @@ fn what_was_only_compared_makes_room_for_what_is_known_source_by_source_and_is_n
 fn with_other_settings_a_stopped_explanation_begins_anew() {
     let mut app = with_one_turn();
     app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
-    let clusters = vec![known(2, How::Verified)];
+    let clusters = vec![known(2, Provenance::Verified)];
     app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 1, total: 3, clusters });
     app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     app.handle(saved(1));
@@ -518,25 +525,25 @@ fn asking_again_what_left_some_sources_out_together_leaves_out_each_of_them_only
         (known.clone(), settings.attribution.group_test)
     };
     let finished = |together: Cluster| {
-        let clusters = vec![known(1, How::Regenerated), together];
+        let clusters = vec![known(1, Provenance::Regenerated), together];
         let attribution = Attribution { clusters, ..Attribution::new(Method::Counterfactual) };
         Event::AttributionFinished { turn: TurnKey(1), attribution: Box::new(attribution) }
     };
     assert_eq!(explained(&mut app), (vec![], GroupTest::Auto));
-    app.handle(finished(Cluster { hits: vec![2, 3], contribution: 0.3, ..known(2, How::Group) }));
+    app.handle(finished(Cluster { hits: vec![2, 3], contribution: 0.3, ..known(2, Provenance::Group) }));
     app.handle(saved(1));
-    assert_eq!(explained(&mut app), (vec![known(1, How::Regenerated)], GroupTest::Off));
+    assert_eq!(explained(&mut app), (vec![known(1, Provenance::Regenerated)], GroupTest::Off));
     app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     let still = app.turns()[0].record.trace.attribution.as_ref().map(|whole| whole.clusters.len());
     assert_eq!(still, Some(2), "what came to its end stays");
 
     explained(&mut app);
-    let clusters = vec![known(1, How::Regenerated), known(3, How::Verified)];
+    let clusters = vec![known(1, Provenance::Regenerated), known(3, Provenance::Verified)];
     app.handle(Event::AttributionAdvanced { turn: TurnKey(1), done: 2, total: 3, clusters: clusters.clone() });
     app.handle(Event::TurnCanceled { turn: TurnKey(1) });
     app.handle(saved(1));
     assert_eq!(explained(&mut app), (clusters, GroupTest::Off), "it goes on from there");
-    app.handle(finished(known(2, How::Verified)));
+    app.handle(finished(known(2, Provenance::Verified)));
     app.handle(saved(1));
     assert_eq!(explained(&mut app), (vec![], GroupTest::Off), "nothing is put together again: all anew");
 }
@@ -561,7 +568,7 @@ fn a_follow_up_is_told_the_last_answered_turns() {
     for event in [asked("second"), completed(2, "second"), retrieved(2), answered(2, "b"), asked("third")] {
         app.handle(event);
     }
-    let past = app.past(TurnKey(3));
+    let past = app.history_before(TurnKey(3));
     assert_eq!(past.iter().map(|turn| turn.question.as_str()).collect::<Vec<_>>(), ["second"]);
 }
 
@@ -771,12 +778,12 @@ fn a_document_on_its_way_can_be_stopped() {
     assert!(app.document().is_none(), "what comes too late is not shown");
 }
 
-fn left_out(evidence: i64) -> Pick {
+fn left_out(evidence: i64) -> Override {
     let (evidence, document) = (EvidenceId(evidence), DocumentId(1));
-    Pick { how: Picked::LeftOut, evidence, document, name: "Minutes".into(), copies: vec![] }
+    Override { how: OverrideKind::LeftOut, evidence, document, name: "Minutes".into(), copies: vec![] }
 }
 
-fn again(turn: usize, other: Other) -> Event {
+fn again(turn: usize, other: Variation) -> Event {
     Event::AgainWanted { turn, other, at: NOW }
 }
 
@@ -788,13 +795,13 @@ fn a_question_is_asked_again_as_it_was_with_one_thing_other() {
     app.handle(retrieved(2));
     app.handle(answered(2, "b"));
     app.handle(saved(2));
-    let effects = app.handle(again(1, Other::Pick(left_out(4))));
+    let effects = app.handle(again(1, Variation::Pick(left_out(4))));
     let [Effect::RewriteQuestion { question, wording, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((question.as_str(), *wording), ("what then of q?", Wording::Again));
     assert_eq!(settings.retrieval.picks, [left_out(4)]);
     let effects = app.handle(completed(3, "what then of q?"));
     let [Effect::Retrieve { question, earlier, settings, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((question.as_str(), earlier.as_slice()), ("and then?", &[Earlier::from("q")][..]));
+    assert_eq!((question.as_str(), earlier.as_slice()), ("and then?", &[EarlierQuestion::from("q")][..]));
     assert_eq!(settings.retrieval.picks, [left_out(4)]);
     let effects = app.handle(retrieved(3));
     let [Effect::GenerateAnswer { past, .. }] = &effects[..] else { panic!("{effects:?}") };
@@ -802,13 +809,13 @@ fn a_question_is_asked_again_as_it_was_with_one_thing_other() {
     app.handle(answered(3, "c"));
     let variant = app.turns()[2].variant().unwrap();
     assert_eq!((variant.of, variant.picks.as_slice(), variant.settings.len()), (2, &[left_out(4)][..], 0));
-    assert_eq!(app.past(TurnKey(99)).len(), 2, "no later turn is told about it");
+    assert_eq!(app.history_before(TurnKey(99)).len(), 2, "no later turn is told about it");
 }
 
 #[test]
 fn what_is_other_adds_up_when_a_variant_is_asked_again() {
     let mut app = with_one_turn();
-    let mut answer = |key: u64, other: Other, turn: usize| {
+    let mut answer = |key: u64, other: Variation, turn: usize| {
         let effects = app.handle(again(turn, other));
         for event in [completed(key, "q"), retrieved(key), answered(key, "b")] {
             app.handle(event);
@@ -816,11 +823,11 @@ fn what_is_other_adds_up_when_a_variant_is_asked_again() {
         let [Effect::RewriteQuestion { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
         (settings.sources, settings.retrieval.picks.clone())
     };
-    assert_eq!(answer(2, Other::Pick(left_out(4)), 0), (10, vec![left_out(4)]));
-    assert_eq!(answer(3, Other::Pick(left_out(5)), 1), (10, vec![left_out(4), left_out(5)]));
-    let first = Pick { how: Picked::First, ..left_out(5) };
-    assert_eq!(answer(4, Other::Pick(first.clone()), 2), (10, vec![left_out(4), first.clone()]));
-    let three = Other::Settings(changes(&[(Setting::Sources, "3")]));
+    assert_eq!(answer(2, Variation::Pick(left_out(4)), 0), (10, vec![left_out(4)]));
+    assert_eq!(answer(3, Variation::Pick(left_out(5)), 1), (10, vec![left_out(4), left_out(5)]));
+    let first = Override { how: OverrideKind::First, ..left_out(5) };
+    assert_eq!(answer(4, Variation::Pick(first.clone()), 2), (10, vec![left_out(4), first.clone()]));
+    let three = Variation::Settings(changes(&[(Setting::Sources, "3")]));
     assert_eq!(answer(5, three, 3), (3, vec![left_out(4), first]));
     let variant = app.turns()[4].variant().unwrap();
     let other = OtherSetting { key: "sources".into(), from: "10".into(), to: "3".into() };
@@ -832,26 +839,26 @@ fn what_is_other_adds_up_when_a_variant_is_asked_again() {
 fn a_turn_is_asked_again_with_the_settings_as_they_are_now() {
     let mut app = with_one_turn();
     app.handle(Event::SettingsChanged(changes(&[(Setting::Mode, "dense")])));
-    let effects = app.handle(again(0, Other::SettingsNow));
+    let effects = app.handle(again(0, Variation::SettingsNow));
     let [Effect::RewriteQuestion { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!(settings.retrieval.mode, Mode::Dense);
     assert_eq!(app.turns()[1].variant().unwrap().settings.len(), 1);
     assert_eq!(app.turns()[1].record.trace.domain_settings, ["retrieval.mode"]);
-    app.handle(again(0, Other::SettingsNow));
+    app.handle(again(0, Variation::SettingsNow));
     assert!(app.problem().unwrap().what.contains("still running"));
 }
 
 #[test]
 fn a_question_without_an_answer_is_not_asked_again() {
     let mut app = after([asked("q"), Event::TurnCanceled { turn: TurnKey(1) }]);
-    assert!(app.handle(again(0, Other::SettingsNow)).is_empty());
+    assert!(app.handle(again(0, Variation::SettingsNow)).is_empty());
     assert!(app.problem().unwrap().what.contains("no answer") && app.turns().len() == 1);
 }
 
 #[test]
 fn a_variant_follows_the_number_of_the_turn_it_asks_again() {
     let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
-    app.handle(again(0, Other::Pick(left_out(4))));
+    app.handle(again(0, Variation::Pick(left_out(4))));
     // Another program had stored turns before, and the history counts on from the last, whatever is missing between.
     let later = ConversationRecord { turns: 2, ..conversation(7, "wiki") };
     app.handle(Event::TurnSaved { turn: TurnKey(1), conversation: later, id: TurnId(70), number: 5 });
@@ -1207,14 +1214,14 @@ proptest! {
         for mut event in events {
             // The history numbers turns in the order in which it gets them, which is that of the conversation.
             if let Event::TurnSaved { turn, number, .. } = &mut event {
-                let mut known = app.turns.iter().chain(app.aside.iter().flat_map(|sheet| &sheet.turns));
+                let mut known = app.turns.iter().chain(app.background.iter().flat_map(|sheet| &sheet.turns));
                 *number = known.find(|known| known.key == *turn).map_or(*number, |known| known.record.number);
             }
             let before = app.phase();
             let effects = app.handle(event);
             for (index, turn) in app.turns().iter().enumerate() {
                 prop_assert_eq!(turn.record.number as usize, index + 1);
-                let runs = app.phase() == Phase::Explaining(turn.key) || app.explaining_ahead() == Some(turn.key);
+                let runs = app.phase() == Phase::Explaining(turn.key) || app.prefetching() == Some(turn.key);
                 prop_assert_eq!(turn.explaining.is_some(), runs);
             }
             if let Some(key) = app.phase().turn() {
@@ -1237,15 +1244,15 @@ proptest! {
 }
 
 /// What the domain changes: each setting with its value.
-fn changes(settings: &[(Setting, &str)]) -> Changes {
-    let mut changes = Changes::default();
+fn changes(settings: &[(Setting, &str)]) -> SettingsOverride {
+    let mut changes = SettingsOverride::default();
     for (setting, text) in settings {
         changes.set(*setting, text).unwrap();
     }
     changes
 }
 
-fn loaded(domain: &str, changes: Changes, problem: Option<Problem>) -> Event {
+fn loaded(domain: &str, changes: SettingsOverride, problem: Option<Problem>) -> Event {
     Event::SettingsLoaded { domain: name(domain), changes, problem }
 }
 
@@ -1291,7 +1298,10 @@ fn the_settings_of_a_domain_that_is_not_open_are_loaded_changed_and_kept_for_it_
     let effects = app.handle(Event::OtherSettingsChanged { domain: league.clone(), changes: both.clone() });
     let [Effect::SaveSettings { domain, edit }] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((domain, edit), (&league, &both.since(&own)));
-    assert_eq!((app.changes_of(&league), app.changes_of(&name("wiki"))), (Some(&both), Some(&Changes::default())));
+    assert_eq!(
+        (app.changes_of(&league), app.changes_of(&name("wiki"))),
+        (Some(&both), Some(&SettingsOverride::default()))
+    );
     assert_eq!(app.turn_settings(), app.configured().clone(), "the open domain is as it was");
 }
 
@@ -1309,7 +1319,7 @@ fn what_another_process_set_meanwhile_is_taken_over_once_no_edit_is_on_its_way()
     assert_eq!(app.changes(), &changes(&[(Setting::Sources, "4"), (Setting::Seed, "7")]));
     app.handle(Event::SettingsKept { domain: name("wiki"), kept: Err(problem()) });
     assert_eq!((app.problem(), app.turn_settings().sources), (Some(&problem()), 4), "they hold until one leaves");
-    app.handle(Event::SettingsKept { domain: name("lab"), kept: Ok(Changes::default()) });
+    app.handle(Event::SettingsKept { domain: name("lab"), kept: Ok(SettingsOverride::default()) });
     assert_eq!(app.turn_settings().sources, 4);
 }
 
@@ -1338,7 +1348,7 @@ fn an_explanation_uses_what_is_set_now_and_reads_as_much_as_the_answer_did() {
     let [Effect::Explain { settings, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert!((settings.attribution.eps - 0.1).abs() < 1e-12);
     assert_eq!(settings.prompt, TurnSettings::default().prompt);
-    app.handle(Event::SettingsChanged(Changes::default()));
+    app.handle(Event::SettingsChanged(SettingsOverride::default()));
     app.handle(attributed(1));
     let known = app.turns()[0].record.trace.settings.clone().unwrap().attribution;
     assert_eq!((known.eps, known.method), (0.1, Method::Preview));
@@ -1347,14 +1357,14 @@ fn an_explanation_uses_what_is_set_now_and_reads_as_much_as_the_answer_did() {
 #[test]
 fn a_stored_turn_can_be_made_a_check_and_one_that_is_not_is_refused() {
     let mut app = with_one_turn();
-    let effects = app.handle(Event::CheckWanted { turn: 0 });
-    let [Effect::WriteCheck { conversation: ConversationId(7), turn, .. }] = &effects[..] else {
+    let effects = app.handle(Event::ExportEvalCase { turn: 0 });
+    let [Effect::WriteEvalCase { conversation: ConversationId(7), turn, .. }] = &effects[..] else {
         panic!("{effects:?}")
     };
     assert_eq!(turn.question, "q");
-    assert!(app.handle(Event::CheckWanted { turn: 5 }).is_empty() && app.problem().is_some());
+    assert!(app.handle(Event::ExportEvalCase { turn: 5 }).is_empty() && app.problem().is_some());
     let mut running = after([asked("q")]);
-    assert!(running.handle(Event::CheckWanted { turn: 0 }).is_empty() && running.problem().is_some());
+    assert!(running.handle(Event::ExportEvalCase { turn: 0 }).is_empty() && running.problem().is_some());
 }
 
 #[test]

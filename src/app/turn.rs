@@ -7,9 +7,9 @@ use ragonite_base::{Language, Millis};
 use ragonite_history::{Outcome, TurnRecord, TurnSettings, TurnTimings, Variant};
 use ragonite_inference::{Completion, Finish, Sampling};
 use ragonite_rag::answer::Answer;
-use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, How, Method, Sentence};
-use ragonite_rag::prompt::{Cut, PastTurn, Prompt};
-use ragonite_rag::retrieval::{Earlier, Hit};
+use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, Method, Provenance, Sentence};
+use ragonite_rag::prompt::{Cut, HistoryTurn, Prompt};
+use ragonite_rag::retrieval::{EarlierQuestion, Hit};
 
 /// The answer's prompt, as soon as it is built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Explaining {
     /// Takes what is known now; of what is not among it, the comparison stays.
     pub(super) fn advance(&mut self, (done, total): (usize, usize), known: &[Cluster]) {
         let is_left = |one: &Cluster| known.iter().all(|new| new.hits.iter().all(|hit| !one.hits.contains(hit)));
-        let compared = |one: &Cluster| one.how == How::Similarity;
+        let compared = |one: &Cluster| one.how == Provenance::Similarity;
         self.clusters.retain(|one| compared(one) && is_left(one));
         // What a sentence rests on is another question.
         let of_answer = |one: &&Cluster| self.purpose == Purpose::Answer || !compared(one);
@@ -175,9 +175,9 @@ impl Turn {
     }
 
     /// What the model is told of it in later turns; none where it has no answer, or asks an earlier turn again.
-    pub fn as_past(&self) -> Option<PastTurn> {
+    pub fn as_past(&self) -> Option<HistoryTurn> {
         let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
-        Some(PastTurn {
+        Some(HistoryTurn {
             question: self.record.question.clone(),
             completed_question: self.record.completed_question.clone(),
             answer: answer.own_text().to_owned(),
@@ -185,9 +185,9 @@ impl Turn {
     }
 
     /// What the search goes by in later turns; of the same turns as [`Turn::as_past`].
-    pub fn as_earlier(&self) -> Option<Earlier> {
+    pub fn as_earlier(&self) -> Option<EarlierQuestion> {
         let answer = self.answer().filter(|_| self.is_answered() && self.variant().is_none())?;
-        Some(Earlier::answered(&self.record.question, self.hits(), answer.rests_on()))
+        Some(EarlierQuestion::answered(&self.record.question, self.hits(), answer.cited_sources()))
     }
 
     /// Moves what is known of a stopped explanation into the record, unless that has a whole one by the same method; one

@@ -108,11 +108,11 @@ impl Language {
 
     /// The language of a question or answer. Texts in any third language count as English.
     pub fn of(text: &str) -> Self {
-        Self::told(text).unwrap_or_default()
+        Self::detect(text).unwrap_or_default()
     }
 
     /// The same where words tell it; nothing for names, technical terms and nouns alone.
-    pub fn told(text: &str) -> Option<Self> {
+    pub fn detect(text: &str) -> Option<Self> {
         let words = written(text);
         let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
         let (german, english) = (count(GERMAN_WORDS) + usize::from(asks_was(&words)), count(ENGLISH_WORDS));
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn names_and_nouns_alone_tell_no_language() {
         for untold in ["XY-1654", "Kolmet", "Dienstreise Kosten", "Stand-by Pumpe", "TPM 2.0", "was", "", "?!"] {
-            assert_eq!(Language::told(untold), None, "{untold}");
+            assert_eq!(Language::detect(untold), None, "{untold}");
         }
         for (text, language) in [
             ("Wer prüft die Pumpe?", Language::German),
@@ -215,7 +215,7 @@ mod tests {
             ("Should pumps be greased?", Language::English),
             ("Tell me about pumps", Language::English),
         ] {
-            assert_eq!((Language::told(text), Language::of(text)), (Some(language), language), "{text}");
+            assert_eq!((Language::detect(text), Language::of(text)), (Some(language), language), "{text}");
         }
     }
 

@@ -14,7 +14,7 @@ use ragonite_document::evidence::EvidenceSettings;
 use ragonite_history::TurnSettings;
 use ragonite_index::IndexSettings;
 use ragonite_inference::{
-    DeviceChoice, FlashAttention, GeneratorChoice, GeneratorSettings, KvCache, Profile, Sampling, Writing,
+    Decoding, DeviceChoice, FlashAttention, GeneratorChoice, GeneratorSettings, KvCacheType, Profile, Sampling,
 };
 use ragonite_rag::answer::Suggestions;
 use ragonite_rag::attribution::{AttributionSettings, ExplainAhead};
@@ -82,11 +82,11 @@ pub struct Generation {
     /// Tokens that prompt and answer may have together; 0 means as many as the profile says.
     pub context_tokens: usize,
     /// How the state of what was read is kept.
-    pub kv_cache: KvCache,
+    pub kv_cache: KvCacheType,
     /// How attention is computed.
     pub flash_attention: FlashAttention,
     /// How answers are written.
-    pub writing: Writing,
+    pub writing: Decoding,
     /// Minutes without work after which the model leaves the memory; 0 means never.
     pub unload_after_minutes: u64,
     /// Whether questions to go on with are looked for after an answer.
@@ -103,9 +103,9 @@ impl Default for Generation {
             seed: 1,
             threads: 0,
             context_tokens: 0,
-            kv_cache: KvCache::default(),
+            kv_cache: KvCacheType::default(),
             flash_attention: FlashAttention::default(),
-            writing: Writing::default(),
+            writing: Decoding::default(),
             unload_after_minutes: 30,
             suggestions: Suggestions::default(),
             explain_ahead: ExplainAhead::default(),
@@ -201,7 +201,7 @@ impl Config {
             let found = temperature.to_string();
             return Err(ConfigError::Value { key: "generation.temperature", found, needed: "from 0 to 2" });
         }
-        if self.generation.kv_cache == KvCache::Q8 && self.generation.flash_attention == FlashAttention::Off {
+        if self.generation.kv_cache == KvCacheType::Q8 && self.generation.flash_attention == FlashAttention::Off {
             let needed = "auto or on where generation.kv_cache is q8_0";
             return Err(ConfigError::Value { key: "generation.flash_attention", found: "off".to_owned(), needed });
         }
@@ -215,7 +215,7 @@ impl Config {
         }
         let counts = [
             ("sources", self.sources.unwrap_or(1), 1..=100, "from 1 to 100"),
-            ("retrieval.per_leg", self.retrieval.per_leg, 1..=1000, "from 1 to 1000"),
+            ("retrieval.per_leg", self.retrieval.per_retriever, 1..=1000, "from 1 to 1000"),
             ("retrieval.top_k", self.retrieval.top_k, 1..=1000, "from 1 to 1000"),
             ("generation.threads", self.generation.threads, 0..=512, "from 0 to 512"),
             ("generation.context_tokens", self.generation.context_tokens, 0..=1_000_000, "from 0 to 1000000"),

@@ -6,10 +6,10 @@
 //! reads the environment.
 //! Not here: what the settings mean (each room documents its own).
 
-mod changes;
-mod changes_file;
 mod error;
 mod file;
+mod overrides;
+mod overrides_file;
 mod paths;
 mod profile;
 mod program;
@@ -17,12 +17,12 @@ mod screen;
 mod setting;
 mod setting_value;
 
-pub use changes::{Changes, Edit};
-pub use changes_file::{ChangesError, StoredChanges, edit_changes, read_changes, write_changes};
 pub use error::ConfigError;
 pub use file::{Config, EXAMPLE, Generation};
+pub use overrides::{Edit, SettingsOverride};
+pub use overrides_file::{ChangesError, StoredChanges, edit_changes, read_changes, write_changes};
 pub use paths::{Desktop, Paths, desktop, is_set, pager, typed_path, variable_text};
-pub use profile::{ChosenProfile, GpuRoom, NoUse, ProfileReason, Weights, choose_profile, choose_profile_for};
+pub use profile::{ChosenProfile, GpuFit, GpuUnavailable, ProfileReason, Weights, choose_profile, choose_profile_for};
 pub use program::{built_for, command_line, program_path, program_stamp, typed_arguments};
 pub use screen::{
     Background, Borders, Colours, Letters, Mouse, ScreenLanguage, ScreenSettings, TerminalTraits, ThemeName,

@@ -23,16 +23,16 @@ pub enum ProfileReason {
     /// The configuration file names it.
     Configuration,
     /// The machine decides.
-    Machine(GpuRoom),
+    Machine(GpuFit),
 }
 
 impl ProfileReason {
     /// In words.
-    pub fn says(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::CommandLine => "asked for on the command line",
             Self::Configuration => "set in the configuration file",
-            Self::Machine(room) => room.says(),
+            Self::Machine(room) => room.label(),
         }
     }
 }
@@ -42,18 +42,18 @@ const ENOUGH: u64 = 10_000_000_000;
 
 /// What GPUs have room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GpuRoom {
+pub enum GpuFit {
     /// This build computes with the processor.
     NotBuilt,
     /// There may be a GPU, and it is not used, for this reason.
-    OfNoUse(NoUse),
+    OfNoUse(GpuUnavailable),
     /// There is none.
     NoGpu,
     /// None has enough memory free.
     Little,
     /// There is a GPU, but not the weights for it.
     NoWeights,
-    /// All that [`GpuRoom::PROFILE`] needs.
+    /// All that [`GpuFit::PROFILE`] needs.
     Enough,
 }
 
@@ -68,7 +68,7 @@ pub enum Weights {
 
 /// Why a GPU is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoUse {
+pub enum GpuUnavailable {
     /// There is no driver.
     NoDriver,
     /// The driver fails.
@@ -85,9 +85,9 @@ pub enum NoUse {
     NothingToCompute,
 }
 
-impl NoUse {
+impl GpuUnavailable {
     /// In words.
-    pub fn says(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::NoDriver => "no NVIDIA driver",
             Self::DriverFails => "the NVIDIA driver fails",
@@ -100,7 +100,7 @@ impl NoUse {
     }
 }
 
-impl GpuRoom {
+impl GpuFit {
     /// The profile for machines with a GPU.
     pub const PROFILE: &'static str = "full";
 
@@ -115,10 +115,10 @@ impl GpuRoom {
     }
 
     /// In words.
-    fn says(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Self::NotBuilt => "this build uses no GPU",
-            Self::OfNoUse(reason) => reason.says(),
+            Self::OfNoUse(reason) => reason.label(),
             Self::NoGpu => "no GPU was found",
             Self::Little => "less than 10 GB free on the GPU",
             Self::NoWeights => "the weights of full are not here",
@@ -136,7 +136,7 @@ pub fn choose_profile(
     asked: Option<&str>,
     configured: Option<&str>,
 ) -> Result<ChosenProfile, ConfigError> {
-    choose_profile_for(catalog, asked, configured, GpuRoom::NotBuilt)
+    choose_profile_for(catalog, asked, configured, GpuFit::NotBuilt)
 }
 
 /// The command line decides, then the configuration file, then the machine.
@@ -147,12 +147,12 @@ pub fn choose_profile_for(
     catalog: &Catalog,
     asked: Option<&str>,
     configured: Option<&str>,
-    room: GpuRoom,
+    room: GpuFit,
 ) -> Result<ChosenProfile, ConfigError> {
     let (name, why) = match (asked, configured) {
         (Some(name), _) => (name, ProfileReason::CommandLine),
         (None, Some(name)) => (name, ProfileReason::Configuration),
-        (None, None) if room == GpuRoom::Enough => (GpuRoom::PROFILE, ProfileReason::Machine(room)),
+        (None, None) if room == GpuFit::Enough => (GpuFit::PROFILE, ProfileReason::Machine(room)),
         (None, None) => (DEFAULT_PROFILE, ProfileReason::Machine(room)),
     };
     Ok(ChosenProfile { profile: catalog.profile(name)?.clone(), why })
@@ -176,14 +176,14 @@ mod tests {
     fn a_gpu_with_room_and_weights_gets_the_large_profile_and_all_else_a_reason() {
         let catalog = Catalog::builtin().unwrap();
         let chosen = |free, weights| {
-            let chosen = choose_profile_for(&catalog, None, None, GpuRoom::of(free, weights)).unwrap();
-            (chosen.profile.name, chosen.why.says())
+            let chosen = choose_profile_for(&catalog, None, None, GpuFit::of(free, weights)).unwrap();
+            (chosen.profile.name, chosen.why.label())
         };
         assert_eq!(chosen(Some(ENOUGH), Weights::Here), ("full".to_owned(), "a GPU with 10 GB free"));
         assert_eq!(chosen(Some(ENOUGH), Weights::Missing), ("starter".to_owned(), "the weights of full are not here"));
         assert_eq!(chosen(Some(ENOUGH - 1), Weights::Here), ("starter".to_owned(), "less than 10 GB free on the GPU"));
         assert_eq!(chosen(None, Weights::Here), ("starter".to_owned(), "no GPU was found"));
-        let asked = choose_profile_for(&catalog, Some("tiny"), None, GpuRoom::Enough).unwrap();
+        let asked = choose_profile_for(&catalog, Some("tiny"), None, GpuFit::Enough).unwrap();
         assert_eq!(asked.profile.name, "tiny");
     }
 }

@@ -81,7 +81,7 @@ macro_rules! settings {
             }
 
             /// What it does, in a line.
-            pub fn says(self) -> &'static str {
+            pub fn description(self) -> &'static str {
                 match self { $(Self::$setting => $says,)* }
             }
 

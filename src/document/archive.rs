@@ -13,7 +13,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::format::{Format, NoFormat, refused};
-use super::load::{Budget, LARGEST_FILE, MOST_MEMBERS, Place, Source, Walk};
+use super::reader::{Budget, DocumentReader, LARGEST_FILE, MOST_MEMBERS, Place, Source};
 use super::{DocumentError, export_html};
 use ragonite_base::clean_line;
 
@@ -154,7 +154,11 @@ impl Archive {
     }
 
     /// Hands every document in the archive to the walk.
-    pub(super) fn read(mut self, walk: &mut Walk<'_>, place: &Place<'_>) -> Result<ControlFlow<()>, DocumentError> {
+    pub(super) fn read(
+        mut self,
+        walk: &mut DocumentReader<'_>,
+        place: &Place<'_>,
+    ) -> Result<ControlFlow<()>, DocumentError> {
         let repeated = self.zip.has_duplicate_names();
         let mut names = Names::default();
         let mut given = false;
@@ -164,7 +168,7 @@ impl Archive {
             given = true;
             let flow = match self.bytes(&entry, &member, &mut walk.budget) {
                 Ok(bytes) => walk.member(&member, bytes),
-                Err(error) => walk.give(&member, Err(error)),
+                Err(error) => walk.emit(&member, Err(error)),
             };
             if flow.is_break() {
                 return Ok(flow);
@@ -172,7 +176,7 @@ impl Archive {
         }
         if let Some((count, first)) = self.hidden.take() {
             given = true;
-            let flow = walk.give(&place.member("(hidden files)"), Err(DocumentError::Hidden { count, first }));
+            let flow = walk.emit(&place.member("(hidden files)"), Err(DocumentError::Hidden { count, first }));
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -180,7 +184,7 @@ impl Archive {
         if repeated {
             let names = place.member("(repeated names)");
             let error = place.refused("an archive with several files of one name", "the last of each was read");
-            return Ok(walk.give(&names, Err(error)));
+            return Ok(walk.emit(&names, Err(error)));
         }
         if given { Ok(ControlFlow::Continue(())) } else { Err(DocumentError::NoDocuments { path: place.shown() }) }
     }
@@ -247,7 +251,7 @@ impl Archive {
     }
 }
 
-impl Walk<'_> {
+impl DocumentReader<'_> {
     /// Counts a member that is about to be read. Whatever holds several documents asks for each.
     pub(super) fn take_member(&mut self, place: &Place<'_>) -> Result<(), DocumentError> {
         self.cancel.check()?;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use super::caption::take_captions;
 use super::cell::{OpenCell, RawCell, Weight};
-use super::contents::drop_contents;
 use super::grid::Room;
 use super::links::{Links, Mark};
-use super::run::{Gap, Run, Shape};
 use super::table::RawTable;
+use super::text_buffer::{Gap, Shape, TextBuffer};
+use super::toc::remove_toc;
 use super::{Block, Document, List, ListItem, Ordering};
 use ragonite_base::CancelToken;
 
@@ -90,13 +90,13 @@ pub(super) enum Opened {
 
 #[derive(Debug)]
 enum Frame {
-    Heading(u8, Run),
+    Heading(u8, TextBuffer),
     List(OpenList),
-    Item(Run, ListItem),
+    Item(TextBuffer, ListItem),
     Table(RawTable, Mark),
     Row(Section, Vec<RawCell>),
     Cell(Box<OpenCell>),
-    Caption(Run),
+    Caption(TextBuffer),
 }
 
 /// A list that is being read.
@@ -104,13 +104,13 @@ enum Frame {
 struct OpenList {
     list: List,
     /// Text between the items: it belongs to none of them and becomes one.
-    stray: Run,
+    stray: TextBuffer,
     /// Number of the next item, where numbers are text.
     number: Option<i64>,
     last: Last,
     /// The last item, as long as what follows may belong to it: taking its text out and putting it back for each of
     /// many definitions would cost their number squared.
-    open: Option<(Run, ListItem)>,
+    open: Option<(TextBuffer, ListItem)>,
 }
 
 /// What the last item of a list was.
@@ -124,7 +124,7 @@ enum Last {
 
 impl OpenList {
     /// Starts an item, or goes on with the last one where the part belongs to it.
-    fn enter(&mut self, part: &Part) -> (Run, ListItem) {
+    fn enter(&mut self, part: &Part) -> (TextBuffer, ListItem) {
         self.end_stray();
         let gap = match (part, self.last) {
             (Part::Definition, Last::Term) => Some(Gap::Meaning),
@@ -144,7 +144,7 @@ impl OpenList {
             return (run, item);
         }
         self.settle();
-        let mut run = Run::new(Shape::Lines);
+        let mut run = TextBuffer::new(Shape::Lines);
         if let Some(number) = self.number.as_mut().filter(|_| *part == Part::Item) {
             run.push_mark(&format!("{number}."));
             *number = number.saturating_add(1);
@@ -153,7 +153,7 @@ impl OpenList {
     }
 
     /// Ends an item, for now where a definition may still follow.
-    fn leave(&mut self, run: Run, item: ListItem) {
+    fn leave(&mut self, run: TextBuffer, item: ListItem) {
         if run.len() > 0 || !item.nested.is_empty() {
             self.settle();
             self.open = Some((run, item));
@@ -194,7 +194,7 @@ impl OpenList {
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     blocks: Vec<Block>,
-    paragraph: Run,
+    paragraph: TextBuffer,
     frames: Vec<Frame>,
     /// Tables met inside list items: they follow their list, which stays whole.
     hoisted: Vec<Block>,
@@ -248,7 +248,7 @@ impl Builder {
                 opened
             }
             (None | Some(Frame::Cell(_)), Part::Heading(level)) => {
-                self.push(Frame::Heading(level, Run::new(Shape::OneLine)))
+                self.push(Frame::Heading(level, TextBuffer::new(Shape::OneLine)))
             }
             (
                 None | Some(Frame::Item(..) | Frame::List(_) | Frame::Cell(_)),
@@ -268,7 +268,9 @@ impl Builder {
                 self.push(Frame::Item(run, item))
             }
             (Some(Frame::Table(..)), Part::Row(section)) => self.push(Frame::Row(section, Vec::new())),
-            (None | Some(Frame::Table(..)), Part::Caption) => self.push(Frame::Caption(Run::new(Shape::OneLine))),
+            (None | Some(Frame::Table(..)), Part::Caption) => {
+                self.push(Frame::Caption(TextBuffer::new(Shape::OneLine)))
+            }
             (Some(Frame::Row(..)), Part::Cell(marks)) => self.push(Frame::Cell(Box::new(OpenCell::new(marks)))),
             (_, part) => {
                 let (before, after) = flat_gaps(&part);
@@ -436,7 +438,7 @@ impl Builder {
     }
 
     /// Where text goes now.
-    fn run(&mut self) -> &mut Run {
+    fn run(&mut self) -> &mut TextBuffer {
         let inner = self.frames.iter_mut().rev().find_map(|frame| match frame {
             Frame::Heading(_, run) | Frame::Item(run, _) | Frame::Caption(run) => Some(run),
             Frame::Cell(cell) => Some(&mut cell.run),
@@ -470,7 +472,7 @@ impl Builder {
         self.lower();
         let within: Vec<(usize, String)> = self.links.within_page().map(|(at, text)| (at, text.to_owned())).collect();
         let mut document = Document { blocks: self.blocks, links: self.links.finish(), ..Document::default() };
-        drop_contents(&mut document, &within);
+        remove_toc(&mut document, &within);
         take_captions(&mut document);
         document
     }

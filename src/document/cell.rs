@@ -6,7 +6,7 @@
 //! Not here: where the cell stands in its table (`grid`).
 
 use super::builder::CellMarks;
-use super::run::{Gap, Run, Shape};
+use super::text_buffer::{Gap, Shape, TextBuffer};
 use super::{Block, List, ListItem, Ordering, Table};
 
 /// A note names the columns of an inner table in every row while that costs at most this many bytes more than the
@@ -51,7 +51,7 @@ pub(super) enum Weight {
 /// A cell that is being read.
 #[derive(Debug)]
 pub(super) struct OpenCell {
-    pub run: Run,
+    pub run: TextBuffer,
     marks: CellMarks,
     blocks: Vec<Block>,
     /// Tables met inside list items: they follow their list.
@@ -62,7 +62,7 @@ pub(super) struct OpenCell {
 
 impl OpenCell {
     pub(super) fn new(marks: CellMarks) -> Self {
-        let run = Run::new(Shape::Lines);
+        let run = TextBuffer::new(Shape::Lines);
         Self { run, marks, blocks: Vec::new(), hoisted: Vec::new(), weight: Weight::Unknown, framed: false }
     }
 

@@ -1,6 +1,6 @@
 //! Confluence's own elements (`ac:` and `ri:`) in its storage format.
 //!
-//! Takes an element, gives its [`Reading`]; plain HTML elements are in `element`.
+//! Takes an element, gives its [`ElementRole`]; plain HTML elements are in `element`.
 //! Invariants: a macro's parameters are never page text, except those that readers see (a status, an issue key, the
 //! title of a panel, the name of a file); a macro that is not known keeps its body; never looks further than the
 //! element's children and theirs.
@@ -13,7 +13,7 @@ use scraper::node::Element;
 
 use super::Ordering;
 use super::builder::Part;
-use super::element::{Reading, own_text};
+use super::element::{ElementRole, own_text};
 
 /// Parameters that hold what a reader sees of a macro without a body.
 const SHOWN: &[&str] = &["title", "text", "label", "heading", "caption", "content", "message", "description", "body"];
@@ -40,38 +40,38 @@ impl Extensions {
 }
 
 /// The reading of an `ac:`, `ri:` or `at:` element; nothing for any other.
-pub(super) fn reading(node: NodeRef<'_, Node>, extensions: &mut Extensions) -> Option<Reading> {
+pub(super) fn reading(node: NodeRef<'_, Node>, extensions: &mut Extensions) -> Option<ElementRole> {
     let element = node.value().as_element()?;
     let name = element.name();
     if let Some(name) = name.strip_prefix("ac:") {
         return Some(match name {
             "structured-macro" | "macro" => macro_reading(node),
             "rich-text-body" | "layout" | "layout-section" | "layout-cell" | "adf-content" | "caption" => {
-                Reading::Part(Part::Block)
+                ElementRole::Part(Part::Block)
             }
-            "plain-text-body" => Reading::Part(Part::Code),
+            "plain-text-body" => ElementRole::Part(Part::Code),
             "link" => link(node),
-            "image" => Reading::Before(picture_name(node, element)),
-            "emoticon" | "hipchat-emoticon" => Reading::Text(sign(element)),
-            "task-list" => Reading::Part(Part::List(Ordering::Unordered)),
-            "task" => Reading::Part(Part::Item),
+            "image" => ElementRole::Before(picture_name(node, element)),
+            "emoticon" | "hipchat-emoticon" => ElementRole::Text(sign(element)),
+            "task-list" => ElementRole::Part(Part::List(Ordering::Unordered)),
+            "task" => ElementRole::Part(Part::Item),
             "adf-node" => match element.attr("type") {
-                Some("decision-list") => Reading::Part(Part::List(Ordering::Unordered)),
-                Some("decision-item") => Reading::Part(Part::Item),
-                _ => Reading::Content,
+                Some("decision-list") => ElementRole::Part(Part::List(Ordering::Unordered)),
+                Some("decision-item") => ElementRole::Part(Part::Item),
+                _ => ElementRole::Content,
             },
-            "adf-fallback" if !extensions.speaks_for(node) => Reading::Part(Part::Block),
-            "task-status" => Reading::Mark(if own_text(node).trim() == "complete" { "[x]" } else { "[ ]" }),
+            "adf-fallback" if !extensions.speaks_for(node) => ElementRole::Part(Part::Block),
+            "task-status" => ElementRole::Mark(if own_text(node).trim() == "complete" { "[x]" } else { "[ ]" }),
             "parameter" | "default-parameter" | "task-id" | "task-uuid" | "placeholder" | "adf-attribute"
-            | "adf-fallback" | "adf-parameter" | "adf-mark" => Reading::Skip,
-            _ => Reading::Content,
+            | "adf-fallback" | "adf-parameter" | "adf-mark" => ElementRole::Skip,
+            _ => ElementRole::Content,
         });
     }
     if name.starts_with("ri:") || name.starts_with("at:") {
-        return Some(Reading::Skip);
+        return Some(ElementRole::Skip);
     }
     if name == "time" && own_text(node).trim().is_empty() {
-        return element.attr("datetime").map(|date| Reading::Text(date.to_owned()));
+        return element.attr("datetime").map(|date| ElementRole::Text(date.to_owned()));
     }
     None
 }
@@ -98,27 +98,27 @@ pub(super) fn stands_alone(node: NodeRef<'_, Node>) -> bool {
     !in_line && !has_body(node)
 }
 
-fn macro_reading(node: NodeRef<'_, Node>) -> Reading {
+fn macro_reading(node: NodeRef<'_, Node>) -> ElementRole {
     let name = node.value().as_element().and_then(|element| element.attr("ac:name")).unwrap_or_default();
     match name {
-        "status" => Reading::Text(parameter(node, "title").unwrap_or_default()),
+        "status" => ElementRole::Text(parameter(node, "title").unwrap_or_default()),
         "jira" | "jiraissues" => match parameter(node, "key") {
-            Some(key) => Reading::Linked { text: key.clone(), target: key },
-            None => Reading::Text(parameter(node, "jqlQuery").unwrap_or_default()),
+            Some(key) => ElementRole::Linked { text: key.clone(), target: key },
+            None => ElementRole::Text(parameter(node, "jqlQuery").unwrap_or_default()),
         },
-        "style" | "css" | "toc" | "children" | "anchor" => Reading::Skip,
-        "html" => body_text(node).map_or(Reading::Skip, Reading::Markup),
+        "style" | "css" | "toc" | "children" | "anchor" => ElementRole::Skip,
+        "html" => body_text(node).map_or(ElementRole::Skip, ElementRole::Markup),
         "mathinline" | "mathblock" | "mathinline-macro" | "latex" | "latex-formatting" | "eazy-math-inline" => {
             let formula = parameter(node, "body").or_else(|| parameter(node, "equation"));
-            formula.map_or(Reading::Content, Reading::Text)
+            formula.map_or(ElementRole::Content, ElementRole::Text)
         }
-        _ if has_body(node) => Reading::Content,
+        _ if has_body(node) => ElementRole::Content,
         _ => named(node),
     }
 }
 
 /// A macro without a body: the page, file or address it shows, else a text among its parameters.
-fn named(node: NodeRef<'_, Node>) -> Reading {
+fn named(node: NodeRef<'_, Node>) -> ElementRole {
     let parameters = || node.children().filter(|child| named_child(*child, "parameter"));
     for resource in
         parameters().flat_map(|parameter| parameter.children().chain(parameter.children().flat_map(|c| c.children())))
@@ -127,7 +127,7 @@ fn named(node: NodeRef<'_, Node>) -> Reading {
             continue;
         };
         if let Some(name) = resource_name(element) {
-            return Reading::Linked { text: name.clone(), target: target_of(element).unwrap_or(name) };
+            return ElementRole::Linked { text: name.clone(), target: target_of(element).unwrap_or(name) };
         }
     }
     let is_include = node.value().as_element().is_some_and(|element| {
@@ -139,13 +139,13 @@ fn named(node: NodeRef<'_, Node>) -> Reading {
     let included =
         is_include.then(|| ["", "name", "page", "pageTitle"].iter().find_map(|key| parameter(node, key))).flatten();
     if let Some(name) = included.or_else(|| if is_include { default_parameter(node) } else { None }) {
-        return Reading::Linked { text: name.clone(), target: name };
+        return ElementRole::Linked { text: name.clone(), target: name };
     }
-    Reading::Text(SHOWN.iter().find_map(|key| parameter(node, key)).unwrap_or_default())
+    ElementRole::Text(SHOWN.iter().find_map(|key| parameter(node, key)).unwrap_or_default())
 }
 
 /// What a link shows: its body, else the name of what it points to.
-fn link(node: NodeRef<'_, Node>) -> Reading {
+fn link(node: NodeRef<'_, Node>) -> ElementRole {
     let children = || node.children().filter_map(|child| child.value().as_element());
     let target = children().find_map(target_of);
     let says_something = |body: NodeRef<'_, Node>| {
@@ -153,13 +153,13 @@ fn link(node: NodeRef<'_, Node>) -> Reading {
         named && body.children().any(|child| child.value().as_text().is_none_or(|text| !text.trim().is_empty()))
     };
     if node.children().any(says_something) {
-        return target.map_or(Reading::Content, |target| Reading::Part(Part::Link(target)));
+        return target.map_or(ElementRole::Content, |target| ElementRole::Part(Part::Link(target)));
     }
     let anchor = || node.value().as_element().and_then(|link| link.attr("ac:anchor")).map(ToOwned::to_owned);
     let text = children().find_map(resource_name).or_else(anchor).unwrap_or_default();
     match target {
-        Some(target) => Reading::Linked { text, target },
-        None => Reading::Text(text),
+        Some(target) => ElementRole::Linked { text, target },
+        None => ElementRole::Text(text),
     }
 }
 

@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::load::{Place, Source, Walk};
+use super::reader::{DocumentReader, Place, Source};
 use super::*;
 use ragonite_base::CancelToken;
 
@@ -219,13 +219,17 @@ fn an_error_in_json_names_its_line() {
 }
 
 /// How many members are given where only so many may be, and how the reading ends.
-fn count(most: u64, read: impl FnOnce(&mut Walk<'_>, &Place<'_>, Source) -> Ended, text: &str) -> (usize, String) {
+fn count(
+    most: u64,
+    read: impl FnOnce(&mut DocumentReader<'_>, &Place<'_>, Source) -> Ended,
+    text: &str,
+) -> (usize, String) {
     let mut given = 0;
     let mut visit = |_: Member| {
         given += 1;
         ControlFlow::Continue(())
     };
-    let mut walk = Walk::new(0, &CancelToken::never(), &mut visit);
+    let mut walk = DocumentReader::new(0, &CancelToken::never(), &mut visit);
     walk.budget.members = most;
     let source = Source::Bytes(Cursor::new(text.as_bytes().to_vec()));
     let end = read(&mut walk, &Place::of(Path::new("x")), source);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
 use super::format::ToldBy;
-use super::{DocumentError, Format, load};
+use super::{DocumentError, Format, reader};
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ fn is_document(path: &Path) -> Result<(), String> {
     if Format::of_name(path).is_some() {
         return Ok(());
     }
-    match load::look(path) {
+    match reader::look(path) {
         Ok((_, ToldBy::Content)) => Ok(()),
         Ok((Format::Text, ToldBy::Name)) if path.extension().is_none() => Ok(()),
         Ok((_, ToldBy::Name)) | Err(DocumentError::UnknownFormat { .. }) => Err(format!(

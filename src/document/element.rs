@@ -1,6 +1,6 @@
 //! What an element of a markup tree means for the reader of the page.
 //!
-//! Takes HTML elements, gives a [`Reading`]; Confluence's own elements are in `confluence`.
+//! Takes HTML elements, gives a [`ElementRole`]; Confluence's own elements are in `confluence`.
 //! Invariant: never looks further than the element, its attributes and its direct children.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::confluence::emoticon;
 
 /// What to do with an element.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum ElementRole {
     /// Nothing of it is page text.
     Skip,
     /// Only its content counts.
@@ -40,7 +40,7 @@ pub(super) enum Reading {
 
 /// What the markup is that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PageSource {
     /// A piece that is all content.
     Fragment,
     /// The main part of a saved page, in which headers and footers belong to the text.
@@ -104,42 +104,44 @@ const LONGEST_FORMULA: usize = 2_000;
 const UNFOLDS: &[&str] = &["expand", "expander", "collaps", "accordion", "tab", "spoiler", "toggle", "details"];
 
 /// The reading of an HTML element.
-pub(super) fn reading(node: NodeRef<'_, Node>, element: &Element) -> Reading {
+pub(super) fn role_of(node: NodeRef<'_, Node>, element: &Element) -> ElementRole {
     let name = element.name();
     if NO_TEXT.contains(&name) && !is_label(node, element) || is_hidden(element) {
-        return Reading::Skip;
+        return ElementRole::Skip;
     }
     match name {
-        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => Reading::Part(Part::Heading(name.as_bytes()[1] - b'0')),
-        "ul" | "menu" | "dir" | "dl" => Reading::Part(Part::List(Ordering::Unordered)),
-        "ol" => Reading::Part(match element.attr("start").and_then(|start| start.trim().parse().ok()) {
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => ElementRole::Part(Part::Heading(name.as_bytes()[1] - b'0')),
+        "ul" | "menu" | "dir" | "dl" => ElementRole::Part(Part::List(Ordering::Unordered)),
+        "ol" => ElementRole::Part(match element.attr("start").and_then(|start| start.trim().parse().ok()) {
             None | Some(1) => Part::List(Ordering::Ordered),
             Some(start) => Part::ListFrom(start),
         }),
-        "li" => Reading::Part(Part::Item),
-        "dt" => Reading::Part(Part::Term),
-        "dd" => Reading::Part(Part::Definition),
-        "a" => element.attr("href").map_or(Reading::Content, |target| Reading::Part(Part::Link(target.to_owned()))),
-        "pre" | "listing" | "xmp" => Reading::Part(Part::Code),
-        "b" | "strong" => Reading::Part(Part::Bold),
-        "br" => Reading::Break,
+        "li" => ElementRole::Part(Part::Item),
+        "dt" => ElementRole::Part(Part::Term),
+        "dd" => ElementRole::Part(Part::Definition),
+        "a" => {
+            element.attr("href").map_or(ElementRole::Content, |target| ElementRole::Part(Part::Link(target.to_owned())))
+        }
+        "pre" | "listing" | "xmp" => ElementRole::Part(Part::Code),
+        "b" | "strong" => ElementRole::Part(Part::Bold),
+        "br" => ElementRole::Break,
         // Empty: the border of struck-out text (`markup`).
-        "del" => Reading::Text(String::new()),
-        "img" => Reading::Text(alternative(node, element)),
+        "del" => ElementRole::Text(String::new()),
+        "img" => ElementRole::Text(alternative(node, element)),
         "input" => check_box(element),
         "math" => formula(node, element),
-        "table" | "tr" | "td" | "th" if is_layout(node) => Reading::Part(Part::Block),
-        "table" => Reading::Part(Part::Table),
-        "caption" => Reading::Part(Part::Caption),
-        "figcaption" if follows_table(node) => Reading::Part(Part::Caption),
-        "tr" => Reading::Part(Part::Row(row_section(node))),
+        "table" | "tr" | "td" | "th" if is_layout(node) => ElementRole::Part(Part::Block),
+        "table" => ElementRole::Part(Part::Table),
+        "caption" => ElementRole::Part(Part::Caption),
+        "figcaption" if follows_table(node) => ElementRole::Part(Part::Caption),
+        "tr" => ElementRole::Part(Part::Row(row_section(node))),
         "td" | "th" => {
             let cell = Part::Cell(marks(element));
-            if is_bold(element) { Reading::Parts(cell, Part::Bold) } else { Reading::Part(cell) }
+            if is_bold(element) { ElementRole::Parts(cell, Part::Bold) } else { ElementRole::Part(cell) }
         }
-        _ if BLOCKS.contains(&name) => Reading::Part(Part::Block),
-        _ if is_bold(element) => Reading::Part(Part::Bold),
-        _ => Reading::Content,
+        _ if BLOCKS.contains(&name) => ElementRole::Part(Part::Block),
+        _ if is_bold(element) => ElementRole::Part(Part::Bold),
+        _ => ElementRole::Content,
     }
 }
 
@@ -174,16 +176,16 @@ fn is_label(node: NodeRef<'_, Node>, element: &Element) -> bool {
 }
 
 /// A formula as its author typed it, else its signs one after the other.
-fn formula(node: NodeRef<'_, Node>, element: &Element) -> Reading {
+fn formula(node: NodeRef<'_, Node>, element: &Element) -> ElementRole {
     if let Some(text) = element.attr("alttext").filter(|text| !text.trim().is_empty()) {
-        return Reading::Text(text.to_owned());
+        return ElementRole::Text(text.to_owned());
     }
     let typed = node.descendants().take(LONGEST_FORMULA).find(|inner| {
         let inner = inner.value().as_element();
         inner.is_some_and(|inner| inner.name() == "annotation" && inner.attr("encoding") == Some("application/x-tex"))
     });
     let text = typed.map(own_text).filter(|text| !text.trim().is_empty());
-    text.map_or(Reading::Content, Reading::Text)
+    text.map_or(ElementRole::Content, ElementRole::Text)
 }
 
 /// The text directly inside an element.
@@ -255,11 +257,11 @@ fn alternative(node: NodeRef<'_, Node>, image: &Element) -> String {
     attached.map(str::trim).unwrap_or_default().to_owned()
 }
 
-fn check_box(input: &Element) -> Reading {
+fn check_box(input: &Element) -> ElementRole {
     match (input.attr("type"), input.attr("checked")) {
-        (Some("checkbox"), Some(_)) => Reading::Mark("[x]"),
-        (Some("checkbox"), None) => Reading::Mark("[ ]"),
-        _ => Reading::Skip,
+        (Some("checkbox"), Some(_)) => ElementRole::Mark("[x]"),
+        (Some("checkbox"), None) => ElementRole::Mark("[ ]"),
+        _ => ElementRole::Skip,
     }
 }
 

@@ -14,8 +14,8 @@ use scraper::{ElementRef, Node};
 
 use super::archive::{Archive, Entry, Names};
 use super::format::Format;
-use super::load::{Place, Walk, Within};
 use super::markup::Dialect;
+use super::reader::{DocumentReader, Inherited, Place};
 use super::{Block, Document, DocumentError, encoding, html, tree};
 use ragonite_base::{CancelToken, clean_line};
 
@@ -39,7 +39,7 @@ pub(super) fn is_index(start: &[u8]) -> bool {
 
 /// Reads an export.
 pub(super) fn read(
-    walk: &mut Walk<'_>,
+    walk: &mut DocumentReader<'_>,
     place: &Place<'_>,
     mut archive: Archive,
 ) -> Result<ControlFlow<()>, DocumentError> {
@@ -72,12 +72,12 @@ pub(super) fn read(
 }
 
 struct Export<'a, 'v> {
-    walk: &'a mut Walk<'v>,
+    walk: &'a mut DocumentReader<'v>,
     place: &'a Place<'a>,
     archive: Archive,
     index: Index,
     /// Path of an attached file -> its name and where its page stands.
-    attached: HashMap<String, (String, Within)>,
+    attached: HashMap<String, (String, Inherited)>,
     names: Names,
 }
 
@@ -93,12 +93,12 @@ impl Export<'_, '_> {
         let document = page.map(|page| {
             let mut ancestors = page.document.ancestors.clone();
             ancestors.push(page.document.title.clone());
-            let within = Within { space: page.document.space.clone(), ancestors };
+            let within = Inherited { space: page.document.space.clone(), ancestors };
             let files = page.attachments.into_iter().map(|file| (file.path, (file.name, within.clone())));
             self.attached.extend(files);
             page.document
         });
-        Ok(self.walk.give(&member, document))
+        Ok(self.walk.emit(&member, document))
     }
 
     /// Hands out an attached file where it is a document; pictures and the like are named by their page.
@@ -113,10 +113,10 @@ impl Export<'_, '_> {
             Ok(bytes) => {
                 self.walk.within = within;
                 let flow = self.walk.member(&member, bytes);
-                self.walk.within = Within::default();
+                self.walk.within = Inherited::default();
                 flow
             }
-            Err(error) => self.walk.give(&member, Err(error)),
+            Err(error) => self.walk.emit(&member, Err(error)),
         })
     }
 }

@@ -10,10 +10,10 @@ use ego_tree::iter::Edge;
 use scraper::node::Element;
 use scraper::{Html, Node};
 
+use super::boilerplate::{Boilerplate, ancestors, changed_on, headings_of_page, main_parts};
 use super::builder::{Builder, Opened, Part};
 use super::confluence::Extensions;
-use super::element::{Place, Reading};
-use super::furniture::{Furniture, ancestors, changed_on, headings_of_page, main_parts};
+use super::element::{ElementRole, PageSource};
 use super::markup::Dialect;
 use super::{Block, Document, confluence, element, tree};
 use ragonite_base::{CancelToken, clean_line};
@@ -32,10 +32,10 @@ pub(super) fn read_page(source: &str, cancel: &CancelToken) -> Document {
     document.url = document.url.or_else(|| saved_from(source));
     document.date = document.date.or_else(|| changed_on(root));
     let parts = main_parts(root);
-    let mut content = content_of(&parts, Place::Main, document.url.as_deref(), cancel);
+    let mut content = content_of(&parts, PageSource::Main, document.url.as_deref(), cancel);
     let letters = letters(&content);
     if letters < SHORT {
-        let whole = content_of(&[root], Place::Page, document.url.as_deref(), cancel);
+        let whole = content_of(&[root], PageSource::Page, document.url.as_deref(), cancel);
         if letters == 0 || letters * 10 < self::letters(&whole) {
             content = whole;
         }
@@ -55,7 +55,7 @@ pub(super) fn read_fragment(source: &str, dialect: Dialect, cancel: &CancelToken
 /// Adds a piece of markup to a document that is being built.
 pub(super) fn feed(source: &str, dialect: Dialect, builder: &mut Builder, cancel: &CancelToken) {
     let tree = tree::of_fragment(source, dialect, cancel);
-    walk(tree.tree.root(), Place::Fragment, builder, cancel);
+    walk(tree.tree.root(), PageSource::Fragment, builder, cancel);
 }
 
 /// An attribute of a single tag.
@@ -68,10 +68,10 @@ pub(super) fn attribute(tag: &str, name: &str) -> Option<String> {
 /// Adds HTML that a macro holds as text.
 fn feed_quoted(source: &str, builder: &mut Builder, cancel: &CancelToken) {
     let tree = tree::of_fragment(source, Dialect::Html, cancel);
-    walk(tree.tree.root(), Place::Quoted, builder, cancel);
+    walk(tree.tree.root(), PageSource::Quoted, builder, cancel);
 }
 
-fn content_of(parts: &[NodeRef<'_, Node>], place: Place, url: Option<&str>, cancel: &CancelToken) -> Document {
+fn content_of(parts: &[NodeRef<'_, Node>], place: PageSource, url: Option<&str>, cancel: &CancelToken) -> Document {
     let mut builder = Builder::of_page(url).watched(cancel);
     for part in parts {
         walk(*part, place, &mut builder, cancel);
@@ -91,8 +91,8 @@ fn letters(document: &Document) -> usize {
 }
 
 /// Adds what stands below a node; a part of it where the work is cancelled.
-fn walk(start: NodeRef<'_, Node>, place: Place, builder: &mut Builder, cancel: &CancelToken) {
-    let mut furniture = Furniture::new(start, place);
+fn walk(start: NodeRef<'_, Node>, place: PageSource, builder: &mut Builder, cancel: &CancelToken) {
+    let mut furniture = Boilerplate::new(start, place);
     let mut extensions = Extensions::default();
     let mut open: Vec<[Option<Opened>; 2]> = Vec::new();
     let mut skipped = None;
@@ -121,8 +121,8 @@ fn walk(start: NodeRef<'_, Node>, place: Place, builder: &mut Builder, cancel: &
 /// Opens what a node means; nothing where its content is to be skipped.
 fn enter(
     node: NodeRef<'_, Node>,
-    place: Place,
-    (furniture, extensions): (&mut Furniture, &mut Extensions),
+    place: PageSource,
+    (furniture, extensions): (&mut Boilerplate, &mut Extensions),
     (builder, cancel): (&mut Builder, &CancelToken),
 ) -> Option<[Option<Opened>; 2]> {
     let element = match node.value() {
@@ -136,15 +136,15 @@ fn enter(
     if furniture.holds(node, element) {
         return None;
     }
-    let reading = confluence::reading(node, extensions).unwrap_or_else(|| element::reading(node, element));
+    let reading = confluence::reading(node, extensions).unwrap_or_else(|| element::role_of(node, element));
     if let Some(title) = confluence::title_before_body(node) {
         let block = builder.open(Part::Block);
         builder.text(&title);
         builder.close(block);
     }
     match reading {
-        Reading::Skip => None,
-        Reading::Text(_) | Reading::Linked { .. } | Reading::Mark(_) | Reading::Markup(_) => {
+        ElementRole::Skip => None,
+        ElementRole::Text(_) | ElementRole::Linked { .. } | ElementRole::Mark(_) | ElementRole::Markup(_) => {
             let block = confluence::stands_alone(node).then(|| builder.open(Part::Block));
             show(reading, place, builder, cancel);
             if let Some(block) = block {
@@ -152,39 +152,39 @@ fn enter(
             }
             None
         }
-        Reading::Before(text) => {
+        ElementRole::Before(text) => {
             boxed(&text, builder);
             Some([None, None])
         }
-        Reading::Break => {
+        ElementRole::Break => {
             builder.line_break();
             Some([None, None])
         }
-        Reading::Content => Some([None, None]),
-        Reading::Part(part) => {
+        ElementRole::Content => Some([None, None]),
+        ElementRole::Part(part) => {
             let opened = builder.open(part);
             if let Some(mark) = element::task_state(node) {
                 builder.mark(mark);
             }
             Some([Some(opened), None])
         }
-        Reading::Parts(outer, inner) => Some([Some(builder.open(outer)), Some(builder.open(inner))]),
+        ElementRole::Parts(outer, inner) => Some([Some(builder.open(outer)), Some(builder.open(inner))]),
     }
 }
 
 /// Adds what stands for an element and all its content.
-fn show(reading: Reading, place: Place, builder: &mut Builder, cancel: &CancelToken) {
+fn show(reading: ElementRole, place: PageSource, builder: &mut Builder, cancel: &CancelToken) {
     match reading {
-        Reading::Linked { text, target } => {
+        ElementRole::Linked { text, target } => {
             builder.word_border();
             let link = builder.open(Part::Link(target));
             builder.text(&text);
             builder.close(link);
             builder.word_border();
         }
-        Reading::Mark(mark) => builder.mark(mark),
-        Reading::Markup(markup) if place == Place::Fragment => feed_quoted(&markup, builder, cancel),
-        Reading::Text(text) | Reading::Markup(text) => boxed(&text, builder),
+        ElementRole::Mark(mark) => builder.mark(mark),
+        ElementRole::Markup(markup) if place == PageSource::Fragment => feed_quoted(&markup, builder, cancel),
+        ElementRole::Text(text) | ElementRole::Markup(text) => boxed(&text, builder),
         _ => {}
     }
 }

@@ -10,11 +10,11 @@ pub mod evidence;
 
 mod admonition;
 mod archive;
+mod boilerplate;
 mod builder;
 mod caption;
 mod cell;
 mod confluence;
-mod contents;
 mod discover;
 mod docx;
 mod element;
@@ -23,12 +23,10 @@ mod error;
 mod export_html;
 mod export_xml;
 mod format;
-mod furniture;
 mod grid;
 mod header;
 mod html;
 mod links;
-mod load;
 mod mail;
 mod mailbox;
 mod markdown;
@@ -36,10 +34,12 @@ mod markup;
 mod package;
 mod page;
 mod pdf;
-mod run;
+mod reader;
 mod sheet;
 mod table;
 mod text;
+mod text_buffer;
+mod toc;
 mod tree;
 
 #[cfg(test)]
@@ -56,9 +56,9 @@ mod tests;
 pub use discover::{Found, Skipped, discover};
 pub use error::{DocumentError, JsonFault};
 pub use format::Format;
-pub use load::{LARGEST_CONTAINER, LARGEST_FILE, Member, load, parse, read};
 pub use package::OfficeError;
 pub use pdf::PdfError;
+pub use reader::{LARGEST_CONTAINER, LARGEST_FILE, Member, load, parse, read};
 
 use serde::{Deserialize, Serialize};
 

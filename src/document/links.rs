@@ -2,10 +2,10 @@
 //!
 //! Takes links as they open and close and the text between, gives each [`Link`] with the block it stands in.
 //! Invariants: a link's text is in its block; a link over several blocks is noted once in each; number and length of
-//! links are bounded; links within the page are no links of the document, but tell a table of contents (`contents`).
+//! links are bounded; links within the page are no links of the document, but tell a table of contents (`toc`).
 //! Not here: opening a target. Nothing in the program does.
 
-use super::run::{Gap, Run, Shape};
+use super::text_buffer::{Gap, Shape, TextBuffer};
 use super::{Block, Document, Link, List};
 use ragonite_base::clean_line;
 
@@ -55,7 +55,7 @@ enum Reach {
 #[derive(Debug)]
 struct Open {
     target: Option<(String, Reach)>,
-    text: Run,
+    text: TextBuffer,
     /// Links within this one, which no format allows: their text is text of this one.
     inner: usize,
 }
@@ -76,7 +76,7 @@ impl Links {
             return;
         }
         let target = self.place(target);
-        self.open = Some(Open { target, text: Run::new(Shape::OneLine), inner: 0 });
+        self.open = Some(Open { target, text: TextBuffer::new(Shape::OneLine), inner: 0 });
     }
 
     pub(super) fn close(&mut self) {

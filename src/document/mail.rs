@@ -12,8 +12,8 @@ use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders as _
 
 use super::archive::Names;
 use super::format::Format;
-use super::load::{Place, Walk, check_depth};
 use super::markup::Dialect;
+use super::reader::{DocumentReader, Place, check_depth};
 use super::{Block, Document, DocumentError, html, text};
 use ragonite_base::{CancelToken, clean_line};
 
@@ -24,7 +24,11 @@ const MOST_INNER: usize = 300;
 const ID_WITHIN: usize = 64 << 10;
 
 /// Reads a message and what is attached to it.
-pub(super) fn read(walk: &mut Walk<'_>, place: &Place<'_>, bytes: &[u8]) -> Result<ControlFlow<()>, DocumentError> {
+pub(super) fn read(
+    walk: &mut DocumentReader<'_>,
+    place: &Place<'_>,
+    bytes: &[u8],
+) -> Result<ControlFlow<()>, DocumentError> {
     if inner_messages(bytes) > MOST_INNER {
         return Err(place.refused(
             format!("a message with more than {MOST_INNER} messages in it"),
@@ -73,7 +77,11 @@ fn starts_content_type(line: &[u8]) -> bool {
     b"content-type:".iter().all(|expected| letters.next().is_some_and(|byte| byte.eq_ignore_ascii_case(expected)))
 }
 
-fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result<ControlFlow<()>, DocumentError> {
+fn take(
+    walk: &mut DocumentReader<'_>,
+    place: &Place<'_>,
+    message: &Message<'_>,
+) -> Result<ControlFlow<()>, DocumentError> {
     if message.parts.is_empty() {
         return Err(place.refused("no e-mail message", "save it as .eml again"));
     }
@@ -81,7 +89,7 @@ fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result
         return Err(place.refused("an encrypted message", "decrypt it in the mail program and save it again"));
     }
     if is_saved_page(message) {
-        return Ok(walk.give(place, Ok(saved_page(message, &walk.cancel))));
+        return Ok(walk.emit(place, Ok(saved_page(message, &walk.cancel))));
     }
     let attachments = attachments(message);
     let mut document = Document {
@@ -95,7 +103,7 @@ fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result
     if !named.is_empty() {
         document.blocks.push(Block::Text(format!("Attachments: {}", named.join(", "))));
     }
-    let mut flow = walk.give(place, Ok(document));
+    let mut flow = walk.emit(place, Ok(document));
     for attachment in attachments {
         if flow.is_break() {
             break;
@@ -107,11 +115,11 @@ fn take(walk: &mut Walk<'_>, place: &Place<'_>, message: &Message<'_>) -> Result
 }
 
 /// Hands out an attachment where it is a document; its name is in the text of the message in any case.
-fn attached(walk: &mut Walk<'_>, place: &Place<'_>, part: &MessagePart<'_>) -> ControlFlow<()> {
+fn attached(walk: &mut DocumentReader<'_>, place: &Place<'_>, part: &MessagePart<'_>) -> ControlFlow<()> {
     if let PartType::Message(message) = &part.body {
         return match check_depth(place).and_then(|()| take(walk, place, message)) {
             Ok(flow) => flow,
-            Err(error) => walk.give(place, Err(error)),
+            Err(error) => walk.emit(place, Err(error)),
         };
     }
     let bytes = part.contents();

@@ -8,14 +8,14 @@ use std::io::{BufRead, Read as _};
 use std::ops::ControlFlow;
 
 use super::archive::Names;
-use super::load::{LARGEST_FILE, Place, Walk};
+use super::reader::{DocumentReader, LARGEST_FILE, Place};
 use super::{DocumentError, mail};
 
 /// Longer lines are taken in pieces, in bytes.
 const LONGEST_PIECE: u64 = 1 << 20;
 
 pub(super) fn read(
-    walk: &mut Walk<'_>,
+    walk: &mut DocumentReader<'_>,
     place: &Place<'_>,
     mut source: impl BufRead,
 ) -> Result<ControlFlow<()>, DocumentError> {
@@ -66,7 +66,7 @@ impl Mailbox<'_> {
     }
 
     /// Reads the message that ends here.
-    fn give(&mut self, walk: &mut Walk<'_>) -> Result<ControlFlow<()>, DocumentError> {
+    fn give(&mut self, walk: &mut DocumentReader<'_>) -> Result<ControlFlow<()>, DocumentError> {
         let message = std::mem::take(&mut self.message);
         let bytes = std::mem::take(&mut self.bytes);
         if bytes <= LARGEST_FILE && message.trim_ascii().is_empty() {
@@ -78,10 +78,10 @@ impl Mailbox<'_> {
         let place = self.place.member(&self.names.unique(&name));
         if bytes > LARGEST_FILE {
             let error = DocumentError::TooLarge { path: place.shown(), bytes, limit: LARGEST_FILE };
-            return Ok(walk.give(&place, Err(error)));
+            return Ok(walk.emit(&place, Err(error)));
         }
         let flow = mail::read(walk, &place, &message);
-        Ok(flow.unwrap_or_else(|error| walk.give(&place, Err(error))))
+        Ok(flow.unwrap_or_else(|error| walk.emit(&place, Err(error))))
     }
 }
 

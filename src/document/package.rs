@@ -3,7 +3,7 @@
 //! Takes a file's bytes, gives single parts as text or tree, and the relationships between them.
 //! Invariants: nothing is written to disk; all parts together inflate to at most [`MOST_INFLATED`] bytes, so a zip bomb
 //! costs bounded memory; no entity but the five of XML is expanded; elements nest at most [`DEEPEST`] deep.
-//! Not here: what the parts mean (`docx`, `sheet`).
+//! Not here: what the parts mean (`docx`, `page_layout`).
 
 use std::collections::HashMap;
 use std::io::{self, Cursor, Read};

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::archive::Names;
-use super::load::{LARGEST_FILE, Place, Source, Walk};
 use super::markup::Dialect;
+use super::reader::{DocumentReader, LARGEST_FILE, Place, Source};
 use super::text::paragraphs;
 use super::{Document, DocumentError, JsonFault, encoding, html};
 use ragonite_base::{CancelToken, clean_line};
@@ -92,7 +92,7 @@ fn no_page(place: &Place<'_>, error: &serde_json::Error, start: At) -> DocumentE
 
 /// Reads a list of envelopes, or one a line.
 pub(super) fn read_several(
-    walk: &mut Walk<'_>,
+    walk: &mut DocumentReader<'_>,
     place: &Place<'_>,
     mut source: Source,
 ) -> Result<ControlFlow<()>, DocumentError> {
@@ -112,7 +112,7 @@ pub(super) fn read_several(
 }
 
 struct Pages<'a, 'v> {
-    walk: &'a mut Walk<'v>,
+    walk: &'a mut DocumentReader<'v>,
     place: &'a Place<'a>,
     names: Names,
     number: usize,
@@ -176,7 +176,7 @@ impl Pages<'_, '_> {
         let name = title.unwrap_or_else(|| self.numbered());
         let place = self.place.member(&self.names.unique(&name));
         let content = document.map_err(|error| no_page(&place, &error, start));
-        Ok(self.walk.give(&place, content))
+        Ok(self.walk.emit(&place, content))
     }
 
     /// Hands out a line that is no text.
@@ -190,7 +190,7 @@ impl Pages<'_, '_> {
             column: 1,
             why: "binary data".into(),
         };
-        Ok(self.walk.give(&place, Err(error)))
+        Ok(self.walk.emit(&place, Err(error)))
     }
 
     fn numbered(&self) -> String {

@@ -1,6 +1,6 @@
 //! Fetching wanted files: sources in order, the hash decides, one rename at the end.
 //!
-//! Takes a list of [`Wanted`], gives the paths of the finished files; files that are there already cost nothing
+//! Takes a list of [`Preference`], gives the paths of the finished files; files that are there already cost nothing
 //! but a look at their size.
 //! Not here: the transfer itself (`client`), wheels (`wheel`).
 

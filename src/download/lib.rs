@@ -1,6 +1,6 @@
 //! Fetching model files from the network: the one room that talks to it, built only with the feature `hub`.
 //!
-//! Takes [`Wanted`] files (what the catalog says), gives verified files under `<models>/<model>/<file>`.
+//! Takes [`Preference`] files (what the catalog says), gives verified files under `<models>/<model>/<file>`.
 //! Invariants: a file appears under its name only when its sha256 is right, in one rename; whatever was
 //! interrupted is taken up where it stopped; nothing that was fetched is ever run.
 //! Not here: which files a profile needs (`inference`), the environment (`config`, handed in as [`Endpoints`]).

@@ -9,7 +9,7 @@
 use candle_core::{CpuStorage, InplaceOp1, InplaceOp2, Layout, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use ragonite_inference::exp_of_negative;
+use ragonite_inference::fast_exp;
 
 /// Rows given to a thread at once: enough work to be worth waking it.
 const ROWS_AT_ONCE: usize = 32;
@@ -105,7 +105,7 @@ impl InplaceOp1 for Softmax {
         each_row(values_mut(storage, layout)?, width, |_, row| {
             let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             for value in row.iter_mut() {
-                *value = exp_of_negative(*value - most);
+                *value = fast_exp(*value - most);
             }
             let scale = 1.0 / sum(row);
             for value in row.iter_mut() {
@@ -222,7 +222,7 @@ fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
     let series = t * (0.254_829_6 + t * (-0.284_496_72 + t * (1.421_413_8 + t * (-1.453_152_1 + t * 1.061_405_4))));
-    let erf = 1.0 - series * exp_of_negative(-z * z);
+    let erf = 1.0 - series * fast_exp(-z * z);
     0.5 * x * (1.0 + erf.copysign(x))
 }
 

@@ -4,8 +4,8 @@
 
 use serde::Serialize;
 
-use super::figures::Measured;
-use super::names::{Name, P_AT_1, both};
+use super::aggregate::Measured;
+use super::metric::{Metric, P_AT_1, both};
 use super::overlap::Overlap;
 use super::score::share;
 use super::{Answered, Question, Verdict};
@@ -60,47 +60,47 @@ impl ScoredAnswer {
 }
 
 /// What answers say.
-pub const ABOUT_TEXT: &[Name] =
-    &[Name::AnswerRelevance, Name::NotJudgedRate, Name::TokenF1, Name::GoldRecall, Name::GoldContained];
+pub const ABOUT_TEXT: &[Metric] =
+    &[Metric::AnswerRelevance, Metric::NotJudgedRate, Metric::TokenF1, Metric::GoldRecall, Metric::GoldContained];
 
 /// Where they are from.
-pub const ABOUT_SOURCES: &[Name] = &[
-    Name::OosRate,
-    Name::ExpectedOosRate,
-    Name::RefusedWithGoldRate,
-    Name::CitedRate,
-    Name::CitedUnaskedRate,
-    Name::CitationValidity,
-    Name::CitesGoldRate,
+pub const ABOUT_SOURCES: &[Metric] = &[
+    Metric::OosRate,
+    Metric::ExpectedOosRate,
+    Metric::RefusedWithGoldRate,
+    Metric::CitedRate,
+    Metric::CitedUnaskedRate,
+    Metric::CitationValidity,
+    Metric::CitesGoldRate,
     P_AT_1,
 ];
 
 impl Measured for ScoredAnswer {
-    const NAMES: &'static [Name] = &both::<{ ABOUT_TEXT.len() + ABOUT_SOURCES.len() }>(ABOUT_TEXT, ABOUT_SOURCES);
+    const NAMES: &'static [Metric] = &both::<{ ABOUT_TEXT.len() + ABOUT_SOURCES.len() }>(ABOUT_TEXT, ABOUT_SOURCES);
 
     fn question(&self) -> &Question {
         &self.answered.question
     }
 
-    fn value(&self, name: Name) -> Option<f64> {
+    fn value(&self, name: Metric) -> Option<f64> {
         let (answered, answer) = (&self.answered, &self.answered.answer);
         match name {
-            Name::AnswerRelevance => self.rating(),
-            Name::NotJudgedRate => {
+            Metric::AnswerRelevance => self.rating(),
+            Metric::NotJudgedRate => {
                 (self.judged != Judgement::NotAsked).then(|| share(self.judged == Judgement::NotJudged))
             }
-            Name::TokenF1 => Some(self.overlap.f1),
-            Name::GoldRecall => Some(self.overlap.recall),
-            Name::GoldContained => Some(share(self.overlap.contained)),
-            Name::OosRate => Some(share(!answer.answered)),
-            Name::ExpectedOosRate => Some(share(!answered.has_gold())),
-            Name::RefusedWithGoldRate => answered.has_gold().then(|| share(!answer.answered)),
-            Name::CitedRate => answer.answered.then(|| share(!answer.citations.is_empty())),
-            Name::CitedUnaskedRate => {
+            Metric::TokenF1 => Some(self.overlap.f1),
+            Metric::GoldRecall => Some(self.overlap.recall),
+            Metric::GoldContained => Some(share(self.overlap.contained)),
+            Metric::OosRate => Some(share(!answer.answered)),
+            Metric::ExpectedOosRate => Some(share(!answered.has_gold())),
+            Metric::RefusedWithGoldRate => answered.has_gold().then(|| share(!answer.answered)),
+            Metric::CitedRate => answer.answered.then(|| share(!answer.citations.is_empty())),
+            Metric::CitedUnaskedRate => {
                 answer.answered.then(|| share(!answer.citations.is_empty() && answer.named.is_none()))
             }
-            Name::CitationValidity => validity(self),
-            Name::CitesGoldRate => cites_gold(self),
+            Metric::CitationValidity => validity(self),
+            Metric::CitesGoldRate => cites_gold(self),
             P_AT_1 => Some(share(answered.outcome.page == Some(1))),
             _ => None,
         }

@@ -7,10 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{DomainsFile, EvalError, QuestionConversation, QuestionFile, QuestionType, Topic, pairs, sample};
+use super::{DomainsFile, EvalError, QuestionConversation, QuestionFile, QuestionType, Topic, confquestions, sample};
 use ragonite_base::{DomainName, Language};
 use ragonite_document::evidence::Kind;
-use ragonite_rag::prompt::PastTurn;
+use ragonite_rag::prompt::HistoryTurn;
 
 /// Question files by their usual names.
 const QUESTION_FILES: [&str; 2] = ["qa-pairs.json", "questions.toml"];
@@ -42,7 +42,7 @@ pub struct Question {
     /// A right answer contains at least one of them; none where the benchmark has none.
     pub facts: Vec<String>,
     /// The turns before it, oldest first, each with its right answer.
-    pub past: Vec<PastTurn>,
+    pub past: Vec<HistoryTurn>,
     /// URLs or paths of the pages that have the answer.
     pub gold: Vec<String>,
     /// Kind of the evidence that has the answer.
@@ -156,7 +156,7 @@ impl Benchmark {
         let mut parts = if is_toml(&file) {
             parts_of(&QuestionFile::parse(&text, &file)?, folder)?
         } else {
-            let questions = pairs::parse(&text, &file)?;
+            let questions = confquestions::parse(&text, &file)?;
             vec![Part { domain: None, documents: documents_of(folder), prefix: String::new(), questions }]
         };
         let nothing = nothing_to_ask(&file, &parts);
@@ -264,12 +264,12 @@ fn parts_of(file: &QuestionFile, folder: &Path) -> Result<Vec<Part>, EvalError> 
 }
 
 fn questions_of(conversation: &QuestionConversation) -> impl Iterator<Item = Question> {
-    let past = conversation.turns.iter().map(|turn| PastTurn {
+    let past = conversation.turns.iter().map(|turn| HistoryTurn {
         question: turn.question.clone(),
         completed_question: turn.completed.clone(),
         answer: turn.gold_answer.clone(),
     });
-    let past: Vec<PastTurn> = past.collect();
+    let past: Vec<HistoryTurn> = past.collect();
     let gold: Vec<Vec<String>> = conversation.turns.iter().map(|turn| vec![turn.gold_page.clone()]).collect();
     let topics = Topic::of_turns(&gold);
     conversation.turns.iter().zip(topics).enumerate().map(move |(before, (turn, topic))| Question {

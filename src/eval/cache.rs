@@ -2,7 +2,7 @@
 //!
 //! A key is a hash of everything a result depends on, so a result is found again exactly where it would come out the
 //! same. Lines are only ever added; a damaged line is passed over, and its result is made again.
-//! Not here: what a result depends on (`remembering`, `retrieval`).
+//! Not here: what a result depends on (`cached_generator`, `retrieval`).
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};

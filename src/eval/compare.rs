@@ -5,10 +5,10 @@
 
 use std::fmt::Write as _;
 
+use super::aggregate::{Figures, Line, Measured};
 use super::answers::ScoredAnswer;
-use super::attributed::{Explained, WAYS, Way};
-use super::figures::{Figures, Line, Measured};
-use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1};
+use super::attribution_eval::{Explained, WAYS, Way};
+use super::metric::{Metric, P_AT_1, PageMatch, Ranking, URL_P_AT_1};
 use super::paper::{self, Papers};
 use super::significance::{Difference, Exchanged, Significance, Tested, Tests};
 use super::slices::Slice;
@@ -22,10 +22,10 @@ pub trait Scored: Measured + Sized {
     fn tested(setting: Ablation, default: &[Self]) -> Tested;
 
     /// The figures that stand side by side by slice, each with what it is called.
-    const SIDE_BY_SIDE: &'static [(Name, &'static str)];
+    const SIDE_BY_SIDE: &'static [(Metric, &'static str)];
 
     /// The figures beside the one that is tested.
-    const BESIDE_TESTED: &'static [Name];
+    const BESIDE_TESTED: &'static [Metric];
 }
 
 /// A run with the choice it stands for.
@@ -177,7 +177,7 @@ impl<T: Scored> Runs<T> {
         texts.join("\n")
     }
 
-    fn mcnemar_table(&self, slice: Option<Slice>, name: Name, tests: &[Option<&Tests>]) -> String {
+    fn mcnemar_table(&self, slice: Option<Slice>, name: Metric, tests: &[Option<&Tests>]) -> String {
         let first = tests.iter().flatten().find(|tests| !tests.mcnemar_by_language.is_empty());
         let languages: Vec<&str> =
             first.map(|tests| tests.mcnemar_by_language.keys().copied().collect()).unwrap_or_default();
@@ -196,7 +196,7 @@ impl<T: Scored> Runs<T> {
         aligned(&header, &self.rows(tests, row))
     }
 
-    fn paired_t_table(&self, slice: Option<Slice>, name: Name, tests: &[Option<&Tests>]) -> String {
+    fn paired_t_table(&self, slice: Option<Slice>, name: Metric, tests: &[Option<&Tests>]) -> String {
         let mut header = Self::header(name);
         header.extend(["conversations", "t", "p", "Holm"].map(str::to_owned));
         let row = |place: usize, tests: &Tests| {
@@ -216,7 +216,7 @@ impl<T: Scored> Runs<T> {
         places.filter_map(|place| Some(row(place, tests.get(place).copied().flatten()?))).collect()
     }
 
-    fn header(name: Name) -> Vec<String> {
+    fn header(name: Metric) -> Vec<String> {
         let mut header = vec!["choice".to_owned(), "questions".to_owned()];
         header.extend(T::BESIDE_TESTED.iter().filter(|beside| **beside != name).map(|beside| beside.title()));
         header.extend([name.title(), "95 %".to_owned(), "difference".to_owned(), "95 %".to_owned()]);
@@ -224,13 +224,13 @@ impl<T: Scored> Runs<T> {
     }
 
     /// The figures of a run, and how far it is from the default.
-    fn row(&self, slice: Option<Slice>, name: Name, place: usize, difference: Option<&Difference>) -> Vec<String> {
+    fn row(&self, slice: Option<Slice>, name: Metric, place: usize, difference: Option<&Difference>) -> Vec<String> {
         let Some(run) = self.runs.get(place) else { return Vec::new() };
         let is_default = place == self.default;
         let line = run.figures.lines.iter().find(|line| line.slice == slice);
         let mut row = vec![if is_default { format!("{} *", run.name) } else { run.name.clone() }];
         row.push(line.map_or(0, |line| line.questions).to_string());
-        let value = |name: Name| optional(run.figures.get(slice, name).map(|figure| figure.value));
+        let value = |name: Metric| optional(run.figures.get(slice, name).map(|figure| figure.value));
         row.extend(T::BESIDE_TESTED.iter().filter(|beside| **beside != name).map(|beside| value(*beside)));
         row.extend([value(name), bounds(run.figures.get(slice, name).and_then(|figure| figure.interval))]);
         if !is_default {
@@ -243,7 +243,7 @@ impl<T: Scored> Runs<T> {
 
 impl<T> Runs<T> {
     /// A figure of every run, by slice; the paper's beside each run for which it has one at all.
-    fn by_slice(&self, name: Name) -> String {
+    fn by_slice(&self, name: Metric) -> String {
         let Some(first) = self.runs.first() else { return String::new() };
         let languages = first.figures.languages();
         let papers = |run: &Run<T>| {
@@ -272,7 +272,7 @@ fn exchanged_table((default, this): (&str, &str), tested: Tested, tests: &Tests)
     let mut header = vec!["figure".to_owned(), "questions".to_owned(), format!("{default} *"), this.to_owned()];
     header.extend(["difference", "95 %"].map(str::to_owned));
     header.extend([format!("higher {default}"), format!("higher {this}"), "p".to_owned(), "Holm".to_owned()]);
-    let row = |name: &Name| {
+    let row = |name: &Metric| {
         let found = tests.exchanged.get(&name.word())?;
         let counts = [found.higher_default, found.higher_this].map(|count| count.to_string());
         let decides = if tested.deciding.contains(name) { ", decides" } else { "" };
@@ -287,7 +287,7 @@ fn exchanged_table((default, this): (&str, &str), tested: Tested, tests: &Tests)
 }
 
 /// Corrects the p values of tests for their number, those of exchanged runs for the deciding figures alone.
-fn correct<'t>(tests: impl Iterator<Item = &'t mut Tests>, deciding: &[Name]) {
+fn correct<'t>(tests: impl Iterator<Item = &'t mut Tests>, deciding: &[Metric]) {
     let (mut right, mut rated): (Vec<&mut McNemar>, Vec<&mut PairedT>) = (Vec::new(), Vec::new());
     let mut decide: Vec<&mut Exchanged> = Vec::new();
     for one in tests {
@@ -328,20 +328,20 @@ impl Scored for Asked {
         Tested { right: Some(P_AT_1), ..Tested::default() }
     }
 
-    const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
+    const SIDE_BY_SIDE: &'static [(Metric, &'static str)] = &[
         (P_AT_1, "P@1 by page number"),
-        (Name::Ranked(Told::Page, Ranking::HitAt5), "hit@5 by page number"),
-        (Name::Ranked(Told::Page, Ranking::HitAt10), "hit@10 by page number"),
-        (Name::Ranked(Told::Page, Ranking::Mrr), "MRR by page number"),
-        (Name::Ranked(Told::Content, Ranking::PAt1), "P@1 by content"),
+        (Metric::Ranked(PageMatch::Page, Ranking::HitAt5), "hit@5 by page number"),
+        (Metric::Ranked(PageMatch::Page, Ranking::HitAt10), "hit@10 by page number"),
+        (Metric::Ranked(PageMatch::Page, Ranking::Mrr), "MRR by page number"),
+        (Metric::Ranked(PageMatch::Content, Ranking::PAt1), "P@1 by content"),
         (URL_P_AT_1, "P@1 by URL string"),
     ];
 
-    const BESIDE_TESTED: &'static [Name] = &[
-        Name::Ranked(Told::Page, Ranking::HitAt5),
-        Name::Ranked(Told::Page, Ranking::HitAt10),
-        Name::Ranked(Told::Page, Ranking::Mrr),
-        Name::Ranked(Told::Content, Ranking::PAt1),
+    const BESIDE_TESTED: &'static [Metric] = &[
+        Metric::Ranked(PageMatch::Page, Ranking::HitAt5),
+        Metric::Ranked(PageMatch::Page, Ranking::HitAt10),
+        Metric::Ranked(PageMatch::Page, Ranking::Mrr),
+        Metric::Ranked(PageMatch::Content, Ranking::PAt1),
     ];
 }
 
@@ -351,54 +351,54 @@ impl Scored for ScoredAnswer {
     fn tested(setting: Ablation, _: &[Self]) -> Tested {
         match setting {
             Ablation::Order | Ablation::Neighbours => Tested {
-                deciding: &[Name::GoldContained, Name::TokenF1],
+                deciding: &[Metric::GoldContained, Metric::TokenF1],
                 beside: &[
-                    Name::AnswerRelevance,
-                    Name::OosRate,
-                    Name::CitedRate,
-                    Name::CitedUnaskedRate,
-                    Name::CitationValidity,
-                    Name::CitesGoldRate,
+                    Metric::AnswerRelevance,
+                    Metric::OosRate,
+                    Metric::CitedRate,
+                    Metric::CitedUnaskedRate,
+                    Metric::CitationValidity,
+                    Metric::CitesGoldRate,
                 ],
                 ..Tested::default()
             },
-            _ => Tested { right: Some(P_AT_1), rated: Some(Name::AnswerRelevance), ..Tested::default() },
+            _ => Tested { right: Some(P_AT_1), rated: Some(Metric::AnswerRelevance), ..Tested::default() },
         }
     }
 
-    const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
+    const SIDE_BY_SIDE: &'static [(Metric, &'static str)] = &[
         (P_AT_1, "P@1 by page number"),
-        (Name::AnswerRelevance, "Answer relevance"),
-        (Name::TokenF1, "Token F1 with the gold answer"),
-        (Name::GoldContained, "Answers that contain the gold answer"),
-        (Name::OosRate, "Out-of-scope rate"),
+        (Metric::AnswerRelevance, "Answer relevance"),
+        (Metric::TokenF1, "Token F1 with the gold answer"),
+        (Metric::GoldContained, "Answers that contain the gold answer"),
+        (Metric::OosRate, "Out-of-scope rate"),
     ];
 
-    const BESIDE_TESTED: &'static [Name] = &[];
+    const BESIDE_TESTED: &'static [Metric] = &[];
 }
 
 impl Scored for Explained {
     /// The most exact way that was tried, over the questions that it explained in both.
     fn tested(_: Ablation, default: &[Self]) -> Tested {
-        let mut accuracy = WAYS.into_iter().rev().map(Name::Accuracy);
+        let mut accuracy = WAYS.into_iter().rev().map(Metric::Accuracy);
         let right = accuracy.find(|name| default.iter().any(|one| one.value(*name).is_some()));
         Tested { right, ..Tested::default() }
     }
 
-    const SIDE_BY_SIDE: &'static [(Name, &'static str)] = &[
-        (Name::Accuracy(Way::Similarity), "Attribution accuracy of similarity"),
-        (Name::Accuracy(Way::PreviewUnclustered), "Attribution accuracy of the preview without clusters"),
-        (Name::Accuracy(Way::Preview), "Attribution accuracy of the preview"),
-        (Name::Accuracy(Way::JsdUnclustered), "Attribution accuracy of divergence without clusters"),
-        (Name::Accuracy(Way::Jsd), "Attribution accuracy of divergence"),
-        (Name::Accuracy(Way::LogprobUnclustered), "Attribution accuracy of log-probability without clusters"),
-        (Name::Accuracy(Way::Logprob), "Attribution accuracy of log-probability"),
-        (Name::Accuracy(Way::CounterfactualUnclustered), "Attribution accuracy of counterfactuals without clusters"),
-        (Name::Accuracy(Way::Counterfactual), "Attribution accuracy of counterfactuals"),
-        (Name::GoldRetrievedRate, "Questions with a gold page among the sources"),
+    const SIDE_BY_SIDE: &'static [(Metric, &'static str)] = &[
+        (Metric::Accuracy(Way::Similarity), "Attribution accuracy of similarity"),
+        (Metric::Accuracy(Way::PreviewUnclustered), "Attribution accuracy of the preview without clusters"),
+        (Metric::Accuracy(Way::Preview), "Attribution accuracy of the preview"),
+        (Metric::Accuracy(Way::JsdUnclustered), "Attribution accuracy of divergence without clusters"),
+        (Metric::Accuracy(Way::Jsd), "Attribution accuracy of divergence"),
+        (Metric::Accuracy(Way::LogprobUnclustered), "Attribution accuracy of log-probability without clusters"),
+        (Metric::Accuracy(Way::Logprob), "Attribution accuracy of log-probability"),
+        (Metric::Accuracy(Way::CounterfactualUnclustered), "Attribution accuracy of counterfactuals without clusters"),
+        (Metric::Accuracy(Way::Counterfactual), "Attribution accuracy of counterfactuals"),
+        (Metric::GoldRetrievedRate, "Questions with a gold page among the sources"),
     ];
 
-    const BESIDE_TESTED: &'static [Name] = &[];
+    const BESIDE_TESTED: &'static [Metric] = &[];
 }
 
 fn probability(p: f64) -> String {

@@ -11,31 +11,31 @@
 //! Not here: opening domains and models, printing (`run`).
 
 mod ablation;
+mod aggregate;
 mod answers;
-mod attributed;
+mod attribution_eval;
 mod benchmark;
 mod cache;
-mod check;
+mod cached_generator;
 mod compare;
+mod confquestions;
+mod conversation_runner;
 mod domain;
 mod error;
-mod figures;
+mod export_case;
 mod judge;
 mod markdown;
-mod names;
+mod metric;
 mod overlap;
 mod pages;
-mod pairs;
 mod paper;
 mod questions;
-mod remembering;
 mod resume;
 mod retrieval;
 mod sample;
 mod score;
 mod significance;
 mod slices;
-mod speaker;
 mod stats;
 mod table;
 #[cfg(test)]
@@ -48,23 +48,24 @@ mod turn;
 mod turn_tests;
 
 pub use ablation::{Ablation, Comparing, Variant, Variation};
+pub use aggregate::{Figure, Figures, Line, Measured};
 pub use answers::{ABOUT_SOURCES, ABOUT_TEXT, Judgement, ScoredAnswer};
-pub use attributed::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute};
+pub use attribution_eval::{AS_IN_PAPER, Explained, Explaining, Pointed, WAYS, WITHOUT_ANSWERS, Way, attribute};
 pub use benchmark::{Benchmark, Comparison, Limit, Part, Question, Unit, Wanted};
 pub use cache::{Cache, key};
-pub use check::{CheckError, WrittenCheck, write_check};
+pub use cached_generator::{CachedGenerator, GeneratorFingerprint, Used};
 pub use compare::{Run, Runs, Scored};
+pub use conversation_runner::{ConversationRunner, RunnerSettings};
 pub use domain::{OnPreparing, Preparation, Preparing, prepare};
 pub use error::{EvalError, Flaw};
-pub use figures::{Figure, Figures, Line, Measured};
+pub use export_case::{ExportCaseError, ExportedCase, export_case};
 pub use judge::{Judged, Verdict, judge};
 pub use markdown::Markdown;
-pub use names::{Name, Ranking, Told};
+pub use metric::{Metric, PageMatch, Ranking};
 pub use overlap::Overlap;
 pub use pages::Pages;
 pub use paper::{CONTEXTS, Papers};
 pub use questions::{DomainFolder, DomainsFile, QuestionConversation, QuestionFile, QuestionTurn, QuestionType};
-pub use remembering::{GeneratorFingerprint, Remembering, Used};
 pub use resume::{Memory, Resumed, ask_again};
 pub use retrieval::{
     Asked, Asking, BY_CONTENT_AND_URL, BY_PAGE, Completion, Doing, Found, Posed, Progress, ask, search,
@@ -72,7 +73,6 @@ pub use retrieval::{
 pub use score::{Outcome, Page, Placed};
 pub use significance::{Difference, Exchanged, Significance, Tested, Tests};
 pub use slices::{Slice, TurnGroup};
-pub use speaker::{Speaker, Speaking};
 pub use stats::{
     Distribution, Interval, McNemar, PairedT, exchange, holm, interval, mcnemar, mcnemar_by_conversation, mean,
     paired_t,

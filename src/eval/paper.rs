@@ -4,7 +4,7 @@
 //! Invariant: beside a run of ours stands the nearest run of the paper, and what that has otherwise is said with it; the
 //! models differ too. The paper changes one setting at a time, and tells the slices apart only where that is the context.
 
-use super::names::{Name, URL_P_AT_1};
+use super::metric::{Metric, URL_P_AT_1};
 use super::slices::{Slice, TurnGroup};
 use super::{Ablation, Completion, QuestionType, Variation, Way};
 use ragonite_base::Language;
@@ -184,7 +184,7 @@ impl Papers {
 
     /// The paper's figure for a slice, or for all questions, which are asked in these languages; none where the paper
     /// has no such figure.
-    pub(super) fn figure(self, name: Name, slice: Option<Slice>, languages: &[Language]) -> Option<f64> {
+    pub(super) fn figure(self, name: Metric, slice: Option<Slice>, languages: &[Language]) -> Option<f64> {
         // In one language all questions are those of that language, and what the paper has of other slices is of both.
         let slice = match (slice, languages) {
             (_, [_, _, ..] | []) | (Some(Slice::Language(_)), [_]) => slice,
@@ -195,7 +195,7 @@ impl Papers {
             PaperRun::Context(column) => of_context(name, slice, column),
             PaperRun::Choice(Choice(p_at_1, relevance)) => match name {
                 URL_P_AT_1 => slice.is_none().then_some(p_at_1),
-                Name::AnswerRelevance => slice.is_none().then_some(relevance),
+                Metric::AnswerRelevance => slice.is_none().then_some(relevance),
                 _ => None,
             },
         }
@@ -203,10 +203,10 @@ impl Papers {
 }
 
 /// Whether the paper has such a figure at all.
-pub(super) fn has(name: Name) -> bool {
+pub(super) fn has(name: Metric) -> bool {
     match name {
-        URL_P_AT_1 | Name::AnswerRelevance | Name::OosRate => true,
-        Name::Accuracy(way) => column_of(way).is_some(),
+        URL_P_AT_1 | Metric::AnswerRelevance | Metric::OosRate => true,
+        Metric::Accuracy(way) => column_of(way).is_some(),
         _ => false,
     }
 }
@@ -294,16 +294,16 @@ fn kinds(kinds: &[Kind]) -> Value {
 }
 
 /// A figure of Tables 2 and 3, and of Table 4 by turn.
-fn of_context(name: Name, slice: Option<Slice>, column: usize) -> Option<f64> {
+fn of_context(name: Metric, slice: Option<Slice>, column: usize) -> Option<f64> {
     let of = |rows: &[Row; 8], turns: Row| match slice {
         Some(Slice::Turn(turn)) => (column == WHOLE).then(|| of_turn(turn, turns)).flatten(),
         _ => Some(rows[place(slice)?][column]),
     };
     match name {
         URL_P_AT_1 => of(&P_AT_1, P_AT_1_TURNS),
-        Name::AnswerRelevance => of(&RELEVANCE, RELEVANCE_TURNS),
-        Name::OosRate => (column == WHOLE && slice.is_none()).then_some(OUT_OF_SCOPE),
-        Name::Accuracy(way) if column == WHOLE => Some(ACCURACY[place(slice)?][column_of(way)?]),
+        Metric::AnswerRelevance => of(&RELEVANCE, RELEVANCE_TURNS),
+        Metric::OosRate => (column == WHOLE && slice.is_none()).then_some(OUT_OF_SCOPE),
+        Metric::Accuracy(way) if column == WHOLE => Some(ACCURACY[place(slice)?][column_of(way)?]),
         _ => None,
     }
 }
@@ -357,7 +357,7 @@ mod tests {
         figure(change, URL_P_AT_1, slice)
     }
 
-    fn figure(change: fn(&mut Variation), name: Name, slice: Option<Slice>) -> Option<f64> {
+    fn figure(change: fn(&mut Variation), name: Metric, slice: Option<Slice>) -> Option<f64> {
         let mut variation = as_in_paper();
         change(&mut variation);
         Papers::beside(&variation, None).figure(name, slice, &BOTH)
@@ -378,10 +378,10 @@ mod tests {
         assert_eq!(p_at_1(|v| context(v, ContextParts::NONE), turn(TurnGroup::Single(2))), None);
         assert_eq!(p_at_1(|_| {}, Some(Slice::Source(Kind::Row))), None);
         assert_eq!(p_at_1(|_| {}, Some(Slice::FollowUps)), None);
-        assert_eq!(figure(|_| {}, Name::AnswerRelevance, german), Some(0.483));
-        assert_eq!(figure(|_| {}, Name::AnswerRelevance, turn(TurnGroup::Single(1))), Some(0.670));
-        assert_eq!(figure(|_| {}, Name::OosRate, None), Some(0.332));
-        assert_eq!(figure(|_| {}, Name::TokenF1, None), None);
+        assert_eq!(figure(|_| {}, Metric::AnswerRelevance, german), Some(0.483));
+        assert_eq!(figure(|_| {}, Metric::AnswerRelevance, turn(TurnGroup::Single(1))), Some(0.670));
+        assert_eq!(figure(|_| {}, Metric::OosRate, None), Some(0.332));
+        assert_eq!(figure(|_| {}, Metric::TokenF1, None), None);
     }
 
     #[test]
@@ -389,8 +389,8 @@ mod tests {
         let simple = Some(Slice::Type(QuestionType::Simple));
         assert_eq!(p_at_1(|v| v.completion = Completion::Human, None), Some(0.658));
         assert_eq!(p_at_1(|v| v.completion = Completion::Human, simple), None);
-        assert_eq!(figure(|v| v.completion = Completion::Human, Name::AnswerRelevance, None), Some(0.627));
-        assert_eq!(figure(|v| v.completion = Completion::Human, Name::OosRate, None), None);
+        assert_eq!(figure(|v| v.completion = Completion::Human, Metric::AnswerRelevance, None), Some(0.627));
+        assert_eq!(figure(|v| v.completion = Completion::Human, Metric::OosRate, None), None);
         assert_eq!(p_at_1(|v| v.retrieval.mode = Mode::Lexical, None), Some(0.430));
         assert_eq!(p_at_1(|v| v.retrieval.kinds = vec![Kind::Row, Kind::Table], None), Some(0.335));
         assert_eq!(p_at_1(|v| v.evidence.linearizer = Linearizer::Html, None), Some(0.368));
@@ -452,10 +452,10 @@ mod tests {
 
     #[test]
     fn the_accuracy_of_attribution_is_found_by_slice_and_way() {
-        let of = |way, slice| figure(|_| {}, Name::Accuracy(way), slice);
+        let of = |way, slice| figure(|_| {}, Metric::Accuracy(way), slice);
         assert_eq!(of(Way::Counterfactual, None), Some(0.799));
         assert_eq!(of(Way::CounterfactualUnclustered, Some(Slice::Source(Kind::Passage))), Some(0.847));
         assert_eq!(of(Way::Similarity, Some(Slice::Turn(TurnGroup::Single(1)))), None);
-        assert_eq!((of(Way::Preview, None), has(Name::Accuracy(Way::Preview))), (None, false));
+        assert_eq!((of(Way::Preview, None), has(Metric::Accuracy(Way::Preview))), (None, false));
     }
 }

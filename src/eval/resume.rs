@@ -2,11 +2,11 @@
 //!
 //! Invariant: a conversation is asked as a whole or not at all, so that whoever completes questions from the turns
 //! before sees them all.
-//! Not here: what the model said (`remembering`).
+//! Not here: what the model said (`cached_generator`).
 
 use super::cache::{Cache, key};
 use super::retrieval::{Asked, Asking, Doing, Progress, Results, ask};
-use super::{EvalError, Question, Speaker};
+use super::{ConversationRunner, EvalError, Question};
 use ragonite_base::CancelToken;
 
 /// What was asked, and how much of it before.
@@ -34,7 +34,7 @@ pub struct Memory<'a> {
 /// When a search or the model fails, when the model is to complete questions and there is none, when the cache cannot
 /// be written, or with [`EvalError::Canceled`] between two questions.
 pub fn ask_again(
-    (asking, mut speaker): (Asking<'_>, Option<&mut Speaker<'_>>),
+    (asking, mut speaker): (Asking<'_>, Option<&mut ConversationRunner<'_>>),
     memory: Memory<'_>,
     questions: &[Question],
     cancel: &CancelToken,

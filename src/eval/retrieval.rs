@@ -2,19 +2,19 @@
 //!
 //! Where the model completes questions, each conversation runs as it would on the screen: a turn is completed from the
 //! turns before it as they went, searched, and answered where another turn follows.
-//! Not here: what the model is asked (`speaker`), what a rank is worth (`score`), means (`figures`).
+//! Not here: what the model is asked (`conversation_runner`), what a rank is worth (`score`), means (`aggregate`).
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::Measured;
-use super::names::{Name, P_AT_1, Ranking, Told, URL_P_AT_1, both};
+use super::aggregate::Measured;
+use super::metric::{Metric, P_AT_1, PageMatch, Ranking, URL_P_AT_1, both};
 use super::score::{Outcome, Page, Placed, share};
-use super::{EvalError, Pages, Question, Speaker, Used};
+use super::{ConversationRunner, EvalError, Pages, Question, Used};
 use ragonite_base::{CancelToken, Language};
 use ragonite_document::evidence::Kind;
 use ragonite_rag::answer::{AnswerEvent, RewriteHow, translation_wanted};
-use ragonite_rag::prompt::PastTurn;
-use ragonite_rag::retrieval::{Conversation, Earlier, Engines, Hit, RetrievalSettings, Retrieved, retrieve_follow_up};
+use ragonite_rag::prompt::HistoryTurn;
+use ragonite_rag::retrieval::{EarlierQuestion, Hit, RetrievalSettings, Retrieved, SearchContext, SearchInput};
 
 /// Where the intent-explicit form of a question comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub enum Completion {
 #[derive(Clone, Copy)]
 pub struct Asking<'a> {
     /// The domain and its embedder.
-    pub engines: Engines<'a>,
+    pub engines: SearchContext<'a>,
     /// How evidence is looked for.
     pub settings: &'a RetrievalSettings,
     /// What is searched for.
@@ -57,7 +57,7 @@ pub struct Posed {
     /// In the language of the documents, where it was searched for in it too.
     pub translated: Option<String>,
     /// The turns before it, oldest first, as the model is told about them.
-    pub past: Vec<PastTurn>,
+    pub past: Vec<HistoryTurn>,
     /// What was found.
     pub retrieved: Retrieved,
 }
@@ -132,39 +132,39 @@ pub struct Asked {
 const DIGITS: f64 = 1e12;
 
 /// By page number.
-pub const BY_PAGE: &[Name] = &[
+pub const BY_PAGE: &[Metric] = &[
     P_AT_1,
-    Name::Ranked(Told::Page, Ranking::HitAt5),
-    Name::Ranked(Told::Page, Ranking::HitAt10),
-    Name::Ranked(Told::Page, Ranking::Mrr),
-    Name::PrecisionAt10,
+    Metric::Ranked(PageMatch::Page, Ranking::HitAt5),
+    Metric::Ranked(PageMatch::Page, Ranking::HitAt10),
+    Metric::Ranked(PageMatch::Page, Ranking::Mrr),
+    Metric::PrecisionAt10,
 ];
 
 /// By text and by URL.
-pub const BY_CONTENT_AND_URL: &[Name] = &[
-    Name::Ranked(Told::Content, Ranking::PAt1),
-    Name::Ranked(Told::Content, Ranking::HitAt5),
-    Name::Ranked(Told::Content, Ranking::HitAt10),
-    Name::Ranked(Told::Content, Ranking::Mrr),
+pub const BY_CONTENT_AND_URL: &[Metric] = &[
+    Metric::Ranked(PageMatch::Content, Ranking::PAt1),
+    Metric::Ranked(PageMatch::Content, Ranking::HitAt5),
+    Metric::Ranked(PageMatch::Content, Ranking::HitAt10),
+    Metric::Ranked(PageMatch::Content, Ranking::Mrr),
     URL_P_AT_1,
-    Name::Ranked(Told::Url, Ranking::HitAt5),
-    Name::Ranked(Told::Url, Ranking::HitAt10),
-    Name::Ranked(Told::Url, Ranking::Mrr),
-    Name::UrlCeiling,
+    Metric::Ranked(PageMatch::Url, Ranking::HitAt5),
+    Metric::Ranked(PageMatch::Url, Ranking::HitAt10),
+    Metric::Ranked(PageMatch::Url, Ranking::Mrr),
+    Metric::UrlCeiling,
 ];
 
 impl Measured for Asked {
-    const NAMES: &'static [Name] = &both::<{ BY_PAGE.len() + BY_CONTENT_AND_URL.len() }>(BY_PAGE, BY_CONTENT_AND_URL);
+    const NAMES: &'static [Metric] = &both::<{ BY_PAGE.len() + BY_CONTENT_AND_URL.len() }>(BY_PAGE, BY_CONTENT_AND_URL);
 
     fn question(&self) -> &Question {
         &self.question
     }
 
-    fn value(&self, name: Name) -> Option<f64> {
+    fn value(&self, name: Metric) -> Option<f64> {
         match name {
-            Name::Ranked(told, ranking) => ranking.of(self.outcome.rank(told), self.k),
-            Name::PrecisionAt10 => self.outcome.precision_at_10(self.k),
-            Name::UrlCeiling => Some(share(self.spelled)),
+            Metric::Ranked(told, ranking) => ranking.of(self.outcome.rank(told), self.k),
+            Metric::PrecisionAt10 => self.outcome.precision_at_10(self.k),
+            Metric::UrlCeiling => Some(share(self.spelled)),
             _ => None,
         }
     }
@@ -199,7 +199,7 @@ impl Question {
 /// [`EvalError::Canceled`].
 pub fn ask(
     asking: Asking<'_>,
-    mut speaker: Option<&mut Speaker<'_>>,
+    mut speaker: Option<&mut ConversationRunner<'_>>,
     questions: &[Question],
     cancel: &CancelToken,
     on_progress: &mut dyn FnMut(Progress, Doing),
@@ -225,8 +225,8 @@ pub fn ask(
     Ok(asked)
 }
 
-fn used(speaker: Option<&Speaker<'_>>) -> Used {
-    speaker.map(Speaker::used).unwrap_or_default()
+fn used(speaker: Option<&ConversationRunner<'_>>) -> Used {
+    speaker.map(ConversationRunner::used).unwrap_or_default()
 }
 
 /// Searches for one question, which the model completes first where it is to, and translates where the documents have
@@ -237,7 +237,7 @@ fn used(speaker: Option<&Speaker<'_>>) -> Used {
 /// [`EvalError::Canceled`].
 pub fn search(
     asking: Asking<'_>,
-    mut speaker: Option<&mut Speaker<'_>>,
+    mut speaker: Option<&mut ConversationRunner<'_>>,
     question: &Question,
     cancel: &CancelToken,
 ) -> Result<Posed, EvalError> {
@@ -245,13 +245,13 @@ pub fn search(
         Completion::Human | Completion::None => (last(&question.past, asking.past_turns), None, Vec::new()),
         Completion::History => {
             let past = last(&question.past, asking.past_turns);
-            let earlier = past.iter().map(|turn| Earlier::from(turn.question.as_str())).collect();
+            let earlier = past.iter().map(|turn| EarlierQuestion::from(turn.question.as_str())).collect();
             (past, None, earlier)
         }
         Completion::Model => {
             let speaker = speaker.as_deref_mut().ok_or(EvalError::NoGenerator)?;
             let said = last(speaker.said(question), asking.past_turns);
-            let (past, earlier): (Vec<PastTurn>, Vec<Earlier>) = said.into_iter().unzip();
+            let (past, earlier): (Vec<HistoryTurn>, Vec<EarlierQuestion>) = said.into_iter().unzip();
             let rewrite = speaker.complete(question, &past, cancel)?;
             (past, Some(rewrite), earlier)
         }
@@ -264,8 +264,8 @@ pub fn search(
         _ => None,
     };
     let conversation =
-        Conversation { question: typed, completed, translated: translated.as_deref(), earlier: &earlier, today: None };
-    let retrieved = retrieve_follow_up(asking.engines, &conversation, asking.settings, cancel)?;
+        SearchInput { question: typed, completed, translated: translated.as_deref(), earlier: &earlier, today: None };
+    let retrieved = ragonite_rag::retrieval::search(asking.engines, &conversation, asking.settings, cancel)?;
     let how = rewrite.map(|rewrite| rewrite.how);
     Ok(Posed { query, how, translated, past, retrieved })
 }

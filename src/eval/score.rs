@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::names::{Ranking, Told};
+use super::metric::{PageMatch, Ranking};
 
 /// Hits that `precision_at_10` looks at.
 const PRECISION_AT: usize = 10;
@@ -71,11 +71,11 @@ pub struct Outcome {
 
 impl Outcome {
     /// Rank of the first hit on a gold page.
-    pub(super) fn rank(&self, told: Told) -> Option<usize> {
+    pub(super) fn rank(&self, told: PageMatch) -> Option<usize> {
         match told {
-            Told::Page => self.page,
-            Told::Content => self.content,
-            Told::Url => self.url,
+            PageMatch::Page => self.page,
+            PageMatch::Content => self.content,
+            PageMatch::Url => self.url,
         }
     }
 

@@ -9,8 +9,8 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::Question;
-use super::figures::{Measured, by_conversation, is_in};
-use super::names::Name;
+use super::aggregate::{Measured, by_conversation, is_in};
+use super::metric::Metric;
 use super::slices::Slice;
 use super::stats::{Interval, McNemar, PairedT, exchange, interval, mcnemar, mcnemar_by_conversation, mean, paired_t};
 use ragonite_base::Language;
@@ -19,13 +19,13 @@ use ragonite_base::Language;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tested {
     /// Whether a question came out right, which McNemar's test compares.
-    pub right: Option<Name>,
+    pub right: Option<Metric>,
     /// What a question is worth, which the t-test compares.
-    pub rated: Option<Name>,
+    pub rated: Option<Metric>,
     /// Figures that decide, both ways: the runs are exchanged for each of them, and p corrected for their number.
-    pub deciding: &'static [Name],
+    pub deciding: &'static [Metric],
     /// Figures beside them, tested the same, not corrected.
-    pub beside: &'static [Name],
+    pub beside: &'static [Metric],
 }
 
 /// How far a run is from the default, over the questions of which both have the figure.
@@ -105,7 +105,7 @@ impl Significance {
 }
 
 fn tests<T: Measured>(default: &[T], other: &[T], tested: Tested, slice: Option<Slice>) -> Tests {
-    let pairs = |name: Option<Name>| -> Vec<(&Question, (f64, f64))> {
+    let pairs = |name: Option<Metric>| -> Vec<(&Question, (f64, f64))> {
         let Some(name) = name else { return Vec::new() };
         let of_slice = default.iter().zip(other).filter(|(one, _)| is_in(one.question(), slice));
         of_slice.filter_map(|(a, b)| Some((a.question(), (a.value(name)?, b.value(name)?)))).collect()
@@ -175,7 +175,7 @@ fn of_conversations(pairs: &[(&Question, (f64, f64))]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::names::P_AT_1;
+    use super::super::metric::P_AT_1;
     use super::super::stats::Distribution;
     use super::super::test_kit::{asked, question};
     use super::super::{Asked, Question};
@@ -225,8 +225,8 @@ mod tests {
         let (default, mut other) = (run("1111 1110 1010"), run("1100 0010 1010"));
         // Two hits cannot tell whether the page is among ten.
         other.iter_mut().take(4).for_each(|one| one.k = 2);
-        let in_ten = Name::Ranked(super::super::Told::Page, super::super::Ranking::HitAt10);
-        let tested = Tested { deciding: &[P_AT_1], beside: &[Name::AnswerRelevance], ..Tested::default() };
+        let in_ten = Metric::Ranked(super::super::PageMatch::Page, super::super::Ranking::HitAt10);
+        let tested = Tested { deciding: &[P_AT_1], beside: &[Metric::AnswerRelevance], ..Tested::default() };
         let all = Significance::of(&default, &other, tested).all;
         assert_eq!(all.exchanged.keys().collect::<Vec<_>>(), ["page.p_at_1"], "nothing was rated");
         let found = all.exchanged["page.p_at_1"];
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!((found.difference.questions, found.difference.conversations), (8, 2));
     }
 
-    fn exchanged_over(default: &[Asked], other: &[Asked], name: Name) -> Exchanged {
+    fn exchanged_over(default: &[Asked], other: &[Asked], name: Metric) -> Exchanged {
         let both = default.iter().zip(other);
         let pairs = both.filter_map(|(a, b)| Some((a.question(), (a.value(name)?, b.value(name)?))));
         exchanged(&pairs.collect::<Vec<_>>()).unwrap()
@@ -249,7 +249,7 @@ mod tests {
         let english: Vec<Asked> =
             run("1111 1110").into_iter().filter(|one| one.question.language == Language::English).collect();
         let first: Vec<Asked> = english.iter().filter(|one| one.question.turn == 1).cloned().collect();
-        let tested = Tested { right: Some(P_AT_1), rated: Some(Name::AnswerRelevance), ..Tested::default() };
+        let tested = Tested { right: Some(P_AT_1), rated: Some(Metric::AnswerRelevance), ..Tested::default() };
         let found = Significance::of(&english, &english, tested);
         assert!(found.all.mcnemar_by_language.is_empty() && found.follow_ups.is_some());
         assert_eq!((found.all.paired_t, found.all.differences.len()), (None, 1), "nothing was rated");

@@ -3,8 +3,8 @@
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Topic;
-use super::figures::{Figure, Figures, Line};
-use super::names::Name;
+use super::aggregate::{Figure, Figures, Line};
+use super::metric::Metric;
 use super::paper::{self, Papers};
 use super::retrieval::{BY_CONTENT_AND_URL, BY_PAGE};
 use super::slices::Slice;
@@ -35,7 +35,7 @@ pub fn retrieved(figures: &Figures, papers: Option<Papers>) -> [String; 2] {
 
 /// Said above tables with the paper's P@1: the URLs of the questions that were asked decide how high ours can be.
 pub(super) fn about_paper(figures: &Figures, papers: Papers) -> String {
-    let ceiling = figures.get(None, Name::UrlCeiling).map_or_else(
+    let ceiling = figures.get(None, Metric::UrlCeiling).map_or_else(
         || "which no page whose URL is written otherwise can add to".to_owned(),
         |ceiling| format!("which cannot exceed {:.3} over the questions asked here", ceiling.value),
     );
@@ -48,9 +48,9 @@ pub(super) fn about_paper(figures: &Figures, papers: Papers) -> String {
 
 /// The figures of these names by slice; beside each what the paper has in its place.
 #[must_use]
-pub fn measured(figures: &Figures, names: &[Name], papers: Option<Papers>) -> String {
+pub fn measured(figures: &Figures, names: &[Metric], papers: Option<Papers>) -> String {
     let languages = figures.languages();
-    let beside = |name: Name| papers.filter(|_| paper::has(name));
+    let beside = |name: Metric| papers.filter(|_| paper::has(name));
     let mut header = vec!["slice".to_owned(), "questions".to_owned()];
     for name in names {
         header.push(name.title());

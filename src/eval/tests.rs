@@ -8,7 +8,7 @@ use super::*;
 use ragonite_base::{CancelSource, CancelToken, Language};
 use ragonite_document::evidence::{ContextParts, EvidenceSettings, Kind};
 use ragonite_index::test_kit::{Trouble, WordEmbedder};
-use ragonite_rag::retrieval::{Copies, Engines, Mode, RetrievalSettings};
+use ragonite_rag::retrieval::{Copies, Mode, RetrievalSettings, SearchContext};
 
 fn question(turn: usize, language: Language, completed: &str, gold: &str) -> Question {
     Question {
@@ -63,7 +63,7 @@ fn questions_are_scored_by_number_url_and_text() {
         question(3, Language::German, "Who books trains?", "https://wiki.example.net/spaces/CS/pages/4/Travel"),
         question(7, Language::German, "Who books trains?", "https://wiki.example.net/spaces/CS/pages/99/Gone"),
     ];
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
     let settings = RetrievalSettings { mode: Mode::Lexical, copies: Copies::Keep, ..RetrievalSettings::default() };
     let pages = Pages::of(&index).unwrap();
     let asking = Asking { engines, settings: &settings, completion: Completion::Human, past_turns: 5, pages: &pages };
@@ -104,7 +104,7 @@ fn a_page_that_the_best_hit_names_as_its_copy_is_found_by_content() {
     fs::write(&path, more).unwrap();
     let embedder = WordEmbedder::new("f00d");
     let index = kept_index(documents.path(), kept.path(), &embedder);
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
     let pages = Pages::of(&index).unwrap();
     let layers = |page: &str| {
         let gold = format!("https://wiki.example.net/spaces/{page}/Architecture");

@@ -3,11 +3,11 @@
 //! The steps are those of the program itself (`retrieval`, `answer`). Where the model completes questions, the turns
 //! before are those that went through here; otherwise they are those of the benchmark, with their right answers, so that
 //! every question can be asked on its own.
-//! Not here: figures (`answers`, `attributed`).
+//! Not here: figures (`answers`, `attribution_eval`).
 
 use super::retrieval::{Asking, Posed, search};
 use super::score::{Outcome, Page, Placed};
-use super::{EvalError, Question, Speaker};
+use super::{ConversationRunner, EvalError, Question};
 use ragonite_base::CancelToken;
 use ragonite_rag::answer::{Answer, AnswerEvent, RewriteHow};
 use ragonite_rag::retrieval::Hit;
@@ -56,7 +56,7 @@ impl Answered {
 /// When the search or the model fails, or with [`EvalError::Canceled`].
 pub fn answer(
     asking: Asking<'_>,
-    speaker: &mut Speaker<'_>,
+    speaker: &mut ConversationRunner<'_>,
     question: &Question,
     cancel: &CancelToken,
     on_event: &mut dyn FnMut(AnswerEvent),

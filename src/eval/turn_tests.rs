@@ -12,8 +12,8 @@ use ragonite_index::test_kit::WordEmbedder;
 use ragonite_inference::{GenerateRequest, ScriptedGenerator};
 use ragonite_rag::answer::{AnswerSettings, RewriteHow};
 use ragonite_rag::attribution::{AttributionSettings, SourceVector};
-use ragonite_rag::prompt::{PastTurn, PromptSettings};
-use ragonite_rag::retrieval::{Copies, Engines, LegRole, Mode, RetrievalSettings, Translate};
+use ragonite_rag::prompt::{HistoryTurn, PromptSettings};
+use ragonite_rag::retrieval::{Copies, Mode, RetrievalSettings, SearchContext, SubQueryRole, Translate};
 
 const NOTHING: &str = "The desired information cannot be found in the retrieved pool of evidence.";
 
@@ -44,8 +44,8 @@ fn answers() -> impl FnMut(&GenerateRequest) -> String + Send + 'static {
 }
 
 /// The model with a memory in this folder.
-fn remembering(folder: &Path, model: ScriptedGenerator) -> Remembering {
-    Remembering::new(Box::new(model), "f00d", Cache::open(&folder.join("completions.jsonl")).unwrap())
+fn remembering(folder: &Path, model: ScriptedGenerator) -> CachedGenerator {
+    CachedGenerator::new(Box::new(model), "f00d", Cache::open(&folder.join("completions.jsonl")).unwrap())
 }
 
 struct World {
@@ -73,18 +73,18 @@ impl World {
     }
 
     fn asking(&self) -> Asking<'_> {
-        let engines = Engines { index: &self.index, embedder: &self.embedder, reranker: None };
+        let engines = SearchContext { index: &self.index, embedder: &self.embedder, reranker: None };
         Asking { engines, settings: &self.settings, completion: Completion::Human, past_turns: 5, pages: &self.pages }
     }
 
-    fn speaking(&self) -> Speaking<'_> {
-        Speaking { prefix: "", settings: &self.answer, sources: 5 }
+    fn speaking(&self) -> RunnerSettings<'_> {
+        RunnerSettings { prefix: "", settings: &self.answer, sources: 5 }
     }
 
     fn answer(&self, question: &Question) -> Answered {
         let kept = tempfile::tempdir().unwrap();
         let mut generator = remembering(kept.path(), model());
-        let mut speaker = Speaker::new(&mut generator, self.speaking());
+        let mut speaker = ConversationRunner::new(&mut generator, self.speaking());
         answer(self.asking(), &mut speaker, question, &CancelToken::never(), &mut |_| {}).unwrap()
     }
 
@@ -149,21 +149,21 @@ fn figures_of_a_hand_made_run_are_exact() {
     assert!(!scored[2].answered.answer.answered);
     let figures = Figures::of(&scored);
     let all = |name| figures.get(None, name);
-    assert!(same(all(Name::AnswerRelevance), 0.5) && all(Name::AnswerRelevance).unwrap().of == 2);
-    assert!(same(all(Name::NotJudgedRate), 1.0 / 3.0));
+    assert!(same(all(Metric::AnswerRelevance), 0.5) && all(Metric::AnswerRelevance).unwrap().of == 2);
+    assert!(same(all(Metric::NotJudgedRate), 1.0 / 3.0));
     // One word of three and all of one; one of three and one of two; nothing.
-    assert!(same(all(Name::TokenF1), (0.5 + 2.0 / 5.0) / 3.0), "{:?}", all(Name::TokenF1));
-    assert!(same(all(Name::GoldRecall), (1.0 + 0.5) / 3.0));
-    assert!(same(all(Name::GoldContained), 1.0 / 3.0));
-    assert!(same(all(Name::OosRate), 1.0 / 3.0) && same(all(Name::ExpectedOosRate), 1.0 / 3.0));
-    assert!(same(all(Name::RefusedWithGoldRate), 0.0) && all(Name::RefusedWithGoldRate).unwrap().of == 2);
+    assert!(same(all(Metric::TokenF1), (0.5 + 2.0 / 5.0) / 3.0), "{:?}", all(Metric::TokenF1));
+    assert!(same(all(Metric::GoldRecall), (1.0 + 0.5) / 3.0));
+    assert!(same(all(Metric::GoldContained), 1.0 / 3.0));
+    assert!(same(all(Metric::OosRate), 1.0 / 3.0) && same(all(Metric::ExpectedOosRate), 1.0 / 3.0));
+    assert!(same(all(Metric::RefusedWithGoldRate), 0.0) && all(Metric::RefusedWithGoldRate).unwrap().of == 2);
     assert!(
-        same(all(Name::CitedRate), 1.0)
-            && same(all(Name::CitationValidity), 0.5)
-            && same(all(Name::CitesGoldRate), 1.0)
+        same(all(Metric::CitedRate), 1.0)
+            && same(all(Metric::CitationValidity), 0.5)
+            && same(all(Metric::CitesGoldRate), 1.0)
     );
     let german = Some(Slice::Language(Language::German));
-    assert!(same(figures.get(german, Name::OosRate), 1.0) && figures.get(german, Name::CitedRate).is_none());
+    assert!(same(figures.get(german, Metric::OosRate), 1.0) && figures.get(german, Metric::CitedRate).is_none());
     let papers = Some(Papers::beside(&as_in_paper(), None));
     let tables =
         [measured(&figures, ABOUT_TEXT, papers), measured(&figures, ABOUT_SOURCES, papers), intervals(&figures)];
@@ -213,8 +213,8 @@ fn questions_without_a_gold_page_among_the_sources_are_not_attributed() {
     let explained = [world.explain(&question(1)), world.explain(&gone())];
     assert!(explained[1].pointed.is_empty());
     let figures = Figures::of(&explained);
-    assert!(same(figures.get(None, Name::GoldRetrievedRate), 0.5));
-    let accuracy = figures.get(None, Name::Accuracy(Way::Counterfactual));
+    assert!(same(figures.get(None, Metric::GoldRetrievedRate), 0.5));
+    let accuracy = figures.get(None, Metric::Accuracy(Way::Counterfactual));
     assert!(same(accuracy, 1.0) && accuracy.unwrap().of == 1);
     let json = serde_json::Value::Object(figures.json());
     assert_eq!(json["attribution_accuracy"]["counterfactual"], 1.0);
@@ -314,7 +314,7 @@ fn ratings_of_two_runs_are_compared_by_conversation_where_both_have_one() {
 
 /// Three turns; the right answers are none that the model gives.
 fn conversation() -> Vec<Question> {
-    let gold = PastTurn { question: "?".into(), completed_question: "?".into(), answer: "The right answer".into() };
+    let gold = HistoryTurn { question: "?".into(), completed_question: "?".into(), answer: "The right answer".into() };
     let turn = |turn: usize, raw: &str, gold_page: &str| Question {
         raw: raw.into(),
         completed: "A person wrote this?".into(),
@@ -355,7 +355,7 @@ fn a_conversation_is_completed_from_what_the_model_said_itself() {
     let world = World::new();
     let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
     let mut generator = remembering(kept.path(), talker(&heard));
-    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
     let asking = Asking { completion: Completion::Model, ..world.asking() };
     let questions = conversation();
     let never = CancelToken::never();
@@ -384,11 +384,11 @@ fn a_source_that_was_asked_for_counts_as_cited_is_stored_and_is_no_word_of_the_a
     let (world, kept) = (World::new(), tempfile::tempdir().unwrap());
     let says_no_source = ScriptedGenerator::new(|_| "It has three.".to_owned());
     let mut generator = remembering(kept.path(), says_no_source.naming(1));
-    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
     let answered = answer(world.asking(), &mut speaker, &layers(), &CancelToken::never(), &mut |_| {}).unwrap();
     let said = (answered.answer.text.as_str(), answered.answer.own_text(), answered.answer.citations.as_slice());
     assert_eq!(said, ("It has three. [Source 1]", "It has three.", [1].as_slice()));
-    assert!(answered.answer.rests_on().is_empty(), "a follow-up is not searched by what it had to name");
+    assert!(answered.answer.cited_sources().is_empty(), "a follow-up is not searched by what it had to name");
     let stored = serde_json::to_string(&answered.answer).unwrap();
     assert_eq!(serde_json::from_str::<ragonite_rag::answer::Answer>(&stored).unwrap(), answered.answer);
 }
@@ -398,25 +398,25 @@ fn the_questions_before_are_searched_along_as_on_the_screen() {
     let world = World::new();
     let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
     let mut generator = remembering(kept.path(), talker(&heard));
-    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
     let asking = Asking { completion: Completion::Model, past_turns: 1, ..world.asking() };
     let never = CancelToken::never();
     let questions = conversation();
     let roles = questions.iter().map(|question| {
         let posed = search(asking, Some(&mut speaker), question, &never).unwrap();
         speaker.answer((question, &posed), Language::English, &never, &mut |_| {}).unwrap();
-        posed.retrieved.legs.iter().map(|leg| (leg.role, leg.cited.len())).collect::<Vec<_>>()
+        posed.retrieved.sub_queries.iter().map(|leg| (leg.role, leg.cited.len())).collect::<Vec<_>>()
     });
     // What the answer before cites is known of the model's own turns.
-    let follow_up = vec![(LegRole::Raw, 0), (LegRole::Rewrite, 0), (LegRole::History, 1)];
+    let follow_up = vec![(SubQueryRole::Raw, 0), (SubQueryRole::Rewrite, 0), (SubQueryRole::History, 1)];
     // Of the two turns before the third the model is told of one.
     assert_eq!(roles.collect::<Vec<_>>(), [vec![], follow_up.clone(), follow_up]);
     let history = Asking { completion: Completion::History, ..asking };
     for (past_turns, expected) in [(0, 0), (1, 1), (2, 2), (9, 2)] {
         let posed = search(Asking { past_turns, ..history }, None, &questions[2], &never).unwrap();
-        let earlier = posed.retrieved.legs.iter().filter(|leg| leg.role == LegRole::History).count();
+        let earlier = posed.retrieved.sub_queries.iter().filter(|leg| leg.role == SubQueryRole::History).count();
         assert!(
-            posed.retrieved.legs.iter().all(|leg| leg.cited.is_empty()),
+            posed.retrieved.sub_queries.iter().all(|leg| leg.cited.is_empty()),
             "a right answer of the benchmark is no answer of ours"
         );
         assert_eq!((posed.past.len(), earlier > 0), (expected, expected > 0), "{past_turns}");
@@ -432,7 +432,7 @@ fn a_conversation_that_was_stopped_goes_on_where_it_was() {
     let run = |stop: &CancelSource, stop_at: usize| {
         let heard = Heard::default();
         let mut generator = remembering(kept.path(), talker(&heard));
-        let mut speaker = Speaker::new(&mut generator, world.speaking());
+        let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
         let mut cache = Cache::open(&kept.path().join("searches.jsonl")).unwrap();
         let memory = Memory { cache: &mut cache, settings: "s" };
         let mut hear = |now: Progress, _| {
@@ -457,7 +457,7 @@ fn answers_of_a_conversation_follow_each_other() {
     let world = World::new();
     let (kept, heard) = (tempfile::tempdir().unwrap(), Heard::default());
     let mut generator = remembering(kept.path(), talker(&heard));
-    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
     let asking = Asking { completion: Completion::Model, ..world.asking() };
     let answered: Vec<Answered> = conversation()
         .iter()
@@ -475,17 +475,17 @@ fn a_question_in_another_language_is_searched_for_in_that_of_the_documents_too()
     let german = Question { completed: "Wer hat die TPM-Tests ausgeführt?".into(), ..question(1) };
     let translating = || ScriptedGenerator::new(|_: &GenerateRequest| "Who ran the TPM-Tests?".to_owned());
     let mut generator = remembering(kept.path(), translating());
-    let mut speaker = Speaker::new(&mut generator, world.speaking());
+    let mut speaker = ConversationRunner::new(&mut generator, world.speaking());
     let never = CancelToken::never();
     let posed = search(world.asking(), Some(&mut speaker), &german, &never).unwrap();
     assert_eq!(posed.translated.as_deref(), Some("Who ran the TPM-Tests?"));
     assert_eq!(posed.query, german.completed, "the answer has the language of the question");
-    assert!(posed.retrieved.legs.iter().any(|leg| leg.role == LegRole::Translation));
+    assert!(posed.retrieved.sub_queries.iter().any(|leg| leg.role == SubQueryRole::Translation));
     search(world.asking(), Some(&mut speaker), &german, &never).unwrap();
     assert_eq!(speaker.used(), Used { asked: 1, recalled: 1 });
     let off = RetrievalSettings { translate: Translate::Off, ..world.settings.clone() };
     let posed = search(Asking { settings: &off, ..world.asking() }, Some(&mut speaker), &german, &never).unwrap();
-    assert_eq!((posed.translated, posed.retrieved.legs.len()), (None, 0));
+    assert_eq!((posed.translated, posed.retrieved.sub_queries.len()), (None, 0));
     assert_eq!(search(world.asking(), None, &german, &never).unwrap().translated, None, "nobody is there to translate");
 }
 
@@ -509,8 +509,8 @@ fn orders_of_sources_are_compared_by_what_the_answers_say_and_a_second_run_asks_
         let mut run = |Variant { name, variation }: &Variant| {
             let prompt = PromptSettings { order: variation.order, ..PromptSettings::default() };
             let settings = AnswerSettings { prompt, ..AnswerSettings::default() };
-            let speaking = Speaking { settings: &settings, ..world.speaking() };
-            let mut speaker = Speaker::new(&mut generator, speaking);
+            let speaking = RunnerSettings { settings: &settings, ..world.speaking() };
+            let mut speaker = ConversationRunner::new(&mut generator, speaking);
             let answered = questions.iter().map(|question| {
                 let never = CancelToken::never();
                 let answered = answer(world.asking(), &mut speaker, question, &never, &mut |_| {}).unwrap();

@@ -1,7 +1,7 @@
 //! What a user thinks of an answer (RAGonite's demo, Fig. 2, box 7).
 //!
 //! Invariant: the names of ratings and reasons are stored and exported, so they never change.
-//! Not here: storing it (`keep`), asking for it (`tui`).
+//! Not here: storing it (`manage`), asking for it (`tui`).
 
 use std::str::FromStr;
 
@@ -79,7 +79,7 @@ impl Reason {
 
     /// As it is read.
     #[must_use]
-    pub fn says(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::WrongAnswer => "wrong answer",
             Self::WrongSource => "wrong source",
@@ -122,11 +122,11 @@ pub struct Feedback {
 impl Feedback {
     /// On one line: `down, out of date: the list is from 2023`.
     #[must_use]
-    pub fn says(&self) -> String {
+    pub fn label(&self) -> String {
         let mut line = self.rating.as_str().to_owned();
         if let Some(reason) = self.reason {
             line.push_str(", ");
-            line.push_str(reason.says());
+            line.push_str(reason.label());
         }
         let note = clean_line(&self.note);
         if !note.is_empty() {
@@ -161,8 +161,8 @@ mod tests {
         let rated_at = datetime!(2026-03-01 12:00 UTC);
         let note = "the list\nis from \u{1b}[31m2023".to_owned();
         let feedback = Feedback { rating: Rating::Down, reason: Some(Reason::OutOfDate), note, rated_at };
-        assert_eq!(feedback.says(), "down, out of date: the list is from 2023");
+        assert_eq!(feedback.label(), "down, out of date: the list is from 2023");
         let plain = Feedback { rating: Rating::Up, reason: None, note: String::new(), rated_at };
-        assert_eq!(plain.says(), "up");
+        assert_eq!(plain.label(), "up");
     }
 }

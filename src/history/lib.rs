@@ -11,23 +11,23 @@ mod error;
 mod export;
 mod feedback;
 mod file;
-mod find;
-mod keep;
+mod manage;
 mod record;
 mod schema;
+mod search;
 mod settings;
 mod store;
 #[cfg(test)]
 mod tests;
-mod trace;
+mod trace_json;
 
 pub use error::HistoryError;
 pub use export::{Format, UnknownFormat, export, write_export, write_new};
 pub use feedback::{Feedback, Rating, Reason, UnknownRating, UnknownReason};
-pub use find::{Among, Found, FoundTurn, MOST_FOUND};
-pub use keep::Place;
+pub use manage::Place;
 pub use record::{
     ConversationRecord, EarlierAttribution, OtherSetting, Outcome, Trace, TurnRecord, TurnTimings, Variant,
 };
+pub use search::{Among, Found, FoundTurn, MOST_FOUND};
 pub use settings::TurnSettings;
 pub use store::{History, TITLE_WIDTH};

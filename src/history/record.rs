@@ -6,8 +6,8 @@ use time::OffsetDateTime;
 use super::{Feedback, TurnSettings};
 use ragonite_base::{ConversationId, DomainName, Millis, TurnId, clean_line};
 use ragonite_rag::answer::{Answer, Rewrite, Translation};
-use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, How, Method};
-use ragonite_rag::retrieval::{Pick, Picked, Retrieved};
+use ragonite_rag::attribution::{Attribution, AttributionSettings, Cluster, GroupTest, Method, Provenance};
+use ragonite_rag::retrieval::{Override, OverrideKind, Retrieved};
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl Trace {
         // Those of an answer that took the place of the stored one are held against that one.
         let shown = shown.filter(|shown| shown.method == with.method && shown.instead.is_none());
         let shown = shown.filter(|shown| shown.missing > 0 || shown.has_group());
-        let may_stay = |how| with.group_test == GroupTest::Auto || how != How::Group;
+        let may_stay = |how| with.group_test == GroupTest::Auto || how != Provenance::Group;
         let clusters = shown.into_iter().flat_map(|shown| &shown.clusters);
         clusters.filter(|cluster| cluster.is_settled() && may_stay(cluster.how)).cloned().collect()
     }
@@ -173,17 +173,17 @@ pub struct Variant {
     pub settings: Vec<OtherSetting>,
     /// What is said of single evidences, that of the turn that it asks again included.
     #[serde(default)]
-    pub picks: Vec<Pick>,
+    pub picks: Vec<Override>,
 }
 
 impl Variant {
     /// On one line: `turn 1, sources 10 → 3; without “Minutes”`.
-    pub fn says(&self) -> String {
+    pub fn label(&self) -> String {
         let settings = self.settings.iter().map(|other| format!("{} {} → {}", other.key, other.from, other.to));
         let picks = self.picks.iter().map(|pick| match pick.how {
-            Picked::First => format!("“{}” comes first", pick.name),
-            Picked::LeftOut => format!("without “{}”", pick.name),
-            Picked::PageLeftOut => format!("without the page “{}”", pick.name),
+            OverrideKind::First => format!("“{}” comes first", pick.name),
+            OverrideKind::LeftOut => format!("without “{}”", pick.name),
+            OverrideKind::PageLeftOut => format!("without the page “{}”", pick.name),
         });
         let other: Vec<String> = settings.chain(picks).collect();
         let other = if other.is_empty() { "with nothing changed".to_owned() } else { other.join("; ") };

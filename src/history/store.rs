@@ -2,7 +2,7 @@
 //!
 //! Invariants: one transaction per save; the id of a turn is that of its conversation and number, whatever is saved
 //! over it; text is stored as it came and cleaned only for the title.
-//! Not here: the trash (`keep`), looking for words (`find`), export.
+//! Not here: the trash (`manage`), looking for words (`search`), export.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use time::{OffsetDateTime, UtcOffset};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::{ConversationRecord, Feedback, HistoryError, Outcome, TurnRecord, file, schema, trace};
+use super::{ConversationRecord, Feedback, HistoryError, Outcome, TurnRecord, file, schema, trace_json};
 use ragonite_base::{ConversationId, DomainName, TurnId, clean_line};
 
 /// Widest title in terminal columns; a longer first question ends in `…`.
@@ -246,7 +246,7 @@ impl Saving<'_> {
                 ":outcome": outcome,
                 ":message": message,
                 ":asked_at": stored_time(record.asked_at)?,
-                ":trace": trace::to_json(&record.trace)?,
+                ":trace": trace_json::to_json(&record.trace)?,
             },
             |row| row.get(0),
         );
@@ -353,7 +353,7 @@ impl StoredTurn {
             },
             asked_at: time_of(path, &self.asked_at)?,
             feedback: self.feedback.map(|feedback| feedback.record(path)).transpose()?,
-            trace: trace::from_json(&self.trace),
+            trace: trace_json::from_json(&self.trace),
         })
     }
 }

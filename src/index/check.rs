@@ -10,13 +10,13 @@ use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 use super::IndexError;
+use super::checksums::Others;
 use super::dense::Dense;
 use super::domain::{DomainDb, EVIDENCE_COLUMNS, EVIDENCE_TABLES, TextHash, evidence_columns, stored_evidence};
 use super::lexical::Lexical;
 use super::manifest::next_generation;
 use super::progress::{IngestProgress, IngestStage, OnProgress};
-use super::repair::{Derived, Origin, WriteLock};
-use super::seal::Others;
+use super::repair::{BuildSource, Derived, WriteLock};
 use super::stored::KindCounts;
 use ragonite_base::{CancelToken, EvidenceId, clean_line};
 
@@ -111,7 +111,7 @@ pub fn check_domain(
     let manifest = db.manifest()?;
     note(Fault::NoVector, db.without_vector(manifest.embedder.dimensions)?, Remedy::Rebuild);
     note(Fault::OtherText, db.repair_texts(cancel, on_progress)?, Remedy::NextIngest);
-    let origin = Origin { db: &db, folder, embedder: &manifest.embedder, cancel };
+    let origin = BuildSource { db: &db, folder, embedder: &manifest.embedder, cancel };
     check_derived(&origin, &mut findings, on_progress)?;
     let (documents, evidences) = db.counts()?;
     let name = clean_line(&folder.file_name().unwrap_or_default().to_string_lossy());
@@ -120,7 +120,7 @@ pub fn check_domain(
 
 /// Looks at both derived indexes and makes those anew that are not what they should be.
 fn check_derived(
-    origin: &Origin<'_>,
+    origin: &BuildSource<'_>,
     findings: &mut Vec<Finding>,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), IndexError> {
@@ -156,7 +156,7 @@ fn check_derived(
 }
 
 /// How many vectors of the index are not those of the database.
-fn wrong_vectors(dense: &Dense, origin: &Origin<'_>) -> Result<usize, IndexError> {
+fn wrong_vectors(dense: &Dense, origin: &BuildSource<'_>) -> Result<usize, IndexError> {
     let (mut seen, mut wrong) = (0, 0);
     origin.db.vectors_since(-1, &mut |id, vector| {
         origin.cancel.check()?;
@@ -171,7 +171,7 @@ fn wrong_vectors(dense: &Dense, origin: &Origin<'_>) -> Result<usize, IndexError
 }
 
 /// How many evidences of the index by words are not there once.
-fn wrong_entries(lexical: &Lexical, origin: &Origin<'_>) -> Result<usize, IndexError> {
+fn wrong_entries(lexical: &Lexical, origin: &BuildSource<'_>) -> Result<usize, IndexError> {
     let (mut seen, mut wrong) = (0, 0);
     origin.db.each_evidence_id(&mut |id| {
         origin.cancel.check()?;

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use usearch::{IndexOptions, MetricKind, ScalarKind};
 
 use super::IndexError;
+use super::checksums::hash_of;
 use super::error::file_error;
 use super::filter::Test;
-use super::seal::hash_of;
 use super::stored::{Scored, sort_best_first};
 use ragonite_base::{CancelToken, EvidenceId};
 use ragonite_inference::{Embedding, EncoderIdentity};

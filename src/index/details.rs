@@ -9,6 +9,7 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::IndexError;
+use super::checksums::Others;
 use super::dense::{self, Dense};
 use super::domain::{DomainDb, FILE};
 use super::files::{Root, member_path};
@@ -16,7 +17,6 @@ use super::lexical::{self, Lexical};
 use super::manifest::{LastIngest, Manifest, json};
 use super::path_text::text_path;
 use super::progress::Skipped;
-use super::seal::Others;
 use super::stored::KindCounts;
 use ragonite_base::{CancelToken, DocumentId, clean_line};
 use ragonite_document::evidence::ContextParts;

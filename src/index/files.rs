@@ -1,6 +1,6 @@
 //! Which files the documents came from, and in which folders to look for more.
 //!
-//! Not here: what became of a file on disk (`survey`).
+//! Not here: what became of a file on disk (`scan`).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@
 //! not embedded again, nor one whose vector was ready when an earlier run ended; a document is committed whole once
 //! all its vectors are there; cancelling and failing keep what was committed. One bad document never stops the others,
 //! and what was stored of it before stays.
-//! Not here: finding files and telling which are gone (`survey`), bringing the derived indexes in step (`repair`).
+//! Not here: finding files and telling which are gone (`scan`), bringing the derived indexes in step (`repair`).
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -130,7 +130,7 @@ impl Index {
     ) -> Result<IngestReport, IndexError> {
         let started = Instant::now();
         let stored = self.store_documents(documents, embedder, cancel, on_progress);
-        let in_step = self.bring_in_step(cancel, on_progress);
+        let in_step = self.sync(cancel, on_progress);
         let mut report = stored?;
         in_step?;
         self.name().clone_into(&mut report.domain);
@@ -196,7 +196,7 @@ impl Index {
             }
         })?;
         run.remove(&absent.gone)?;
-        run.index.db.forget_ready()?;
+        run.index.db.clear_staged()?;
         run.report.embedded = run.embedded;
         run.report.skipped.extend(skipped);
         Ok(run.report)
@@ -339,7 +339,7 @@ impl Run<'_, '_> {
             // While a batch is embedded its files count in the proportion that is done.
             self.tell(IngestStage::Embedding, self.done + files * embedded / units.max(1), &current);
             let ready = embed_call(&call, self.embedder, self.cancel)?;
-            self.index.db.keep_ready(&ready)?;
+            self.index.db.stage_vectors(&ready)?;
             embedded += ready.len();
             self.embedded += ready.len();
         }
@@ -350,7 +350,7 @@ impl Run<'_, '_> {
     fn remove(&mut self, gone: &[StoredFile]) -> Result<(), IndexError> {
         for file in gone.iter().filter(|file| !self.moved.contains(&file.path)) {
             self.cancel.check()?;
-            if super::survey::is_gone(&file.path) {
+            if super::scan::is_gone(&file.path) {
                 self.report.removed += self.index.db.remove_file(&path_text(&file.path))?;
             }
         }

@@ -6,9 +6,10 @@
 //! evidence id stands for the same text for ever, so a derived index is in step when it holds the same ids.
 //! Not here: making evidence (`evidence`), fusing rankings (`retrieval`).
 
+mod ad_hoc_vectors;
 mod batch;
-mod carry;
 mod check;
+mod checksums;
 mod dense;
 mod details;
 mod documents;
@@ -16,12 +17,12 @@ mod domain;
 mod error;
 mod files;
 mod filter;
+mod handle;
 mod ingest;
+mod language;
 mod lexical;
 mod list;
 mod manifest;
-mod open;
-mod other;
 mod path_text;
 mod paths;
 mod progress;
@@ -30,20 +31,18 @@ mod reader;
 mod rebuild;
 mod remove;
 mod repair;
+mod scan;
 mod schema;
-mod seal;
-mod spoken;
 mod stored;
-mod survey;
 #[cfg(any(test, feature = "testing"))]
 pub mod test_kit;
 #[cfg(test)]
 mod tests;
+mod tokenizer;
+mod transfer;
 mod windows;
-mod words;
 mod write;
 
-pub use carry::{CARRIED, check_carried, copy_domain, take_in, take_over};
 pub use check::{CheckReport, Fault, Finding, Remedy, check_domain};
 pub use details::{
     DocumentEntry, DomainChange, DomainDetails, Health, IndexState, Sizes, embedder_of, set_domain, show_domain,
@@ -52,14 +51,15 @@ pub use documents::StoredDocument;
 pub use error::IndexError;
 pub use files::{Root, RootKind};
 pub use filter::{Filter, LeftOut, Within};
+pub use handle::Index;
 pub use lexical::{MatchKind, MatchedTerm, QuestionTerms, TextField};
 pub use list::{ListedDomain, list_domains};
 pub use manifest::{LastIngest, Manifest, NewDomain};
-pub use open::Index;
 pub use paths::{IndexSettings, IngestRequest, split_for};
 pub use progress::{IngestProgress, IngestReport, IngestStage, Kept, KeptReason, OnProgress, Skipped};
 pub use reader::READER_THREAD;
 pub use remove::{SETTINGS_FILE, SETTINGS_TEMPORARY, find_domain, remove_domain};
+pub use scan::Missing;
 pub use stored::{KindCounts, Scored, StoredEvidence, Summary};
-pub use survey::Missing;
-pub use words::places_of;
+pub use tokenizer::word_positions;
+pub use transfer::{TRANSFERRED_FILES, check_transferred, copy_domain, import_domain, replace_domain};

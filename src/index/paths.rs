@@ -8,10 +8,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::checksums::hash_file;
 use super::ingest::{ContentHash, Documents, Incoming};
 use super::progress::{IngestReport, KeptReason, OnProgress};
-use super::seal::hash_file;
-use super::survey::{Missing, survey};
+use super::scan::{Missing, scan};
 use super::{Index, IndexError};
 use ragonite_base::CancelToken;
 use ragonite_document::evidence::{self, ContextParts, EvidenceSettings, Split};
@@ -60,7 +60,7 @@ impl Index {
         if paths.is_empty() {
             return Err(IndexError::NoRoots { domain: self.name().to_owned() });
         }
-        let survey = survey(&self.db, paths, request.missing)?;
+        let survey = scan(&self.db, paths, request.missing)?;
         self.db.remember_roots(&survey.roots)?;
         let total = survey.files.len();
         let mut incoming = survey.files.into_iter().map(|path| from_file(path, cancel));

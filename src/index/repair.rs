@@ -9,12 +9,12 @@ use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
 use super::IndexError;
+use super::checksums::Others;
 use super::dense::Dense;
 use super::domain::DomainDb;
 use super::error::file_error;
 use super::lexical::Lexical;
 use super::progress::{IngestProgress, IngestStage, OnProgress};
-use super::seal::Others;
 use ragonite_base::{CancelToken, EvidenceId};
 use ragonite_document::evidence::ContextParts;
 use ragonite_inference::EncoderIdentity;
@@ -59,7 +59,7 @@ pub(super) struct Derived {
 }
 
 /// What the derived indexes are made from.
-pub(super) struct Origin<'a> {
+pub(super) struct BuildSource<'a> {
     pub(super) db: &'a DomainDb,
     pub(super) folder: &'a Path,
     pub(super) embedder: &'a EncoderIdentity,
@@ -69,7 +69,7 @@ pub(super) struct Origin<'a> {
 
 impl Derived {
     /// Opens both and brings them in step on disk.
-    pub(super) fn open(origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<Self, IndexError> {
+    pub(super) fn open(origin: &BuildSource<'_>, on_progress: &mut OnProgress<'_>) -> Result<Self, IndexError> {
         Dense::delete_leftovers(origin.folder);
         let (dense, lexical) = from_disk(origin, Others::Refused);
         // Both are known to be read to their ends before anything is deleted.
@@ -86,13 +86,13 @@ impl Derived {
             None => Lexical::create(origin.folder)?,
         };
         let mut derived = Self { dense, lexical };
-        derived.step(origin, on_progress)?;
+        derived.catch_up(origin, on_progress)?;
         Ok(derived)
     }
 
     /// Opens what another process left on disk, however old, and builds in memory what is not there.
-    pub(super) fn open_beside_a_writer(
-        origin: &Origin<'_>,
+    pub(super) fn open_read_only(
+        origin: &BuildSource<'_>,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<Self, IndexError> {
         let _snapshot = origin.db.snapshot()?;
@@ -101,21 +101,25 @@ impl Derived {
             dense
         } else {
             let mut dense = Dense::empty(origin.folder, origin.embedder)?;
-            step_dense(&mut dense, origin, on_progress)?;
+            catch_up_dense(&mut dense, origin, on_progress)?;
             dense
         };
         let lexical = if let Some(lexical) = lexical? {
             lexical
         } else {
             let mut lexical = Lexical::in_memory(origin.folder)?;
-            step_lexical(&mut lexical, origin, on_progress)?;
+            catch_up_lexical(&mut lexical, origin, on_progress)?;
             lexical
         };
         Ok(Self { dense, lexical })
     }
 
     /// Brings both in step and saves them. The caller holds the write lock.
-    pub(super) fn step(&mut self, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+    pub(super) fn catch_up(
+        &mut self,
+        origin: &BuildSource<'_>,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<(), IndexError> {
         let generation = self.save(origin, on_progress)?;
         // Both are on disk as of this generation. What remains noted costs a little room, and the next time tries again.
         if let Err(error) = origin.db.forget_removed(generation) {
@@ -125,12 +129,12 @@ impl Derived {
     }
 
     /// Brings both in step on disk and gives the generation they are of.
-    fn save(&mut self, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<i64, IndexError> {
+    fn save(&mut self, origin: &BuildSource<'_>, on_progress: &mut OnProgress<'_>) -> Result<i64, IndexError> {
         let _snapshot = origin.db.snapshot()?;
         let generation = origin.db.generation()?;
         let (total, _) = origin.db.evidence_counts(0)?;
         if self.dense.generation != generation || self.dense.len() != total {
-            step_dense(&mut self.dense, origin, on_progress)?;
+            catch_up_dense(&mut self.dense, origin, on_progress)?;
         }
         if self.dense.generation > 0 && Dense::generation_on_disk(origin.folder) != Some(self.dense.generation) {
             self.dense.save(origin.embedder)?;
@@ -139,11 +143,11 @@ impl Derived {
             self.lexical = Lexical::create(origin.folder)?;
         }
         if self.lexical.generation != generation || self.lexical.len() != total {
-            match step_lexical(&mut self.lexical, origin, on_progress) {
+            match catch_up_lexical(&mut self.lexical, origin, on_progress) {
                 // Another process was killed while it wrote: what it left is in the way.
                 Err(IndexError::Lexical { .. }) => {
                     self.lexical = Lexical::create(origin.folder)?;
-                    step_lexical(&mut self.lexical, origin, on_progress)?;
+                    catch_up_lexical(&mut self.lexical, origin, on_progress)?;
                 }
                 stepped => stepped?,
             }
@@ -157,12 +161,16 @@ type Loaded<T> = Result<Option<T>, IndexError>;
 
 /// What is on disk, as far as it is to be trusted. Reading all of it to find that out is most of an opening, so both
 /// are read at once.
-fn from_disk(origin: &Origin<'_>, others: Others) -> (Loaded<Dense>, Loaded<Lexical>) {
+fn from_disk(origin: &BuildSource<'_>, others: Others) -> (Loaded<Dense>, Loaded<Lexical>) {
     let (folder, embedder, cancel) = (origin.folder, origin.embedder, origin.cancel);
     rayon::join(|| Dense::open(folder, embedder, cancel), || Lexical::load(folder, others, cancel))
 }
 
-fn step_dense(dense: &mut Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+fn catch_up_dense(
+    dense: &mut Dense,
+    origin: &BuildSource<'_>,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<(), IndexError> {
     dense.make_changeable(origin.folder, origin.embedder, origin.cancel)?;
     let generation = origin.db.generation()?;
     let (total, _) = origin.db.evidence_counts(0)?;
@@ -186,7 +194,7 @@ fn step_dense(dense: &mut Dense, origin: &Origin<'_>, on_progress: &mut OnProgre
     Ok(())
 }
 
-fn fill_dense(dense: &Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
+fn fill_dense(dense: &Dense, origin: &BuildSource<'_>, on_progress: &mut OnProgress<'_>) -> Result<(), IndexError> {
     let (_, more) = origin.db.evidence_counts(dense.generation)?;
     dense.reserve(more)?;
     let mut done = 0;
@@ -197,9 +205,9 @@ fn fill_dense(dense: &Dense, origin: &Origin<'_>, on_progress: &mut OnProgress<'
     })
 }
 
-fn step_lexical(
+fn catch_up_lexical(
     lexical: &mut Lexical,
-    origin: &Origin<'_>,
+    origin: &BuildSource<'_>,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), IndexError> {
     let generation = origin.db.generation()?;
@@ -226,7 +234,7 @@ struct Change {
 
 fn change_lexical(
     lexical: &mut Lexical,
-    origin: &Origin<'_>,
+    origin: &BuildSource<'_>,
     Change { since, removed, to }: Change,
     on_progress: &mut OnProgress<'_>,
 ) -> Result<(), IndexError> {

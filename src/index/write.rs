@@ -127,7 +127,7 @@ impl DomainDb {
     }
 
     /// Keeps vectors whose documents are not stored yet.
-    pub(super) fn keep_ready(&mut self, vectors: &[(TextHash, Embedding)]) -> Result<(), IndexError> {
+    pub(super) fn stage_vectors(&mut self, vectors: &[(TextHash, Embedding)]) -> Result<(), IndexError> {
         self.write("storing vectors", |transaction| {
             let mut insert = transaction.prepare_cached("INSERT OR REPLACE INTO ready_vectors VALUES (?1, ?2)")?;
             for (hash, vector) in vectors {
@@ -138,7 +138,7 @@ impl DomainDb {
     }
 
     /// Forgets the vectors that were kept; all documents are stored.
-    pub(super) fn forget_ready(&mut self) -> Result<(), IndexError> {
+    pub(super) fn clear_staged(&mut self) -> Result<(), IndexError> {
         self.write("storing vectors", |transaction| transaction.execute("DELETE FROM ready_vectors", []).map(|_| ()))
     }
 }

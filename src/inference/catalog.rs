@@ -74,7 +74,7 @@ pub enum ModelRole {
 impl ModelRole {
     /// The word for it.
     #[must_use]
-    pub fn says(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Embedder => "embedder",
             Self::Reranker => "reranker",

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::{
     COMPARED_TOKENS, ChatTemplate, CompareRequest, Compared, Completion, Embed, Embedding, EncoderIdentity, Finish,
     Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, InferenceError, Measure, PromptPart, Sampling,
-    ScoreRequest, Scores, TextRole, drops,
+    ScoreRequest, Scores, TextRole, logprob_deltas,
 };
 use ragonite_base::{CancelToken, Millis};
 
@@ -300,7 +300,7 @@ impl Generate for ScriptedGenerator {
         for (set, places) in request.without.iter().enumerate() {
             cancel.check()?;
             let without = self.scored(request.without(places), &request.answer);
-            let drops = drops(&whole, &without);
+            let drops = logprob_deltas(&whole, &without);
             let far = |drop: &f32| if *drop == 0.0 { 0.0 } else { FAR };
             let divergences = match request.measure {
                 Measure::Token => Vec::new(),
@@ -313,7 +313,7 @@ impl Generate for ScriptedGenerator {
         Ok(all)
     }
 
-    fn pieces(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
+    fn token_bytes(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
         let piece = |token: &i32| self.said.get(token).map(|piece| piece.clone().into_bytes());
         let pieces = tokens.iter().map(piece).collect::<Option<Vec<_>>>();
         pieces.ok_or_else(|| InferenceError::cannot_tell_pieces(&self.identity.model))
@@ -329,11 +329,11 @@ fn token_of(word: &str) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Special;
+    use crate::SpecialTokens;
 
     fn request(max_tokens: usize) -> GenerateRequest {
         GenerateRequest {
-            parts: vec![PromptPart { text: "Who was there?".into(), special: Special::Plain }],
+            parts: vec![PromptPart { text: "Who was there?".into(), special: SpecialTokens::AsText }],
             sampling: Sampling::Greedy,
             stop: vec!["User:".into()],
             max_tokens,
@@ -379,7 +379,7 @@ mod tests {
         };
         let mut generator = ScriptedGenerator::new(says);
         let asked = GenerateRequest {
-            parts: ["Bob ", "Who?"].map(|text| PromptPart { text: text.into(), special: Special::Plain }).into(),
+            parts: ["Bob ", "Who?"].map(|text| PromptPart { text: text.into(), special: SpecialTokens::AsText }).into(),
             ..request(9)
         };
         let never = CancelToken::never();
@@ -393,8 +393,8 @@ mod tests {
         let compared = generator.compare(&compare, &never, &mut |_, _| {}).unwrap();
         assert_eq!(compared[0], Compared { drops: vec![0.0; 3], divergences: vec![0.0; 3] });
         assert_eq!(compared[1], Compared { drops: vec![0.0, 0.0, SAID - UNSAID], divergences: vec![0.0, 0.0, FAR] });
-        assert_eq!(generator.pieces(&said.tokens).unwrap().concat(), b"It was Bob.");
-        assert!(generator.pieces(&[-1]).is_err());
+        assert_eq!(generator.token_bytes(&said.tokens).unwrap().concat(), b"It was Bob.");
+        assert!(generator.token_bytes(&[-1]).is_err());
     }
 
     #[test]

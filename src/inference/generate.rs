@@ -10,11 +10,11 @@ use ragonite_base::{CancelToken, Millis};
 /// Whether text may contain the model's special tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Special {
+pub enum SpecialTokens {
     /// Template text: `<|im_start|>` is one token.
     Parse,
     /// Content of documents, questions and answers: `<|im_start|>` is just characters.
-    Plain,
+    AsText,
 }
 
 /// A piece of a prompt that is tokenized on its own, so that leaving one out is exact to the token.
@@ -23,7 +23,7 @@ pub struct PromptPart {
     /// The text.
     pub text: String,
     /// How it is tokenized.
-    pub special: Special,
+    pub special: SpecialTokens,
 }
 
 /// How the next token is chosen.
@@ -130,7 +130,7 @@ pub struct Completion {
 /// What is read again where parts of a prompt are hidden. All else was read with nothing hidden, and keeps traces of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reread {
+pub enum Recompute {
     /// The answer, from the last token before it on.
     Answer,
     /// What comes after the last place of all sets, and the answer.
@@ -150,12 +150,12 @@ pub struct ScoreRequest {
     /// Places in `parts`, one set after the other.
     pub hidden: Vec<Vec<usize>>,
     /// What is read with a set hidden.
-    pub reread: Reread,
+    pub reread: Recompute,
 }
 
 impl ScoreRequest {
     /// Whether it says how probable each token is after the whole prompt.
-    pub fn tells_whole(&self) -> bool {
+    pub fn returns_all(&self) -> bool {
         self.told.len() == self.answer.len() && !self.told.is_empty()
     }
 }
@@ -236,7 +236,7 @@ pub trait Generate: Send {
     ///
     /// # Errors
     /// As [`Generate::generate`].
-    fn generate_each(
+    fn generate_batch(
         &mut self,
         requests: &[GenerateRequest],
         cancel: &CancelToken,
@@ -279,7 +279,7 @@ pub trait Generate: Send {
     ///
     /// # Errors
     /// When a token is not of this generator's vocabulary, or it cannot tell.
-    fn pieces(&self, _tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
+    fn token_bytes(&self, _tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
         Err(InferenceError::cannot_tell_pieces(&self.identity().model))
     }
 }

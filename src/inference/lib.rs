@@ -6,14 +6,14 @@
 
 mod catalog;
 mod choice;
-mod compare;
 mod device;
 mod embedding;
 mod error;
 mod fake;
+mod fast_exp;
 mod generate;
+mod logprob_delta;
 mod memory;
-mod powers;
 mod revision;
 mod settings;
 mod weights;
@@ -23,20 +23,22 @@ pub use catalog::{
     PypiPart, PypiSource, Source,
 };
 pub use choice::{GeneratorChoice, NoModelId};
-pub use compare::{COMPARED_TOKENS, CompareRequest, Compared, Measure, divergence, drops, largest, log_sum, softmax};
 pub use device::{DeviceChoice, Gpu, Placement, compute_threads, processor_summary};
 pub use embedding::{Embed, Embedding, EncoderIdentity, Rerank, TextRole};
 pub use error::InferenceError;
 pub use fake::{HashEmbedder, ScriptedGenerator};
+pub use fast_exp::fast_exp;
 pub use generate::{
-    ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart, Reread,
-    Sampling, ScoreRequest, Scores, Special,
+    ChatTemplate, Completion, Finish, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity, PromptPart,
+    Recompute, Sampling, ScoreRequest, Scores, SpecialTokens,
+};
+pub use logprob_delta::{
+    COMPARED_TOKENS, CompareRequest, Compared, Measure, divergence, largest, log_sum, logprob_deltas, softmax,
 };
 pub use memory::{
     MemoryNeeds, address_space_left, address_space_of, available_memory, check_address_space, gigabytes,
     machine_memory, resident_memory,
 };
-pub use powers::exp_of_negative;
 pub use revision::ENGINE_REVISION;
-pub use settings::{FlashAttention, GeneratorSettings, KvCache, Writing};
+pub use settings::{Decoding, FlashAttention, GeneratorSettings, KvCacheType};
 pub use weights::{Checking, FileReport, FileState, ModelFolders};

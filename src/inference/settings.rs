@@ -17,16 +17,16 @@ pub struct GeneratorSettings {
     /// Most layers on GPUs where the program was built for one, none of them with 0; none for as many as fit.
     pub gpu_layers: Option<u32>,
     /// How the state of what was read is kept.
-    pub kv_cache: KvCache,
+    pub kv_cache: KvCacheType,
     /// How attention is computed.
     pub flash_attention: FlashAttention,
     /// How answers are written.
-    pub writing: Writing,
+    pub writing: Decoding,
 }
 
 /// The numbers of keys and values in the context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum KvCache {
+pub enum KvCacheType {
     /// 16 bits each.
     #[default]
     #[serde(rename = "f16")]
@@ -43,9 +43,9 @@ pub enum FlashAttention {
     /// On a GPU and on ARM where llama.cpp can; elsewhere one table takes less time.
     #[default]
     Auto,
-    /// Always, as [`KvCache::Q8`] has it anyway: less memory for a long context, and more time.
+    /// Always, as [`KvCacheType::Q8`] has it anyway: less memory for a long context, and more time.
     On,
-    /// Never; [`KvCache::Q8`] needs it.
+    /// Never; [`KvCacheType::Q8`] needs it.
     Off,
 }
 
@@ -53,16 +53,16 @@ pub enum FlashAttention {
 /// quickest there, round otherwise than those that read prompts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Writing {
+pub enum Decoding {
     /// Tokens are written one by one and count once they are read again together. An answer is then the same whatever was
     /// computed beside it, and so are answers without some of its sources.
     #[default]
     #[serde(rename = "exact")]
-    Exact,
+    Deterministic,
     /// Tokens count as they are written, which takes less time. Read again, as an explanation does first, the answer may
     /// come out otherwise. An answer with a draft is written exactly.
     #[serde(rename = "quick")]
-    Quick,
+    Fast,
 }
 
 impl Default for GeneratorSettings {
@@ -71,9 +71,9 @@ impl Default for GeneratorSettings {
             context_tokens: 4096,
             threads: 0,
             gpu_layers: None,
-            kv_cache: KvCache::F16,
+            kv_cache: KvCacheType::F16,
             flash_attention: FlashAttention::Auto,
-            writing: Writing::Exact,
+            writing: Decoding::Deterministic,
         }
     }
 }

@@ -10,13 +10,13 @@ use llama_cpp_2::token::LlamaToken;
 use super::LlamaGenerator;
 use super::engine::{Logits, Sequence};
 use ragonite_base::CancelToken;
-use ragonite_inference::{COMPARED_TOKENS, CompareRequest, Compared, Measure, divergence, drops, softmax};
+use ragonite_inference::{COMPARED_TOKENS, CompareRequest, Compared, Measure, divergence, logprob_deltas, softmax};
 use ragonite_inference::{InferenceError, PromptPart};
 
 const DOING: &str = "comparing an answer's probabilities";
 
 /// What is asked of every prompt.
-struct Asked<'a> {
+struct Comparison<'a> {
     answer: &'a [LlamaToken],
     measure: Measure,
     cancel: &'a CancelToken,
@@ -48,7 +48,7 @@ impl LlamaGenerator {
         on_compared: &mut dyn FnMut(usize, &Compared),
     ) -> Result<Vec<Compared>, InferenceError> {
         let answer: Vec<LlamaToken> = request.answer.iter().copied().map(LlamaToken::new).collect();
-        if let Some(unknown) = answer.iter().find(|token| !self.engine.knows(**token)) {
+        if let Some(unknown) = answer.iter().find(|token| !self.engine.is_in_vocabulary(**token)) {
             return Err(self.failed(DOING, format!("the vocabulary has no token {unknown}").into()));
         }
         if request.without.iter().flatten().any(|place| *place >= request.parts.len()) {
@@ -57,13 +57,13 @@ impl LlamaGenerator {
         if answer.is_empty() || request.without.is_empty() {
             return Ok(vec![Compared::default(); request.without.len()]);
         }
-        let asked = Asked { answer: &answer, measure: request.measure, cancel };
+        let asked = Comparison { answer: &answer, measure: request.measure, cancel };
         let whole = self.predict(&request.parts, &asked, None)?;
         let mut all = Vec::with_capacity(request.without.len());
         for (set, places) in request.without.iter().enumerate() {
             let without = self.predict(&request.without(places), &asked, Some(&whole))?;
             let divergences = if let Words::Compared(far) = without.words { far } else { Vec::new() };
-            let compared = Compared { drops: drops(&whole.tokens, &without.tokens), divergences };
+            let compared = Compared { drops: logprob_deltas(&whole.tokens, &without.tokens), divergences };
             on_compared(set, &compared);
             all.push(compared);
         }
@@ -74,7 +74,7 @@ impl LlamaGenerator {
     fn predict(
         &mut self,
         parts: &[PromptPart],
-        asked: &Asked<'_>,
+        asked: &Comparison<'_>,
         whole: Option<&Predicted>,
     ) -> Result<Predicted, InferenceError> {
         let answer = asked.answer;
@@ -97,8 +97,8 @@ impl LlamaGenerator {
         };
         let mut predicted = Predicted { tokens: Vec::with_capacity(answer.len()), words };
         let result = self.read_answer((beginning.len(), &read), asked, whole, &mut predicted);
-        if !self.engine.forget_from(Sequence::TRIAL, 0) {
-            self.slots.empty_all();
+        if !self.engine.remove_from(Sequence::TRIAL, 0) {
+            self.slots.clear();
         }
         result.map(|()| predicted)
     }
@@ -107,19 +107,19 @@ impl LlamaGenerator {
     fn read_answer(
         &mut self,
         (position, read): (usize, &[LlamaToken]),
-        asked: &Asked<'_>,
+        asked: &Comparison<'_>,
         whole: Option<&Predicted>,
         predicted: &mut Predicted,
     ) -> Result<(), InferenceError> {
         let from = self.slots.sequence();
         self.engine.copy(from, Sequence::TRIAL, position).map_err(|source| self.lost(DOING, source))?;
-        let step = self.engine.rows().judged_each(1, self.engine.read_step());
+        let step = self.engine.batch_policy().verified_each(1, self.engine.prefill_chunk());
         for (start, piece) in (0..).step_by(step).zip(read.chunks(step)) {
             asked.cancel.check()?;
             let decoded = self.engine.decode(Sequence::TRIAL, piece, position + start, Logits::From(0));
             decoded.map_err(|source| self.lost(DOING, source))?;
             let places = (0..piece.len()).zip(asked.answer[start..].iter().copied());
-            predicted.tokens.extend(self.engine.log_probabilities(places));
+            predicted.tokens.extend(self.engine.logprobs(places));
             for place in 0..piece.len().min(COMPARED_TOKENS.saturating_sub(start)) {
                 predicted.words.add(self.engine.logits(place), whole.map(|whole| &whole.words));
             }

@@ -6,10 +6,10 @@
 //! exceeds its capacity, a position never the context, a sequence never those of its [`Layout`]; without a GPU the
 //! logits after a token depend, to the last bit, only on it and on those before it in its sequence (and, with flash
 //! attention, on which of these were read and which written); not on what else a call has, on the pieces in which they
-//! were read or on what other sequences hold. Sketches are apart: nothing depends on them. This needs calls as [`Rows`]
+//! were read or on what other sequences hold. Sketches are apart: nothing depends on them. This needs calls as [`BatchPolicy`]
 //! has them, an architecture that can forget a part and has no experts, and, where sequences share their memory, flash
 //! attention and cells enough to keep each in order.
-//! Not here: what sequences hold (`states`), which tokens are in which sequence (`Slots`), when to stop.
+//! Not here: what sequences hold (`kv_cache`), which tokens are in which sequence (`Slots`), when to stop.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -25,36 +25,36 @@ use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 use rayon::prelude::*;
 
-use super::ending::Ending;
+use super::abort::AbortHandle;
+use super::batch_policy::{BatchPolicy, BatchRow, Padding, Phase};
+use super::chunked_prefill::{self, PrefillChunk};
+use super::kv_cache::KvCache;
 use super::layout::Layout;
-use super::loading::{LoadError, context_params, load_weights};
+use super::load_params::{LoadError, context_params, load_weights};
 use super::log;
-use super::pace::{self, Pace};
-use super::placed::{Placed, Room};
-use super::rows::{Call, Filler, Row, Rows};
+use super::placement::{MemoryCheck, PlacementPlan};
 use super::slots::SLOTS;
-use super::states::States;
 use ragonite_base::{CancelToken, Canceled};
 use ragonite_inference::GeneratorSettings;
-use ragonite_inference::{ChatTemplate, InferenceError, Placement, Special};
+use ragonite_inference::{ChatTemplate, InferenceError, Placement, SpecialTokens};
 use ragonite_inference::{largest, log_sum};
 
 /// What llama.cpp says.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Tokens of the first calls with a GPU, as long as it is not known what share of the work it does.
-const FIRST_GPU_STEP: usize = 64;
+const FIRST_GPU_CHUNK: usize = 64;
 
 /// Most tokens of a prompt that are read in one call without a GPU where answers are written in the same call, and with
 /// those: from 64 on llama.cpp computes attention in tiles, which rounds otherwise.
-const MIXED_STEP: usize = 48;
-const MIXED_CALL: usize = 60;
+const MIXED_CHUNK: usize = 48;
+const MIXED_BATCH: usize = 60;
 
 /// What llama.cpp says of a call that was ended.
-const ENDED: i32 = 2;
+const ABORTED: i32 = 2;
 
 /// Smallest context that is of any use; llama.cpp rounds smaller ones up anyway.
-pub(super) const SMALLEST_CONTEXT: usize = 256;
+pub(super) const MIN_CONTEXT: usize = 256;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EngineError {
@@ -67,11 +67,11 @@ pub(super) enum EngineError {
     #[error(
         "the architecture of the model (recurrent, in part at least) cannot forget a part of what it has read; choose another model"
     )]
-    Unforgetting,
+    NoPartialRemoval,
     #[error("sequences that do not lie one beside the other cannot be in one call")]
-    Scattered,
+    NonContiguous,
     #[error("the call was ended")]
-    Ended,
+    Aborted,
     #[error("llama.cpp gave another state than it said")]
     State,
     #[error("llama.cpp refuses it: {0}")]
@@ -106,7 +106,7 @@ pub(super) enum Logits {
 
 /// What a call of llama.cpp reads into one sequence.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece<'a> {
+pub(super) struct BatchSlice<'a> {
     /// The sequence.
     pub(super) sequence: Sequence,
     /// The tokens.
@@ -119,7 +119,7 @@ pub(super) struct Piece<'a> {
 
 /// The token with the highest logit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Likeliest {
+pub(super) struct TopToken {
     /// The token.
     pub(super) token: LlamaToken,
     /// How far its logit is above the next one.
@@ -133,16 +133,16 @@ pub(super) struct Engine {
     pub(super) context: LlamaContext<'static>,
     batch: LlamaBatch<'static>,
     model: Box<LlamaModel>,
-    ending: Ending,
+    ending: AbortHandle,
     context_tokens: usize,
-    pub(super) states: States,
+    pub(super) states: KvCache,
     /// Bytes of the state of a token.
     pub(super) state_of_token: u64,
     kind: Kind,
-    rows: Rows,
+    rows: BatchPolicy,
     placement: Option<Placement>,
     /// How many tokens of a prompt are read in one call, where nothing ends it.
-    pace: Option<Pace>,
+    pace: Option<PrefillChunk>,
     /// Tokens of the last call, without what filled it up.
     read: usize,
 }
@@ -160,7 +160,7 @@ pub(super) enum Kind {
 pub(super) fn backend(model: &str) -> Result<&'static LlamaBackend, InferenceError> {
     static BACKEND: OnceLock<Result<LlamaBackend, Option<PathBuf>>> = OnceLock::new();
     let start = || {
-        log::divert();
+        log::redirect();
         #[cfg(feature = "portable")]
         super::kernels::load().map_err(Some)?;
         LlamaBackend::init().map_err(|_| None)
@@ -174,56 +174,57 @@ pub(super) fn backend(model: &str) -> Result<&'static LlamaBackend, InferenceErr
 impl Engine {
     /// `on_processor` is for calls where no GPU computes.
     pub(super) fn load(
-        on_processor: Rows,
+        on_processor: BatchPolicy,
         model: &str,
         path: &Path,
         settings: &GeneratorSettings,
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let refused = |source: Cause| InferenceError::Load { model: model.to_owned(), source };
-        let placed = Placed::of(on_processor, model, path, settings)?;
+        let placed = PlacementPlan::of(on_processor, model, path, settings)?;
         let backend = backend(model)?;
-        let room = Room::checked(model, &placed, settings)?;
-        let Placed { needed, placement, rows, layout } = placed;
+        let room = MemoryCheck::checked(model, &placed, settings)?;
+        let PlacementPlan { needed, placement, rows, layout } = placed;
         let kind = if placement.is_some() { Kind::Gpu } else { Kind::Processor };
-        let (weights, errors) = log::heard(|| load_weights(backend, path, placement.as_ref(), rows, progress));
+        let (weights, errors) = log::collect_errors(|| load_weights(backend, path, placement.as_ref(), rows, progress));
         let weights = weights.map_err(|error| match error {
             LoadError::Ended => InferenceError::Canceled(Canceled),
             LoadError::Refused(source) => room.why(&errors, source),
         })?;
         let model = Box::new(weights);
-        if !can_forget_a_part(&model) {
-            return Err(refused(EngineError::Unforgetting.into()));
+        if !supports_partial_removal(&model) {
+            return Err(refused(EngineError::NoPartialRemoval.into()));
         }
         let trained = usize::try_from(model.n_ctx_train()).unwrap_or(usize::MAX);
         // What fills up a call may lie behind the context, and some models know no position behind those they learned.
-        let known = if layout == Layout::Shared { trained } else { trained.saturating_sub(rows.most_filled()) };
-        let context_tokens = settings.context_tokens.max(SMALLEST_CONTEXT).min(known);
+        let known = if layout == Layout::Shared { trained } else { trained.saturating_sub(rows.max_padding()) };
+        let context_tokens = settings.context_tokens.max(MIN_CONTEXT).min(known);
         let (ending, mut params) =
-            (Ending::new(), context_params(settings, context_tokens, placement.as_ref(), (layout, rows)));
-        ending.ask(&mut params);
+            (AbortHandle::new(), context_params(settings, context_tokens, placement.as_ref(), (layout, rows)));
+        ending.install(&mut params);
         // The box keeps its address for the engine's life.
         let address: *const LlamaModel = &raw const *model;
         #[expect(unsafe_code, reason = "the context points into the boxed model, which `Engine` drops after it")]
-        // SAFETY: `address` is valid and never mutated while `Engine` lives; fields drop in order, the context first;
-        // neither field ever leaves `Engine`.
+        // SAFETY: `address` is valid and never mutated while `ModelManager` lives; fields drop in order, the context first;
+        // neither field ever leaves `ModelManager`.
         let borrowed: &'static LlamaModel = unsafe { &*address };
-        let (context, errors) = log::heard(|| borrowed.new_context(backend, params));
+        let (context, errors) = log::collect_errors(|| borrowed.new_context(backend, params));
         let context = context.map_err(|error| room.why(&errors, error.into()))?;
         let cells = usize::try_from(context.n_ctx()).unwrap_or(0);
         let held = if layout == Layout::Shared { cells } else { cells / layout.sequences() };
         Ok(Self {
             context,
-            batch: LlamaBatch::new(rows.most_read, 1),
+            batch: LlamaBatch::new(rows.max_prefill, 1),
             model,
             ending,
-            context_tokens: context_tokens.min(held.saturating_sub(rows.most_filled())),
-            states: States::new(layout, cells, rows.most_filled()),
+            context_tokens: context_tokens.min(held.saturating_sub(rows.max_padding())),
+            states: KvCache::new(layout, cells, rows.max_padding()),
             state_of_token: needed.state / (cells as u64).max(1),
             kind,
             rows,
             placement,
-            pace: (kind == Kind::Gpu).then(|| Pace::new(FIRST_GPU_STEP, rows.most_read, pace::ON_GPU)),
+            pace: (kind == Kind::Gpu)
+                .then(|| PrefillChunk::new(FIRST_GPU_CHUNK, rows.max_prefill, chunked_prefill::GPU_CALL_LIMIT)),
             read: 0,
         })
     }
@@ -239,24 +240,24 @@ impl Engine {
     }
 
     /// Tokens to read in one call. With a GPU fewer where they take long, since only between calls work can be ended.
-    pub(super) fn read_step(&self) -> usize {
-        let alone = if self.rows.mixes { MIXED_STEP } else { self.rows.most_read };
-        self.pace.map_or(alone, Pace::step)
+    pub(super) fn prefill_chunk(&self) -> usize {
+        let alone = if self.rows.allows_mixed { MIXED_CHUNK } else { self.rows.max_prefill };
+        self.pace.map_or(alone, PrefillChunk::tokens)
     }
 
     /// Tokens of a prompt to read in the next call where so many are left: the calls are alike, since one of few tokens
     /// takes almost as long as one of many.
-    pub(super) fn next_step(&self, left: usize) -> usize {
-        Rows::share(left, self.read_step())
+    pub(super) fn next_prefill_chunk(&self, left: usize) -> usize {
+        BatchPolicy::share(left, self.prefill_chunk())
     }
 
     /// Ends calls from now on once `cancel` is cancelled.
-    pub(super) fn heed(&self, cancel: &CancelToken) {
-        self.ending.heed(cancel);
+    pub(super) fn set_cancel(&self, cancel: &CancelToken) {
+        self.ending.watch(cancel);
     }
 
     /// How calls are made.
-    pub(super) fn rows(&self) -> Rows {
+    pub(super) fn batch_policy(&self) -> BatchPolicy {
         self.rows
     }
 
@@ -265,10 +266,10 @@ impl Engine {
         self.kind
     }
 
-    /// Tokens of a call in which a prompt is read and answers are written: [`read_step`](Self::read_step) and the
+    /// Tokens of a call in which a prompt is read and answers are written: [`prefill_chunk`](Self::read_step) and the
     /// answers' own, or less.
-    pub(super) fn call_limit(&self) -> usize {
-        self.rows.most_read.min(self.read_step() + MIXED_CALL - MIXED_STEP)
+    pub(super) fn batch_limit(&self) -> usize {
+        self.rows.max_prefill.min(self.prefill_chunk() + MIXED_BATCH - MIXED_CHUNK)
     }
 
     /// The template in the weights, its source empty where they have none. `bos` is empty where neither the vocabulary
@@ -288,23 +289,23 @@ impl Engine {
     }
 
     /// Token ids of `text` alone: no begin-of-sequence token, no leading space.
-    pub(super) fn tokenize(&self, text: &str, special: Special) -> Result<Vec<LlamaToken>, Cause> {
+    pub(super) fn tokenize(&self, text: &str, special: SpecialTokens) -> Result<Vec<LlamaToken>, Cause> {
         if i32::try_from(text.len()).is_err() {
             return Err(EngineError::TextTooLong(text.len()).into());
         }
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.model.vocab().tokenize(text.as_bytes(), false, special == Special::Parse))
+        Ok(self.model.vocab().tokenize(text.as_bytes(), false, special == SpecialTokens::Parse))
     }
 
     /// Text of a generated token; a control token has none.
-    pub(super) fn piece(&self, token: LlamaToken) -> Vec<u8> {
+    pub(super) fn token_bytes(&self, token: LlamaToken) -> Vec<u8> {
         self.model.vocab().token_to_piece(token, false, None)
     }
 
     /// Whether the model ends its turn with `token`.
-    pub(super) fn ends_generation(&self, token: LlamaToken) -> bool {
+    pub(super) fn is_end_of_generation(&self, token: LlamaToken) -> bool {
         self.model.vocab().is_eog(token)
     }
 
@@ -317,64 +318,66 @@ impl Engine {
         position: usize,
         logits: Logits,
     ) -> Result<(), Cause> {
-        self.decode_pieces(Call::Writing, &[Piece { sequence, tokens, position, logits }])
+        self.decode_batch(Phase::Decode, &[BatchSlice { sequence, tokens, position, logits }])
     }
 
     /// Adds each piece to the state of its sequence, in one call.
-    pub(super) fn decode_pieces(&mut self, call: Call, pieces: &[Piece<'_>]) -> Result<(), Cause> {
+    pub(super) fn decode_batch(&mut self, call: Phase, pieces: &[BatchSlice<'_>]) -> Result<(), Cause> {
         let started = Instant::now();
         let all: usize = pieces.iter().map(|piece| piece.tokens.len()).sum();
-        let filler = self.filler(call, pieces)?;
+        let filler = self.padding(call, pieces)?;
         let filled: usize = filler.iter().map(|filler| filler.tokens).sum();
         self.check(pieces, all, &filler)?;
         let mut rows = Vec::with_capacity(all + filled);
-        for Piece { sequence, tokens, position, logits } in pieces {
+        for BatchSlice { sequence, tokens, position, logits } in pieces {
             let wants_logits = |place| matches!(logits, Logits::From(first) if place >= *first);
-            rows.extend((0..).zip(*tokens).map(|(place, token)| Row {
+            rows.extend((0..).zip(*tokens).map(|(place, token)| BatchRow {
                 token: *token,
                 position: position + place,
                 sequence: *sequence,
                 wants_logits: wants_logits(place),
             }));
         }
-        self.rows.fill_up(call, &mut rows, &filler);
+        self.rows.pad(call, &mut rows, &filler);
         self.batch.clear();
-        for Row { token, position, sequence, wants_logits } in rows {
+        for BatchRow { token, position, sequence, wants_logits } in rows {
             self.batch.add(token, i32::try_from(position)?, &[sequence.id()], wants_logits)?;
         }
-        self.keep_in_order(pieces, filled)?;
+        self.ensure_in_order(pieces, filled)?;
         self.context.decode(&mut self.batch).map_err(|error| match error {
-            DecodeError::Unknown(ENDED) if self.ending.is_due() => Cause::from(EngineError::Ended),
+            DecodeError::Unknown(ABORTED) if self.ending.is_requested() => Cause::from(EngineError::Aborted),
             error => error.into(),
         })?;
-        self.states.have_read(pieces);
-        for Filler { sequence, position, tokens } in filler {
-            self.states.read(sequence, tokens, position);
-            if !self.forget_from(sequence, position) {
-                return Err(EngineError::Unforgetting.into());
+        self.states.record_batch(pieces);
+        for Padding { sequence, position, tokens } in filler {
+            self.states.record(sequence, tokens, position);
+            if !self.remove_from(sequence, position) {
+                return Err(EngineError::NoPartialRemoval.into());
             }
         }
         self.read = all;
         if let Some(pace) = &mut self.pace {
-            pace.hear(all, started.elapsed());
+            pace.observe(all, started.elapsed());
         }
         Ok(())
     }
 
     /// What fills up a call with these pieces.
-    fn filler(&self, call: Call, pieces: &[Piece<'_>]) -> Result<Vec<Filler>, EngineError> {
+    fn padding(&self, call: Phase, pieces: &[BatchSlice<'_>]) -> Result<Vec<Padding>, EngineError> {
         let lengths: Vec<usize> = pieces.iter().map(|piece| piece.tokens.len()).collect();
-        let filler = if let Some(sequence) = self.states.layout().filler() {
-            vec![self.rows.filler(call, sequence, lengths.iter().sum())]
+        let filler = if let Some(sequence) = self.states.layout().padding() {
+            vec![self.rows.padding(call, sequence, lengths.iter().sum())]
         } else {
             // llama.cpp computes memories that lie side by side in one go, and any others one after the other, so that
             // each has fewer tokens than the call.
-            let beside = |pair: &[Piece<'_>]| pair[0].sequence.0 + 1 == pair[1].sequence.0;
-            if call != Call::Single && !pieces.windows(2).all(beside) || (call == Call::Reading && pieces.len() > 1) {
-                return Err(EngineError::Scattered);
+            let beside = |pair: &[BatchSlice<'_>]| pair[0].sequence.0 + 1 == pair[1].sequence.0;
+            if call != Phase::SingleToken && !pieces.windows(2).all(beside)
+                || (call == Phase::Prefill && pieces.len() > 1)
+            {
+                return Err(EngineError::NonContiguous);
             }
             let even = self.rows.even(call, &lengths);
-            let filler = |piece: &Piece<'_>| Filler {
+            let filler = |piece: &BatchSlice<'_>| Padding {
                 sequence: piece.sequence,
                 position: piece.position + piece.tokens.len(),
                 tokens: even - piece.tokens.len(),
@@ -385,45 +388,45 @@ impl Engine {
     }
 
     /// Checks that a call can be made, of `all` tokens and what fills it up.
-    fn check(&self, pieces: &[Piece<'_>], all: usize, filler: &[Filler]) -> Result<(), EngineError> {
-        let (most, context) = (self.rows.most_read, self.context_tokens);
+    fn check(&self, pieces: &[BatchSlice<'_>], all: usize, filler: &[Padding]) -> Result<(), EngineError> {
+        let (most, context) = (self.rows.max_prefill, self.context_tokens);
         let tokens = all + filler.iter().map(|filler| filler.tokens).sum::<usize>();
-        let behind = context + self.rows.most_filled();
-        let fits = |piece: &&Piece<'_>| !piece.tokens.is_empty() && piece.position + piece.tokens.len() <= context;
+        let behind = context + self.rows.max_padding();
+        let fits = |piece: &&BatchSlice<'_>| !piece.tokens.is_empty() && piece.position + piece.tokens.len() <= context;
         let is_long = tokens > most || filler.iter().any(|filler| filler.position + filler.tokens > behind);
         match pieces.iter().find(|piece| is_long || !fits(piece)) {
-            Some(Piece { position, .. }) => {
+            Some(BatchSlice { position, .. }) => {
                 Err(EngineError::BatchTooLong { tokens, position: *position, batch: most, context })
             }
             None => Ok(()),
         }
     }
 
-    /// The likeliest token after the one at `place` of the last call; of equals the one with the lowest id.
-    pub(super) fn likeliest(&self, place: usize) -> Likeliest {
-        likeliest(self.logits(place))
+    /// The likeliest token after the one at `row` of the last call; of equals the one with the lowest id.
+    pub(super) fn top_token(&self, place: usize) -> TopToken {
+        top_token(self.logits(place))
     }
 
-    /// The logits of all words after the token at `place` of the last call.
+    /// The logits of all words after the token at `row` of the last call.
     pub(super) fn logits(&self, place: usize) -> &[f32] {
         self.context.get_logits_ith(i32::try_from(place).unwrap_or(i32::MAX))
     }
 
-    /// The natural logarithm of the probability of `token` after the one at `place` of the last call, where it is had for
+    /// The natural logarithm of the probability of `token` after the one at `row` of the last call, where it is had for
     /// nothing. Beside a GPU a word is written in the time of a few such looks at the whole vocabulary.
-    pub(super) fn told(&self, place: usize, token: LlamaToken) -> Option<f32> {
-        (self.kind == Kind::Processor).then(|| log_probability(self.logits(place), token))
+    pub(super) fn logprob(&self, place: usize, token: LlamaToken) -> Option<f32> {
+        (self.kind == Kind::Processor).then(|| logprob_of(self.logits(place), token))
     }
 
     /// For each place of the last call with a token the natural logarithm of the probability of the token after it.
     ///
     /// Beside a GPU the vocabulary takes longer to go through than the model, so all processors do it.
-    pub(super) fn log_probabilities(&self, places: impl Iterator<Item = (usize, LlamaToken)>) -> Vec<f32> {
+    pub(super) fn logprobs(&self, places: impl Iterator<Item = (usize, LlamaToken)>) -> Vec<f32> {
         let rows: Vec<(&[f32], LlamaToken)> = places.map(|(place, token)| (self.logits(place), token)).collect();
-        rows.into_par_iter().map(|(logits, token)| log_probability(logits, token)).collect()
+        rows.into_par_iter().map(|(logits, token)| logprob_of(logits, token)).collect()
     }
 
-    /// The token after the one at `place` of the last call, drawn by `sampler`, which learns of it.
+    /// The token after the one at `row` of the last call, drawn by `sampler`, which learns of it.
     pub(super) fn sample(&self, sampler: &mut LlamaSampler, place: usize) -> LlamaToken {
         sampler.sample(&self.context, i32::try_from(place).unwrap_or(i32::MAX))
     }
@@ -434,36 +437,36 @@ impl Engine {
     }
 
     /// The place of the last token of the last call.
-    pub(super) fn last_place(&self) -> usize {
+    pub(super) fn last_row(&self) -> usize {
         self.read.saturating_sub(1)
     }
 
     /// Whether the vocabulary has `token`.
-    pub(super) fn knows(&self, token: LlamaToken) -> bool {
+    pub(super) fn is_in_vocabulary(&self, token: LlamaToken) -> bool {
         (0..self.model.vocab().n_tokens()).contains(&token.0)
     }
 }
 
 /// Whether the architecture can forget the end of what it has read and keep the rest; all reuse is built on it.
-fn can_forget_a_part(model: &LlamaModel) -> bool {
+fn supports_partial_removal(model: &LlamaModel) -> bool {
     !model.is_recurrent() && !model.is_hybrid()
 }
 
-fn log_probability(logits: &[f32], token: LlamaToken) -> f32 {
+fn logprob_of(logits: &[f32], token: LlamaToken) -> f32 {
     let chosen = usize::try_from(token.0).ok().and_then(|token| logits.get(token));
     chosen.map_or(f32::NEG_INFINITY, |chosen| (f64::from(*chosen) - log_sum(logits)) as f32)
 }
 
 /// The token with the highest of these logits; of equals the one with the lowest id.
-pub(super) fn likeliest(logits: &[f32]) -> Likeliest {
+pub(super) fn top_token(logits: &[f32]) -> TopToken {
     let best = largest(logits);
-    let Some(at) = logits.iter().position(|logit| *logit >= best) else { return likeliest_of(logits.iter().copied()) };
+    let Some(at) = logits.iter().position(|logit| *logit >= best) else { return top_token_of(logits.iter().copied()) };
     let second = largest(&logits[..at]).max(largest(&logits[at + 1..]));
-    Likeliest { token: LlamaToken::new(i32::try_from(at).unwrap_or(i32::MAX)), margin: best - second }
+    TopToken { token: LlamaToken::new(i32::try_from(at).unwrap_or(i32::MAX)), margin: best - second }
 }
 
 /// The same of numbers that are worked out one after the other.
-pub(super) fn likeliest_of(logits: impl Iterator<Item = f32>) -> Likeliest {
+pub(super) fn top_token_of(logits: impl Iterator<Item = f32>) -> TopToken {
     let (mut best, mut second) = ((0, f32::NEG_INFINITY), f32::NEG_INFINITY);
     for (token, logit) in (0..).zip(logits) {
         if logit > best.1 {
@@ -473,5 +476,5 @@ pub(super) fn likeliest_of(logits: impl Iterator<Item = f32>) -> Likeliest {
             second = logit;
         }
     }
-    Likeliest { token: LlamaToken::new(best.0), margin: best.1 - second }
+    TopToken { token: LlamaToken::new(best.0), margin: best.1 - second }
 }

@@ -306,11 +306,11 @@ impl Keys {
 }
 
 #[cfg(test)]
-pub(super) mod made {
+pub(super) mod test_gguf {
     //! Small GGUF files written by hand.
 
     /// A header with these keys and no weights.
-    pub(crate) fn header(keys: &[(&str, Made)]) -> Vec<u8> {
+    pub(crate) fn header(keys: &[(&str, TestValue)]) -> Vec<u8> {
         let mut bytes = b"GGUF".to_vec();
         bytes.extend(3_u32.to_le_bytes());
         bytes.extend(0_u64.to_le_bytes());
@@ -324,14 +324,14 @@ pub(super) mod made {
 
     /// A value.
     #[derive(Debug, Clone)]
-    pub(crate) enum Made {
+    pub(crate) enum TestValue {
         Number(u32),
         Numbers(Vec<u32>),
         Text(&'static str),
         Texts(Vec<&'static str>),
     }
 
-    impl Made {
+    impl TestValue {
         fn write(&self, bytes: &mut Vec<u8>) {
             match self {
                 Self::Number(number) => {
@@ -374,7 +374,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::made::{Made, header};
+    use super::test_gguf::{TestValue, header};
     use super::*;
 
     fn read(bytes: &[u8]) -> Result<Shape, GgufError> {
@@ -383,14 +383,14 @@ mod tests {
 
     fn qwen() -> Vec<u8> {
         header(&[
-            ("general.architecture", Made::Text("qwen2")),
-            ("tokenizer.ggml.tokens", Made::Texts(vec!["a", "b", "c"])),
-            ("qwen2.block_count", Made::Number(28)),
-            ("qwen2.embedding_length", Made::Number(1536)),
-            ("qwen2.attention.head_count", Made::Number(12)),
-            ("qwen2.attention.head_count_kv", Made::Number(2)),
-            ("qwen2.feed_forward_length", Made::Number(8960)),
-            ("qwen2.context_length", Made::Number(32768)),
+            ("general.architecture", TestValue::Text("qwen2")),
+            ("tokenizer.ggml.tokens", TestValue::Texts(vec!["a", "b", "c"])),
+            ("qwen2.block_count", TestValue::Number(28)),
+            ("qwen2.embedding_length", TestValue::Number(1536)),
+            ("qwen2.attention.head_count", TestValue::Number(12)),
+            ("qwen2.attention.head_count_kv", TestValue::Number(2)),
+            ("qwen2.feed_forward_length", TestValue::Number(8960)),
+            ("qwen2.context_length", TestValue::Number(32768)),
         ])
     }
 
@@ -405,11 +405,11 @@ mod tests {
     #[test]
     fn heads_may_differ_from_layer_to_layer() {
         let shape = read(&header(&[
-            ("general.architecture", Made::Text("x")),
-            ("x.block_count", Made::Number(3)),
-            ("x.attention.head_count_kv", Made::Numbers(vec![2, 0, 4])),
-            ("x.attention.key_length", Made::Number(64)),
-            ("x.attention.value_length", Made::Number(32)),
+            ("general.architecture", TestValue::Text("x")),
+            ("x.block_count", TestValue::Number(3)),
+            ("x.attention.head_count_kv", TestValue::Numbers(vec![2, 0, 4])),
+            ("x.attention.key_length", TestValue::Number(64)),
+            ("x.attention.value_length", TestValue::Number(32)),
         ]));
         let shape = shape.unwrap();
         assert_eq!((shape.kv_heads, shape.key_and_value), (6, 96));
@@ -427,11 +427,11 @@ mod tests {
     #[test]
     fn what_would_end_the_process_is_refused_before() {
         for (keys, said) in [
-            (vec![("", Made::Number(1))], "no name"),
-            (vec![("general.alignment", Made::Number(3))], "power of two"),
-            (vec![("general.alignment", Made::Number(0))], "power of two"),
-            (vec![("general.alignment", Made::Text("32"))], "32-bit"),
-            (vec![("a", Made::Number(1))], "general.architecture"),
+            (vec![("", TestValue::Number(1))], "no name"),
+            (vec![("general.alignment", TestValue::Number(3))], "power of two"),
+            (vec![("general.alignment", TestValue::Number(0))], "power of two"),
+            (vec![("general.alignment", TestValue::Text("32"))], "32-bit"),
+            (vec![("a", TestValue::Number(1))], "general.architecture"),
         ] {
             let error = read(&header(&keys)).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");

@@ -6,33 +6,33 @@
 //! `slots` names exactly the tokens whose state is in the context, also after a cancellation or a failure.
 //! Not here: the chat template's rendering and the token budget (`prompt`), cleaning the text (`answer`).
 
-mod beginnings;
-mod beside;
-mod cells;
-mod choice;
+mod abort;
+mod batch_decode;
+mod batch_policy;
+mod cell_map;
+mod chunked_prefill;
 mod compare;
+mod decode;
+mod decoding_sequence;
 mod draft;
-mod ending;
 mod engine;
 mod gguf;
 mod gpu;
 #[cfg(feature = "portable")]
 mod kernels;
+mod kv_cache;
 mod layout;
-mod loading;
+mod load_params;
 mod log;
-mod needs;
-mod pace;
-mod placed;
-mod rows;
+mod memory_estimate;
+mod placement;
+mod prefix_cache;
+mod sampler;
 mod score;
-mod single;
-mod sketch;
 mod slots;
-mod states;
+mod speculative;
 mod stream;
-mod together;
-mod writer;
+mod stream_packing;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -40,20 +40,20 @@ use std::time::Instant;
 
 use llama_cpp_2::token::LlamaToken;
 
-use self::beginnings::Beginnings;
-use self::choice::Choice;
-use self::engine::{Engine, EngineError, Logits, Piece, Sequence};
+use self::batch_policy::{BatchPolicy, Phase};
+use self::engine::{BatchSlice, Engine, EngineError, Logits, Sequence};
 pub use self::gpu::{device_summary, gpus};
-pub use self::loading::kernel_features;
-use self::loading::kernel_features_for;
-use self::placed::Placed;
-use self::rows::{Call, Rows};
-use self::slots::{SHARED, Slots};
+pub use self::load_params::kernel_features;
+use self::load_params::kernel_features_for;
+use self::placement::PlacementPlan;
+use self::prefix_cache::PrefixCache;
+use self::sampler::Sampler;
+use self::slots::{MIN_SHARED_PREFIX, Slots};
 use ragonite_base::{CancelToken, Canceled, Millis};
 use ragonite_inference::check_address_space;
 use ragonite_inference::{
-    CompareRequest, Compared, Completion, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
-    GeneratorSettings, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, Special, Writing,
+    CompareRequest, Compared, Completion, Decoding, Generate, GenerateEvent, GenerateRequest, GeneratorIdentity,
+    GeneratorSettings, InferenceError, MemoryNeeds, Placement, PromptPart, ScoreRequest, Scores, SpecialTokens,
 };
 
 /// A generator that runs a GGUF file with llama.cpp.
@@ -62,9 +62,9 @@ pub struct LlamaGenerator {
     identity: GeneratorIdentity,
     slots: Slots,
     /// How an answer without a draft is written.
-    writing: Writing,
+    writing: Decoding,
     /// Where the states of what prompts begin with are kept, if they are.
-    beginnings: Option<Beginnings>,
+    prefix_cache: Option<PrefixCache>,
 }
 
 impl std::fmt::Debug for LlamaGenerator {
@@ -86,12 +86,12 @@ impl LlamaGenerator {
         settings: &GeneratorSettings,
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
-        Self::load_for(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings, progress)
+        Self::load_for(BatchPolicy::for_kernels(&kernel_features_for(model)?), model, path, settings, progress)
     }
 
     /// As [`load`](Self::load), with `on_processor` for calls of llama.cpp where no GPU computes.
     fn load_for(
-        on_processor: Rows,
+        on_processor: BatchPolicy,
         model: &str,
         path: &Path,
         settings: &GeneratorSettings,
@@ -103,7 +103,7 @@ impl LlamaGenerator {
             context_tokens: engine.context_tokens(),
             chat_template: engine.chat_template(),
         };
-        Ok(Self { engine, identity, slots: Slots::new(), writing: settings.writing, beginnings: None })
+        Ok(Self { engine, identity, slots: Slots::new(), writing: settings.writing, prefix_cache: None })
     }
 
     /// As [`load`](Self::load), and keeps the states of what prompts begin with in `folder`: a later run need not read the
@@ -111,7 +111,7 @@ impl LlamaGenerator {
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn load_keeping(
+    pub fn load_with_prefix_cache(
         model: &str,
         path: &Path,
         settings: &GeneratorSettings,
@@ -119,11 +119,11 @@ impl LlamaGenerator {
         progress: Box<dyn FnMut(f32) -> ControlFlow<()>>,
     ) -> Result<Self, InferenceError> {
         let generator = Self::load(model, path, settings, progress)?;
-        let beginnings = generator.engine.keeps_states().then(|| Beginnings::of(folder, path, settings));
+        let beginnings = generator.engine.can_save_state().then(|| PrefixCache::of(folder, path, settings));
         let beginnings = beginnings.and_then(|beginnings| {
             beginnings.inspect_err(|error| tracing::warn!("no states of prompts are kept: {error}")).ok()
         });
-        Ok(Self { beginnings, ..generator })
+        Ok(Self { prefix_cache: beginnings, ..generator })
     }
 
     /// How much memory the weights at `path` would take with these settings if they were loaded now: with more that is
@@ -132,27 +132,28 @@ impl LlamaGenerator {
     /// # Errors
     /// [`InferenceError::Read`] where the file cannot be opened, [`InferenceError::Load`] where it is no model.
     pub fn needs(model: &str, path: &Path, settings: &GeneratorSettings) -> Result<MemoryNeeds, InferenceError> {
-        Placed::of(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings).map(|placed| placed.needed)
+        PlacementPlan::of(BatchPolicy::for_kernels(&kernel_features_for(model)?), model, path, settings)
+            .map(|placed| placed.needed)
     }
 
     /// What of the weights at `path` would go onto GPUs with these settings; none where nothing would.
     ///
     /// # Errors
-    /// As [`LlamaGenerator::needs`].
-    pub fn would_place(
+    /// As [`LlamaGenerator::estimate_memory`].
+    pub fn placement_for(
         model: &str,
         path: &Path,
         settings: &GeneratorSettings,
     ) -> Result<Option<Placement>, InferenceError> {
-        Placed::of(Rows::for_kernels(&kernel_features_for(model)?), model, path, settings)
+        PlacementPlan::of(BatchPolicy::for_kernels(&kernel_features_for(model)?), model, path, settings)
             .map(|placed| placed.placement)
     }
 
     /// Whether its answers are those that it gives to the same prompts with a draft: always, but where they are written
-    /// quickly with calls that round otherwise ([`Writing::Quick`]).
+    /// quickly with calls that round otherwise ([`Decode::Fast`]).
     #[must_use]
-    pub fn is_exact(&self) -> bool {
-        self.writing == Writing::Exact || self.engine.rows().mixes
+    pub fn is_deterministic(&self) -> bool {
+        self.writing == Decoding::Deterministic || self.engine.batch_policy().allows_mixed
     }
 
     /// What of the model is on GPUs.
@@ -169,7 +170,7 @@ impl LlamaGenerator {
         needed: &MemoryNeeds,
         settings: &GeneratorSettings,
     ) -> Result<(), InferenceError> {
-        check_address_space(model, placed::address_space(needed, settings))
+        check_address_space(model, placement::address_space(needed, settings))
     }
 
     /// The ids `part` has in a prompt, as the vocabulary numbers them.
@@ -209,18 +210,18 @@ impl LlamaGenerator {
     /// Keeps what `prompt` shares with what was read before and forgets the rest of that slot; gives how many tokens
     /// are kept. `more` tokens will follow the prompt.
     fn reuse(&mut self, prompt: &[LlamaToken], more: usize) -> Result<usize, InferenceError> {
-        let place = self.slots.place(prompt);
+        let place = self.slots.best_slot(prompt);
         // The last token is always read again: its logits choose the first token of the answer.
         let mut kept = place.shared.min(prompt.len() - 1);
         if place.slot == place.from {
-            if !self.engine.forget_from(Sequence(place.slot), kept) {
-                self.slots.empty_all();
+            if !self.engine.remove_from(Sequence(place.slot), kept) {
+                self.slots.clear();
                 kept = 0;
             }
         } else {
             let (from, to) = (Sequence(place.from), Sequence(place.slot));
             self.engine.copy(from, to, kept).map_err(|source| {
-                self.slots.empty_all();
+                self.slots.clear();
                 self.failed("reading the prompt", source)
             })?;
         }
@@ -230,25 +231,25 @@ impl LlamaGenerator {
 
     /// Tokens that other prompts of the same kind begin with, too: those before the second text that is none of the template,
     /// since the first holds the instructions.
-    fn beginning(&self, parts: &[PromptPart]) -> Result<usize, InferenceError> {
-        let mut plain = parts.iter().enumerate().filter(|(_, part)| part.special == Special::Plain);
+    fn prefix_tokens(&self, parts: &[PromptPart]) -> Result<usize, InferenceError> {
+        let mut plain = parts.iter().enumerate().filter(|(_, part)| part.special == SpecialTokens::AsText);
         let Some((second, _)) = plain.nth(1) else { return Ok(0) };
         parts[..second].iter().map(|part| self.tokenize(part).map(|tokens| tokens.len())).sum()
     }
 
     /// Gives the current slot what `prompt` begins with, where an earlier run has kept it and the slot holds less. Gives how
     /// many tokens are still to be kept.
-    fn restore_beginning(&mut self, parts: &[PromptPart], prompt: &[LlamaToken]) -> Result<usize, InferenceError> {
-        if self.beginnings.is_none() {
+    fn restore_prefix(&mut self, parts: &[PromptPart], prompt: &[LlamaToken]) -> Result<usize, InferenceError> {
+        if self.prefix_cache.is_none() {
             return Ok(0);
         }
         // The last token is always read again.
-        let beginning = self.beginning(parts)?.min(prompt.len() - 1);
-        if beginning < self.slots.current().len() + SHARED {
+        let beginning = self.prefix_tokens(parts)?.min(prompt.len() - 1);
+        if beginning < self.slots.current().len() + MIN_SHARED_PREFIX {
             return Ok(0);
         }
         let tokens = &prompt[..beginning];
-        let Some(state) = self.beginnings.as_ref().and_then(|kept| kept.find(tokens)) else { return Ok(beginning) };
+        let Some(state) = self.prefix_cache.as_ref().and_then(|kept| kept.find(tokens)) else { return Ok(beginning) };
         self.slots.truncate(0);
         if self.engine.restore(self.slots.sequence(), beginning, &state) {
             self.slots.extend(tokens);
@@ -259,13 +260,13 @@ impl LlamaGenerator {
     }
 
     /// Keeps the state of the first tokens of the current slot for later runs. Where that fails, they read it again.
-    fn keep_beginning(&mut self, tokens: usize) {
-        let is_kept = tokens > 0 && self.engine.state_bytes(tokens) <= beginnings::LARGEST;
-        let Some(kept) = self.beginnings.as_ref().filter(|_| is_kept) else { return };
+    fn store_prefix(&mut self, tokens: usize) {
+        let is_kept = tokens > 0 && self.engine.state_bytes(tokens) <= prefix_cache::MAX_ENTRY_BYTES;
+        let Some(kept) = self.prefix_cache.as_ref().filter(|_| is_kept) else { return };
         let of = &self.slots.current()[..tokens];
         match self.engine.state(self.slots.sequence(), tokens) {
             Ok(state) => {
-                if let Err(error) = kept.keep(of, &state) {
+                if let Err(error) = kept.store(of, &state) {
                     tracing::warn!("the state of a prompt's beginning is not kept: {error}");
                 }
             }
@@ -279,12 +280,12 @@ impl LlamaGenerator {
     /// Forgets the other slots where they leave no room for `tokens` more than all have. False where everything had to
     /// be forgotten.
     fn make_room(&mut self, tokens: usize) -> bool {
-        for slot in self.slots.in_the_way(tokens, self.engine.cells()) {
-            if !self.engine.forget_from(Sequence(slot), 0) {
-                self.slots.empty_all();
+        for slot in self.slots.to_evict(tokens, self.engine.cells()) {
+            if !self.engine.remove_from(Sequence(slot), 0) {
+                self.slots.clear();
                 return false;
             }
-            self.slots.empty(slot);
+            self.slots.clear_slot(slot);
         }
         true
     }
@@ -301,8 +302,8 @@ impl LlamaGenerator {
         while self.slots.current().len() < end {
             cancel.check()?;
             let start = self.slots.current().len();
-            let piece = &prompt[start..start + self.engine.next_step(end - start)];
-            self.decode(Call::Reading, piece, Logits::None, "reading the prompt")?;
+            let piece = &prompt[start..start + self.engine.next_prefill_chunk(end - start)];
+            self.decode(Phase::Prefill, piece, Logits::None, "reading the prompt")?;
             on_event(GenerateEvent::PromptRead { done: start + piece.len(), total: prompt.len() });
         }
         Ok(())
@@ -311,13 +312,13 @@ impl LlamaGenerator {
     /// Adds `tokens` to the current slot.
     fn decode(
         &mut self,
-        call: Call,
+        call: Phase,
         tokens: &[LlamaToken],
         logits: Logits,
         doing: &'static str,
     ) -> Result<(), InferenceError> {
         let (sequence, position) = (self.slots.sequence(), self.slots.current().len());
-        match self.engine.decode_pieces(call, &[Piece { sequence, tokens, position, logits }]) {
+        match self.engine.decode_batch(call, &[BatchSlice { sequence, tokens, position, logits }]) {
             Ok(()) => {
                 self.slots.extend(tokens);
                 Ok(())
@@ -329,11 +330,11 @@ impl LlamaGenerator {
     /// Forgets everything: after a failure llama.cpp may have stored a part of the tokens. After a call that was ended
     /// everything is as it was before.
     fn lost(&mut self, doing: &'static str, source: Box<dyn std::error::Error + Send + Sync>) -> InferenceError {
-        if let Some(EngineError::Ended) = source.downcast_ref() {
+        if let Some(EngineError::Aborted) = source.downcast_ref() {
             return InferenceError::Canceled(Canceled);
         }
-        self.engine.forget_all();
-        self.slots.empty_all();
+        self.engine.remove_all();
+        self.slots.clear();
         self.failed(doing, source)
     }
 
@@ -351,19 +352,19 @@ impl LlamaGenerator {
         let prompt = self.prompt(&request.parts)?;
         let more = request.max_tokens.min(self.identity.context_tokens - prompt.len());
         self.reuse(&prompt, more)?;
-        let beginning = self.restore_beginning(&request.parts, &prompt)?;
+        let beginning = self.restore_prefix(&request.parts, &prompt)?;
         let reused_tokens = self.slots.current().len();
         let total = prompt.len();
-        let last = total - self.last_piece(total - reused_tokens);
+        let last = total - self.last_chunk(total - reused_tokens);
         self.read_prompt(&prompt, last, cancel, on_event)?;
         // What it gives chooses the first token of the answer.
         let wanted = Logits::From(total - last - 1);
-        self.decode(Call::Writing, &prompt[last..], wanted, "reading the prompt")?;
+        self.decode(Phase::Decode, &prompt[last..], wanted, "reading the prompt")?;
         on_event(GenerateEvent::PromptRead { done: total, total });
-        let generated = self.continue_text(request, Choice::new(request.sampling, grammar), cancel, on_event);
-        self.forget_written(total - 1)?;
+        let generated = self.decode_text(request, Sampler::new(request.sampling, grammar), cancel, on_event);
+        self.remove_generated(total - 1)?;
         let generated = generated?;
-        self.keep_beginning(beginning);
+        self.store_prefix(beginning);
         let first_token = generated.first_token_at.map(|at| Millis::from(at.duration_since(started)));
         Ok(Completion {
             text: generated.text.trim().to_owned(),
@@ -381,46 +382,46 @@ impl LlamaGenerator {
     }
 
     /// Does `work`, whose calls of llama.cpp end once it is cancelled.
-    fn heeding<T>(&mut self, cancel: &CancelToken, work: impl FnOnce(&mut Self) -> T) -> T {
-        self.engine.heed(cancel);
+    fn with_cancel<T>(&mut self, cancel: &CancelToken, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.engine.set_cancel(cancel);
         let done = work(self);
-        self.engine.heed(&CancelToken::never());
+        self.engine.set_cancel(&CancelToken::never());
         done
     }
 
     /// Tokens at the end of a prompt that are read by the call whose logits choose the first token of the answer, where
     /// `left` of them are still to be read: one, where answers are computed otherwise than prompts.
-    fn last_piece(&self, mut left: usize) -> usize {
-        let step = self.engine.read_step();
-        if !self.engine.rows().reads_as_it_writes() {
+    fn last_chunk(&self, mut left: usize) -> usize {
+        let step = self.engine.prefill_chunk();
+        if !self.engine.batch_policy().same_shape_for_all() {
             return 1;
         }
         while left > step {
-            left -= self.engine.next_step(left);
+            left -= self.engine.next_prefill_chunk(left);
         }
         left
     }
 
-    /// Forgets what the current slot has behind the `read` tokens of a prompt, where the same tokens in a prompt would be
+    /// Forgets what the current slot has behind the `record` tokens of a prompt, where the same tokens in a prompt would be
     /// computed otherwise.
-    fn forget_written(&mut self, read: usize) -> Result<(), InferenceError> {
-        if self.engine.rows().reads_as_it_writes() || self.slots.current().len() <= read {
+    fn remove_generated(&mut self, read: usize) -> Result<(), InferenceError> {
+        if self.engine.batch_policy().same_shape_for_all() || self.slots.current().len() <= read {
             Ok(())
         } else {
             self.rewind(read)
         }
     }
 
-    /// Keeps the first `keep` tokens of the current slot.
+    /// Keeps the first `store` tokens of the current slot.
     fn rewind(&mut self, keep: usize) -> Result<(), InferenceError> {
         let kept = self.slots.current()[..keep].to_vec();
-        if self.engine.forget_from(self.slots.sequence(), keep) {
+        if self.engine.remove_from(self.slots.sequence(), keep) {
             self.slots.truncate(keep);
             return Ok(());
         }
-        self.slots.empty_all();
-        let step = self.engine.read_step();
-        kept.chunks(step).try_for_each(|piece| self.decode(Call::Reading, piece, Logits::None, "reading the prompt"))
+        self.slots.clear();
+        let step = self.engine.prefill_chunk();
+        kept.chunks(step).try_for_each(|piece| self.decode(Phase::Prefill, piece, Logits::None, "reading the prompt"))
     }
 }
 
@@ -439,7 +440,7 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
-        self.heeding(cancel, |this| this.run(None, request, cancel, on_event))
+        self.with_cancel(cancel, |this| this.run(None, request, cancel, on_event))
     }
 
     fn generate_within(
@@ -449,16 +450,16 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_event: &mut dyn FnMut(GenerateEvent<'_>),
     ) -> Result<Completion, InferenceError> {
-        self.heeding(cancel, |this| this.run(Some(grammar), request, cancel, on_event))
+        self.with_cancel(cancel, |this| this.run(Some(grammar), request, cancel, on_event))
     }
 
-    fn generate_each(
+    fn generate_batch(
         &mut self,
         requests: &[GenerateRequest],
         cancel: &CancelToken,
         on_done: &mut dyn FnMut(usize, Completion) -> ControlFlow<()>,
     ) -> Result<(), InferenceError> {
-        self.heeding(cancel, |this| this.write_together(requests, cancel, on_done))
+        self.with_cancel(cancel, |this| this.decode_batch_of(requests, cancel, on_done))
     }
 
     fn score(
@@ -467,7 +468,7 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_scored: &mut dyn FnMut(Option<usize>, &[f32]),
     ) -> Result<Scores, InferenceError> {
-        self.heeding(cancel, |this| this.score_hidden(request, cancel, on_scored))
+        self.with_cancel(cancel, |this| this.score_hidden(request, cancel, on_scored))
     }
 
     fn compare(
@@ -476,27 +477,28 @@ impl Generate for LlamaGenerator {
         cancel: &CancelToken,
         on_compared: &mut dyn FnMut(usize, &Compared),
     ) -> Result<Vec<Compared>, InferenceError> {
-        self.heeding(cancel, |this| this.compare_without(request, cancel, on_compared))
+        self.with_cancel(cancel, |this| this.compare_without(request, cancel, on_compared))
     }
 
-    fn pieces(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
-        let piece = |token: &i32| Some(LlamaToken::new(*token)).filter(|t| self.engine.knows(*t)).ok_or(*token);
+    fn token_bytes(&self, tokens: &[i32]) -> Result<Vec<Vec<u8>>, InferenceError> {
+        let piece =
+            |token: &i32| Some(LlamaToken::new(*token)).filter(|t| self.engine.is_in_vocabulary(*t)).ok_or(*token);
         let known: Result<Vec<LlamaToken>, i32> = tokens.iter().map(piece).collect();
         let known = known.map_err(|unknown| {
             let why = format!("the vocabulary has no token {unknown}");
             self.failed("reading an answer's tokens", why.into())
         })?;
-        Ok(known.into_iter().map(|token| self.engine.piece(token)).collect())
+        Ok(known.into_iter().map(|token| self.engine.token_bytes(token)).collect())
     }
 }
 
 #[cfg(test)]
-mod beginnings_tests;
+mod batch_decode_tests;
+#[cfg(test)]
+mod prefix_cache_tests;
 #[cfg(test)]
 mod reuse_tests;
 #[cfg(test)]
 mod survival_tests;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod together_tests;

@@ -2,7 +2,7 @@
 //!
 //! Takes its log, keeps the errors of a call for the caller and gives all of them to tracing.
 //! Invariants: nothing reaches the screen; the log never stops llama.cpp.
-//! Not here: what the errors mean for the user (`Engine`).
+//! Not here: what the errors mean for the user (`ModelManager`).
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
@@ -19,8 +19,8 @@ thread_local! {
 
 /// Sends the log here instead of to the standard error output. Must come before llama.cpp starts.
 #[expect(unsafe_code, reason = "llama.cpp takes its log function through C")]
-pub(super) fn divert() {
-    // SAFETY: `hear` is a function for the whole life of the process and uses no user data.
+pub(super) fn redirect() {
+    // SAFETY: `accept` is a function for the whole life of the process and uses no user data.
     unsafe { llama_log_set(Some(hear), std::ptr::null_mut()) }
 }
 
@@ -44,7 +44,7 @@ unsafe extern "C" fn hear(level: ggml_log_level, text: *const c_char, _: *mut c_
 }
 
 /// Does `work` and gives the errors that llama.cpp logged meanwhile.
-pub(super) fn heard<T>(work: impl FnOnce() -> T) -> (T, Errors) {
+pub(super) fn collect_errors<T>(work: impl FnOnce() -> T) -> (T, Errors) {
     let take = || ERRORS.with(|errors| std::mem::take(&mut *errors.borrow_mut()));
     take();
     let result = work();

@@ -12,15 +12,15 @@ use std::ops::Range;
 use llama_cpp_2::token::LlamaToken;
 
 use super::LlamaGenerator;
-use super::engine::{Logits, Piece, Sequence};
-use super::rows::Call;
+use super::batch_policy::Phase;
+use super::engine::{BatchSlice, Logits, Sequence};
 use ragonite_base::CancelToken;
-use ragonite_inference::{InferenceError, PromptPart, Reread, ScoreRequest, Scores};
+use ragonite_inference::{InferenceError, PromptPart, Recompute, ScoreRequest, Scores};
 
 const DOING: &str = "scoring an answer";
 
 /// What is read in a trial.
-struct Rest {
+struct Suffix {
     /// Tokens of the prompt before it.
     start: usize,
     /// The end of the prompt and the answer without its last token, whose successor nobody asks for.
@@ -29,7 +29,7 @@ struct Rest {
     answer: Vec<LlamaToken>,
 }
 
-impl Rest {
+impl Suffix {
     /// Place in `tokens` whose logits give the first token of the answer.
     fn first(&self) -> usize {
         self.tokens.len() - self.answer.len()
@@ -51,8 +51,8 @@ impl LlamaGenerator {
         let prompt = self.prompt(&request.parts)?;
         let hidden = self.ranges(&request.parts, &request.hidden)?;
         let start = match request.reread {
-            Reread::Rest => hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0),
-            Reread::Answer => prompt.len(),
+            Recompute::Rest => hidden.iter().flatten().map(|range| range.end).max().unwrap_or(0),
+            Recompute::Answer => prompt.len(),
         };
         let rest = self.rest(&prompt, start, &request.answer)?;
         if rest.answer.is_empty() {
@@ -65,13 +65,13 @@ impl LlamaGenerator {
             self.read_prompt(beginning, beginning.len(), cancel, &mut |_| {})?;
         }
         // Trials share what they copy only as long as nothing is moved.
-        self.engine.close_gaps().map_err(|source| self.lost(DOING, source))?;
+        self.engine.defragment().map_err(|source| self.lost(DOING, source))?;
         let mut scores = Scores { whole: Vec::new(), hidden: Vec::with_capacity(hidden.len()) };
-        if request.tells_whole() {
+        if request.returns_all() {
             on_scored(None, &request.told);
             scores.whole.clone_from(&request.told);
         }
-        let mut first: Vec<&[Range<usize>]> = if request.tells_whole() { Vec::new() } else { vec![&[]] };
+        let mut first: Vec<&[Range<usize>]> = if request.returns_all() { Vec::new() } else { vec![&[]] };
         let mut hear = |scored: Vec<f32>| {
             if scores.whole.is_empty() {
                 on_scored(None, &scored);
@@ -100,11 +100,11 @@ impl LlamaGenerator {
     }
 
     /// How many trials that read this are made at the same time: as many as a call takes, and there is room for.
-    fn trials(&self, rest: &Rest) -> usize {
+    fn trials(&self, rest: &Suffix) -> usize {
         let tokens = rest.tokens.len().max(1);
-        let rows = self.engine.rows();
-        let in_call = rows.most_read / rest.answer.len().clamp(1, rows.most_judged);
-        let all = self.engine.states.layout().trials().len();
+        let rows = self.engine.batch_policy();
+        let in_call = rows.max_prefill / rest.answer.len().clamp(1, rows.max_verified);
+        let all = self.engine.states.layout().trial_sequences().len();
         all.min(in_call).min(self.engine.free_cells() / tokens).max(1)
     }
 
@@ -124,33 +124,33 @@ impl LlamaGenerator {
         sets.ok_or_else(|| self.failed(DOING, "a part that is to be hidden is not in the prompt".into()))
     }
 
-    fn rest(&self, prompt: &[LlamaToken], start: usize, answer: &[i32]) -> Result<Rest, InferenceError> {
+    fn rest(&self, prompt: &[LlamaToken], start: usize, answer: &[i32]) -> Result<Suffix, InferenceError> {
         // At least the last token is read again: its logits choose the first token of the answer.
         let start = start.min(prompt.len() - 1);
         let answer: Vec<LlamaToken> = answer.iter().copied().map(LlamaToken::new).collect();
         let read = &answer[..answer.len().saturating_sub(1)];
-        if let Some(unknown) = answer.iter().find(|token| !self.engine.knows(**token)) {
+        if let Some(unknown) = answer.iter().find(|token| !self.engine.is_in_vocabulary(**token)) {
             return Err(self.failed(DOING, format!("the vocabulary has no token {unknown}").into()));
         }
         let (tokens, context) = (prompt.len() + read.len(), self.identity.context_tokens);
         if tokens > context {
             return Err(InferenceError::PromptTooLong { tokens, context });
         }
-        Ok(Rest { start, tokens: [&prompt[start..], read].concat(), answer })
+        Ok(Suffix { start, tokens: [&prompt[start..], read].concat(), answer })
     }
 
     /// The answer's probabilities with each of these sets hidden.
     fn score_without(
         &mut self,
         sets: &[&[Range<usize>]],
-        rest: &Rest,
+        rest: &Suffix,
         cancel: &CancelToken,
     ) -> Result<Vec<Vec<f32>>, InferenceError> {
-        let trials = self.engine.states.layout().trials();
+        let trials = self.engine.states.layout().trial_sequences();
         let trials: Vec<Trial<'_>> = trials.into_iter().zip(sets.iter().copied()).collect();
         let scored = self.read_trials(&trials, rest, cancel);
-        if !trials.iter().all(|(trial, _)| self.engine.forget_from(*trial, 0)) {
-            self.slots.empty_all();
+        if !trials.iter().all(|(trial, _)| self.engine.remove_from(*trial, 0)) {
+            self.slots.clear();
         }
         scored
     }
@@ -158,7 +158,7 @@ impl LlamaGenerator {
     fn read_trials(
         &mut self,
         trials: &[Trial<'_>],
-        rest: &Rest,
+        rest: &Suffix,
         cancel: &CancelToken,
     ) -> Result<Vec<Vec<f32>>, InferenceError> {
         let from = self.slots.sequence();
@@ -167,24 +167,24 @@ impl LlamaGenerator {
             let mut position = rest.start;
             self.engine.copy(from, *trial, rest.start).map_err(|source| self.lost(DOING, source))?;
             for range in ranges.iter().filter(|range| !range.is_empty()) {
-                position = self.engine.hide(*trial, range).map_err(|source| self.lost(DOING, source))?;
+                position = self.engine.mask(*trial, range).map_err(|source| self.lost(DOING, source))?;
             }
             positions.push(position);
         }
         let (prompt, answer) = rest.tokens.split_at(rest.first());
         for ((trial, _), position) in trials.iter().zip(&mut positions) {
-            for piece in prompt.chunks(self.engine.read_step()) {
+            for piece in prompt.chunks(self.engine.prefill_chunk()) {
                 cancel.check()?;
-                let piece = Piece { sequence: *trial, tokens: piece, position: *position, logits: Logits::None };
-                self.engine.decode_pieces(Call::Reading, &[piece]).map_err(|source| self.lost(DOING, source))?;
+                let piece = BatchSlice { sequence: *trial, tokens: piece, position: *position, logits: Logits::None };
+                self.engine.decode_batch(Phase::Prefill, &[piece]).map_err(|source| self.lost(DOING, source))?;
                 *position += piece.tokens.len();
             }
         }
-        self.judge(trials, &positions, (answer, &rest.answer), cancel)
+        self.score_tokens(trials, &positions, (answer, &rest.answer), cancel)
     }
 
     /// Reads an answer in each trial, from these positions on, with what is `expected` after each of its tokens.
-    fn judge(
+    fn score_tokens(
         &mut self,
         trials: &[Trial<'_>],
         positions: &[usize],
@@ -192,20 +192,20 @@ impl LlamaGenerator {
         cancel: &CancelToken,
     ) -> Result<Vec<Vec<f32>>, InferenceError> {
         let mut scored = vec![Vec::with_capacity(answer.len()); trials.len()];
-        let step = self.engine.rows().judged_each(trials.len(), self.engine.read_step());
+        let step = self.engine.batch_policy().verified_each(trials.len(), self.engine.prefill_chunk());
         for (start, tokens) in (0..).step_by(step).zip(answer.chunks(step)) {
             cancel.check()?;
-            let piece = |((sequence, _), position): (&Trial<'_>, &usize)| Piece {
+            let piece = |((sequence, _), position): (&Trial<'_>, &usize)| BatchSlice {
                 sequence: *sequence,
                 tokens,
                 position: position + start,
                 logits: Logits::From(0),
             };
-            let pieces: Vec<Piece<'_>> = trials.iter().zip(positions).map(piece).collect();
-            self.engine.decode_pieces(Call::Writing, &pieces).map_err(|source| self.lost(DOING, source))?;
+            let pieces: Vec<BatchSlice<'_>> = trials.iter().zip(positions).map(piece).collect();
+            self.engine.decode_batch(Phase::Decode, &pieces).map_err(|source| self.lost(DOING, source))?;
             for (trial, scored) in scored.iter_mut().enumerate() {
                 let places = (trial * tokens.len()..).zip(&expected[start..start + tokens.len()]);
-                scored.extend(self.engine.log_probabilities(places.map(|(place, token)| (place, *token))));
+                scored.extend(self.engine.logprobs(places.map(|(place, token)| (place, *token))));
             }
         }
         Ok(scored)

@@ -4,7 +4,7 @@
 //! it shares only a little of what that slot holds, or else in the one that was not used for longest, so that two kinds of
 //! prompts in turn do not push each other out.
 //! Invariant: a slot names exactly the tokens whose state is in its sequence, also after a failure.
-//! Not here: the state itself (`Engine`).
+//! Not here: the state itself (`ModelManager`).
 
 use llama_cpp_2::token::LlamaToken;
 
@@ -15,7 +15,7 @@ pub(super) const SLOTS: usize = 2;
 
 /// Tokens that a prompt shares with a slot at least, to be read in its place. Every prompt of a chat begins with the
 /// few tokens of its template.
-pub(super) const SHARED: usize = 32;
+pub(super) const MIN_SHARED_PREFIX: usize = 32;
 
 /// What each slot holds.
 pub(super) struct Slots {
@@ -29,7 +29,7 @@ pub(super) struct Slots {
 
 /// Where a prompt is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct SlotMatch {
     /// The slot.
     pub(super) slot: usize,
     /// The slot whose beginning is the prompt's.
@@ -44,7 +44,7 @@ impl Slots {
     }
 
     /// Where `prompt` is best read.
-    pub(super) fn place(&self, prompt: &[LlamaToken]) -> Place {
+    pub(super) fn best_slot(&self, prompt: &[LlamaToken]) -> SlotMatch {
         let shared = |slot: usize| self.tokens[slot].iter().zip(prompt).take_while(|(a, b)| a == b).count();
         let from = (0..SLOTS).max_by_key(|slot| (shared(*slot), self.used[*slot])).unwrap_or(0);
         let oldest = (0..SLOTS).min_by_key(|slot| self.used[*slot]).unwrap_or(0);
@@ -53,10 +53,10 @@ impl Slots {
         let slot = match free {
             // What a domain puts before all its prompts is copied; the rest of the slot may be wanted again.
             Some(free) if shared(from) <= half => free,
-            _ if shared(from) < SHARED => oldest,
+            _ if shared(from) < MIN_SHARED_PREFIX => oldest,
             _ => from,
         };
-        Place { slot, from, shared: shared(from) }
+        SlotMatch { slot, from, shared: shared(from) }
     }
 
     /// Goes on with the first `kept` tokens of the slot `from` in `slot`.
@@ -72,12 +72,12 @@ impl Slots {
     }
 
     /// Goes on with what `slot` holds, all of it.
-    pub(super) fn go_on_in(&mut self, slot: usize) {
+    pub(super) fn select(&mut self, slot: usize) {
         self.take(slot, slot, self.tokens[slot].len());
     }
 
     /// Tokens in all slots.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn total_tokens(&self) -> usize {
         self.tokens.iter().map(Vec::len).sum()
     }
 
@@ -96,20 +96,20 @@ impl Slots {
         self.tokens[self.current].extend_from_slice(tokens);
     }
 
-    /// Takes note that the current slot was cut to its first `keep` tokens.
+    /// Takes note that the current slot was cut to its first `store` tokens.
     pub(super) fn truncate(&mut self, keep: usize) {
         self.tokens[self.current].truncate(keep);
     }
 
-    /// The other slots, where the current one with `tokens` more than it has leaves them no room in `cells`.
-    pub(super) fn in_the_way(&self, tokens: usize, cells: usize) -> Vec<usize> {
-        let held = self.held();
+    /// The other slots, where the current one with `tokens` more than it has leaves them no room in `cell_map`.
+    pub(super) fn to_evict(&self, tokens: usize, cells: usize) -> Vec<usize> {
+        let held = self.total_tokens();
         let others = (0..SLOTS).filter(|slot| *slot != self.current && !self.tokens[*slot].is_empty());
         if held + tokens > cells { others.collect() } else { Vec::new() }
     }
 
     /// Takes note that nothing of this slot is left.
-    pub(super) fn empty(&mut self, slot: usize) {
+    pub(super) fn clear_slot(&mut self, slot: usize) {
         self.tokens[slot].clear();
     }
 
@@ -120,7 +120,7 @@ impl Slots {
     }
 
     /// Takes note that nothing is left anywhere.
-    pub(super) fn empty_all(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.tokens.iter_mut().for_each(Vec::clear);
     }
 }
@@ -136,8 +136,8 @@ mod tests {
     }
 
     /// As the generator does it, without a state.
-    fn read(slots: &mut Slots, prompt: &[LlamaToken]) -> Place {
-        let place = slots.place(prompt);
+    fn read(slots: &mut Slots, prompt: &[LlamaToken]) -> SlotMatch {
+        let place = slots.best_slot(prompt);
         slots.take(place.slot, place.from, place.shared);
         slots.extend(&prompt[place.shared..]);
         place
@@ -168,11 +168,11 @@ mod tests {
         let mut slots = Slots::new();
         read(&mut slots, &tokens(0..40));
         read(&mut slots, &tokens(100..140));
-        assert_eq!(slots.in_the_way(20, 100), Vec::<usize>::new());
-        let other = slots.in_the_way(21, 100);
+        assert_eq!(slots.to_evict(20, 100), Vec::<usize>::new());
+        let other = slots.to_evict(21, 100);
         assert_eq!(other.len(), 1);
-        slots.empty(other[0]);
-        assert_eq!(slots.in_the_way(60, 100), Vec::<usize>::new());
+        slots.clear_slot(other[0]);
+        assert_eq!(slots.to_evict(60, 100), Vec::<usize>::new());
         assert_eq!(slots.current(), tokens(100..140));
     }
 

@@ -3,13 +3,13 @@
 
 use std::sync::PoisonError;
 
-use super::gguf::made::{Made, header};
+use super::gguf::test_gguf::{TestValue, header};
 use super::layout::Layout;
 use super::stream::TextStream;
 use super::tests::{ONE_AT_A_TIME, answer, ask, assert_same, load, load_sharing, plain, template, weights};
 use super::*;
 use ragonite_inference::Finish;
-use ragonite_inference::{ChatTemplate, Reread, Sampling};
+use ragonite_inference::{ChatTemplate, Recompute, Sampling};
 
 fn load_file(path: &Path) -> Result<LlamaGenerator, InferenceError> {
     LlamaGenerator::load("m", path, &GeneratorSettings::default(), Box::new(|_| ControlFlow::Continue(())))
@@ -38,14 +38,14 @@ fn a_file_that_is_no_model_says_so() {
 #[test]
 fn an_unknown_architecture_is_named() {
     let made = header(&[
-        ("general.architecture", Made::Text("telepathy")),
-        ("telepathy.block_count", Made::Number(2)),
-        ("telepathy.context_length", Made::Number(512)),
+        ("general.architecture", TestValue::Text("telepathy")),
+        ("telepathy.block_count", TestValue::Number(2)),
+        ("telepathy.context_length", TestValue::Number(512)),
     ]);
     let reason = refused(&made);
     assert!(reason.contains("telepathy") && reason.contains("architecture"), "{reason}");
     // One that llama.cpp knows, with nothing of what it needs.
-    let reason = refused(&header(&[("general.architecture", Made::Text("llama"))]));
+    let reason = refused(&header(&[("general.architecture", TestValue::Text("llama"))]));
     assert!(reason.contains("llama"), "{reason}");
 }
 
@@ -102,11 +102,11 @@ fn a_call_takes_as_many_tokens_as_a_batch_has_and_refuses_one_more() {
         engine.decode(trial, &all[..length], position, Logits::From(length.saturating_sub(1))).unwrap();
         position += length;
     }
-    generator.engine.forget_from(trial, 0);
-    let most = generator.engine.rows().most_read;
+    generator.engine.remove_from(trial, 0);
+    let most = generator.engine.batch_policy().max_prefill;
     for length in [most - 1, most] {
         generator.engine.decode(trial, &all[..length], 0, Logits::From(length - 1)).unwrap();
-        generator.engine.forget_from(trial, 0);
+        generator.engine.remove_from(trial, 0);
     }
     for (length, position) in [(most + 1, 0), (1024, 0), (0, 0), (1, 1024), (most, 1025 - most)] {
         let refused = generator.engine.decode(trial, &all[..length], position, Logits::From(length.saturating_sub(1)));
@@ -171,7 +171,7 @@ fn ten_answers(generator: &mut LlamaGenerator, fresh: &mut LlamaGenerator) {
             done[at] = Some(completion);
             ControlFlow::Continue(())
         };
-        generator.generate_each(&requests, &CancelToken::never(), &mut hear).unwrap();
+        generator.generate_batch(&requests, &CancelToken::never(), &mut hear).unwrap();
         for (one, alone) in done.into_iter().zip(&alone) {
             assert_same(&one.unwrap(), alone, &format!("{cells} cells"));
         }
@@ -196,7 +196,7 @@ fn what_does_not_fit_beside_a_score_is_pushed_out_and_read_again() {
     assert!(read + first[1].prompt_tokens > generator.engine.cells(), "{first:?}");
     let parts = requests[1].parts.clone();
     let (tokens, told) = (first[1].tokens.clone(), first[1].log_probabilities.clone());
-    let score = ScoreRequest { parts, answer: tokens, told, hidden: vec![vec![1]], reread: Reread::Rest };
+    let score = ScoreRequest { parts, answer: tokens, told, hidden: vec![vec![1]], reread: Recompute::Rest };
     let scores = generator.score(&score, &CancelToken::never(), &mut |_, _| {}).unwrap();
     assert_eq!(scores.hidden[0].len(), first[1].tokens.len());
     let again = answer(&mut generator, &requests[0]);
@@ -268,7 +268,7 @@ fn characters_in_pieces_are_whole_or_replaced() {
     let tokens = generator.tokens(&plain(text)).unwrap();
     let mut stream = TextStream::new(&[]);
     for token in tokens {
-        stream.push(&generator.engine.piece(LlamaToken::new(token)), &mut |_| {});
+        stream.push(&generator.engine.token_bytes(LlamaToken::new(token)), &mut |_| {});
     }
     assert_eq!(stream.finish(&mut |_| {}), text);
 }
@@ -291,7 +291,7 @@ fn a_smaller_state_answers_and_forgets_as_the_full_one() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let settings = GeneratorSettings {
         context_tokens: 512,
-        kv_cache: ragonite_inference::KvCache::Q8,
+        kv_cache: ragonite_inference::KvCacheType::Q8,
         ..GeneratorSettings::default()
     };
     let mut generator = LlamaGenerator::load("m", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap();
@@ -303,6 +303,6 @@ fn a_smaller_state_answers_and_forgets_as_the_full_one() {
     assert_same(&again, &said, "asked again");
     let whole = vec![template("<|im_start|>user\n"), plain("Say yes."), template("<|im_end|>\n")];
     let (tokens, told) = (said.tokens, Vec::new());
-    let score = ScoreRequest { parts: whole, answer: tokens, told, hidden: vec![vec![1]], reread: Reread::Rest };
+    let score = ScoreRequest { parts: whole, answer: tokens, told, hidden: vec![vec![1]], reread: Recompute::Rest };
     assert!(generator.score(&score, &CancelToken::never(), &mut |_, _| {}).is_ok());
 }

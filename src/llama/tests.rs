@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::*;
 use ragonite_base::CancelSource;
 use ragonite_inference::Finish;
-use ragonite_inference::{COMPARED_TOKENS, Measure, Reread, Sampling, Special, drops};
+use ragonite_inference::{COMPARED_TOKENS, Measure, Recompute, Sampling, SpecialTokens, logprob_deltas};
 
 /// Two contexts at once on few cores take longer than one after the other.
 pub(super) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -44,15 +44,15 @@ pub(super) fn load_sharing(context_tokens: usize) -> Option<LlamaGenerator> {
     let path = weights()?;
     let settings = GeneratorSettings { context_tokens, ..GeneratorSettings::default() };
     let go_on = Box::new(|_| ControlFlow::Continue(()));
-    Some(LlamaGenerator::load_for(Rows::FOURS, "smollm2", &path, &settings, go_on).unwrap())
+    Some(LlamaGenerator::load_for(BatchPolicy::MULT4, "smollm2", &path, &settings, go_on).unwrap())
 }
 
 pub(super) fn template(text: &str) -> PromptPart {
-    PromptPart { text: text.to_owned(), special: Special::Parse }
+    PromptPart { text: text.to_owned(), special: SpecialTokens::Parse }
 }
 
 pub(super) fn plain(text: &str) -> PromptPart {
-    PromptPart { text: text.to_owned(), special: Special::Plain }
+    PromptPart { text: text.to_owned(), special: SpecialTokens::AsText }
 }
 
 pub(super) fn ask(question: &str, max_tokens: usize) -> GenerateRequest {
@@ -336,8 +336,8 @@ fn an_answer_that_is_written_quickly_leaves_nothing_behind_and_a_draft_is_checke
         let settings = GeneratorSettings { context_tokens: 512, writing, ..GeneratorSettings::default() };
         LlamaGenerator::load("smollm2", &path, &settings, Box::new(|_| ControlFlow::Continue(()))).unwrap()
     };
-    let (mut quick, mut exact) = (load(Writing::Quick), load(Writing::Exact));
-    assert_eq!((quick.is_exact(), exact.is_exact()), (quick.engine.rows().mixes, true));
+    let (mut quick, mut exact) = (load(Decoding::Fast), load(Decoding::Deterministic));
+    assert_eq!((quick.is_deterministic(), exact.is_deterministic()), (quick.engine.batch_policy().allows_mixed, true));
     let numbers: Vec<String> = (1..40).map(|number| number.to_string()).collect();
     let repeating = format!("Say this again, and nothing else: {}", numbers.join(", "));
     for question in ["Name three fruits.", "Why is the sky blue?", &repeating] {
@@ -345,7 +345,7 @@ fn an_answer_that_is_written_quickly_leaves_nothing_behind_and_a_draft_is_checke
         let written = answer(&mut quick, &request);
         assert!(!written.tokens.is_empty() && written.drafted_tokens == 0, "{written:?}");
         assert_same(&answer(&mut quick, &request), &written, "again");
-        assert_same(&answer(&mut load(Writing::Quick), &request), &written, "from nothing");
+        assert_same(&answer(&mut load(Decoding::Fast), &request), &written, "from nothing");
         // Guesses that are wrong from the first word on, so that the answer is written by itself.
         let wrong = GenerateRequest { draft: vec![written.tokens[0] + 1], ..request.clone() };
         let counted = answer(&mut exact, &request);
@@ -396,7 +396,7 @@ fn hiding_the_fact_that_has_the_answer_makes_it_less_probable() {
     let Some(mut generator) = load(512) else { return };
     let request = facts(&[DOOR, PUMP, "Lunch is at noon."]);
     let said = answer(&mut generator, &request);
-    for reread in [Reread::Rest, Reread::Answer] {
+    for reread in [Recompute::Rest, Recompute::Answer] {
         let score = ScoreRequest {
             parts: request.parts.clone(),
             answer: said.tokens.clone(),
@@ -425,7 +425,7 @@ fn a_score_is_the_same_to_the_last_bit_whatever_else_is_scored() {
         let mut score = |hidden: &[usize]| {
             let hidden = hidden.iter().map(|part| vec![*part]).collect();
             let (parts, answer) = (request.parts.clone(), long[..length].to_vec());
-            let request = ScoreRequest { parts, answer, told: Vec::new(), hidden, reread: Reread::Answer };
+            let request = ScoreRequest { parts, answer, told: Vec::new(), hidden, reread: Recompute::Answer };
             generator.score(&request, &CancelToken::never(), &mut |_, _| {}).unwrap()
         };
         let (two, turned, three, one) = (score(&[3, 4]), score(&[4, 3]), score(&[5, 4, 3]), score(&[4]));
@@ -443,7 +443,7 @@ fn what_is_told_of_an_answer_is_what_would_be_found_out_and_is_not_read_again() 
     let request = facts(&[DOOR, PUMP, "Lunch is at noon."]);
     let said = answer(&mut generator, &request);
     assert_eq!(said.log_probabilities.len(), said.tokens.len());
-    for reread in [Reread::Rest, Reread::Answer] {
+    for reread in [Recompute::Rest, Recompute::Answer] {
         let mut score = |told: Vec<f32>| {
             let (parts, answer) = (request.parts.clone(), said.tokens.clone());
             let request = ScoreRequest { parts, answer, told, hidden: vec![vec![3], vec![4]], reread };
@@ -470,7 +470,7 @@ fn hiding_the_last_part_is_the_same_as_leaving_it_out() {
     let said = answer(&mut generator, &with).tokens;
     let score = |generator: &mut LlamaGenerator, parts: &[PromptPart], hidden: Vec<Vec<usize>>| {
         let (parts, answer) = (parts.to_vec(), said.clone());
-        let request = ScoreRequest { parts, answer, told: Vec::new(), hidden, reread: Reread::Rest };
+        let request = ScoreRequest { parts, answer, told: Vec::new(), hidden, reread: Recompute::Rest };
         generator.score(&request, &CancelToken::never(), &mut |_, _| {}).unwrap()
     };
     let hidden = score(&mut generator, &with.parts, vec![vec![4]]);
@@ -501,12 +501,12 @@ fn a_comparison_is_that_of_prompts_read_from_nothing() {
     let whole = |parts: Vec<PromptPart>| {
         let mut fresh = load(512).unwrap();
         let (answer, told, hidden) = (said.tokens.clone(), Vec::new(), Vec::new());
-        let request = ScoreRequest { parts, answer, told, hidden, reread: Reread::Rest };
+        let request = ScoreRequest { parts, answer, told, hidden, reread: Recompute::Rest };
         fresh.score(&request, &never, &mut |_, _| {}).unwrap().whole
     };
     let before = whole(request.parts.clone());
     for (set, one) in compare.without.iter().zip(&compared) {
-        let expected = drops(&before, &whole(compare.without(set)));
+        let expected = logprob_deltas(&before, &whole(compare.without(set)));
         assert_eq!(one.drops, expected, "{set:?}");
         assert_eq!(one.divergences.len(), said.tokens.len().min(COMPARED_TOKENS));
     }
@@ -554,11 +554,11 @@ fn the_pieces_of_an_answer_are_its_text() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut generator) = load(256) else { return };
     let said = answer(&mut generator, &ask("Say: Grüße aus Köln!", 24));
-    let pieces = generator.pieces(&said.tokens).unwrap();
+    let pieces = generator.token_bytes(&said.tokens).unwrap();
     assert_eq!(pieces.len(), said.tokens.len());
     let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
     assert_eq!(text.trim(), said.text);
-    assert!(generator.pieces(&[-1]).is_err());
+    assert!(generator.token_bytes(&[-1]).is_err());
 }
 
 #[test]
@@ -569,7 +569,7 @@ fn a_score_that_cannot_be_computed_is_refused_and_harms_nothing() {
     let said = answer(&mut generator, &request);
     let (parts, hidden) = (request.parts.clone(), vec![vec![3]]);
     let (tokens, told) = (said.tokens.clone(), Vec::new());
-    let good = ScoreRequest { parts, answer: tokens, told, hidden, reread: Reread::Rest };
+    let good = ScoreRequest { parts, answer: tokens, told, hidden, reread: Recompute::Rest };
     let mut score = |request: &ScoreRequest, cancel: &CancelToken| generator.score(request, cancel, &mut |_, _| {});
     let never = CancelToken::never();
     let unknown = score(&ScoreRequest { answer: vec![-5, 7], ..good.clone() }, &never);

@@ -255,7 +255,7 @@ impl Action {
     }
 
     /// What it does, for the help.
-    pub fn says(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         self.entry().says
     }
 

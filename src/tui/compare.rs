@@ -17,10 +17,10 @@ use super::pane;
 use super::popup::Popup;
 use super::screen::ScreenState;
 use super::settings::SettingsView;
-use ragonite_app::{App, Copied, Event, Other, Refusal, Turn, TurnKey};
+use ragonite_app::{App, Copied, Event, Refusal, Turn, TurnKey, Variation};
 use ragonite_base::clean_line;
 use ragonite_config::Setting;
-use ragonite_rag::retrieval::{Hit, Pick, Picked};
+use ragonite_rag::retrieval::{Hit, Override, OverrideKind};
 
 /// What can be compared with a turn.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub(super) struct CompareMenu {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Choice {
     /// The turn again, with this said of the source of this rank.
-    Pick(usize, Pick),
+    Pick(usize, Override),
     /// The turn again, with settings that are chosen next.
     OtherSettings,
     /// The turn again, with the settings as they are now.
@@ -51,8 +51,8 @@ impl CompareMenu {
         let Some(turn) = app.turn(self.turn).filter(|turn| turn.is_answered()) else { return Vec::new() };
         let mut choices = Vec::new();
         if let Some(hit) = turn.hits().get(self.evidence) {
-            let first = (hit.rank > 1).then_some(Picked::First);
-            let picks = [Picked::LeftOut, Picked::PageLeftOut].into_iter().chain(first);
+            let first = (hit.rank > 1).then_some(OverrideKind::First);
+            let picks = [OverrideKind::LeftOut, OverrideKind::PageLeftOut].into_iter().chain(first);
             choices.extend(picks.map(|how| Choice::Pick(hit.rank, pick(hit, how))));
         }
         choices.push(Choice::OtherSettings);
@@ -70,12 +70,12 @@ impl CompareMenu {
     }
 }
 
-fn pick(hit: &Hit, how: Picked) -> Pick {
+fn pick(hit: &Hit, how: OverrideKind) -> Override {
     let (title, heading) = (clean_line(&hit.title), clean_line(&hit.heading));
-    let whole = how == Picked::PageLeftOut || heading.is_empty() || heading == title;
+    let whole = how == OverrideKind::PageLeftOut || heading.is_empty() || heading == title;
     let copies = hit.copies.iter().map(|copied| copied.evidence).collect();
     let name = if whole { title } else { format!("{title} › {heading}") };
-    Pick { how, evidence: hit.evidence, document: hit.document, name, copies }
+    Override { how, evidence: hit.evidence, document: hit.document, name, copies }
 }
 
 /// Two turns beside each other.
@@ -170,8 +170,8 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
     let Some(Popup::Compare(menu)) = &screen.popup else { return Vec::new() };
     let turn = menu.turn;
     match choice {
-        Choice::Pick(_, pick) => ask_again(screen, app, (turn, Other::Pick(pick)), now),
-        Choice::SettingsNow => ask_again(screen, app, (turn, Other::SettingsNow), now),
+        Choice::Pick(_, pick) => ask_again(screen, app, (turn, Variation::Pick(pick)), now),
+        Choice::SettingsNow => ask_again(screen, app, (turn, Variation::SettingsNow), now),
         Choice::OtherSettings => {
             screen.popup = Some(Popup::Settings(Box::new(SettingsView::again(turn))));
             vec![Intent::Redraw]
@@ -187,7 +187,7 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
 pub(super) fn ask_again(
     screen: &mut ScreenState,
     app: &App,
-    (key, other): (TurnKey, Other),
+    (key, other): (TurnKey, Variation),
     at: OffsetDateTime,
 ) -> Vec<Intent> {
     screen.popup = None;

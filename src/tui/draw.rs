@@ -7,8 +7,8 @@ use ratatui::Frame;
 use ratatui::widgets::{Clear, Paragraph};
 use time::OffsetDateTime;
 
-use super::arrange;
 use super::layout::{Areas, Wanted, areas, columns, composer_width};
+use super::layout_actions;
 use super::pane;
 use super::screen::{Pane, ScreenState};
 use super::text::cells;
@@ -19,7 +19,7 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
     screen.sync(app, now);
     let area = frame.area();
     screen.columns = columns(area, screen.arrangement);
-    arrange::show_focus(screen);
+    layout_actions::show_focus(screen);
     screen.targets.clear();
     let banner = pane::banner_lines(app, screen, usize::from(area.width));
     let wanted = Wanted {

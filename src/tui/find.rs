@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use ratatui::text::Line;
 
-use super::flow::{Flow, Place, reverse};
+use super::reflow::{Flow, Place, reverse};
 
 /// Where the next match is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,6 @@ use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyEventKind, KeyModif
 use time::OffsetDateTime;
 
 use super::action::{Action, Place};
-use super::arrange;
 use super::chord::Chord;
 use super::citation;
 use super::compare;
@@ -18,6 +17,7 @@ use super::export;
 use super::find::Way;
 use super::help::HelpView;
 use super::layout::Aside;
+use super::layout_actions;
 use super::mouse::on_mouse;
 use super::new_domain;
 use super::outline::Step;
@@ -178,10 +178,10 @@ pub(super) fn act(screen: &mut ScreenState, app: &App, action: Action, now: Offs
         Action::ShowBehind => screen.set_focus(Pane::Behind),
         Action::ShowWhy => screen.set_focus(Pane::Why),
         Action::ShowLists => screen.set_focus(Pane::Lists),
-        Action::Enlarge => arrange::enlarge(screen),
-        Action::Hide => arrange::hide(screen),
-        Action::BorderLeft => arrange::shift(screen, Aside::Left),
-        Action::BorderRight => arrange::shift(screen, Aside::Right),
+        Action::Enlarge => layout_actions::enlarge(screen),
+        Action::Hide => layout_actions::hide(screen),
+        Action::BorderLeft => layout_actions::shift(screen, Aside::Left),
+        Action::BorderRight => layout_actions::shift(screen, Aside::Right),
         Action::PreviousTurn => choose_turn(screen, app, Step::Up),
         Action::NextTurn => choose_turn(screen, app, Step::Down),
         Action::Left => screen.evidence.left = screen.evidence.left.saturating_sub(SIDEWAYS),
@@ -262,7 +262,7 @@ pub(super) fn cancel(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
     if app.opening_domain().is_some() {
         return vec![Intent::App(Event::DomainCancelRequested)];
     }
-    let runs = app.is_busy() || app.explaining_ahead().is_some() || app.suggesting().is_some();
+    let runs = app.is_busy() || app.prefetching().is_some() || app.suggesting().is_some();
     if runs { vec![Intent::App(Event::CancelRequested)] } else { vec![Intent::Redraw] }
 }
 
@@ -498,7 +498,7 @@ fn branch(screen: &ScreenState, app: &App) -> Vec<Intent> {
 }
 
 fn check(screen: &ScreenState, app: &App) -> Vec<Intent> {
-    let turn = screen.turn_index(app).map(|turn| vec![Intent::App(Event::CheckWanted { turn })]);
+    let turn = screen.turn_index(app).map(|turn| vec![Intent::App(Event::ExportEvalCase { turn })]);
     turn.unwrap_or_else(|| refused(Refusal::NothingToCheck))
 }
 

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use super::action::{Action, ENTRIES, Place};
 use super::chord::{Chord, ChordError};
-use super::words::Words;
+use super::messages::Words;
 
 /// Which keys mean which action.
 #[derive(Debug, Clone, PartialEq, Eq)]

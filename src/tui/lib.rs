@@ -6,7 +6,6 @@
 //! Not here: what a wish leads to (`app`), which keys a user prefers (`config`).
 
 mod action;
-mod arrange;
 mod chord;
 mod citation;
 mod compare;
@@ -16,37 +15,38 @@ mod document;
 mod draw;
 mod export;
 mod find;
-mod flow;
+mod glyphs;
 mod help;
 mod input;
 mod keymap;
 mod layout;
+mod layout_actions;
 mod long_text;
 mod markdown;
-mod meter;
+mod messages;
 mod mouse;
 mod new_domain;
 mod outline;
 mod pane;
 mod popup;
+mod reflow;
 mod screen;
 mod settings;
-mod signs;
 mod terminal;
 #[cfg(test)]
 mod tests;
 mod text;
 mod theme;
+mod token_meter;
 mod typing;
-mod words;
 
 pub use action::{Action, Place};
 pub use chord::{Chord, ChordError};
 pub use draw::draw;
+pub use glyphs::Signs;
 pub use input::{Intent, on_input};
 pub use keymap::{Keymap, KeymapError};
+pub use messages::Words;
 pub use screen::{Pane, ScreenState};
-pub use signs::Signs;
 pub use terminal::{Screen, TerminalGuard, TerminalMode, install_panic_hook};
 pub use theme::Theme;
-pub use words::Words;

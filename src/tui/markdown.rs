@@ -11,7 +11,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::flow::{Flow, Place};
+use super::reflow::{Flow, Place};
 use super::text::{Indent, width, wrap};
 use super::theme::Theme;
 use ragonite_base::clean_text;

@@ -9,16 +9,16 @@ use time::OffsetDateTime;
 use tui_textarea::{TextArea, WrapMode};
 
 use super::find::Find;
+use super::glyphs::Signs;
 use super::keymap::Keymap;
 use super::layout::Arrangement;
+use super::messages::Words;
 use super::mouse::Targets;
 use super::new_domain::NewDomain;
 use super::outline::{Outline, Scroll};
 use super::pane::{self, Entry, Kept, Measured, Section, Settled};
 use super::popup::Popup;
-use super::signs::Signs;
 use super::theme::Theme;
-use super::words::Words;
 use ragonite_app::{App, Event, Explaining, Phase, Purpose, Refusal, Turn, TurnKey};
 use ragonite_base::{ConversationId, clean_text};
 use ragonite_config::{Background, Colours, Letters, TerminalTraits, ThemeName};
@@ -389,7 +389,7 @@ impl ScreenState {
     /// Whether the focus is on an explanation that runs though nobody asked for it.
     pub(super) fn shows_ahead(&self, app: &App) -> bool {
         let shown = self.turn(app).map(|turn| turn.key);
-        self.focus == Pane::Why && shown.is_some() && shown == app.explaining_ahead()
+        self.focus == Pane::Why && shown.is_some() && shown == app.prefetching()
     }
 
     /// Whether questions to go on with are looked for below the selected answer.

@@ -15,13 +15,13 @@ use super::action::Action;
 use super::compare;
 use super::input::{Intent, step_of};
 use super::long_text::{LongText, Taken};
+use super::messages::Words;
 use super::outline::Step;
 use super::popup::{Popup, finishes, type_into};
 use super::screen::ScreenState;
-use super::words::Words;
-use ragonite_app::{App, Event, Other, Turn, TurnKey};
+use ragonite_app::{App, Event, Turn, TurnKey, Variation};
 use ragonite_base::DomainName;
-use ragonite_config::{Changes, Refused, Setting, Takes, Way};
+use ragonite_config::{Refused, Setting, SettingsOverride, Takes, Way};
 use ragonite_history::TurnSettings;
 use ragonite_inference::GeneratorChoice;
 
@@ -42,13 +42,13 @@ pub(super) struct SettingsView {
     /// The domain whose settings they are, where that is not the open one.
     of: Option<DomainName>,
     /// The turn that is asked again, and what is to be other than it was there.
-    again: Option<(TurnKey, Changes)>,
+    again: Option<(TurnKey, SettingsOverride)>,
 }
 
 impl SettingsView {
     /// For a turn that is asked again.
     pub(super) fn again(turn: TurnKey) -> Self {
-        Self { again: Some((turn, Changes::default())), ..Self::default() }
+        Self { again: Some((turn, SettingsOverride::default())), ..Self::default() }
     }
 
     /// Of a domain that is not open.
@@ -86,7 +86,7 @@ impl SettingsView {
     }
 
     /// What is other than before.
-    pub(super) fn changes(&self, app: &App) -> Changes {
+    pub(super) fn changes(&self, app: &App) -> SettingsOverride {
         match (&self.again, &self.of) {
             (Some((_, changes)), _) => changes.clone(),
             (None, Some(domain)) => app.changes_of(domain).cloned().unwrap_or_default(),
@@ -170,7 +170,7 @@ pub(super) fn on_key(
         (Some(Action::Right), _) => return step(view, app, Way::On),
         (Some(Action::Compare), _) if view.is_again() => {
             let Some((turn, changes)) = view.again.clone() else { return Vec::new() };
-            return compare::ask_again(screen, app, (turn, Other::Settings(changes)), now);
+            return compare::ask_again(screen, app, (turn, Variation::Settings(changes)), now);
         }
         (Some(Action::Toggle), _) => view.type_value(&setting.text(&view.now(app))),
         (Some(Action::Delete), _) | (_, KeyCode::Backspace) => {
@@ -245,7 +245,7 @@ fn choose(view: &mut SettingsView, app: &App, text: &str) -> Vec<Intent> {
 fn changed(
     view: &mut SettingsView,
     app: &App,
-    change: impl FnOnce(&mut Changes) -> Result<(), Refused>,
+    change: impl FnOnce(&mut SettingsOverride) -> Result<(), Refused>,
 ) -> Result<Vec<Intent>, Refused> {
     if let Some((_, changes)) = &mut view.again {
         return change(changes).map(|()| vec![Intent::Redraw]);

@@ -867,13 +867,14 @@ fn the_settings_are_found_by_words_too() {
 #[test]
 fn a_turn_is_made_a_check_by_key() {
     let mut desk = kept();
-    assert_eq!(desk.keys(&["F2", "c"]), [Intent::App(Event::CheckWanted { turn: 0 })]);
+    assert_eq!(desk.keys(&["F2", "c"]), [Intent::App(Event::ExportEvalCase { turn: 0 })]);
 }
 
 #[test]
 fn the_meter_says_what_the_next_prompt_holds_and_fits_sixty_columns() {
     let desk = kept();
-    let line = |room| meter::before(&desk.app, "Who replaces the modem of the station?", (room, Words::default()));
+    let line =
+        |room| token_meter::before(&desk.app, "Who replaces the modem of the station?", (room, Words::default()));
     let wide = line(120).unwrap();
     assert!(wide.starts_with(" about ") && wide.contains("+2,000 evidence+"), "{wide}");
     assert!(wide.ends_with("+256 answer of 4,096 "), "{wide}");

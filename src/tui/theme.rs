@@ -3,7 +3,7 @@
 //! Takes the name of a theme and what the terminal can; gives a style per role.
 //! Invariants: no role is told by its colour alone: it has an attribute of its own, or the text has a sign that says the
 //! same; the default foreground for running text wherever the background is the terminal's; NO_COLOR wins.
-//! Not here: which signs are drawn (`signs`).
+//! Not here: which signs are drawn (`glyphs`).
 
 use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use super::comparer::Comparer;
-use super::encoder::{EncoderJob, Facts, VectorsWanted};
-use super::engine::Engine;
-use super::power::Power;
+use super::attribution_embedder::Comparer;
+use super::battery::Power;
+use super::jobs::WorkGuard;
+use super::model_manager::ModelManager;
 use super::problem::Stop;
+use super::search_worker::{Facts, SearchJob, VectorsWanted};
 use super::worker::Worker;
-use super::works::WorkGuard;
 use super::{Events, RuntimeError};
-use ragonite_app::{Demand, Event, TurnKey, Wording};
+use ragonite_app::{Event, Trigger, TurnKey, Wording};
 use ragonite_base::{CancelToken, DomainName, Language};
 use ragonite_history::TurnSettings;
 use ragonite_inference::{Completion, Generate as _, GeneratorChoice, InferenceError};
@@ -24,9 +24,9 @@ use ragonite_rag::answer::{
     translation_wanted,
 };
 use ragonite_rag::attribution::{
-    self, Attribution, Cluster, Engines, ExplainInput, Method, Origin, Reading, SimilarityInput, SourceVector,
+    self, AnswerSource, Attribution, Cluster, Engines, ExplainInput, Method, Reading, SimilarityInput, SourceVector,
 };
-use ragonite_rag::prompt::PastTurn;
+use ragonite_rag::prompt::HistoryTurn;
 use ragonite_rag::retrieval::{Hit, Reranking};
 
 /// How often a wait for another thread looks whether its work is cancelled.
@@ -52,7 +52,7 @@ pub(super) enum GeneratorJob {
 pub(super) struct Question {
     pub(super) domain: DomainName,
     pub(super) text: String,
-    pub(super) past: Vec<PastTurn>,
+    pub(super) past: Vec<HistoryTurn>,
     /// What it is answered with.
     pub(super) settings: Box<TurnSettings>,
 }
@@ -76,7 +76,7 @@ pub(super) struct Explanation {
     /// The turn, whatever key its job has.
     pub(super) of: TurnKey,
     /// Whether it was asked for.
-    pub(super) demand: Demand,
+    pub(super) demand: Trigger,
     pub(super) domain: DomainName,
     pub(super) method: Method,
     /// The completed question.
@@ -89,10 +89,10 @@ pub(super) struct Explanation {
     pub(super) settings: Box<TurnSettings>,
 }
 
-/// Starts the thread. `encoder` answers what the generator needs to know of a domain.
+/// Starts the thread. `search_worker` answers what the generator needs to know of a domain.
 pub(super) fn start(
-    engine: Arc<Engine>,
-    encoder: Sender<EncoderJob>,
+    engine: Arc<ModelManager>,
+    encoder: Sender<SearchJob>,
     leaving: CancelToken,
     events: Events,
 ) -> Result<Worker<GeneratorJob>, RuntimeError> {
@@ -119,8 +119,8 @@ enum Waited {
 type Translated = (String, Language, String);
 
 struct Generator {
-    engine: Arc<Engine>,
-    encoder: Sender<EncoderJob>,
+    engine: Arc<ModelManager>,
+    encoder: Sender<SearchJob>,
     leaving: CancelToken,
     events: Events,
     model: Option<LlamaGenerator>,
@@ -304,7 +304,7 @@ impl Generator {
                     }
                 };
                 let kept = setup.paths.beginnings();
-                LlamaGenerator::load_keeping(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
+                LlamaGenerator::load_with_prefix_cache(&model.id, &path, &setup.generator, &kept, Box::new(go_on))
             })
             .inspect(|loaded| {
                 self.engine.placed(loaded.placement());
@@ -314,7 +314,7 @@ impl Generator {
     /// Asks the encoder thread, which never waits for this one.
     fn facts(&self, domain: &DomainName, vectors: Option<VectorsWanted>, cancel: &CancelToken) -> Result<Facts, Stop> {
         let (reply, answer) = mpsc::sync_channel(1);
-        let job = EncoderJob::Facts { domain: domain.clone(), vectors, cancel: cancel.clone(), reply };
+        let job = SearchJob::Facts { domain: domain.clone(), vectors, cancel: cancel.clone(), reply };
         if self.encoder.send(job).is_err() {
             return Err(Stop::Canceled);
         }
@@ -330,7 +330,7 @@ impl Generator {
 
     fn explain(&mut self, work: &WorkGuard, asked: &Explanation) -> Result<Event, Stop> {
         work.cancel.check()?;
-        if asked.demand == Demand::Ahead && Power::now() == Power::Battery {
+        if asked.demand == Trigger::Prefetch && Power::now() == Power::Battery {
             // What nobody asked for is not worth the battery.
             return Err(Stop::Canceled);
         }
@@ -393,9 +393,9 @@ impl Generator {
         let engine = Arc::clone(&self.engine);
         let embedder = self.comparer.embedder(&engine)?;
         let present = |said: &Completion| answer::read_answer(said, &asked.answer.prompt).0.text;
-        let origin = if self.answered.contains(&asked.of) { Origin::Here } else { Origin::Stored };
+        let origin = if self.answered.contains(&asked.of) { AnswerSource::Here } else { AnswerSource::Stored };
         // Values of another run, with other settings of the engine maybe, do not go with those that are computed now.
-        let known = if origin == Origin::Here { asked.known.as_slice() } else { &[] };
+        let known = if origin == AnswerSource::Here { asked.known.as_slice() } else { &[] };
         let input = ExplainInput {
             question: &asked.question,
             answer: &asked.answer,
@@ -414,7 +414,7 @@ impl Generator {
         let cancel = &work.cancel;
         let generator = self.load(&asked.settings.model, cancel)?;
         let attribution = match asked.method {
-            Method::Preview => attribution::preview(input, generator, cancel, &mut tell),
+            Method::Preview => attribution::masked_estimate(input, generator, cancel, &mut tell),
             Method::Logprob => attribution::probability(input, Reading::Logprob, generator, cancel, &mut tell),
             Method::Jsd => attribution::probability(input, Reading::Divergence, generator, cancel, &mut tell),
             Method::Counterfactual | Method::Similarity => {
@@ -463,7 +463,7 @@ impl Generator {
             &work.cancel,
             &mut tell,
         )?;
-        if self.model.as_ref().is_some_and(LlamaGenerator::is_exact) {
+        if self.model.as_ref().is_some_and(LlamaGenerator::is_deterministic) {
             self.answered.insert(turn);
         }
         Ok(Event::AnswerFinished { turn, answer: Box::new(answer) })
@@ -478,7 +478,7 @@ mod tests {
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
     use super::*;
-    use crate::Setup;
+    use crate::WorkerConfig;
     use ragonite_app::EngineStatus;
     use ragonite_config::{Paths, choose_profile};
     use ragonite_inference::{Catalog, DeviceChoice, GeneratorSettings, ModelFolders};
@@ -500,7 +500,7 @@ mod tests {
             println!("skipped: {} lacks the model", folder.display());
             return None;
         }
-        let setup = Setup {
+        let setup = WorkerConfig {
             paths: Paths::find(Some(&folder), None).unwrap(),
             catalog,
             folders,
@@ -515,7 +515,7 @@ mod tests {
         };
         let (events, told) = unbounded_channel();
         let (events, leaving) = (Events(events), CancelToken::never());
-        let engine = Engine::new(setup, leaving.clone(), events.clone());
+        let engine = ModelManager::new(setup, leaving.clone(), events.clone());
         let (encoder, _) = mpsc::channel();
         let translations = HashMap::new();
         let comparer = Comparer::default();

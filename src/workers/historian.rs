@@ -10,7 +10,7 @@ use super::worker::Worker;
 use super::{Events, RuntimeError, problem};
 use ragonite_app::{ConversationChange, Event, Notice, Problem, TurnKey};
 use ragonite_base::{ConversationId, DomainName, TurnId};
-use ragonite_eval::write_check;
+use ragonite_eval::export_case;
 use ragonite_history::{
     Among, ConversationRecord, Feedback, Format, History, HistoryError, MOST_FOUND, TurnRecord, write_export,
 };
@@ -100,7 +100,7 @@ impl Historian {
             return wrote(conversation, turns, *format).map(Some);
         }
         if let HistorianJob::Check { domain, conversation, turn } = &job {
-            return Ok(Some(match write_check(Path::new(QUESTION_FILE), domain, *conversation, turn) {
+            return Ok(Some(match export_case(Path::new(QUESTION_FILE), domain, *conversation, turn) {
                 Ok(written) => Event::Done(Notice::WroteCheck(Box::new(written))),
                 Err(error) => Event::Failed(problem(&error)),
             }));

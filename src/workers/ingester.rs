@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use super::engine::Engine;
+use super::model_manager::ModelManager;
 use super::problem::Stop;
 use super::worker::Worker;
 use super::{Events, RuntimeError};
@@ -33,7 +33,7 @@ pub(super) struct IngestJob {
 }
 
 /// Starts the thread.
-pub(super) fn start(engine: Arc<Engine>, events: Events) -> Result<Worker<IngestJob>, RuntimeError> {
+pub(super) fn start(engine: Arc<ModelManager>, events: Events) -> Result<Worker<IngestJob>, RuntimeError> {
     let (worker, _) = Worker::start("ingester", move |mailbox: Receiver<IngestJob>| {
         for job in mailbox {
             events.send(match ingest(&engine, &job, &events) {
@@ -46,7 +46,7 @@ pub(super) fn start(engine: Arc<Engine>, events: Events) -> Result<Worker<Ingest
     Ok(worker)
 }
 
-fn ingest(engine: &Engine, job: &IngestJob, events: &Events) -> Result<IngestReport, Stop> {
+fn ingest(engine: &ModelManager, job: &IngestJob, events: &Events) -> Result<IngestReport, Stop> {
     let folder = engine.setup.paths.domain(&job.domain);
     let is_new = find_domain(&folder).is_err();
     let paths: Vec<PathBuf> = if job.path.is_empty() { Vec::new() } else { vec![typed_path(&job.path)] };
@@ -118,7 +118,7 @@ mod tests {
     use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
     use super::*;
-    use crate::Setup;
+    use crate::WorkerConfig;
     use ragonite_base::CancelSource;
     use ragonite_config::{Paths, choose_profile};
     use ragonite_document::evidence::EvidenceSettings;
@@ -127,7 +127,7 @@ mod tests {
 
     /// What the thread works with, and what it tells; none where the embedder of `tiny` is not here.
     #[expect(clippy::disallowed_methods, reason = "the test says where the weights are")]
-    fn engine(data: &Path) -> Option<(Arc<Engine>, Events, UnboundedReceiver<Event>)> {
+    fn engine(data: &Path) -> Option<(Arc<ModelManager>, Events, UnboundedReceiver<Event>)> {
         let models =
             std::env::var_os("RAGONITE_MODELS").map_or_else(|| ragonite_testing::root().join("models"), PathBuf::from);
         let catalog = Catalog::builtin().unwrap();
@@ -142,7 +142,7 @@ mod tests {
             println!("skipped: {} lacks the model", models.display());
             return None;
         }
-        let setup = Setup {
+        let setup = WorkerConfig {
             model: ragonite_inference::GeneratorChoice::Profile,
             paths: Paths::find(Some(data), None).unwrap(),
             catalog,
@@ -157,7 +157,7 @@ mod tests {
         };
         let (events, told) = unbounded_channel();
         let events = Events(events);
-        Some((Engine::new(setup, CancelToken::never(), events.clone()), events, told))
+        Some((ModelManager::new(setup, CancelToken::never(), events.clone()), events, told))
     }
 
     #[test]

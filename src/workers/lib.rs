@@ -6,45 +6,45 @@
 //! Invariants: [`Runtime::run`] never blocks; every effect is answered; cancelling a turn stops its computation.
 //! Not here: what follows from an event (`app`), drawing (`tui`).
 
+mod attribution_embedder;
+mod battery;
 mod clipboard;
-mod comparer;
 mod document;
-mod encoder;
-mod engine;
 mod error;
 mod generator;
 mod historian;
 mod ingester;
+mod jobs;
 mod keys;
-mod power;
+mod model_manager;
 mod problem;
+mod search_worker;
 mod signals;
 mod worker;
-mod works;
 
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 
-pub use encoder::damage_of;
-pub use engine::Setup;
 pub use error::RuntimeError;
 pub use keys::{EscapeKey, cancel_on_escape};
+pub use model_manager::WorkerConfig;
 pub use problem::problem;
+pub use search_worker::damage_of;
 pub use signals::{Interrupts, cancel_on_interrupt, forward_interrupts};
 
 use clipboard::CopyJob;
-use encoder::{Asked, EncoderJob};
-use engine::Engine;
 use generator::{Answered, Explanation, GeneratorJob, Question};
 use historian::HistorianJob;
 use ingester::IngestJob;
+use jobs::{CancelOutcome, JobRegistry};
+use model_manager::ModelManager;
 use ragonite_app::{Copied, Effect, Event, TurnKey};
 use ragonite_base::{CancelSource, DomainName};
 use ragonite_config::Desktop;
 use ragonite_inference::GeneratorChoice;
+use search_worker::{Asked, SearchJob};
 use worker::Worker;
-use works::{Stopping, Works};
 
 /// How long leaving waits for a thread; a model that is being loaded may need the most of it.
 const JOIN_LIMIT: Duration = Duration::from_secs(3);
@@ -63,7 +63,7 @@ impl Events {
 /// The worker threads.
 #[derive(Debug)]
 pub struct Runtime {
-    encoder: Worker<EncoderJob>,
+    encoder: Worker<SearchJob>,
     generator: Worker<GeneratorJob>,
     historian: Worker<HistorianJob>,
     ingester: Worker<IngestJob>,
@@ -72,7 +72,7 @@ pub struct Runtime {
     ingesting: CancelSource,
     /// Stops the latest opening of a domain.
     opening: CancelSource,
-    works: Works,
+    works: JobRegistry,
     events: Events,
     leaving: ragonite_base::CancelOnDrop,
 }
@@ -82,22 +82,22 @@ impl Runtime {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn start(setup: Setup, events: UnboundedSender<Event>) -> Result<Self, RuntimeError> {
+    pub fn start(setup: WorkerConfig, events: UnboundedSender<Event>) -> Result<Self, RuntimeError> {
         let events = Events(events);
         let leaving = ragonite_base::CancelOnDrop::default();
-        let engine = Engine::new(setup, leaving.token(), events.clone());
-        let (encoder, facts) = encoder::start(engine.clone(), events.clone())?;
+        let engine = ModelManager::new(setup, leaving.token(), events.clone());
+        let (encoder, facts) = search_worker::start(engine.clone(), events.clone())?;
         let generator = generator::start(engine.clone(), facts, leaving.token(), events.clone())?;
         let historian = historian::start(engine.setup.paths.history(), events.clone())?;
         let ingester = ingester::start(engine, events.clone())?;
         let clipboard = clipboard::start(events.clone())?;
-        let (works, ingesting, opening) = (Works::default(), CancelSource::default(), CancelSource::default());
+        let (works, ingesting, opening) = (JobRegistry::default(), CancelSource::default(), CancelSource::default());
         Ok(Self { encoder, generator, historian, ingester, clipboard, ingesting, opening, works, events, leaving })
     }
 
     /// Loads the models now, behind the screen, with this generator.
     pub fn warm_up(&self, model: GeneratorChoice) {
-        self.encoder.send(EncoderJob::WarmUp);
+        self.encoder.send(SearchJob::WarmUp);
         self.generator.send(GeneratorJob::WarmUp(model));
     }
 
@@ -114,9 +114,9 @@ impl Runtime {
     /// Hands an effect to its thread.
     pub fn run(&mut self, effect: Effect) {
         match effect {
-            Effect::LookForModels => self.encoder.send(EncoderJob::LookForModels),
+            Effect::LookForModels => self.encoder.send(SearchJob::LookForModels),
             Effect::LoadModels(model) => self.warm_up(model),
-            Effect::ListDomains => self.encoder.send(EncoderJob::ListDomains),
+            Effect::ListDomains => self.encoder.send(SearchJob::ListDomains),
             Effect::Ingest { domain, path } => {
                 self.ingesting = CancelSource::default();
                 self.ingester.send(IngestJob { domain, path, cancel: self.ingesting.token() });
@@ -124,13 +124,13 @@ impl Runtime {
             Effect::CancelIngest => self.ingesting.cancel(),
             Effect::OpenDomain(name) => self.open(name),
             Effect::CancelOpening => self.opening.cancel(),
-            Effect::LoadTable { domain, evidence } => self.encoder.send(EncoderJob::LoadTable { domain, evidence }),
-            Effect::LoadSettings(domain) => self.encoder.send(EncoderJob::LoadSettings(domain)),
-            Effect::SaveSettings { domain, edit } => self.encoder.send(EncoderJob::SaveSettings { domain, edit }),
+            Effect::LoadTable { domain, evidence } => self.encoder.send(SearchJob::LoadTable { domain, evidence }),
+            Effect::LoadSettings(domain) => self.encoder.send(SearchJob::LoadSettings(domain)),
+            Effect::SaveSettings { domain, edit } => self.encoder.send(SearchJob::SaveSettings { domain, edit }),
             Effect::Retrieve { turn, domain, query, question, translated, earlier, settings } => {
                 let work = self.works.begin(turn);
                 let asked = Asked { question, completed: query, translated, earlier, settings };
-                self.encoder.send(EncoderJob::Retrieve { work, domain, asked });
+                self.encoder.send(SearchJob::Retrieve { work, domain, asked });
             }
             Effect::RewriteQuestion { turn, domain, question, wording, past, settings } => {
                 let work = self.works.begin(turn);
@@ -155,11 +155,11 @@ impl Runtime {
             }
             Effect::TryContext { turn, domain, query, evidences, parts } => {
                 let work = self.works.begin(turn);
-                self.encoder.send(EncoderJob::TryContext { work, domain, query, evidences, parts });
+                self.encoder.send(SearchJob::TryContext { work, domain, query, evidences, parts });
             }
             Effect::LoadDocument { turn, domain, document, hit } => {
                 let work = self.works.begin(turn);
-                self.encoder.send(EncoderJob::LoadDocument { work, domain, document, hit });
+                self.encoder.send(SearchJob::LoadDocument { work, domain, document, hit });
             }
             Effect::ListConversations(domain) => self.historian.send(HistorianJob::List(domain)),
             Effect::OpenConversation(id) => self.historian.send(HistorianJob::Open(id)),
@@ -182,7 +182,7 @@ impl Runtime {
             Effect::ExportStored { conversation, format } => {
                 self.historian.send(HistorianJob::ExportStored { conversation, format });
             }
-            Effect::WriteCheck { domain, conversation, turn } => {
+            Effect::WriteEvalCase { domain, conversation, turn } => {
                 self.historian.send(HistorianJob::Check { domain, conversation, turn });
             }
             Effect::CancelTurn(turn) => self.cancel(turn),
@@ -200,11 +200,11 @@ impl Runtime {
     fn open(&mut self, name: DomainName) {
         self.opening.cancel();
         self.opening = CancelSource::default();
-        self.encoder.send(EncoderJob::OpenDomain { name, cancel: self.opening.token() });
+        self.encoder.send(SearchJob::OpenDomain { name, cancel: self.opening.token() });
     }
 
     fn cancel(&mut self, turn: TurnKey) {
-        if self.works.cancel(turn) == Stopping::NothingRan {
+        if self.works.cancel(turn) == CancelOutcome::NothingRan {
             self.events.send(Event::TurnCanceled { turn });
         }
     }

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use ragonite_app::Problem;
 use ragonite_base::Canceled;
 use ragonite_config::ChangesError;
-use ragonite_eval::CheckError;
+use ragonite_eval::ExportCaseError;
 use ragonite_history::HistoryError;
 use ragonite_index::IndexError;
 use ragonite_inference::InferenceError;
@@ -69,7 +69,7 @@ fn remedy(error: &(dyn StdError + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<HistoryError>() {
         return Some(error.next_step().to_owned());
     }
-    if let Some(error) = error.downcast_ref::<CheckError>() {
+    if let Some(error) = error.downcast_ref::<ExportCaseError>() {
         return Some(error.next_step().to_owned());
     }
     if let Some(ChangesError::Unknown { .. } | ChangesError::Value { .. } | ChangesError::Parse { .. }) =

@@ -20,8 +20,8 @@ use std::time::SystemTime;
 
 use ragonite::base::CancelToken;
 use ragonite::inference::{
-    Catalog, FlashAttention, Generate as _, GenerateEvent, GenerateRequest, GeneratorSettings, KvCache, ModelFolders,
-    PromptPart, Sampling, Special, Writing, compute_threads,
+    Catalog, Decoding, FlashAttention, Generate as _, GenerateEvent, GenerateRequest, GeneratorSettings, KvCacheType,
+    ModelFolders, PromptPart, Sampling, SpecialTokens, compute_threads,
 };
 use ragonite::llama::LlamaGenerator;
 
@@ -49,10 +49,10 @@ fn main() -> Outcome<()> {
     let what = match given.first().map(String::as_str) {
         Some("settings") => What::Settings,
         Some("turns") => What::Turns,
-        Some("quick") => What::Bare(Writing::Quick),
-        _ => What::Bare(Writing::Exact),
+        Some("quick") => What::Bare(Decoding::Fast),
+        _ => What::Bare(Decoding::Deterministic),
     };
-    if what != What::Bare(Writing::Exact) {
+    if what != What::Bare(Decoding::Deterministic) {
         given.remove(0);
     }
     let mut numbers = given.iter().filter_map(|argument| argument.parse::<usize>().ok());
@@ -75,7 +75,7 @@ fn main() -> Outcome<()> {
 /// What is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
-    Bare(Writing),
+    Bare(Decoding),
     Settings,
     Turns,
 }
@@ -142,9 +142,9 @@ fn compare(weights: &Path, settings: &GeneratorSettings, rounds: usize, tokens: 
 
 fn compare_settings(weights: &Path, base: &GeneratorSettings, rounds: usize, tokens: usize) -> Outcome<()> {
     let arms = [
-        ("f16, attention auto", KvCache::F16, FlashAttention::Auto),
-        ("f16, attention off", KvCache::F16, FlashAttention::Off),
-        ("q8_0, attention on", KvCache::Q8, FlashAttention::On),
+        ("f16, attention auto", KvCacheType::F16, FlashAttention::Auto),
+        ("f16, attention off", KvCacheType::F16, FlashAttention::Off),
+        ("q8_0, attention on", KvCacheType::Q8, FlashAttention::On),
     ];
     let mut engines = Vec::new();
     for (name, kv_cache, flash_attention) in arms {
@@ -246,7 +246,7 @@ impl Engine {
     }
 
     fn generate(&mut self, text: &str, max_tokens: usize) -> Outcome<ragonite::inference::Completion> {
-        let parts = vec![PromptPart { text: text.to_owned(), special: Special::Plain }];
+        let parts = vec![PromptPart { text: text.to_owned(), special: SpecialTokens::AsText }];
         let request =
             GenerateRequest { parts, sampling: Sampling::Greedy, stop: Vec::new(), max_tokens, draft: Vec::new() };
         let (mut before, mut step) = (None, self.step);

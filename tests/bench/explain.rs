@@ -32,17 +32,17 @@ use ragonite::encoder::load_embedder;
 use ragonite::eval::{Benchmark, Limit, Unit, Wanted};
 use ragonite::index::Index;
 use ragonite::inference::{
-    Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, ModelFolders, Reread,
-    ScoreRequest, drops,
+    Catalog, Completion, DeviceChoice, ENGINE_REVISION, Embed, Generate, GeneratorSettings, ModelFolders, Recompute,
+    ScoreRequest, logprob_deltas,
 };
 use ragonite::llama::{LlamaGenerator, device_summary};
 use ragonite::rag::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, read_answer};
 use ragonite::rag::attribution::{
-    Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, How, Method, Origin, Reading,
-    SourceVector, explain, preview, probability,
+    AnswerSource, Attribution, AttributionSettings, Cluster, Engines, ExplainInput, GroupTest, Method, Provenance,
+    Reading, SourceVector, explain, masked_estimate, probability,
 };
 use ragonite::rag::prompt::{Neighbours, PromptSettings, SourceOrder};
-use ragonite::rag::retrieval::{self, Hit, RetrievalSettings, retrieve};
+use ragonite::rag::retrieval::{self, Hit, RetrievalSettings, search_alone};
 use serde::{Deserialize, Serialize};
 
 use agreement::{all_equal, median, same_first, spearman};
@@ -299,15 +299,17 @@ impl Measured {
             |clusters: &[Cluster], is: fn(&Cluster) -> bool| clusters.iter().filter(|one| is(one)).count() as f64;
         let completions = || clusters.iter().flat_map(|one| &one.counterfactuals).map(|one| &one.completion);
         let own = |one: &Completion| one.tokens.len() - one.drafted_tokens;
-        let in_group = grouped.attribution.clusters.iter().filter(|one| one.how == How::Group);
+        let in_group = grouped.attribution.clusters.iter().filter(|one| one.how == Provenance::Group);
         Self {
             answer_ms: spent.wall,
             tokens: answer.completion.prompt_tokens as f64,
             said: answer.completion.tokens.len() as f64,
             clusters: clusters.len() as f64,
-            verified: count(clusters, |one| one.how == How::Verified),
+            verified: count(clusters, |one| one.how == Provenance::Verified),
             grouped_sources: in_group.flat_map(|one| &one.hits).count() as f64,
-            left_together: count(&grouped.attribution.clusters, |one| one.how == How::Group && one.contribution > 0.0),
+            left_together: count(&grouped.attribution.clusters, |one| {
+                one.how == Provenance::Group && one.contribution > 0.0
+            }),
             read: completions().map(|one| one.prompt_tokens - one.reused_tokens).sum::<usize>() as f64,
             written: completions().map(own).sum::<usize>() as f64,
             first: exact.first.wall / spent.wall,
@@ -393,8 +395,8 @@ fn print_estimates(measured: &[Measured]) {
 
 impl Work<'_> {
     fn find(&self, question: &str, retrieval: &RetrievalSettings) -> Outcome<Vec<Hit>> {
-        let engines = retrieval::Engines { index: self.index, embedder: self.embedder, reranker: None };
-        Ok(retrieve(engines, question, retrieval, &CancelToken::never())?.hits)
+        let engines = retrieval::SearchContext { index: self.index, embedder: self.embedder, reranker: None };
+        Ok(search_alone(engines, question, retrieval, &CancelToken::never())?.hits)
     }
 
     fn measure(&mut self, question: &str, hits: &[Hit]) -> Outcome<Measured> {
@@ -433,7 +435,7 @@ impl Work<'_> {
         let mut estimates = Vec::new();
         for (name, method) in methods {
             let explained = self.timed(asked, GroupTest::Off, method)?;
-            let drops: Vec<Vec<f32>> = exact.iter().map(|one| explained.drops(&one.hits)).collect();
+            let drops: Vec<Vec<f32>> = exact.iter().map(|one| explained.logprob_deltas(&one.hits)).collect();
             let values: Vec<f64> = drops.iter().map(|drops| sum(drops)).collect();
             let estimate = asked.estimate(name, (&values, exact), (explained.spent, explained.first));
             estimates.push(Estimate { drops, ..estimate });
@@ -459,7 +461,7 @@ impl Work<'_> {
         let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
         let hidden = clusters.iter().map(|one| answer.prompt.places(&one.hits)).collect();
         let told = answer.completion.log_probabilities.clone();
-        let request = ScoreRequest { parts, answer: tokens, told, hidden, reread: Reread::Rest };
+        let request = ScoreRequest { parts, answer: tokens, told, hidden, reread: Recompute::Rest };
         let (clock, mut first) = (Clock::start(), None);
         let mut hear = |set: Option<usize>, _: &[f32]| {
             if set.is_some() {
@@ -468,7 +470,7 @@ impl Work<'_> {
         };
         let scores = self.generator.score(&request, &CancelToken::never(), &mut hear)?;
         let spent = clock.spent();
-        let drop = |hidden: &Vec<f32>| sum(&drops(&scores.whole, hidden));
+        let drop = |hidden: &Vec<f32>| sum(&logprob_deltas(&scores.whole, hidden));
         Ok((scores.hidden.iter().map(drop).collect(), spent, first.unwrap_or_default()))
     }
 
@@ -476,7 +478,7 @@ impl Work<'_> {
     fn restore(&mut self, answer: &Answer) -> Outcome<()> {
         let (parts, tokens) = (answer.prompt.parts(), answer.completion.tokens.clone());
         let (told, hidden) = (Vec::new(), Vec::new());
-        let request = ScoreRequest { parts, answer: tokens, told, hidden, reread: Reread::Rest };
+        let request = ScoreRequest { parts, answer: tokens, told, hidden, reread: Recompute::Rest };
         self.generator.score(&request, &CancelToken::never(), &mut |_, _| {})?;
         Ok(())
     }
@@ -490,7 +492,7 @@ impl Work<'_> {
             question,
             answer,
             sources,
-            origin: Origin::Here,
+            origin: AnswerSource::Here,
             known: &[],
             settings: &settings,
             max_tokens,
@@ -502,7 +504,7 @@ impl Work<'_> {
         };
         let never = CancelToken::never();
         let attribution = match method {
-            Method::Preview => preview(input, self.generator, &never, &mut hear)?,
+            Method::Preview => masked_estimate(input, self.generator, &never, &mut hear)?,
             Method::Logprob => probability(input, Reading::Logprob, self.generator, &never, &mut hear)?,
             _ => {
                 let engines = Engines { generator: &mut *self.generator, embedder: self.embedder };
@@ -557,7 +559,7 @@ struct Explained {
 
 impl Explained {
     /// By how much the log-probability of each of the answer's tokens drops without these sources.
-    fn drops(&self, hits: &[usize]) -> Vec<f32> {
+    fn logprob_deltas(&self, hits: &[usize]) -> Vec<f32> {
         let found = self.attribution.clusters.iter().find(|one| one.hits == hits);
         found.map_or_else(Vec::new, |one| one.drops.clone())
     }

@@ -27,7 +27,7 @@ use ragonite::index::{IngestProgress, IngestStage};
 use ragonite::inference::{Completion, Finish, Sampling};
 use ragonite::rag::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use ragonite::rag::prompt::Prompt;
-use ragonite::rag::retrieval::{Hit, Retrieved, Why};
+use ragonite::rag::retrieval::{Hit, HitExplanation, Retrieved};
 use ragonite::tui::{Intent, Keymap, Pane, ScreenState, Theme, draw, on_input};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -506,6 +506,6 @@ fn hit(rank: usize) -> Hit {
         rerank_score: None,
         copies: Vec::new(),
         version: None,
-        why: Why::default(),
+        why: HitExplanation::default(),
     }
 }

@@ -27,7 +27,7 @@ use ragonite::index::{Index, IndexSettings, IngestRequest, Missing, NewDomain, S
 use ragonite::inference::{
     Catalog, DeviceChoice, Embed, Embedding, EncoderIdentity, InferenceError, ModelFolders, TextRole,
 };
-use ragonite::rag::retrieval::{Conversation, Earlier, Engines, RetrievalSettings, retrieve_follow_up};
+use ragonite::rag::retrieval::{EarlierQuestion, RetrievalSettings, SearchContext, SearchInput, search};
 
 const MODEL: &str = "all-MiniLM-L6-v2";
 /// Evidences that are made where no number is given.
@@ -187,19 +187,18 @@ fn measure(
     limits: Option<Limits>,
     past: &mut Past,
 ) -> Outcome<()> {
-    let engines = Engines { index, embedder, reranker: None };
+    let engines = SearchContext { index, embedder, reranker: None };
     for (asked, name) in [(Asked::Alone, "alone"), (Asked::FollowUp, "follow-up")] {
         let (mut whole, mut searching) = (Vec::new(), Vec::new());
         for round in 0..2 {
-            let mut before: Vec<Earlier> = Vec::new();
+            let mut before: Vec<EarlierQuestion> = Vec::new();
             for question in questions {
                 let earlier = if asked == Asked::Alone { &[] } else { &before[before.len().saturating_sub(BEFORE)..] };
-                let conversation = Conversation { question, completed: None, translated: None, earlier, today: None };
+                let conversation = SearchInput { question, completed: None, translated: None, earlier, today: None };
                 let started = Instant::now();
-                let retrieved =
-                    retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never())?;
+                let retrieved = search(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never())?;
                 let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-                before.push(Earlier::answered(question, &retrieved.hits, &[1]));
+                before.push(EarlierQuestion::answered(question, &retrieved.hits, &[1]));
                 if round > 0 {
                     whole.push(milliseconds);
                     searching.push(milliseconds - retrieved.timings_ms.embed.0);

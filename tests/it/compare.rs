@@ -1,10 +1,10 @@
 //! Two turns beside each other: frames, and what keys do there.
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
-use ragonite::app::{Event, Other, Problem, Refusal, TurnKey};
-use ragonite::config::{Changes, Setting};
+use ragonite::app::{Event, Problem, Refusal, TurnKey, Variation};
+use ragonite::config::{Setting, SettingsOverride};
 use ragonite::rag::answer::{Answer, RewriteHow};
-use ragonite::rag::retrieval::{Hit, Picked, Retrieved};
+use ragonite::rag::retrieval::{Hit, OverrideKind, Retrieved};
 use ragonite::tui::{Intent, Pane};
 
 use crate::screen::{Stage, Verdict, answer, assert_frames, hits, retrieved, rewrite};
@@ -69,7 +69,7 @@ fn text(stage: &mut Stage) -> String {
     stage.frame((160, 45)).backend().to_string()
 }
 
-fn wish(intents: &[Intent]) -> Option<(usize, Other)> {
+fn wish(intents: &[Intent]) -> Option<(usize, Variation)> {
     intents.iter().find_map(|intent| match intent {
         Intent::App(Event::AgainWanted { turn, other, .. }) => Some((*turn, other.clone())),
         _ => None,
@@ -101,20 +101,20 @@ fn the_settings_of_a_turn_that_is_asked_again_are_its_own() {
     assert_frames("compare_settings", || opened().key('l'));
     let mut stage = opened().key('l').key('j').key('l');
     assert!(stage.app.changes().is_empty(), "nothing of the domain is changed");
-    let mut changes = Changes::default();
+    let mut changes = SettingsOverride::default();
     changes.set(Setting::Sources, "11").unwrap();
     changes.set(Setting::Mode, "dense").unwrap();
     let asked = press(&mut stage, KeyCode::Char('='));
-    assert_eq!(wish(&asked), Some((0, Other::Settings(changes))));
+    assert_eq!(wish(&asked), Some((0, Variation::Settings(changes))));
     let seen = text(&mut stage);
     assert!(seen.contains("sources 10 → 11") && seen.contains("search hybrid → dense"), "{seen}");
 }
 
 #[test]
 fn a_source_or_its_page_is_left_out_or_put_first_by_a_key() {
-    for (key, how) in [('1', Picked::LeftOut), ('2', Picked::PageLeftOut), ('3', Picked::First)] {
+    for (key, how) in [('1', OverrideKind::LeftOut), ('2', OverrideKind::PageLeftOut), ('3', OverrideKind::First)] {
         let mut stage = menu(Stage::answered());
-        let Some((0, Other::Pick(pick))) = wish(&press(&mut stage, KeyCode::Char(key))) else { panic!("{key}") };
+        let Some((0, Variation::Pick(pick))) = wish(&press(&mut stage, KeyCode::Char(key))) else { panic!("{key}") };
         assert_eq!((pick.how, pick.evidence), (how, hits()[1].evidence));
         assert!(text(&mut stage).contains("┏ Turn 1 and turn 2 "));
     }
@@ -156,7 +156,7 @@ fn a_turn_that_was_asked_again_says_so_in_the_conversation_and_is_no_history() {
     press(&mut stage, KeyCode::Esc);
     let seen = text(&mut stage);
     assert!(seen.contains("asks turn 1 again: without “Field meeting"), "{seen}");
-    assert_eq!(stage.app.past(TurnKey(9)).len(), 1);
+    assert_eq!(stage.app.history_before(TurnKey(9)).len(), 1);
     let mut stage = stage.at(Pane::Conversation).key('=');
     let seen = text(&mut stage);
     assert!(seen.contains("┏ Compare turn 2 ") && seen.contains("turn 1: Who replaces"), "{seen}");

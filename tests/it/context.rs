@@ -4,7 +4,7 @@ use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::app::{Event, Problem, TurnKey};
 use ragonite::base::{DocumentId, EvidenceId};
 use ragonite::document::evidence::ContextParts;
-use ragonite::rag::retrieval::{Placed, Tried};
+use ragonite::rag::retrieval::{AblatedHit, AblatedRank};
 use ragonite::tui::{Intent, Pane, on_input};
 
 use crate::screen::{NOW, Stage, assert_frames};
@@ -13,15 +13,15 @@ use crate::screen::{NOW, Stage, assert_frames};
 const JOB: TurnKey = TurnKey(2);
 
 /// The second source falls behind the third and the fourth; the fifth is gone.
-pub(crate) fn tried() -> Vec<Tried> {
+pub(crate) fn tried() -> Vec<AblatedHit> {
     let ranks = [
         (101, (1, 0.8123), (1, 0.8044)),
         (102, (2, 0.77), (4, 0.5)),
         (103, (3, 0.61), (2, 0.6)),
         (104, (4, 0.55), (3, 0.55)),
     ];
-    let placed = |(rank, cosine)| Placed { rank, cosine };
-    let tried = ranks.into_iter().map(|(evidence, now, then)| Tried {
+    let placed = |(rank, cosine)| AblatedRank { rank, cosine };
+    let tried = ranks.into_iter().map(|(evidence, now, then)| AblatedHit {
         evidence: EvidenceId(evidence),
         indexed: ContextParts::ALL.without(ContextParts::AFTER),
         now: placed(now),

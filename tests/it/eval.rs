@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ragonite::base::ConversationId;
-use ragonite::eval::write_check;
+use ragonite::eval::export_case;
 use ragonite::history::History;
 use serde_json::Value;
 
@@ -489,7 +489,7 @@ fn a_turn_that_was_rated_up_becomes_a_question_that_is_asked() {
         let id = ConversationId(asked["conversation"].as_i64().unwrap());
         let mut turn = history.turns(id).unwrap().remove(0);
         turn.trace.answer.as_mut().unwrap().citations = vec![1];
-        write_check(&file, &"league".parse().unwrap(), id, &turn).unwrap();
+        export_case(&file, &"league".parse().unwrap(), id, &turn).unwrap();
     }
     let folder = program.data.path().to_str().unwrap();
     let file = file.to_str().unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crossterm::event::{Event as Input, KeyCode, KeyEvent, KeyModifiers};
 use ragonite::app::{ConversationChange, Copied, Event, TurnKey};
-use ragonite::config::{Background, Changes, Colours, Letters, TerminalTraits, ThemeName};
+use ragonite::config::{Background, Colours, Letters, SettingsOverride, TerminalTraits, ThemeName};
 use ragonite::history::{Place as Listed, Rating};
 use ragonite::rag::answer::Suggestions;
 use ragonite::rag::attribution::Method;
@@ -208,7 +208,7 @@ const ROWS: &[Row] = &[
         seen.stage.screen.theme() == Theme::chosen(ThemeName::HighContrast, terminal)
     }),
     (Action::Check, At::Pane(Pane::Conversation), Stage::answered, |seen| {
-        seen.wished(|event| matches!(event, Event::CheckWanted { turn: 0 }))
+        seen.wished(|event| matches!(event, Event::ExportEvalCase { turn: 0 }))
     }),
     (Action::Compare, At::Pane(Pane::Evidence), Stage::answered, |seen| {
         seen.appeared("┏ Compare turn 1 ") && seen.appeared("without source 1: ")
@@ -344,7 +344,7 @@ fn in_the_list_of_domains_the_settings_are_those_of_the_selected_one() {
     let intents = stage.input(&event("F7"));
     assert!(intents.contains(&Intent::App(Event::OtherSettingsWanted(league()))), "{intents:?}");
     assert!(stage.frame(SIZE).backend().to_string().contains("┏ Settings of league "));
-    stage.play([Event::OtherSettingsLoaded { domain: league(), changes: Changes::default(), problem: None }]);
+    stage.play([Event::OtherSettingsLoaded { domain: league(), changes: SettingsOverride::default(), problem: None }]);
     let changed = stage.input(&event("Right"));
     let is_of_league =
         |event: &Event| matches!(event, Event::OtherSettingsChanged { domain, .. } if *domain == league());
@@ -406,7 +406,7 @@ fn each_key_does_what_the_help_says() {
                 if !does(&mut seen) {
                     wrong.push(format!(
                         "{key} in {pane:?} is to `{}`:\n{}\n{}",
-                        action.says(),
+                        action.label(),
                         seen.before,
                         seen.after
                     ));
@@ -453,7 +453,7 @@ fn every_action_is_done_from_the_palette_as_by_its_key() {
             let seen = stage.frame(SIZE).backend().to_string();
             if seen
                 .lines()
-                .any(|line| line.contains(&format!("┃›{}", action.says().chars().take(40).collect::<String>())))
+                .any(|line| line.contains(&format!("┃›{}", action.label().chars().take(40).collect::<String>())))
             {
                 break;
             }

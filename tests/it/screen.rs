@@ -9,16 +9,16 @@ use ragonite::app::{
     App, AppSettings, DocumentPart, DomainHealth, DomainSummary, Effect, EngineStatus, Event, Piece, Problem, TurnKey,
 };
 use ragonite::base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
-use ragonite::config::{Changes, GpuRoom, ProfileReason, Setting};
+use ragonite::config::{GpuFit, ProfileReason, Setting, SettingsOverride};
 use ragonite::document::evidence::{Context, Kind, TableGrid};
 use ragonite::history::{ConversationRecord, Found, FoundTurn};
-use ragonite::inference::{Completion, Finish, Sampling, Special};
+use ragonite::inference::{Completion, Finish, Sampling, SpecialTokens};
 use ragonite::rag::answer::{Answer, Rewrite, RewriteHow, Suggestions};
 use ragonite::rag::attribution::{
-    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence, SentenceCluster,
+    Attribution, AttributionTimings, Cluster, Counterfactual, Method, Provenance, Sentence, SentenceCluster,
 };
 use ragonite::rag::prompt::{Cut, CutHow, Part, Prompt, Segment};
-use ragonite::rag::retrieval::{Hit, Mode, Passed, RankedEvidence, RetrievalTimings, Retrieved, Why};
+use ragonite::rag::retrieval::{Discarded, Hit, HitExplanation, Mode, RankedEvidence, RetrievalTimings, Retrieved};
 use ragonite::tui::{Intent, Keymap, Pane, ScreenState, Theme, Words, draw, on_input};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -71,7 +71,7 @@ pub(crate) fn conversation(id: i64, title: &str) -> ConversationRecord {
 pub(crate) fn engine() -> EngineStatus {
     EngineStatus {
         profile: "starter".into(),
-        profile_reason: Some(ProfileReason::Machine(GpuRoom::NoGpu)),
+        profile_reason: Some(ProfileReason::Machine(GpuFit::NoGpu)),
         embedder: "all-MiniLM-L6-v2".into(),
         generator: "qwen2.5-coder-1.5b-instruct".into(),
         device: "CPU, 2 threads".into(),
@@ -120,7 +120,7 @@ fn hit(rank: usize, kind: Kind, origin: (&str, &str), content: &str) -> Hit {
         rerank_score: None,
         copies: Vec::new(),
         version: None,
-        why: Why::default(),
+        why: HitExplanation::default(),
     }
 }
 
@@ -203,13 +203,13 @@ pub(crate) fn retrieved(query: &str) -> Retrieved {
         dense: vec![ranked(1, 101, 0.8123), ranked(2, 102, 0.77), ranked(3, 190, 0.61)],
         lexical: vec![ranked(1, 103, 9.25), ranked(2, 101, 7.5)],
         hits: hits(),
-        passed: vec![Passed {
+        discarded: vec![Discarded {
             evidence: EvidenceId(190),
             title: "Winter work".into(),
             heading: "Fuel and heating".into(),
         }],
-        legs: Vec::new(),
-        absent: Vec::new(),
+        sub_queries: Vec::new(),
+        unknown_terms: Vec::new(),
         day: None,
         timings_ms: RetrievalTimings {
             embed: Millis(21.0),
@@ -223,7 +223,7 @@ pub(crate) fn retrieved(query: &str) -> Retrieved {
 }
 
 fn segment(part: Part, text: &str, tokens: usize) -> Segment {
-    Segment { part, text: text.into(), special: Special::Plain, tokens }
+    Segment { part, text: text.into(), special: SpecialTokens::AsText, tokens }
 }
 
 fn prompt() -> Prompt {
@@ -232,7 +232,7 @@ fn prompt() -> Prompt {
             segment(Part::Template, "<|im_start|>system\n", 3),
             segment(Part::System, "Answer from the sources only. Cite them as [Source n].\n", 96),
             segment(
-                Part::Around { ranks: vec![1, 2] },
+                Part::SharedContext { ranks: vec![1, 2] },
                 "Around Source 1, Source 2:\nThe station goes down at low tide …\n",
                 41,
             ),
@@ -289,7 +289,7 @@ pub(crate) fn rewrite(completed: &str, how: RewriteHow) -> Rewrite {
     Rewrite { completed: completed.into(), how, prompt, completion, total_ms: Millis(830.0) }
 }
 
-pub(crate) fn cluster(hits: &[usize], how: How, values: (f64, Option<f64>), text: &str) -> Cluster {
+pub(crate) fn cluster(hits: &[usize], how: Provenance, values: (f64, Option<f64>), text: &str) -> Cluster {
     let counterfactual =
         Counterfactual { prompt: prompt().without(hits), completion: completion(text), similarity: 1.0 - values.0 };
     Cluster {
@@ -318,15 +318,15 @@ pub(crate) fn attribution(verdict: Verdict) -> Attribution {
         vec![
             cluster(
                 &[1, 3],
-                How::Regenerated,
+                Provenance::Regenerated,
                 (0.2134, Some(0.814)),
                 "Bob replaces the modem of station Kestrel [Source 2].",
             ),
-            cluster(&[2], How::Regenerated, (0.139, Some(0.186)), "Alice replaces it [Source 1]."),
-            cluster(&[4], How::Verified, (0.0, None), ANSWER),
+            cluster(&[2], Provenance::Regenerated, (0.139, Some(0.186)), "Alice replaces it [Source 1]."),
+            cluster(&[4], Provenance::Verified, (0.0, None), ANSWER),
         ]
     } else {
-        [1, 2, 3, 4].map(|rank| cluster(&[rank], How::Verified, (0.0, None), ANSWER)).into()
+        [1, 2, 3, 4].map(|rank| cluster(&[rank], Provenance::Verified, (0.0, None), ANSWER)).into()
     };
     let timings_ms = AttributionTimings { total: Millis(8240.0), ..AttributionTimings::default() };
     Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Counterfactual) }
@@ -336,7 +336,7 @@ pub(crate) fn attribution(verdict: Verdict) -> Attribution {
 pub(crate) fn by_logprob() -> Attribution {
     let by = |hits: &[usize], contribution: f64, share: f64, drops: &[f32]| Cluster {
         hits: hits.to_vec(),
-        how: How::Logprob,
+        how: Provenance::Logprob,
         contribution,
         share: Some(share),
         counterfactual_answer: None,
@@ -347,7 +347,7 @@ pub(crate) fn by_logprob() -> Attribution {
     };
     let rests = |hits: &[usize], drop: f64, contribution: f64, share: Option<f64>| SentenceCluster {
         hits: hits.to_vec(),
-        how: How::Logprob,
+        how: Provenance::Logprob,
         drop,
         contribution,
         share,
@@ -860,8 +860,8 @@ fn where_another_answer_is_explained_its_citations_count_and_the_conversation_sa
 fn a_group_that_matters_is_told_as_one_with_the_way_to_tell_it_apart() {
     let mut stage = Stage::answered();
     let mut together = attribution(Verdict::SomeDecide);
-    together.clusters[0].how = How::Group;
-    let mut changes = Changes::default();
+    together.clusters[0].how = Provenance::Group;
+    let mut changes = SettingsOverride::default();
     changes.set(Setting::GroupTest, "auto").unwrap();
     stage.play([
         Event::SettingsChanged(changes),

@@ -3,11 +3,11 @@
 //! Not here: what is checked of them (`look`, `panes`).
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use ragonite::app::{DomainSummary, Event, Fetching, MissingModels, Problem, TurnKey};
+use ragonite::app::{DomainSummary, Event, FetchSupport, MissingModels, Problem, TurnKey};
 use ragonite::history::ConversationRecord;
 use ragonite::index::{IngestProgress, IngestStage};
 use ragonite::rag::answer::{Answer, RewriteHow};
-use ragonite::rag::attribution::{Cluster, How, Method};
+use ragonite::rag::attribution::{Cluster, Method, Provenance};
 use ragonite::tui::{Pane, Theme};
 
 use crate::compare::{compared, menu, not_answered, searched_again};
@@ -170,7 +170,7 @@ fn only_compared() -> Stage {
     let cosines = [(1, 0.71, 0.27), (2, 0.66, 0.26), (3, 0.58, 0.24), (4, 0.51, 0.23)];
     let alike = |(rank, cosine, share)| Cluster {
         counterfactual_answer: None,
-        ..cluster(&[rank], How::Similarity, (cosine, Some(share)), "")
+        ..cluster(&[rank], Provenance::Similarity, (cosine, Some(share)), "")
     };
     stage.play([
         Event::ExplainRequested { turn: 0, method: Method::Counterfactual },
@@ -200,7 +200,7 @@ pub(crate) fn without_models() -> Stage {
         profile: "starter".into(),
         models: vec!["all-MiniLM-L6-v2".into(), "qwen2.5-coder-1.5b-instruct".into()],
         folders: vec!["~/.local/share/ragonite/models".into(), "./models".into()],
-        fetching: Fetching::BuiltIn,
+        fetching: FetchSupport::BuiltIn,
     };
     stage.play([Event::ModelsLooked { missing: Some(missing), generators: Vec::new() }, Event::DomainsListed(vec![])]);
     stage

@@ -16,7 +16,7 @@ use super::copying::{Doing, OnBundleProgress, Steps};
 use super::error::{BundleError, file_error};
 use super::manifest::{self, Manifest, PackedFile, What};
 use ragonite_base::{CancelToken, DomainName, clean_line};
-use ragonite_index::{check_carried, find_domain, take_in, take_over};
+use ragonite_index::{check_transferred, find_domain, import_domain, replace_domain};
 use ragonite_inference::{Catalog, CatalogFile, CatalogModel, ModelFolders};
 
 /// Where a bundle goes.
@@ -242,11 +242,11 @@ impl<'a> Unpacking<'a, '_, '_> {
         domains.sort_by(|a, b| a.0.cmp(&b.0));
         for (_, folder) in &domains {
             self.steps.cancel.check()?;
-            check_carried(folder.path())?;
+            check_transferred(folder.path())?;
         }
         let place = match self.to.replace {
-            Replace::Nothing => take_in,
-            Replace::Domains => take_over,
+            Replace::Nothing => import_domain,
+            Replace::Domains => replace_domain,
         };
         for (name, folder) in domains {
             self.steps.cancel.check()?;

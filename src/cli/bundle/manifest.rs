@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 use serde::{Deserialize, Serialize};
 
 use ragonite_base::DomainName;
-use ragonite_index::CARRIED;
+use ragonite_index::TRANSFERRED_FILES;
 
 /// The format that is written, and the latest that is read.
 pub(super) const FORMAT: u32 = 1;
@@ -103,7 +103,7 @@ impl Manifest {
                 return Some(format!("`{path}` leads out of it"));
             }
             let is_of_domain = match &file.what {
-                What::Domain { file, .. } => CARRIED.contains(&file.as_str()),
+                What::Domain { file, .. } => TRANSFERRED_FILES.contains(&file.as_str()),
                 What::Text | What::Program | What::Weights { .. } => true,
             };
             if !is_of_domain {

@@ -14,7 +14,7 @@ use super::copying::{Doing, Hashed, OnBundleProgress, Steps, Watched};
 use super::error::{BundleError, file_error};
 use super::manifest::{self, Manifest, PackedDomain, PackedFile, PackedModel, What};
 use ragonite_base::{CancelToken, DomainName};
-use ragonite_index::{CARRIED, copy_domain};
+use ragonite_index::{TRANSFERRED_FILES, copy_domain};
 use ragonite_inference::{CatalogModel, ModelFolders};
 
 /// What goes into a bundle.
@@ -125,7 +125,7 @@ fn sources(contents: &Contents<'_>, copies: &Path, steps: &mut Steps<'_, '_>) ->
         steps.tell(name.as_str());
         let copy = copies.join(name.as_str());
         copy_domain(folder, &copy)?;
-        for file in CARRIED.into_iter().filter(|file| copy.join(file).is_file()) {
+        for file in TRANSFERRED_FILES.into_iter().filter(|file| copy.join(file).is_file()) {
             let what = What::Domain { name: name.clone(), file: file.to_owned() };
             sources.push(Source { from: From::File(copy.join(file)), path: format!("domains/{name}/{file}"), what });
         }

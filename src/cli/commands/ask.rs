@@ -2,12 +2,12 @@
 
 use time::OffsetDateTime;
 
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::headless::{Headless, Wanted};
 use super::json::AskJson;
 use super::output::{Form, Output};
 use super::report;
-use super::start::Start;
 use crate::args::Ask;
 use ragonite_app::{App, Event, Phase, Problem};
 use ragonite_base::{CancelSource, ConversationId, DomainName};
@@ -15,7 +15,7 @@ use ragonite_history::{History, HistoryError};
 use ragonite_rag::attribution::Method;
 use ragonite_workers::cancel_on_interrupt;
 
-pub(super) fn run(start: &Start, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, args: &Ask, output: &mut Output) -> Result<Exit, Failure> {
     check(start, args)?;
     let mut session = Headless::start(start.setup(), start.headless_settings())?;
     if start.shared.panic_in.is_some() {
@@ -27,7 +27,7 @@ pub(super) fn run(start: &Start, args: &Ask, output: &mut Output) -> Result<Exit
 }
 
 /// Finds out before any model is loaded what would keep the question from being asked.
-fn check(start: &Start, args: &Ask) -> Result<(), Failure> {
+fn check(start: &CommandContext, args: &Ask) -> Result<(), Failure> {
     if !args.question.contains(char::is_alphanumeric) {
         return Err(Failure::usage(Problem {
             what: "the question has no words".to_owned(),
@@ -118,7 +118,7 @@ pub(super) fn progress(app: &App, output: &mut Output) {
     let running = app.phase().turn().and_then(|key| app.turn(key));
     let Some(turn) = running.or(app.turns().last()) else { return };
     if let Some(loading) = &app.engine().loading {
-        return output.progress(&format!("loading {}", loading.says()));
+        return output.progress(&format!("loading {}", loading.label()));
     }
     let line = match app.phase() {
         Phase::Idle => return,

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output, megabytes};
-use super::start::Start;
 use crate::args::{Bundle, CreateBundle, InstallBundle};
 use crate::bundle::{
     BundleError, BundleProgress, Contents, Doing, Imported, InstallTo, Installed, Manifest, Packed, ProgramFile,
@@ -53,7 +53,7 @@ struct InstalledJson<'a> {
     seconds: f64,
 }
 
-pub(super) fn run(start: &Start, command: &Bundle, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, command: &Bundle, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     match command {
@@ -62,7 +62,12 @@ pub(super) fn run(start: &Start, command: &Bundle, output: &mut Output) -> Resul
     }
 }
 
-fn create(start: &Start, args: &CreateBundle, cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
+fn create(
+    start: &CommandContext,
+    args: &CreateBundle,
+    cancel: &CancelSource,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let started = Instant::now();
     let profile = &start.profile.profile.name;
     let models = if args.without_models { Vec::new() } else { models(start, &args.domains)? };
@@ -95,7 +100,12 @@ fn create(start: &Start, args: &CreateBundle, cancel: &CancelSource, output: &mu
     Ok(Exit::Done)
 }
 
-fn unpack(start: &Start, args: &InstallBundle, cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
+fn unpack(
+    start: &CommandContext,
+    args: &InstallBundle,
+    cancel: &CancelSource,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let started = Instant::now();
     let (folders, domains) = (start.folders(), start.paths.domains());
     let to = InstallTo {
@@ -119,7 +129,7 @@ fn unpack(start: &Start, args: &InstallBundle, cancel: &CancelSource, output: &m
 
 /// `ragonite models import`.
 pub(super) fn import(
-    start: &Start,
+    start: &CommandContext,
     paths: &[PathBuf],
     cancel: &CancelSource,
     output: &mut Output,
@@ -175,7 +185,7 @@ fn weights_text(new: &[String], here: &[String], models: &Path) -> String {
 }
 
 /// The configured models, and those that the domains answer with.
-fn models<'s>(start: &'s Start, domains: &[DomainName]) -> Result<Vec<&'s CatalogModel>, Failure> {
+fn models<'s>(start: &'s CommandContext, domains: &[DomainName]) -> Result<Vec<&'s CatalogModel>, Failure> {
     let mut models = start.models()?;
     for domain in domains {
         let own = start.generator_model(&start.generator_of(domain))?;
@@ -187,7 +197,7 @@ fn models<'s>(start: &'s Start, domains: &[DomainName]) -> Result<Vec<&'s Catalo
 }
 
 /// The domains that are wanted, each once.
-fn domains(start: &Start, wanted: &[DomainName]) -> Result<Vec<(DomainName, PathBuf, u64)>, Failure> {
+fn domains(start: &CommandContext, wanted: &[DomainName]) -> Result<Vec<(DomainName, PathBuf, u64)>, Failure> {
     let mut domains: Vec<(DomainName, PathBuf, u64)> = Vec::new();
     for name in wanted {
         if domains.iter().any(|(known, ..)| known == name) {

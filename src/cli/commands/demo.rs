@@ -10,10 +10,10 @@ use std::path::Path;
 use include_dir::{Dir, include_dir};
 
 use super::ask;
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::headless::{Headless, Wanted};
 use super::output::Output;
-use super::start::Start;
 use super::{ingest, interactive, report};
 use crate::args::Ingest;
 use ragonite_app::Problem;
@@ -26,7 +26,7 @@ static BUNDLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../assets/demo");
 /// Turns of the scripted conversation; the last one is explained.
 const SCRIPTED_TURNS: usize = 3;
 
-pub(super) fn run(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, output: &mut Output) -> Result<Exit, Failure> {
     start.require_models()?;
     let first = prepare(start, output)?;
     if io::stdout().is_terminal() && io::stdin().is_terminal() {
@@ -36,7 +36,7 @@ pub(super) fn run(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// Puts the pages in place, ingests what changed, and gives the domain that is opened first.
-fn prepare(start: &Start, output: &mut Output) -> Result<DomainName, Failure> {
+fn prepare(start: &CommandContext, output: &mut Output) -> Result<DomainName, Failure> {
     let folder = start.paths.data.join("demo");
     write_bundle(&BUNDLE, &folder).map_err(|error| {
         Failure::failed(Problem::of(&error, format!("Check the space and rights of `{}`.", folder.display())))
@@ -95,7 +95,7 @@ fn damaged(what: &str) -> Problem {
 }
 
 /// Three turns of the first conversation in `questions.toml`, the last one explained.
-fn scripted(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
+fn scripted(start: &CommandContext, output: &mut Output) -> Result<Exit, Failure> {
     let questions: QuestionFile = parse("questions.toml", QuestionFile::parse)?;
     let Some(conversation) = questions.conversations.first() else {
         return Err(Failure::failed(damaged("questions.toml has no conversation")));

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
-use super::start::Start;
-use crate::gpu_handover::Stay;
+use crate::gpu_handover::CpuReason;
 use ragonite_config::Setting;
 use ragonite_history::History;
 use ragonite_inference::{DeviceChoice, Gpu, InferenceError, MemoryNeeds, Placement, available_memory, machine_memory};
@@ -55,7 +55,7 @@ struct ModelState {
     present: bool,
 }
 
-pub(super) fn run(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, output: &mut Output) -> Result<Exit, Failure> {
     let found = examine(start)?;
     match output.form() {
         Form::Json => output.json(&found)?,
@@ -64,7 +64,7 @@ pub(super) fn run(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
     Ok(if found.problems.is_empty() { Exit::Done } else { Exit::Usage })
 }
 
-fn examine(start: &Start) -> Result<DoctorJson, Failure> {
+fn examine(start: &CommandContext) -> Result<DoctorJson, Failure> {
     let mut problems = Vec::new();
     let folders = start.folders();
     let mut models = Vec::new();
@@ -100,7 +100,7 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
         generator_layers: placement().map(|placement| placement.of),
         needed,
         profile: start.profile.profile.name.clone(),
-        profile_reason: start.profile.why.says(),
+        profile_reason: start.profile.why.label(),
         models,
         data_dir: start.paths.data.clone(),
         data_writable,
@@ -111,13 +111,13 @@ fn examine(start: &Start) -> Result<DoctorJson, Failure> {
 }
 
 /// The GPUs that compute, or why none does.
-fn gpu_line(start: &Start, gpus: &[Gpu]) -> String {
+fn gpu_line(start: &CommandContext, gpus: &[Gpu]) -> String {
     if !gpus.is_empty() {
         return gpus.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     }
     match (&start.stay, start.device) {
-        (_, DeviceChoice::Cpu) => format!("none is used: {}", Stay::Chosen(DeviceChoice::Cpu)),
-        (Stay::ThisIsFor(kind), _) => format!("none was found by {kind}"),
+        (_, DeviceChoice::Cpu) => format!("none is used: {}", CpuReason::Chosen(DeviceChoice::Cpu)),
+        (CpuReason::ThisIsFor(kind), _) => format!("none was found by {kind}"),
         (stay, _) => format!("none is used: {stay}"),
     }
 }
@@ -127,7 +127,7 @@ fn gpu_json(gpu: &Gpu) -> GpuJson {
     GpuJson { id: gpu.id.clone(), name: gpu.name.clone(), memory_gb, memory_free_gb }
 }
 
-fn history(start: &Start, problems: &mut Vec<String>) -> String {
+fn history(start: &CommandContext, problems: &mut Vec<String>) -> String {
     let path = start.paths.history();
     if !path.exists() {
         return "none yet".to_owned();
@@ -143,7 +143,7 @@ fn history(start: &Start, problems: &mut Vec<String>) -> String {
 
 /// Whether a file can be made in the folder, or in the nearest folder above it that exists.
 /// What is missing of the generators that domains answer with.
-fn models_of_domains(start: &Start) -> Result<Vec<String>, Failure> {
+fn models_of_domains(start: &CommandContext) -> Result<Vec<String>, Failure> {
     let mut problems = Vec::new();
     for domain in ragonite_index::list_domains(&start.paths.domains())? {
         let domain = domain.name;
@@ -167,14 +167,14 @@ fn writable(folder: &std::path::Path) -> bool {
 
 /// What the generator takes, where it is here, and what of it GPUs take; and what to do when there is less.
 fn generator_needs(
-    start: &Start,
+    start: &CommandContext,
     problems: &mut Vec<String>,
 ) -> Result<Option<(MemoryNeeds, Option<Placement>)>, Failure> {
     let model = start.catalog.model(start.generator_id())?;
     let Some(path) = model.weights().ok().and_then(|file| start.folders().seen(model, file)) else { return Ok(None) };
     let settings = start.generator_settings();
     let placed = LlamaGenerator::needs(&model.id, &path, &settings)
-        .and_then(|needed| Ok((needed, LlamaGenerator::would_place(&model.id, &path, &settings)?)));
+        .and_then(|needed| Ok((needed, LlamaGenerator::placement_for(&model.id, &path, &settings)?)));
     let (all, placement) = match placed {
         Ok(placed) => placed,
         Err(error) => {

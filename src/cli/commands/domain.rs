@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use super::agree::{Asking, Question, agreed};
+use super::confirm::{Asking, Question, agreed};
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output, megabytes};
-use super::pace::Pace;
-use super::start::Start;
+use super::progress::Pace;
 use crate::args::{self, Assignment, SetDomain};
 use ragonite_base::{CancelSource, DomainName, clean_line};
-use ragonite_config::{Changes, Setting, read_changes, write_changes};
+use ragonite_config::{Setting, SettingsOverride, read_changes, write_changes};
 use ragonite_history::TurnSettings;
 use ragonite_index::{
     CheckReport, DomainChange, DomainDetails, Fault, Finding, Index, IndexState, ListedDomain, Remedy, Summary,
@@ -64,11 +64,11 @@ impl From<ListedDomain> for DomainJson {
     }
 }
 
-fn by_key(changes: &Changes) -> BTreeMap<&'static str, String> {
+fn by_key(changes: &SettingsOverride) -> BTreeMap<&'static str, String> {
     changes.iter().map(|(setting, text)| (setting.key(), text.to_owned())).collect()
 }
 
-pub(super) fn run(start: &Start, command: &args::Domain, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, command: &args::Domain, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         args::Domain::List => list(start, output),
         args::Domain::Show { name } => show(start, name, output),
@@ -79,7 +79,7 @@ pub(super) fn run(start: &Start, command: &args::Domain, output: &mut Output) ->
     }
 }
 
-fn list(start: &Start, output: &mut Output) -> Result<Exit, Failure> {
+fn list(start: &CommandContext, output: &mut Output) -> Result<Exit, Failure> {
     let listed = list_domains(&start.paths.domains())?;
     let json = ListJson { domains: listed.into_iter().map(DomainJson::from).collect() };
     match output.form() {
@@ -122,7 +122,7 @@ fn own_settings(count: usize) -> String {
     }
 }
 
-fn show(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
+fn show(start: &CommandContext, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
     let folder = start.paths.domain(name);
     let details = show_domain(&folder)?;
     let stored = read_changes(&folder);
@@ -137,14 +137,14 @@ fn show(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, F
 }
 
 /// What a domain changes of the configured settings, a line for each.
-fn settings_lines(changes: &Changes, configured: &TurnSettings) -> Vec<String> {
+fn settings_lines(changes: &SettingsOverride, configured: &TurnSettings) -> Vec<String> {
     let line = |(setting, text): (Setting, &str)| {
         format!("{} = {text} (configured: {})", setting.key(), setting.text(configured))
     };
     changes.iter().map(line).collect()
 }
 
-fn set(start: &Start, args: &SetDomain, output: &mut Output) -> Result<Exit, Failure> {
+fn set(start: &CommandContext, args: &SetDomain, output: &mut Output) -> Result<Exit, Failure> {
     let folder = start.paths.domain(&args.name);
     find_domain(&folder)?;
     let mut changes = read_changes(&folder).changes;
@@ -159,7 +159,7 @@ fn set(start: &Start, args: &SetDomain, output: &mut Output) -> Result<Exit, Fai
         changes.choose(*setting, text, &start.turn_settings()).map_err(|error| Failure::usage(problem(&error)))?;
     }
     if args.restore_settings {
-        changes = Changes::default();
+        changes = SettingsOverride::default();
     }
     if args.title.is_some() || args.prompt_prefix.is_some() {
         let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
@@ -171,7 +171,7 @@ fn set(start: &Start, args: &SetDomain, output: &mut Output) -> Result<Exit, Fai
     show(start, &args.name, output)
 }
 
-fn remove(start: &Start, name: &DomainName, asking: Asking, output: &mut Output) -> Result<Exit, Failure> {
+fn remove(start: &CommandContext, name: &DomainName, asking: Asking, output: &mut Output) -> Result<Exit, Failure> {
     let folder = start.paths.domain(name);
     // Nothing is asked about what is not there.
     find_domain(&folder)?;
@@ -194,7 +194,7 @@ fn remove(start: &Start, name: &DomainName, asking: Asking, output: &mut Output)
     Ok(Exit::Done)
 }
 
-fn check(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
+fn check(start: &CommandContext, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let _escape = cancel_on_escape(&cancel)?;
@@ -210,7 +210,7 @@ fn check(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, 
     Ok(if all_repaired { Exit::Done } else { Exit::Failed })
 }
 
-fn rebuild(start: &Start, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
+fn rebuild(start: &CommandContext, name: &DomainName, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let _escape = cancel_on_escape(&cancel)?;

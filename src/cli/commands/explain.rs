@@ -4,12 +4,12 @@
 //! the same core and runtime as on the screen, and stored. What is missing of its sentences is added to it.
 
 use super::ask;
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::headless::Headless;
 use super::json::{ExplainJson, Tokens};
 use super::output::{Form, Output};
 use super::report;
-use super::start::Start;
 use crate::args::{Explain, TurnAddress};
 use ragonite_app::{App, Event, Problem};
 use ragonite_base::{CancelSource, ConversationId, DomainName};
@@ -27,7 +27,7 @@ struct Found {
     record: TurnRecord,
 }
 
-pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, args: &Explain, output: &mut Output) -> Result<Exit, Failure> {
     let found = find(start, args.turn)?;
     let needs_drops = args.sentence.is_some() || args.tokens;
     if let Some(method) = args.method.filter(|method| needs_drops && method.drops().is_none()) {
@@ -61,7 +61,7 @@ pub(super) fn run(start: &Start, args: &Explain, output: &mut Output) -> Result<
     show(found.conversation, explained.as_ref().unwrap_or(&found.record), args, output)
 }
 
-fn find(start: &Start, address: TurnAddress) -> Result<Found, Failure> {
+fn find(start: &CommandContext, address: TurnAddress) -> Result<Found, Failure> {
     let TurnAddress { conversation: id, number } = address;
     let history = History::open(&start.paths.history())?;
     let conversation = history.conversation(id)?;
@@ -87,7 +87,7 @@ fn find(start: &Start, address: TurnAddress) -> Result<Found, Failure> {
 }
 
 /// The method set for the domain; one that tells sentences apart where that is asked for.
-fn configured(start: &Start, domain: &DomainName, args: &Explain) -> Method {
+fn configured(start: &CommandContext, domain: &DomainName, args: &Explain) -> Method {
     // What is wrong with them is told when the domain is opened.
     let changes = read_changes(&start.paths.domain(domain)).changes;
     let settings = changes.applied_to(&start.turn_settings()).attribution;
@@ -101,7 +101,7 @@ fn configured(start: &Start, domain: &DomainName, args: &Explain) -> Method {
 }
 
 /// Those of the model that gave the answer.
-fn check_weights(start: &Start, found: &Found) -> Result<(), Failure> {
+fn check_weights(start: &CommandContext, found: &Found) -> Result<(), Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let said = found.record.trace.generator.as_str();

@@ -6,7 +6,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::exit::Failure;
 use ragonite_app::{App, AppSettings, Event, Problem};
-use ragonite_workers::{Runtime, Setup, forward_interrupts};
+use ragonite_workers::{Runtime, WorkerConfig, forward_interrupts};
 
 /// The core, the runtime and the events between them.
 pub(super) struct Headless {
@@ -19,7 +19,7 @@ pub(super) struct Headless {
 
 impl Headless {
     /// Starts the runtime; an interrupt becomes `CancelRequested`.
-    pub(super) fn start(setup: Setup, settings: AppSettings) -> Result<Self, Failure> {
+    pub(super) fn start(setup: WorkerConfig, settings: AppSettings) -> Result<Self, Failure> {
         let (sender, events) = mpsc::unbounded_channel();
         forward_interrupts(sender.clone(), Event::CancelRequested, || {})?;
         let runtime = Runtime::start(setup, sender)?;

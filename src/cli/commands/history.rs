@@ -10,15 +10,15 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::agree::{Asking, Question, agreed};
+use super::confirm::{Asking, Question, agreed};
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output};
 use super::report;
-use super::start::Start;
 use crate::args::{self, Rated, TurnAddress};
 use ragonite_app::Problem;
 use ragonite_base::{ConversationId, DomainName, clean_line};
-use ragonite_eval::{CheckError, write_check};
+use ragonite_eval::{ExportCaseError, export_case};
 use ragonite_history::{
     Among, ConversationRecord, Feedback, Format, Found, History, HistoryError, Place, Rating, Reason, TurnRecord,
     export, write_new,
@@ -69,7 +69,7 @@ struct CheckJson<'a> {
     questions: usize,
 }
 
-pub(super) fn run(start: &Start, command: &args::History, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, command: &args::History, output: &mut Output) -> Result<Exit, Failure> {
     let mut history = History::open(&start.paths.history())?;
     match command {
         args::History::List { domain, trash } => {
@@ -229,7 +229,7 @@ fn rate(
     match output.form() {
         Form::Json => output.json(&RatedJson { conversation, turn, feedback: feedback.as_ref() })?,
         Form::Text => {
-            let rating = feedback.map_or_else(|| "not rated".to_owned(), |feedback| feedback.says());
+            let rating = feedback.map_or_else(|| "not rated".to_owned(), |feedback| feedback.label());
             output.text(&format!("turn {turn} of conversation {conversation}: {rating}\n"))?;
         }
     }
@@ -243,7 +243,7 @@ fn check(history: &History, address: TurnAddress, file: &Path, output: &mut Outp
     let last = turns.last().map_or(1, |turn| turn.number);
     let number = number.unwrap_or(last);
     let turn = turns.iter().find(|turn| turn.number == number).ok_or(HistoryError::NoTurn { id, number })?;
-    let written = write_check(file, &conversation.domain, id, turn)?;
+    let written = export_case(file, &conversation.domain, id, turn)?;
     match output.form() {
         Form::Json => output.json(&CheckJson {
             file,
@@ -252,14 +252,14 @@ fn check(history: &History, address: TurnAddress, file: &Path, output: &mut Outp
             also_cited: &written.also_cited,
             questions: written.questions,
         })?,
-        Form::Text => output.text(&format!("{}\n", written.says()))?,
+        Form::Text => output.text(&format!("{}\n", written.label()))?,
     }
     Ok(())
 }
 
-impl From<CheckError> for Failure {
-    fn from(error: CheckError) -> Self {
-        let exit = if matches!(error, CheckError::File { .. }) { Exit::Failed } else { Exit::Usage };
+impl From<ExportCaseError> for Failure {
+    fn from(error: ExportCaseError) -> Self {
+        let exit = if matches!(error, ExportCaseError::File { .. }) { Exit::Failed } else { Exit::Usage };
         Self { exit, problem: Some(problem(&error)) }
     }
 }

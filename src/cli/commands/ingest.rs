@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
-use super::late::LateEmbedder;
+use super::lazy_embedder::LateEmbedder;
 use super::output::{Form, Output};
-use super::pace::Pace;
-use super::start::Start;
+use super::progress::Pace;
 use crate::args::Ingest;
 use ragonite_app::Problem;
 use ragonite_base::{CancelSource, CancelToken, DomainName, clean_line};
@@ -21,7 +21,7 @@ use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 /// Skipped documents that are named on the screen; a hostile archive may hold thousands.
 const MOST_SHOWN: usize = 100;
 
-pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, args: &Ingest, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     let _escape = cancel_on_escape(&cancel)?;
@@ -57,7 +57,7 @@ pub(super) fn run(start: &Start, args: &Ingest, output: &mut Output) -> Result<E
 
 /// Ingests with progress on stderr. A domain that is new and in which nothing could be read is not left behind.
 pub(super) fn ingest(
-    start: &Start,
+    start: &CommandContext,
     args: &Ingest,
     cancel: &CancelSource,
     output: &mut Output,
@@ -96,7 +96,7 @@ pub(super) fn ingest(
 
 fn bring_in_step(
     index: &mut Index,
-    start: &Start,
+    start: &CommandContext,
     args: &Ingest,
     (embedder, cancel): (&dyn Embed, &CancelToken),
     show: &mut dyn FnMut(IngestProgress),

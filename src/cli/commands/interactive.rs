@@ -20,8 +20,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Frames;
 use super::clipboard::copy;
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
-use super::start::Start;
 use crate::args::PanicIn;
 use ragonite_app::{App, Copied, Effect, Event, MissingModels, Notice, Problem};
 use ragonite_base::DomainName;
@@ -42,7 +42,7 @@ const LEAVING: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Opens the screen, on `domain` where one is given.
-pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, domain: Option<DomainName>) -> Result<Exit, Failure> {
     let keymap = Keymap::with_overrides(&start.config.keys)?;
     let (look, terminal) = (start.config.screen, terminal_traits());
     let theme = Theme::chosen(look.theme, terminal);
@@ -90,7 +90,7 @@ pub(super) fn run(start: &Start, domain: Option<DomainName>) -> Result<Exit, Fai
 }
 
 /// The domain of the latest conversation. A history that cannot be read is reported when it is needed.
-fn last_asked(start: &Start) -> Option<DomainName> {
+fn last_asked(start: &CommandContext) -> Option<DomainName> {
     let path = start.paths.history();
     let latest = path.exists().then(|| History::open(&path).and_then(|history| history.latest(None)))?;
     latest.ok()?.map(|latest| latest.domain)

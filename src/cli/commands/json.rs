@@ -7,10 +7,12 @@ use serde::Serialize;
 
 use ragonite_base::{ConversationId, EvidenceId};
 use ragonite_history::{Outcome, TurnRecord, TurnTimings};
-use ragonite_rag::answer::{Answer, AskedDate, Miscited};
-use ragonite_rag::attribution::{Attribution, AttributionTimings, How, Method, Sentence, SentenceCluster};
+use ragonite_rag::answer::{Answer, AskedDate, MiscitedNumber};
+use ragonite_rag::attribution::{Attribution, AttributionTimings, Method, Provenance, Sentence, SentenceCluster};
 use ragonite_rag::prompt::CutHow;
-use ragonite_rag::retrieval::{Hit, LegReason, LegRole, Mode, QueryLeg, RetrievalTimings, Retrieved, Standing};
+use ragonite_rag::retrieval::{
+    Dependence, Hit, Mode, RetrievalTimings, Retrieved, SubQuery, SubQueryRole, WeightReason,
+};
 
 /// `ragonite search --json`.
 #[derive(Debug, Serialize)]
@@ -31,7 +33,7 @@ pub(super) struct SearchJson<'a> {
 impl<'a> SearchJson<'a> {
     /// What was found for a query, and for its translation beside it.
     pub(super) fn new(query: &'a str, translated: Option<&'a str>, found: &'a Retrieved) -> Self {
-        let Retrieved { mode, hits, absent, day, timings_ms, .. } = found;
+        let Retrieved { mode, hits, unknown_terms: absent, day, timings_ms, .. } = found;
         let day = day.map(|day| day.to_string());
         Self { query, translated, mode: *mode, hits, absent, day, timings_ms: *timings_ms }
     }
@@ -59,7 +61,7 @@ pub(super) struct AskJson<'a> {
     /// Figures of the answer that stand in none of the sources it was given, nor in the question.
     figures_in_no_source: Vec<String>,
     /// Figures of the answer that stand in none of the sources that it cites, but in others, which are named.
-    figures_miscited: Vec<Miscited>,
+    figures_miscited: Vec<MiscitedNumber>,
     /// Sources that say what the answer says, and that it does not cite.
     said_by_uncited: Vec<usize>,
     /// The citations are those the model gave when it was asked for them behind its answer.
@@ -79,15 +81,15 @@ pub(super) struct AskJson<'a> {
 
 #[derive(Debug, Serialize)]
 struct LegJson<'a> {
-    role: LegRole,
+    role: SubQueryRole,
     text: &'a str,
     weight: f64,
-    why: LegReason,
-    standing: &'a Standing,
+    why: WeightReason,
+    standing: &'a Dependence,
 }
 
-impl<'a> From<&'a QueryLeg> for LegJson<'a> {
-    fn from(leg: &'a QueryLeg) -> Self {
+impl<'a> From<&'a SubQuery> for LegJson<'a> {
+    fn from(leg: &'a SubQuery) -> Self {
         Self { role: leg.role, text: &leg.text, weight: leg.weight, why: leg.why, standing: &leg.standing }
     }
 }
@@ -127,14 +129,14 @@ struct AttributionJson<'a> {
 #[derive(Debug, Serialize)]
 struct ClusterJson<'a> {
     hits: &'a [usize],
-    how: How,
+    how: Provenance,
     contribution: f64,
     share: Option<f64>,
     counterfactual_answer: Option<&'a str>,
     /// By how much the log-probability of the answer drops without it; null where that was not computed.
     drop: Option<f64>,
     /// How it was taken away for that: `preview` hides it, `logprob` leaves it out; null without a drop.
-    drops_how: Option<How>,
+    drops_how: Option<Provenance>,
     /// The drop of each token, where tokens are asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     drops: Option<&'a [f32]>,
@@ -261,15 +263,15 @@ impl<'a> AskJson<'a> {
             answered: answer.is_some_and(|answer| answer.answered),
             citations: answer.map_or(&[], |answer| &answer.citations),
             invalid_citations: answer.map_or(&[], |answer| &answer.invalid_citations),
-            date_not_cited: answer.and_then(Answer::date_not_cited),
-            figures_in_no_source: answer.map(Answer::figures_in_no_source).unwrap_or_default(),
-            figures_miscited: answer.map(Answer::figures_miscited).unwrap_or_default(),
-            said_by_uncited: answer.map(Answer::said_by_uncited).unwrap_or_default(),
+            date_not_cited: answer.and_then(Answer::uncited_date),
+            figures_in_no_source: answer.map(Answer::ungrounded_numbers).unwrap_or_default(),
+            figures_miscited: answer.map(Answer::miscited_numbers).unwrap_or_default(),
+            said_by_uncited: answer.map(Answer::overlapping_uncited).unwrap_or_default(),
             citations_asked_for: answer.is_some_and(|answer| answer.named.is_some()),
             answer_cut: answer.is_some_and(Answer::is_cut),
             hits: hits.filter(|hit| in_prompt.contains(&hit.rank)).collect(),
-            absent: record.trace.retrieved.as_ref().map_or(&[], |found| &found.absent),
-            legs: record.trace.retrieved.iter().flat_map(|found| &found.legs).map(LegJson::from).collect(),
+            absent: record.trace.retrieved.as_ref().map_or(&[], |found| &found.unknown_terms),
+            legs: record.trace.retrieved.iter().flat_map(|found| &found.sub_queries).map(LegJson::from).collect(),
             cut: answer.map(cut_of).unwrap_or_default(),
             attribution: record.trace.attribution.as_ref().map(|one| AttributionJson::new(one, Tokens::Sums)),
             tokens: answer.map(tokens_of).unwrap_or_default(),

@@ -3,15 +3,15 @@
 //! Takes the command line, gives an exit code. stdout carries results only; everything else goes to stderr.
 //! Not here: what a command computes (the rooms above), what the screen looks like (`tui`).
 
-mod agree;
 mod ask;
 mod bundle;
 mod clipboard;
+mod confirm;
+mod context;
 mod demo;
 mod doctor;
 mod domain;
 mod eval;
-mod excerpt;
 mod exit;
 mod explain;
 mod frames;
@@ -21,13 +21,13 @@ mod history;
 mod ingest;
 mod interactive;
 mod json;
-mod late;
+mod lazy_embedder;
 mod models;
 mod output;
-mod pace;
+mod progress;
 mod report;
 mod search;
-mod start;
+mod snippet;
 
 pub use exit::Exit;
 pub use frames::{FRAME, Frames};
@@ -37,14 +37,14 @@ use std::io::IsTerminal as _;
 use clap::CommandFactory as _;
 
 use crate::args::{Cli, Command};
-use crate::gpu_handover::Stay;
+use crate::gpu_handover::CpuReason;
+use context::CommandContext;
 use exit::Failure;
 use output::{Form, Output};
 use ragonite_app::Problem;
-use start::Start;
 
-/// Runs a command to its end. `stay` is why this build of the program does.
-pub fn run(cli: Cli, stay: &Stay) -> Exit {
+/// Runs a command to its end. `cpu_reason` is why this build of the program does.
+pub fn run(cli: Cli, stay: &CpuReason) -> Exit {
     exit::end_on_panic();
     let mut output = Output::new(if cli.shared.json { Form::Json } else { Form::Text });
     match dispatch(cli, stay, &mut output) {
@@ -58,12 +58,12 @@ pub fn run(cli: Cli, stay: &Stay) -> Exit {
     }
 }
 
-fn dispatch(cli: Cli, stay: &Stay, output: &mut Output) -> Result<Exit, Failure> {
+fn dispatch(cli: Cli, stay: &CpuReason, output: &mut Output) -> Result<Exit, Failure> {
     // The guide helps also where the configuration cannot be read.
     if let Some(Command::Guide { topic }) = &cli.command {
         return guide::run(topic.as_deref(), output);
     }
-    let start = Start::new(&cli.shared, stay)?;
+    let start = CommandContext::new(&cli.shared, stay)?;
     match cli.command {
         None if std::io::stdout().is_terminal() => interactive::run(&start, None),
         None => Err(Failure::usage(Problem {

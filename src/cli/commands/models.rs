@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::bundle;
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::output::{Form, Output, megabytes};
-use super::start::Start;
 use crate::args;
 use ragonite_app::Problem;
 use ragonite_base::CancelSource;
@@ -52,7 +52,7 @@ impl FileJson {
     }
 }
 
-pub(super) fn run(start: &Start, command: &args::Models, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, command: &args::Models, output: &mut Output) -> Result<Exit, Failure> {
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
     match command {
@@ -63,7 +63,7 @@ pub(super) fn run(start: &Start, command: &args::Models, output: &mut Output) ->
     }
 }
 
-fn list(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
+fn list(start: &CommandContext, cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
     let models: Vec<&CatalogModel> = start.catalog.models.iter().collect();
     let json = states(start, &models, Checking::TrustStamps, cancel, output)?;
     match output.form() {
@@ -75,7 +75,7 @@ fn list(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exi
                 let ids: Vec<&str> = profile.model_ids().collect();
                 let _ = writeln!(text, " {mark} {:<8} {} ({})", profile.name, ids.join(", "), profile.about);
             }
-            let _ = writeln!(text, "   * is used: {}.\n\nModels:", start.profile.why.says());
+            let _ = writeln!(text, "   * is used: {}.\n\nModels:", start.profile.why.label());
             text.push_str(&table(&json));
             output.text(&text)?;
         }
@@ -84,7 +84,7 @@ fn list(start: &Start, cancel: &CancelSource, output: &mut Output) -> Result<Exi
 }
 
 /// The models with these ids; of none, those that the configuration may need.
-fn named<'a>(start: &'a Start, ids: &[String]) -> Result<Vec<&'a CatalogModel>, Failure> {
+fn named<'a>(start: &'a CommandContext, ids: &[String]) -> Result<Vec<&'a CatalogModel>, Failure> {
     if ids.is_empty() {
         return start.models();
     }
@@ -98,7 +98,7 @@ fn named<'a>(start: &'a Start, ids: &[String]) -> Result<Vec<&'a CatalogModel>, 
     Ok(models)
 }
 
-fn verify(start: &Start, ids: &[String], cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
+fn verify(start: &CommandContext, ids: &[String], cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
     let json = states(start, &named(start, ids)?, Checking::HashAgain, cancel, output)?;
     let good = |model: &ModelJson<'_>| model.files.iter().all(|file| file.state == "verified");
     let lacking: Vec<&str> = json.models.iter().filter(|model| !good(model)).map(|model| model.id).collect();
@@ -124,7 +124,7 @@ fn verify(start: &Start, ids: &[String], cancel: &CancelSource, output: &mut Out
 }
 
 fn states<'a>(
-    start: &'a Start,
+    start: &'a CommandContext,
     models: &[&'a CatalogModel],
     checking: Checking,
     cancel: &CancelSource,
@@ -153,7 +153,7 @@ fn table(json: &ModelsJson<'_>) -> String {
             text,
             "   {} ({}, {}, {:.0} MB)",
             model.id,
-            model.role.says(),
+            model.role.label(),
             model.licence,
             megabytes(model.bytes)
         );
@@ -167,7 +167,12 @@ fn table(json: &ModelsJson<'_>) -> String {
 }
 
 #[cfg(not(feature = "hub"))]
-fn pull(start: &Start, _ids: &[String], _cancel: &CancelSource, _output: &mut Output) -> Result<Exit, Failure> {
+fn pull(
+    start: &CommandContext,
+    _ids: &[String],
+    _cancel: &CancelSource,
+    _output: &mut Output,
+) -> Result<Exit, Failure> {
     Err(Failure::usage(Problem {
         what: "this program was built without network code, so it cannot fetch anything".to_owned(),
         next: format!(
@@ -179,7 +184,7 @@ fn pull(start: &Start, _ids: &[String], _cancel: &CancelSource, _output: &mut Ou
 }
 
 #[cfg(feature = "hub")]
-fn pull(start: &Start, ids: &[String], cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
+fn pull(start: &CommandContext, ids: &[String], cancel: &CancelSource, output: &mut Output) -> Result<Exit, Failure> {
     use ragonite_download::{DownloadEvent, Downloader, Endpoints, missing_files};
 
     let models = named(start, ids)?;

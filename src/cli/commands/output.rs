@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use super::pace::Pace;
+use super::progress::Pace;
 use ragonite_app::Problem;
 use ragonite_base::{DomainName, clean_line};
-use ragonite_config::Changes;
+use ragonite_config::SettingsOverride;
 use ragonite_index::IngestProgress;
 
 /// Between two lines of progress where lines stay.
@@ -141,7 +141,7 @@ impl Output {
     }
 
     /// What a domain changes of the settings, where it does, and what of that cannot be used.
-    pub(super) fn changes(&mut self, changes: &Changes, damage: Option<&Problem>) {
+    pub(super) fn changes(&mut self, changes: &SettingsOverride, damage: Option<&Problem>) {
         if let Some(problem) = damage {
             self.problem(problem);
         }

@@ -4,11 +4,11 @@
 
 use std::fmt::Write as _;
 
-use super::excerpt::excerpt;
+use super::snippet::excerpt;
 use ragonite_base::{clean_line, clean_text};
 use ragonite_history::{Outcome, TurnRecord};
 use ragonite_rag::answer::Answer;
-use ragonite_rag::attribution::{Attribution, Cluster, How, OTHERWISE, Sentence, change_of};
+use ragonite_rag::attribution::{ANSWER_CHANGED, Attribution, Cluster, Provenance, Sentence, change_of};
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::{Hit, Retrieved};
 
@@ -24,7 +24,7 @@ pub(super) fn turn(record: &TurnRecord) -> String {
     let mut text = question(record);
     text.push_str(&answer(record));
     if let Some(feedback) = &record.feedback {
-        let _ = writeln!(text, "Rated: {}", feedback.says());
+        let _ = writeln!(text, "Rated: {}", feedback.label());
     }
     text.push_str(&evidence(record));
     if let Some(attribution) = &record.trace.attribution {
@@ -43,7 +43,7 @@ pub(super) fn question(record: &TurnRecord) -> String {
         let _ = writeln!(text, "Translated question: {}", clean_line(translated));
     }
     if let Some(variant) = &record.trace.variant {
-        let _ = writeln!(text, "Asks again: {}", variant.says());
+        let _ = writeln!(text, "Asks again: {}", variant.label());
     }
     text
 }
@@ -53,7 +53,7 @@ pub(super) fn answer(record: &TurnRecord) -> String {
     let mut text = String::new();
     if let Some(answer) = &record.trace.answer {
         let _ = writeln!(text, "Answer: {}", clean_text(&answer.text));
-        for caution in answer.cautions() {
+        for caution in answer.warnings() {
             let _ = writeln!(text, "{caution}");
         }
     }
@@ -100,7 +100,7 @@ pub(super) fn evidence(record: &TurnRecord) -> String {
 
 /// A line for the identifiers of a question that are nowhere; empty where there are none.
 pub(super) fn absent(found: &Retrieved) -> String {
-    found.caution().map(|caution| caution + "\n").unwrap_or_default()
+    found.warning().map(|caution| caution + "\n").unwrap_or_default()
 }
 
 /// One hit on three lines: where it is, which version of which file or page from when, and what of it has the words.
@@ -111,7 +111,7 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
     let place =
         if heading.is_empty() || location.contains(&heading) { location } else { format!("{heading}, {location}") };
     let snippet = excerpt(&clean_line(&hit.content), &hit.why.matched, SNIPPET);
-    let from: Vec<String> = [hit.version.map(|version| version.age.says().to_owned())]
+    let from: Vec<String> = [hit.version.map(|version| version.age.label().to_owned())]
         .into_iter()
         .flatten()
         .chain(hit.date_shown())
@@ -139,18 +139,18 @@ pub(super) fn hit_lines(hit: &Hit, mark: char) -> String {
 pub(super) fn bars(record: &TurnRecord, attribution: &Attribution) -> String {
     let answer = record.trace.answer.as_ref();
     let cited = answer.map(|answer| answer.cited_by(attribution.instead.as_deref())).unwrap_or_default();
-    let mut text = format!("Why this answer ({}):\n", attribution.method.says());
+    let mut text = format!("Why this answer ({}):\n", attribution.method.label());
     if let Some(stopped) = attribution.stopped_after() {
         let _ = writeln!(text, "  {stopped}");
     } else if !attribution.decisive {
         text.push_str("  no single source decides\n");
     }
     if let Some(instead) = &attribution.instead {
-        let _ = writeln!(text, "  {OTHERWISE} {}", clean_line(instead));
+        let _ = writeln!(text, "  {ANSWER_CHANGED} {}", clean_line(instead));
     }
     let original = attribution.instead.as_deref().or(answer.map(Answer::own_text)).unwrap_or_default();
     for cluster in &attribution.clusters {
-        let is_hidden = attribution.how_of_drops(cluster) == Some(How::Preview);
+        let is_hidden = attribution.how_of_drops(cluster) == Some(Provenance::Preview);
         text.push_str(&bar(cluster, &cited, if is_hidden { " when hidden" } else { "" }, original));
     }
     text
@@ -161,7 +161,7 @@ fn bar(cluster: &Cluster, cited: &[usize], hidden: &str, original: &str) -> Stri
     let drop =
         cluster.drop().map(|drop| format!(", log-probability {}{hidden}", change_of(drop, 2))).unwrap_or_default();
     let says =
-        format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.says());
+        format!("contribution {:.4}{drop}, {}, {}", cluster.contribution, mark(cluster, cited), cluster.how.label());
     let mut text = bar_line(cluster.share, &cluster.hits, &says);
     if let Some(answer) = &cluster.counterfactual_answer {
         let is_same = answer.trim() == original.trim();
@@ -191,7 +191,7 @@ pub(super) fn sentence(number: usize, of: usize, sentence: &Sentence) -> String 
     }
     for cluster in &sentence.clusters {
         let how = match cluster.how {
-            How::Preview => "hidden, an estimate",
+            Provenance::Preview => "hidden, an estimate",
             _ => "left out",
         };
         let says = format!(

@@ -5,22 +5,22 @@ use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::json::SearchJson;
 use super::output::{Form, Output};
-use super::pace::Pace;
+use super::progress::Pace;
 use super::report;
-use super::start::Start;
 use crate::args::Search;
 use ragonite_app::Problem;
 use ragonite_base::{CancelSource, CancelToken, Language, clean_text};
 use ragonite_document::evidence::ContextParts;
 use ragonite_index::Within;
 use ragonite_rag::answer::{self, AnswerError, TranslateInput, TranslationHow, translate, translation_wanted};
-use ragonite_rag::retrieval::{Conversation, Engines, Reranking, RetrievalSettings, Retrieved, retrieve_follow_up};
+use ragonite_rag::retrieval::{Reranking, RetrievalSettings, Retrieved, SearchContext, SearchInput, search};
 use ragonite_workers::{cancel_on_interrupt, problem};
 
-pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, args: &Search, output: &mut Output) -> Result<Exit, Failure> {
     if !args.query.contains(char::is_alphanumeric) {
         return Err(Failure::usage(Problem {
             what: "there is nothing to search for".to_owned(),
@@ -64,15 +64,15 @@ pub(super) fn run(start: &Start, args: &Search, output: &mut Output) -> Result<E
             "the query is long: by meaning its first {most} tokens are searched, by words its first thousand words"
         ));
     }
-    let engines = Engines { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
+    let engines = SearchContext { index: &index, embedder: embedder.as_ref(), reranker: reranker.as_deref() };
     let (text_of, translating) = match translation {
         Some(Translation { text, took }) => (text, Some(took)),
         None => (None, None),
     };
     let (question, translated) = (args.query.as_str(), text_of.as_deref());
     let today = Some(OffsetDateTime::now_utc().date());
-    let conversation = Conversation { question, completed: None, translated, earlier: &[], today };
-    let found = retrieve_follow_up(engines, &conversation, &settings, &token)?;
+    let conversation = SearchInput { question, completed: None, translated, earlier: &[], today };
+    let found = search(engines, &conversation, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::new(question, translated, &found))?,
         Form::Text => output.text(&text(&found, (holds, Among::of(args)), (args.context, translating)))?,
@@ -90,7 +90,7 @@ struct Translation {
 
 /// Has the query translated where the generator is at hand. Without it the query is searched alone, which is told.
 fn translated(
-    start: &Start,
+    start: &CommandContext,
     (args, (from, to), (generator, max_tokens)): (&Search, (Language, Language), (&str, usize)),
     cancel: &CancelToken,
     output: &mut Output,
@@ -157,7 +157,7 @@ enum Holds {
 fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     let mut settings = of_domain;
     settings.top_k = args.k.map_or(settings.top_k, usize::from);
-    settings.per_leg = settings.per_leg.max(settings.top_k);
+    settings.per_retriever = settings.per_retriever.max(settings.top_k);
     settings.mode = args.mode.unwrap_or(settings.mode);
     settings.fusion = args.fusion.unwrap_or(settings.fusion);
     settings.context = args.context.unwrap_or(settings.context);
@@ -204,7 +204,7 @@ mod tests {
 
     use super::*;
     use crate::args::{Cli, Command};
-    use ragonite_config::{Changes, Config, Setting};
+    use ragonite_config::{Config, Setting, SettingsOverride};
     use ragonite_document::evidence::Kind;
     use ragonite_inference::Catalog;
     use ragonite_rag::retrieval::{Fusion, Mode, Translate};
@@ -214,7 +214,7 @@ mod tests {
         let file = "[retrieval]\nmode = \"lexical\"\nkinds = [\"list\"]\nrrf_k = 7\ncontext = \"none\"\n";
         let config = Config::parse(file, std::path::Path::new("c.toml")).unwrap();
         let configured = config.turn_settings(Catalog::builtin().unwrap().profile("tiny").unwrap());
-        let mut changes = Changes::default();
+        let mut changes = SettingsOverride::default();
         changes.set(Setting::Mode, "dense").unwrap();
         changes.set(Setting::Kinds, "row").unwrap();
         let of_domain = changes.applied_to(&configured).retrieval;

@@ -7,21 +7,21 @@
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
-use super::Stay;
+use super::CpuReason;
 
 type Init = unsafe extern "C" fn(c_uint) -> c_int;
 type Count = unsafe extern "C" fn(*mut c_int) -> c_int;
 
 /// GPUs the driver in `library` knows, at least one.
 #[expect(unsafe_code, reason = "the driver is a C library")]
-pub(super) fn count_gpus(library: &CStr) -> Result<c_int, Stay> {
+pub(super) fn count_gpus(library: &CStr) -> Result<c_int, CpuReason> {
     // SAFETY: `library` ends with a zero byte; no other thread runs that could call `dlerror` in between.
     let loaded = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if loaded.is_null() {
-        return Err(Stay::NoDriver(why_not()));
+        return Err(CpuReason::NoDriver(why_not()));
     }
-    let init = function(loaded, c"cuInit").ok_or(Stay::NotADriver("cuInit"))?;
-    let count = function(loaded, c"cuDeviceGetCount").ok_or(Stay::NotADriver("cuDeviceGetCount"))?;
+    let init = function(loaded, c"cuInit").ok_or(CpuReason::NotADriver("cuInit"))?;
+    let count = function(loaded, c"cuDeviceGetCount").ok_or(CpuReason::NotADriver("cuDeviceGetCount"))?;
     // SAFETY: cuda.h declares `CUresult cuInit(unsigned int)` and `CUresult cuDeviceGetCount(int *)`, whose result is an
     // enumeration of the size of an int; the library is never unloaded.
     let (init, count) =
@@ -31,9 +31,9 @@ pub(super) fn count_gpus(library: &CStr) -> Result<c_int, Stay> {
     let codes = unsafe { (init(0), count(&raw mut gpus)) };
     match codes {
         (0, 0) if gpus > 0 => Ok(gpus),
-        (0, 0) => Err(Stay::NoGpu),
-        (0, code) => Err(Stay::Driver { call: "cuDeviceGetCount", code }),
-        (code, _) => Err(Stay::Driver { call: "cuInit", code }),
+        (0, 0) => Err(CpuReason::NoGpu),
+        (0, code) => Err(CpuReason::Driver { call: "cuDeviceGetCount", code }),
+        (code, _) => Err(CpuReason::Driver { call: "cuInit", code }),
     }
 }
 

@@ -7,19 +7,19 @@
 //! A build for another kind of processor says so before the system ends it, as does any fault in a library.
 //! Not here: what a build computes with (`inference`).
 
+mod cpu_reason;
 mod driver;
 mod fault;
-mod stay;
-mod wait;
+mod openmp;
 
 use std::ffi::{CStr, OsString};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 
+pub use cpu_reason::CpuReason;
 pub use fault::explain_faults;
-pub use stay::Stay;
-pub use wait::wait_asleep;
+pub use openmp::limit_spin;
 
 use crate::args::{Cli, Command};
 use ragonite_config::{Config, is_set, program_path, typed_arguments};
@@ -42,27 +42,27 @@ const DRIVER: &CStr = c"libcuda.so.1";
 
 /// Becomes the build for NVIDIA GPUs where that can be, and does not return then. Otherwise gives the reason to stay. No
 /// other thread may have been started.
-pub fn hand_over(cli: &Cli) -> Stay {
+pub fn hand_over(cli: &Cli) -> CpuReason {
     if !computes(cli.command.as_ref()) {
-        return Stay::NothingToCompute;
+        return CpuReason::NothingToCompute;
     }
     if let Some(kind) = DeviceChoice::of_this_build() {
-        return Stay::ThisIsFor(kind);
+        return CpuReason::ThisIsFor(kind);
     }
     // A configuration that cannot be read is told by the run that follows.
     let configured = Config::load(cli.shared.config.as_deref()).and_then(|config| config.device_of_this_run());
     match configured {
         Ok(DeviceChoice::Auto | DeviceChoice::Cuda) => {}
-        Ok(other) => return Stay::Chosen(other),
-        Err(_) => return Stay::NothingToCompute,
+        Ok(other) => return CpuReason::Chosen(other),
+        Err(_) => return CpuReason::NothingToCompute,
     }
-    let Ok(own) = program_path() else { return Stay::NoProgram(PathBuf::from(PROGRAM)) };
+    let Ok(own) = program_path() else { return CpuReason::NoProgram(PathBuf::from(PROGRAM)) };
     let beside = match (Beside { own: &own, driver: DRIVER, handed_over: is_set(HANDED_OVER) }).find() {
         Ok(beside) => beside,
         Err(stay) => return stay,
     };
     let source = command(&beside, &typed_arguments()).exec();
-    Stay::NotStarted { program: beside, why: source.to_string() }
+    CpuReason::NotStarted { program: beside, why: source.to_string() }
 }
 
 /// Whether a command computes with a model, or says what could.
@@ -80,13 +80,13 @@ struct Beside<'a> {
 
 impl Beside<'_> {
     /// The other build, where there is every reason to believe that it runs.
-    fn find(&self) -> Result<PathBuf, Stay> {
+    fn find(&self) -> Result<PathBuf, CpuReason> {
         let program = self.own.with_file_name(PROGRAM);
         if !program.is_file() || program == self.own {
-            return Err(Stay::NoProgram(program));
+            return Err(CpuReason::NoProgram(program));
         }
         if self.handed_over {
-            return Err(Stay::HandedOver);
+            return Err(CpuReason::HandedOver);
         }
         driver::count_gpus(self.driver)?;
         answers(&program)?;
@@ -95,8 +95,8 @@ impl Beside<'_> {
 }
 
 /// Whether `program` starts here and is of this version: it may lack a library, or be left from another day.
-fn answers(program: &Path) -> Result<(), Stay> {
-    let refused = |why: String| Stay::NotStarted { program: program.to_owned(), why };
+fn answers(program: &Path) -> Result<(), CpuReason> {
+    let refused = |why: String| CpuReason::NotStarted { program: program.to_owned(), why };
     let said = command(program, &[OsString::from("--version")]).stdin(Stdio::null()).output();
     let said = said.map_err(|error| refused(error.to_string()))?;
     if !said.status.success() {
@@ -105,7 +105,7 @@ fn answers(program: &Path) -> Result<(), Stay> {
     }
     let found = String::from_utf8_lossy(&said.stdout).trim().to_owned();
     let own = concat!("ragonite ", env!("CARGO_PKG_VERSION"));
-    if found == own { Ok(()) } else { Err(Stay::OtherVersion { program: program.to_owned(), found, own }) }
+    if found == own { Ok(()) } else { Err(CpuReason::OtherVersion { program: program.to_owned(), found, own }) }
 }
 
 fn command(program: &Path, arguments: &[OsString]) -> Process {
@@ -145,7 +145,7 @@ mod tests {
         program
     }
 
-    fn found(folder: &Path, driver: &CStr) -> Result<PathBuf, Stay> {
+    fn found(folder: &Path, driver: &CStr) -> Result<PathBuf, CpuReason> {
         Beside { own: &folder.join("ragonite"), driver, handed_over: false }.find()
     }
 
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn without_the_program_the_driver_is_not_even_looked_for() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(matches!(found(folder.path(), c"/no/such/library.so"), Err(Stay::NoProgram(_))));
+        assert!(matches!(found(folder.path(), c"/no/such/library.so"), Err(CpuReason::NoProgram(_))));
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
     fn a_driver_without_a_gpu_is_told_from_no_driver() {
         let folder = tempfile::tempdir().unwrap();
         program(folder.path(), SAYS_ITS_VERSION);
-        assert_eq!(found(folder.path(), &driver(folder.path(), 0, 0)), Err(Stay::NoGpu));
+        assert_eq!(found(folder.path(), &driver(folder.path(), 0, 0)), Err(CpuReason::NoGpu));
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
         assert!(lacking.to_string().contains("libcublas.so.13"), "{lacking}");
         program(folder.path(), "echo ragonite 0.0.1");
         let other = found(folder.path(), &driver).unwrap_err();
-        assert!(matches!(&other, Stay::OtherVersion { found, .. } if found == "ragonite 0.0.1"), "{other}");
+        assert!(matches!(&other, CpuReason::OtherVersion { found, .. } if found == "ragonite 0.0.1"), "{other}");
     }
 
     #[test]
@@ -207,8 +207,8 @@ mod tests {
         program(folder.path(), SAYS_ITS_VERSION);
         let own = folder.path().join("ragonite");
         let again = Beside { own: &own, driver: c"/no/such/library.so", handed_over: true }.find();
-        assert_eq!(again, Err(Stay::HandedOver));
+        assert_eq!(again, Err(CpuReason::HandedOver));
         let itself = Beside { own: &folder.path().join(PROGRAM), driver: DRIVER, handed_over: false }.find();
-        assert!(matches!(itself, Err(Stay::NoProgram(_))));
+        assert!(matches!(itself, Err(CpuReason::NoProgram(_))));
     }
 }

@@ -7,9 +7,9 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::measure::Measure;
-use super::pack::pack;
-use super::sentence::{cut, head};
+use super::balance::balance;
+use super::passage::{cut, head};
+use super::token_counter::TokenCounter;
 use crate::{List, ListItem, Ordering};
 
 /// Nesting beyond so many columns is drawn no deeper: in a list of ten thousand levels the indentation would be all.
@@ -96,7 +96,7 @@ impl DrawnList {
 
     /// The list in parts of at most `longest` tokens: cut between its outermost items, a longer item between the items
     /// within it, each part with the items it stands in; what has no items within it, as a passage.
-    pub(super) fn parts(&self, longest: usize, measure: &Measure<'_>) -> Vec<Items> {
+    pub(super) fn parts(&self, longest: usize, measure: &TokenCounter<'_>) -> Vec<Items> {
         let outermost = self.within(None);
         if measure.fits(&self.text, longest) {
             let (introduction, numbers) = (String::new(), (1, outermost.len()));
@@ -118,13 +118,13 @@ impl DrawnList {
         parts
     }
 
-    fn divide(&self, siblings: &Siblings, longest: usize, measure: &Measure<'_>) -> Vec<Task> {
+    fn divide(&self, siblings: &Siblings, longest: usize, measure: &TokenCounter<'_>) -> Vec<Task> {
         let Siblings { items, introduction, outermost } = siblings;
         let lengths: Vec<usize> = items.iter().map(|item| measure.count(&self.text[self.all(*item)])).collect();
         // What is repeated takes at most half of a part.
         let room = longest.saturating_sub(measure.count(introduction)).max(longest / 2);
         let mut tasks = Vec::new();
-        for part in pack(&lengths, room) {
+        for part in balance(&lengths, room) {
             let (Some(first), Some(last)) = (items.get(part.start), items.get(part.end - 1)) else { continue };
             let numbers = outermost.map_or((part.start + 1, part.end), |number| (number, number));
             let write = |text: Range<usize>| {

@@ -8,19 +8,19 @@
 //! never embedded: a page that moves keeps its vectors.
 //! Not here: reading files (`document`), embedding and storing (`index`).
 
-mod border;
+mod balance;
 mod context;
 mod linearize;
 mod links;
 mod list;
-mod measure;
-mod outline;
-mod pack;
+mod passage;
 mod pictures;
-mod sentence;
+mod sections;
+mod segment;
 mod settings;
 mod split;
 mod table;
+mod token_counter;
 mod verbalize;
 
 #[cfg(test)]
@@ -28,12 +28,12 @@ mod shape_tests;
 #[cfg(test)]
 mod tests;
 
-pub use border::sentences;
 pub use context::{Context, ContextParts, UnknownPart};
-pub use measure::CountTokens;
+pub use segment::sentences;
 pub use settings::{EvidenceSettings, Linearizer, TableEvidence};
 pub use split::split;
 pub use table::rows_at;
+pub use token_counter::CountTokens;
 pub use verbalize::{has_row_label, without_row_labels};
 
 use serde::{Deserialize, Serialize};

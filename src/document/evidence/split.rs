@@ -5,18 +5,18 @@
 //! tables at rows.
 //! Invariants: rows follow their table; a neighbour is the text beside an evidence, whatever its kind, but never a row;
 //! no evidence is empty.
-//! Not here: what a piece is (`outline`), tables (`table`).
+//! Not here: what a piece is (`sections`), tables (`table`).
 
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::links::{Located, MOST_REPEATED, locate, within};
-use super::measure::{CountTokens, Measure};
-use super::outline::{Body, Passage, Piece, pieces, shortened};
+use super::passage::{cut, head, last_sentence, tail};
 use super::pictures::only_names_pictures;
-use super::sentence::{cut, head, last_sentence, tail};
+use super::sections::{Body, Passage, SectionPart, pieces, shortened};
 use super::table::{Around, Bounds};
+use super::token_counter::{CountTokens, TokenCounter};
 use super::{Context, Evidence, EvidenceSettings, Kind, Split};
 use crate::{Document, Link};
 use ragonite_base::{CancelToken, Canceled};
@@ -36,7 +36,7 @@ pub fn split(
     tokens: &CountTokens<'_>,
     cancel: &CancelToken,
 ) -> Result<Split, Canceled> {
-    let measure = Measure::new(tokens, cancel);
+    let measure = TokenCounter::new(tokens, cancel);
     let repeated_links = Cell::new(MOST_REPEATED);
     let pieces = pieces(document);
     let mut links: HashMap<usize, Vec<&Link>> = HashMap::new();
@@ -76,7 +76,7 @@ fn ancestry(ancestors: &[String]) -> String {
 struct Splitter<'a> {
     title: String,
     ancestry: String,
-    pieces: &'a [Piece<'a>],
+    pieces: &'a [SectionPart<'a>],
     /// The text of each piece without white space around it; nothing for a table. Every table below a text looks at it,
     /// and white space may be most of it.
     texts: Vec<&'a str>,
@@ -123,7 +123,7 @@ impl<'a> Splitter<'a> {
     /// Whether a piece is the names of pictures beside an evidence of its section: they are in the context of that
     /// evidence, and alone they would answer no question but crowd out what does. A section with nothing else keeps
     /// them.
-    fn only_illustrates(&self, at: usize, piece: &Piece<'_>) -> bool {
+    fn only_illustrates(&self, at: usize, piece: &SectionPart<'_>) -> bool {
         let names = self.names_of_pictures(at);
         let beside = || {
             let near = [at.checked_sub(1), at.checked_add(1)].into_iter().flatten();
@@ -144,7 +144,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// A long passage becomes several, each with the context of the whole.
-    fn add_passage(&self, piece: &Piece<'_>, passage: &Passage, context: &Context, split: &mut Split) {
+    fn add_passage(&self, piece: &SectionPart<'_>, passage: &Passage, context: &Context, split: &mut Split) {
         let mut links: Vec<Located<'_>> = Vec::new();
         for (block, range) in passage.blocks() {
             let found = locate(&passage.text[range.clone()], self.links_of(block)).into_iter();
@@ -161,7 +161,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    fn location(&self, piece: &Piece<'_>, pages: Option<(u32, u32)>, place: &str) -> String {
+    fn location(&self, piece: &SectionPart<'_>, pages: Option<(u32, u32)>, place: &str) -> String {
         piece.location(pages, place) + &self.ancestry
     }
 
@@ -169,7 +169,7 @@ impl<'a> Splitter<'a> {
         self.links.get(&block).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn context(&self, at: usize, piece: &Piece<'_>) -> Context {
+    fn context(&self, at: usize, piece: &SectionPart<'_>) -> Context {
         let Bounds { settings, measure, .. } = self.bounds;
         let longest = settings.longest_neighbour;
         let before = at.checked_sub(1).map(|at| self.text(at, Side::Before)).unwrap_or_default();
@@ -198,7 +198,7 @@ impl<'a> Splitter<'a> {
 
     /// The text above and below a table, for its rows: the nearest that is no table, in the table's own section unless
     /// it stands right beside the table. Rows of another table would pass for facts of this one.
-    fn around(&self, at: usize, table: &Piece<'_>) -> (&'a str, &'a str) {
+    fn around(&self, at: usize, table: &SectionPart<'_>) -> (&'a str, &'a str) {
         let text = |nearest: Option<usize>| {
             let near = nearest.filter(|near| {
                 near.abs_diff(at) == 1
@@ -230,7 +230,7 @@ enum Side {
 struct Beside(Vec<(Option<usize>, Option<usize>)>);
 
 impl Beside {
-    fn of(pieces: &[Piece<'_>]) -> Self {
+    fn of(pieces: &[SectionPart<'_>]) -> Self {
         let is_text = |at: &usize| pieces.get(*at).is_some_and(|piece| !matches!(piece.body, Body::Table { .. }));
         let mut beside = vec![(None, None); pieces.len()];
         let mut near = None;

@@ -8,11 +8,11 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use super::balance::balance;
 use super::linearize::Linearized;
 use super::links::{Frame, TableLinks};
-use super::measure::Measure;
-use super::pack::pack;
-use super::sentence::{head, tail, window};
+use super::passage::{head, tail, window};
+use super::token_counter::TokenCounter;
 use super::verbalize::{column_names, line};
 use super::{Context, Evidence, EvidenceLink, EvidenceSettings, Kind, TableEvidence, TableGrid};
 use crate::{Link, Table};
@@ -37,7 +37,7 @@ pub(super) struct Around<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Bounds<'a> {
     pub(super) settings: &'a EvidenceSettings,
-    pub(super) measure: &'a Measure<'a>,
+    pub(super) measure: &'a TokenCounter<'a>,
     /// Bytes of links that evidences of the document may still repeat.
     pub(super) repeated_links: &'a Cell<usize>,
 }
@@ -200,7 +200,7 @@ impl PlacedTable<'_> {
         }
         // What is repeated takes at most half of a part, also where that makes the part longer than it should be.
         let room = settings.longest_table.saturating_sub(frame).max(settings.longest_table / 2);
-        let parts = pack(&lengths, room);
+        let parts = balance(&lengths, room);
         let whole = parts.len() <= 1;
         let numbers = |part: &Range<usize>| Some(*rows.get(part.start)?..*rows.get(part.end - 1)? + 1);
         let parts = parts.into_iter().map(|part| Part { rows: numbers(&part).filter(|_| !whole), text: write(part) });

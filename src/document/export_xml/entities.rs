@@ -10,7 +10,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::super::DocumentError;
-use super::super::load::{LARGEST_FILE, Place};
+use super::super::reader::{LARGEST_FILE, Place};
 use ragonite_base::clean_line;
 
 /// Properties that mean something here; all others are passed over.

@@ -17,13 +17,13 @@ use self::space::{Attachment, Space};
 use super::DocumentError;
 use super::archive::{Archive, Names};
 use super::format::Format;
-use super::load::{LARGEST_CONTAINER, Place, Source, Walk, Within};
+use super::reader::{DocumentReader, Inherited, LARGEST_CONTAINER, Place, Source};
 
 const ENTITIES: &str = "entities.xml";
 
 /// Reads an export.
 pub(super) fn read(
-    walk: &mut Walk<'_>,
+    walk: &mut DocumentReader<'_>,
     place: &Place<'_>,
     mut archive: Archive,
 ) -> Result<ControlFlow<()>, DocumentError> {
@@ -47,7 +47,7 @@ pub(super) fn read(
 
 /// Reads an `entities.xml` that was unpacked.
 pub(super) fn read_entities(
-    walk: &mut Walk<'_>,
+    walk: &mut DocumentReader<'_>,
     place: &Place<'_>,
     mut source: Source,
 ) -> Result<ControlFlow<()>, DocumentError> {
@@ -59,7 +59,7 @@ pub(super) fn read_entities(
 }
 
 fn give_pages<R: Read>(
-    walk: &mut Walk<'_>,
+    walk: &mut DocumentReader<'_>,
     place: &Place<'_>,
     space: &mut Space,
     entities: &mut Entities<'_, R>,
@@ -70,7 +70,7 @@ fn give_pages<R: Read>(
         let Some((title, document)) = space.page(&mut entity, &walk.cancel) else { continue };
         walk.take_member(place)?;
         given = true;
-        let flow = walk.give(&place.member(&names.unique(&title)), Ok(document));
+        let flow = walk.emit(&place.member(&names.unique(&title)), Ok(document));
         if flow.is_break() {
             return Ok(flow);
         }
@@ -80,7 +80,7 @@ fn give_pages<R: Read>(
 
 /// Hands out the attached files that are documents; the others are named by their pages.
 fn give_attachments(
-    walk: &mut Walk<'_>,
+    walk: &mut DocumentReader<'_>,
     place: &Place<'_>,
     space: &Space,
     archive: &mut Archive,
@@ -97,12 +97,12 @@ fn give_attachments(
             Ok(bytes) => {
                 let mut ancestors = space.ancestors(page);
                 ancestors.push(page.title.clone());
-                walk.within = Within { space: space.name_of(page), ancestors };
+                walk.within = Inherited { space: space.name_of(page), ancestors };
                 let flow = walk.member(&member, bytes);
-                walk.within = Within::default();
+                walk.within = Inherited::default();
                 flow
             }
-            Err(error) => walk.give(&member, Err(error)),
+            Err(error) => walk.emit(&member, Err(error)),
         };
         if flow.is_break() {
             return Ok(flow);

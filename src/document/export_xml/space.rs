@@ -310,7 +310,7 @@ fn without_fraction(date: String) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::super::super::load::Place;
+    use super::super::super::reader::Place;
     use super::*;
 
     fn learn(space: &mut Space, xml: &str) -> Result<u64, DocumentError> {

@@ -6,8 +6,8 @@
 use super::heading::Headings;
 use super::line::Line;
 use super::list::{Item, lists};
+use super::page_layout::{PageLayout, Piece, Placed};
 use super::paragraph::{Marker, append, marker};
-use super::sheet::{Piece, Placed, Sheet};
 use super::table::Draft;
 use crate::Block;
 use ragonite_base::{CancelToken, Canceled, clean_line, clean_text, composed};
@@ -47,7 +47,7 @@ struct Composer<'h> {
 
 /// Composes the blocks of a document. `skip` names lines, by page and place, that are not part of it.
 pub(super) fn compose(
-    sheets: &[Sheet],
+    sheets: &[PageLayout],
     headings: &Headings,
     skip: &[(usize, usize)],
     cancel: &CancelToken,
@@ -80,7 +80,7 @@ pub(super) fn compose(
 }
 
 /// The usual distance between the lines of each column.
-fn pitches(sheet: &Sheet) -> Vec<f64> {
+fn pitches(sheet: &PageLayout) -> Vec<f64> {
     let placed = |piece: &Piece| match piece {
         Piece::Line(placed) => Some(placed.clone()),
         Piece::Table(_) => None,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sheet::{Piece, Placed, Sheet};
+use super::page_layout::{PageLayout, Piece, Placed};
 
 /// Longer lines are text, in letters.
 const LONGEST: usize = 160;
@@ -28,7 +28,7 @@ pub(super) struct Headings {
 
 impl Headings {
     /// Learns the looks from all pages; lines that `skip` names, such as the title, teach nothing.
-    pub(super) fn learn(sheets: &[Sheet], skip: &[(usize, usize)]) -> Self {
+    pub(super) fn learn(sheets: &[PageLayout], skip: &[(usize, usize)]) -> Self {
         let mut letters: BTreeMap<i64, usize> = BTreeMap::new();
         let (mut bold, mut all) = (0, 0);
         for piece in sheets.iter().flat_map(|sheet| &sheet.pieces) {

@@ -3,8 +3,8 @@
 //! Invariants: an item that stands further right belongs to the item above it; the number of an item is written out
 //! where counting from 1 would not give it; a lone number makes no list.
 
+use super::page_layout::Placed;
 use super::paragraph::{Marker, append};
-use super::sheet::Placed;
 use crate::builder::{Builder, Opened, Part};
 use crate::{Block, Ordering};
 

@@ -16,15 +16,15 @@ mod blocks;
 mod content;
 mod error;
 mod font;
-mod furniture;
 mod heading;
 mod layout;
 mod line;
 mod links;
 mod list;
+mod page_layout;
 mod paragraph;
 mod ruled;
-mod sheet;
+mod running_headers;
 mod string;
 mod table;
 mod title;
@@ -47,7 +47,7 @@ use self::content::{Budget, read_page};
 use self::font::Fonts;
 use self::heading::Headings;
 use self::links::PageLink;
-use self::sheet::Sheet;
+use self::page_layout::PageLayout;
 use super::Document;
 use ragonite_base::CancelToken;
 
@@ -95,7 +95,7 @@ fn read_file(bytes: &[u8], cancel: &CancelToken) -> Result<Document, PdfError> {
         });
     }
     cancel.check()?;
-    furniture::remove(&mut sheets);
+    running_headers::remove(&mut sheets);
     cancel.check()?;
     let (title, skip) = title::find(pdf.metadata(), &sheets);
     let headings = Headings::learn(&sheets, &skip);
@@ -118,7 +118,7 @@ fn has_lost_content(page: &Page<'_>) -> bool {
     page.raw().contains_key(CONTENTS) && page.page_stream().is_none_or(|content| content.is_empty() && is_list())
 }
 
-fn read_pages(pages: &[Page<'_>], cancel: &CancelToken) -> Result<(Vec<Sheet>, Vec<PageLink>), PdfError> {
+fn read_pages(pages: &[Page<'_>], cancel: &CancelToken) -> Result<(Vec<PageLayout>, Vec<PageLink>), PdfError> {
     let mut fonts = Fonts::new();
     let mut budget = Budget { cancel: cancel.clone(), ..Budget::default() };
     let mut sheets = Vec::with_capacity(pages.len());
@@ -130,12 +130,12 @@ fn read_pages(pages: &[Page<'_>], cancel: &CancelToken) -> Result<(Vec<Sheet>, V
         let read = catch_unwind(AssertUnwindSafe(|| {
             let content = read_page(page, &fonts, &mut budget);
             let links = links::on_page(page, at as u32 + 1, &content.glyphs, cancel);
-            (sheet::order(content), links)
+            (page_layout::layout(content), links)
         }));
         let Ok((sheet, found)) = read else {
             tracing::warn!(page = at + 1, "a page of a PDF cannot be read");
             fonts = Fonts::new();
-            sheets.push(Sheet::default());
+            sheets.push(PageLayout::default());
             continue;
         };
         if began.elapsed().as_secs() > MOST_SECONDS as u64 {

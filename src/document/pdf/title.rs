@@ -5,8 +5,8 @@
 use hayro_syntax::metadata::Metadata;
 
 use super::heading::Headings;
+use super::page_layout::{PageLayout, Piece, Placed};
 use super::paragraph::append;
-use super::sheet::{Piece, Placed, Sheet};
 use super::string::decode;
 use ragonite_base::clean_line;
 
@@ -24,7 +24,7 @@ const ENDINGS: &[&str] =
     &[".doc", ".docx", ".odt", ".tex", ".dvi", ".pdf", ".indd", ".ppt", ".pptx", ".xls", ".xlsx", ".html", ".ps"];
 
 /// The title, empty where nothing tells, and the lines that are it, by page and place.
-pub(super) fn find(metadata: &Metadata, sheets: &[Sheet]) -> (String, Vec<(usize, usize)>) {
+pub(super) fn find(metadata: &Metadata, sheets: &[PageLayout]) -> (String, Vec<(usize, usize)>) {
     let written = metadata.title.as_deref().map(|title| clean_line(&decode(title))).filter(|title| is_sensible(title));
     let shown = largest(sheets);
     match (written, shown) {
@@ -65,7 +65,7 @@ fn alike(a: &str, b: &str) -> bool {
 }
 
 /// The lines that say the title where a document opens with it.
-fn opening(title: &str, sheets: &[Sheet]) -> Vec<(usize, usize)> {
+fn opening(title: &str, sheets: &[PageLayout]) -> Vec<(usize, usize)> {
     let Some((page, sheet)) = sheets.iter().enumerate().find(|(_, sheet)| !sheet.pieces.is_empty()) else {
         return Vec::new();
     };
@@ -83,7 +83,7 @@ fn opening(title: &str, sheets: &[Sheet]) -> Vec<(usize, usize)> {
 }
 
 /// The largest line in the upper part of the first page that has text, with those that go on with it.
-fn largest(sheets: &[Sheet]) -> Option<(String, Vec<(usize, usize)>)> {
+fn largest(sheets: &[PageLayout]) -> Option<(String, Vec<(usize, usize)>)> {
     let body = Headings::learn(sheets, &[]).body();
     let (page, sheet) = sheets.iter().enumerate().find(|(_, sheet)| !sheet.pieces.is_empty())?;
     let upper = |placed: &&Placed| placed.main && placed.line.base < UPPER * sheet.height;

@@ -2,7 +2,7 @@
 //!
 //! Takes cells by row and column, gives blocks from top to bottom and left to right.
 //! A sheet is one grid, on which people put several tables, titles and remarks; empty rows and columns tell them apart.
-//! Invariants: every cell's text is in one block; only the first [`SAMPLE`] rows of a table go through the builder, so
+//! Invariants: every cell's text is in one block; only the first [`MINHASH_SIZE`] rows of a table go through the builder, so
 //! that a long table costs little more than its text; a table with far more places than texts is written as lines.
 //! Not here: how cells are read (`workbook`, `delimited`), which rows are header (`header`).
 

@@ -8,11 +8,11 @@
 mod claims;
 mod compound;
 mod delimited;
-mod frame;
 mod layout;
 mod number;
 mod open;
 mod records;
+mod sheet_meta;
 mod workbook;
 
 #[cfg(test)]

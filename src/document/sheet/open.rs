@@ -11,8 +11,8 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 use super::super::package::{OfficeError, Package};
-use super::frame::{Frame, MOST_MERGED, WIDEST_MERGED};
 use super::number::general;
+use super::sheet_meta::{MOST_MERGED, SheetMeta, WIDEST_MERGED};
 use super::workbook::{Look, Sheet, Sheets, iso};
 use ragonite_base::clean_line;
 
@@ -72,7 +72,7 @@ struct Table {
     depth: usize,
     is_hidden: bool,
     rows: Vec<super::layout::Row>,
-    frame: Frame,
+    frame: SheetMeta,
     /// Rows that name the columns.
     header: bool,
     row: u32,
@@ -153,7 +153,7 @@ impl Book {
         let depth = self.depth;
         self.depth = depth.checked_sub(1).ok_or(OfficeError::Broken)?;
         if let Some(table) = self.table.take_if(|table| table.depth == depth) {
-            let rows = Sheet { rows: table.rows, frame: &Frame::default(), room: &mut self.sheets.room }.finish();
+            let rows = Sheet { rows: table.rows, frame: &SheetMeta::default(), room: &mut self.sheets.room }.finish();
             self.sheets.add(&table.name, rows, &table.frame);
         } else if let Some(table) = self.table.as_mut().filter(|table| !table.is_hidden) {
             if let Some(cell) = table.cell.take_if(|cell| cell.depth == depth) {
@@ -221,7 +221,7 @@ impl Table {
             row.fold(0, usize::saturating_add).saturating_mul(self.rows_alike as usize)
         };
         sheets.room.holds(all(|_| 1), all(|(text, _)| text.len()))?;
-        let none = Frame::default();
+        let none = SheetMeta::default();
         let mut sheet = Sheet { rows: std::mem::take(&mut self.rows), frame: &none, room: &mut sheets.room };
         for row in first..self.row {
             sheet.room.cancel.check()?;

@@ -15,11 +15,11 @@ use calamine::{
 
 use super::super::package::{COMPOUND_FILE, OfficeError, Package, child, parse};
 use super::super::{Block, Document, Link};
-use super::frame::{self, Frame, MOST_MERGED, WIDEST_MERGED};
 use super::layout::{self, Cell, Merged, Placed, Row, lay_out};
 use super::number::{date, general, number};
 use super::open;
 use super::records;
+use super::sheet_meta::{self, MOST_MERGED, SheetMeta, WIDEST_MERGED};
 use super::{claims, compound};
 use ragonite_base::{CancelToken, Watched, clean_line};
 
@@ -72,7 +72,7 @@ pub(super) fn read_within(bytes: &[u8], room: Room) -> Result<Document, OfficeEr
     package.check()?;
     let mut document = if package.has("xl/workbook.xml") {
         claims::check_xlsx(&mut package)?;
-        let frames = frame::read(&mut package)?;
+        let frames = sheet_meta::read(&mut package)?;
         guarded(|| read_xlsx(Xlsx::new(source).map_err(calamine::Error::Xlsx)?, &frames, sheets))?
     } else if package.has("xl/workbook.bin") {
         claims::check_xlsb(&mut package)?;
@@ -161,7 +161,7 @@ impl Room {
 /// The sheet that is being read.
 pub(super) struct Sheet<'f> {
     pub rows: Vec<Row>,
-    pub frame: &'f Frame,
+    pub frame: &'f SheetMeta,
     pub room: &'f mut Room,
 }
 
@@ -245,10 +245,10 @@ impl Look {
 
 fn read_xlsx(
     mut book: Xlsx<Watched<Bytes<'_>>>,
-    frames: &HashMap<String, Frame>,
+    frames: &HashMap<String, SheetMeta>,
     mut sheets: Sheets,
 ) -> Result<Document, OfficeError> {
-    let none = Frame::default();
+    let none = SheetMeta::default();
     let mut looks: Vec<Look> = Vec::new();
     for name in visible(book.sheets_metadata()) {
         let frame = frames.get(&name).unwrap_or(&none);
@@ -269,7 +269,7 @@ fn read_xlsx(
 }
 
 fn read_xlsb(mut book: Xlsb<Watched<Bytes<'_>>>, mut sheets: Sheets) -> Result<Document, OfficeError> {
-    let frame = Frame::default();
+    let frame = SheetMeta::default();
     for name in visible(book.sheets_metadata()) {
         let mut sheet = Sheet { rows: Vec::new(), frame: &frame, room: &mut sheets.room };
         let mut cells = book.worksheet_cells_reader(&name).map_err(calamine::Error::Xlsb)?;
@@ -285,7 +285,7 @@ fn read_xlsb(mut book: Xlsb<Watched<Bytes<'_>>>, mut sheets: Sheets) -> Result<D
 fn read_xls(mut book: Xls<Bytes<'_>>, mut sheets: Sheets) -> Result<Document, OfficeError> {
     for name in visible(book.sheets_metadata()) {
         let areas = book.merge_cells_by_sheet_name(&name).unwrap_or_default();
-        let frame = Frame { merged: merged(&areas), ..Frame::default() };
+        let frame = SheetMeta { merged: merged(&areas), ..SheetMeta::default() };
         let range = book.worksheet_range(&name).map_err(calamine::Error::Xls)?;
         sheets.add_range(&name, &range, &frame)?;
     }
@@ -319,7 +319,7 @@ impl Sheets {
         Self { document: Document::default(), room, layout }
     }
 
-    fn add_range(&mut self, name: &str, range: &Range<Data>, frame: &Frame) -> Result<(), OfficeError> {
+    fn add_range(&mut self, name: &str, range: &Range<Data>, frame: &SheetMeta) -> Result<(), OfficeError> {
         let mut sheet = Sheet { rows: Vec::new(), frame, room: &mut self.room };
         let (top, left) = range.start().unwrap_or_default();
         for (row, column, value) in range.used_cells() {
@@ -331,7 +331,7 @@ impl Sheets {
         Ok(())
     }
 
-    pub(super) fn add(&mut self, name: &str, rows: Vec<Row>, frame: &Frame) {
+    pub(super) fn add(&mut self, name: &str, rows: Vec<Row>, frame: &SheetMeta) {
         if rows.is_empty() {
             return;
         }

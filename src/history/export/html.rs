@@ -12,7 +12,7 @@ use super::source::{
 use crate::{ConversationRecord, TurnRecord};
 use ragonite_base::{clean_line, clean_text};
 use ragonite_rag::answer::citation::read;
-use ragonite_rag::attribution::{Attribution, Change, Cluster, OTHERWISE, difference};
+use ragonite_rag::attribution::{ANSWER_CHANGED, Attribution, Change, Cluster, difference};
 
 const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\
@@ -61,7 +61,7 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
         let _ = writeln!(text, "<p><strong>{}</strong></p>", escape(&ending));
     }
     if let Some(feedback) = &turn.feedback {
-        let _ = writeln!(text, "<p class=\"note\">Rated: {}</p>", escape(&feedback.says()));
+        let _ = writeln!(text, "<p class=\"note\">Rated: {}</p>", escape(&feedback.label()));
     }
     if let (Some(attribution), Some(method)) = (&turn.trace.attribution, method(turn)) {
         write_attribution(text, turn, attribution, method);
@@ -123,7 +123,7 @@ fn write_attribution(text: &mut String, turn: &TurnRecord, attribution: &Attribu
     }
     let stored = turn.trace.answer.as_ref().map(|answer| clean_text(answer.own_text())).unwrap_or_default();
     if let Some(instead) = &attribution.instead {
-        let _ = writeln!(text, "<p>{OTHERWISE}</p>\n<pre>{}</pre>", escape(&clean_text(instead)));
+        let _ = writeln!(text, "<p>{ANSWER_CHANGED}</p>\n<pre>{}</pre>", escape(&clean_text(instead)));
     }
     let original = attribution.instead.as_deref().map_or(stored, clean_text);
     for cluster in &attribution.clusters {
@@ -140,7 +140,7 @@ fn write_cluster(text: &mut String, cluster: &Cluster, original: &str) {
         named(cluster),
         percent(cluster),
         cluster.contribution,
-        cluster.how.says()
+        cluster.how.label()
     );
     let Some(without) = &cluster.counterfactual_answer else { return };
     let parts = difference(original.trim(), clean_text(without).trim());

@@ -11,7 +11,7 @@ use super::source::{
 use crate::{ConversationRecord, TurnRecord};
 use ragonite_base::{clean_line, clean_text};
 use ragonite_rag::answer::Answer;
-use ragonite_rag::attribution::{Attribution, OTHERWISE};
+use ragonite_rag::attribution::{ANSWER_CHANGED, Attribution};
 
 pub(super) fn write(conversation: &ConversationRecord, turns: &[TurnRecord]) -> String {
     let mut text = format!(
@@ -49,7 +49,7 @@ fn write_turn(text: &mut String, turn: &TurnRecord) {
         let _ = writeln!(text, "**{}**\n", plain(&ending));
     }
     if let Some(feedback) = &turn.feedback {
-        let _ = writeln!(text, "*Rated:* {}\n", plain(&feedback.says()));
+        let _ = writeln!(text, "*Rated:* {}\n", plain(&feedback.label()));
     }
     let sources = sources(turn);
     if !sources.is_empty() {
@@ -85,7 +85,7 @@ fn write_attribution(text: &mut String, attribution: &Attribution, method: &str,
         text.push_str("\nNo single source decides.\n");
     }
     if let Some(instead) = &attribution.instead {
-        let _ = writeln!(text, "\n{OTHERWISE}\n\n> {}", plain(&clean_line(instead)));
+        let _ = writeln!(text, "\n{ANSWER_CHANGED}\n\n> {}", plain(&clean_line(instead)));
     }
     text.push_str("\n| | share | contribution | how | answer without |\n| --- | ---: | ---: | --- | --- |\n");
     for cluster in &attribution.clusters {
@@ -99,7 +99,7 @@ fn write_attribution(text: &mut String, attribution: &Attribution, method: &str,
             named(cluster),
             percent(cluster),
             cluster.contribution,
-            plain(cluster.how.says()),
+            plain(cluster.how.label()),
             plain(&without)
         );
     }

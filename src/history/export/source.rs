@@ -91,13 +91,13 @@ pub(super) fn other_wordings(turn: &TurnRecord) -> Vec<(&'static str, String)> {
 
 /// Which turn it asks again, and what is other.
 pub(super) fn asked_again(turn: &TurnRecord) -> Option<String> {
-    turn.trace.variant.as_ref().map(Variant::says)
+    turn.trace.variant.as_ref().map(Variant::label)
 }
 
 /// What is to be known before the answer is relied on.
 pub(super) fn cautions(turn: &TurnRecord) -> Vec<String> {
-    let of_question = turn.trace.retrieved.as_ref().and_then(Retrieved::caution);
-    let of_answer = turn.trace.answer.iter().flat_map(Answer::cautions);
+    let of_question = turn.trace.retrieved.as_ref().and_then(Retrieved::warning);
+    let of_answer = turn.trace.answer.iter().flat_map(Answer::warnings);
     of_question.into_iter().chain(of_answer).collect()
 }
 
@@ -130,7 +130,7 @@ pub(super) fn circumstances(turn: &TurnRecord) -> String {
 
 /// In which way the values came about.
 pub(super) fn method(turn: &TurnRecord) -> Option<&'static str> {
-    turn.trace.attribution.as_ref().map(|attribution| attribution.method.says())
+    turn.trace.attribution.as_ref().map(|attribution| attribution.method.label())
 }
 
 #[cfg(test)]

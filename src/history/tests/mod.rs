@@ -17,14 +17,16 @@ use unicode_width::UnicodeWidthStr;
 use super::*;
 use ragonite_base::{ConversationId, DocumentId, DomainName, EvidenceId, Language, Millis, TurnId};
 use ragonite_document::evidence::{Context, Kind};
-use ragonite_inference::{Completion, Finish, Sampling, Special};
+use ragonite_inference::{Completion, Finish, Sampling, SpecialTokens};
 use ragonite_rag::answer::{Answer, Rewrite, RewriteHow, Translation, TranslationHow};
 use ragonite_rag::attribution::{
-    Attribution, AttributionSettings, AttributionTimings, Cluster, Counterfactual, How, Method, Sentence,
+    Attribution, AttributionSettings, AttributionTimings, Cluster, Counterfactual, Method, Provenance, Sentence,
     SentenceCluster,
 };
 use ragonite_rag::prompt::{Cut, CutHow, Part, Prompt, Segment};
-use ragonite_rag::retrieval::{Hit, Mode, Pick, Picked, RankedEvidence, RetrievalTimings, Retrieved, Why};
+use ragonite_rag::retrieval::{
+    Hit, HitExplanation, Mode, Override, OverrideKind, RankedEvidence, RetrievalTimings, Retrieved,
+};
 
 pub(super) fn folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -53,9 +55,9 @@ fn prompt(text: &str) -> Prompt {
     let segment = |part, special| Segment { part, text: text.to_owned(), special, tokens: 3 };
     Prompt {
         segments: vec![
-            segment(Part::Template, Special::Parse),
-            segment(Part::Evidence { rank: 1 }, Special::Plain),
-            segment(Part::Question, Special::Plain),
+            segment(Part::Template, SpecialTokens::Parse),
+            segment(Part::Evidence { rank: 1 }, SpecialTokens::AsText),
+            segment(Part::Question, SpecialTokens::AsText),
         ],
         stop: vec!["User:".into()],
         cut: vec![Cut { rank: 2, evidence: EvidenceId(9), tokens: 120, how: CutHow::Dropped }],
@@ -105,7 +107,7 @@ fn hit(text: &str, score: f64) -> Hit {
         rerank_score: None,
         copies: Vec::new(),
         version: None,
-        why: Why::default(),
+        why: HitExplanation::default(),
     }
 }
 
@@ -121,9 +123,9 @@ fn found(text: &str, score: f64) -> Retrieved {
         dense: vec![RankedEvidence { evidence: EvidenceId(7), rank: 1, score }],
         lexical: Vec::new(),
         hits: vec![hit(text, score)],
-        passed: Vec::new(),
-        legs: Vec::new(),
-        absent: Vec::new(),
+        discarded: Vec::new(),
+        sub_queries: Vec::new(),
+        unknown_terms: Vec::new(),
         day: None,
         timings_ms: RetrievalTimings { embed: Millis(4.0), ..RetrievalTimings::default() },
     }
@@ -170,7 +172,7 @@ fn trace(text: &str, score: u16) -> Trace {
             decisive: true,
             clusters: vec![Cluster {
                 hits: vec![1],
-                how: How::Regenerated,
+                how: Provenance::Regenerated,
                 contribution: score,
                 share: Some(1.0),
                 counterfactual_answer: Some(text.to_owned()),
@@ -193,8 +195,8 @@ fn trace(text: &str, score: u16) -> Trace {
         variant: Some(Variant {
             of: 1,
             settings: vec![OtherSetting { key: "sources".into(), from: "10".into(), to: "3".into() }],
-            picks: vec![Pick {
-                how: Picked::LeftOut,
+            picks: vec![Override {
+                how: OverrideKind::LeftOut,
                 evidence: EvidenceId(7),
                 document: DocumentId(3),
                 name: text.to_owned(),
@@ -207,11 +209,11 @@ fn trace(text: &str, score: u16) -> Trace {
 /// An explanation by log-probability: drops, tokens and sentences beside the clusters.
 fn explained_by_logprob(text: &str) -> Attribution {
     let cluster =
-        SentenceCluster { hits: vec![1], how: How::Logprob, drop: 1.25, contribution: 0.46, share: Some(1.0) };
+        SentenceCluster { hits: vec![1], how: Provenance::Logprob, drop: 1.25, contribution: 0.46, share: Some(1.0) };
     Attribution {
         clusters: vec![Cluster {
             hits: vec![1],
-            how: How::Logprob,
+            how: Provenance::Logprob,
             contribution: 0.46,
             share: Some(1.0),
             counterfactual_answer: None,
@@ -512,8 +514,8 @@ fn a_trace_of_the_first_version_still_reads_as_a_whole() {
 #[test]
 fn unknown_fields_are_passed_over_and_missing_ones_have_their_default() {
     let newer = FIRST_TRACE.replacen('{', "{\"mood\": \"good\", ", 1).replace("\"method\"", "\"later\": 1, \"method\"");
-    assert_eq!(trace::from_json(&newer), first_trace());
-    let older = trace::from_json(r#"{"profile": "tiny", "timings_ms": {"total": 3.0}}"#);
+    assert_eq!(trace_json::from_json(&newer), first_trace());
+    let older = trace_json::from_json(r#"{"profile": "tiny", "timings_ms": {"total": 3.0}}"#);
     let timings_ms = TurnTimings { total: Millis(3.0), ..TurnTimings::default() };
     assert_eq!(older, Trace { profile: "tiny".into(), timings_ms, ..Trace::default() });
 }
@@ -522,8 +524,8 @@ fn unknown_fields_are_passed_over_and_missing_ones_have_their_default() {
 fn a_part_that_cannot_be_read_does_not_take_the_others_with_it() {
     let broken = FIRST_TRACE.replace("\"hybrid\"", "\"telepathy\"");
     let expected = Trace { retrieved: None, ..first_trace() };
-    assert_eq!(trace::from_json(&broken), expected);
-    assert_eq!(trace::from_json("not JSON"), Trace::default());
+    assert_eq!(trace_json::from_json(&broken), expected);
+    assert_eq!(trace_json::from_json("not JSON"), Trace::default());
 }
 
 #[test]

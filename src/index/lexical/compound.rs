@@ -4,15 +4,15 @@
 //! vocabulary is the dictionary, so that parts of any language are found and every part can match.
 //! Invariants: the parts and the linking elements between them (`s`, `en`, …) cover the whole word; of several splits
 //! the one with the fewest parts is taken, and of these the one whose shortest part is longest; the work is bounded.
-//! Not here: when a word is split (`question`).
+//! Not here: when a word is split (`query_expansion`).
 
 use std::collections::HashMap;
 
 use tantivy::tokenizer::TextAnalyzer;
 
-use super::question::Vocabulary;
+use super::query_expansion::Vocabulary;
 use crate::IndexError;
-use crate::words;
+use crate::tokenizer;
 use ragonite_base::Language;
 
 /// Least letters of a part: shorter ones are found by chance in most words.
@@ -40,7 +40,7 @@ pub(super) fn split(word: &str, spoken: &[Language], vocabulary: &dyn Vocabulary
     if !languages.contains(&Language::German) {
         languages.push(Language::German);
     }
-    let analyzers = languages.into_iter().map(words::analyzer).collect();
+    let analyzers = languages.into_iter().map(tokenizer::analyzer).collect();
     let mut parts = Parts { letters: &letters, analyzers, vocabulary, known: HashMap::new() };
     for most in 2..=MOST_PARTS {
         if let Some(split) = parts.best(0, most)? {
@@ -101,7 +101,7 @@ impl Parts<'_> {
         let text: String = self.letters[from..to].iter().collect();
         let mut found = None;
         for analyzer in &mut self.analyzers {
-            let Some(form) = words::form(analyzer, &text) else { continue };
+            let Some(form) = tokenizer::form(analyzer, &text) else { continue };
             let count = self.vocabulary.count(&form)?;
             // A stem that lost more is another word.
             if count > 0 && form.chars().count() >= LEAST_PART {
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::lexical::question::tests::Known;
+    use crate::lexical::query_expansion::tests::Known;
 
     fn parts(word: &str, known: &[&str]) -> Vec<String> {
         let vocabulary = Known::new(known);

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::dated::DateTerm;
-use crate::words;
+use super::date_terms::DateTerm;
+use crate::tokenizer;
 use ragonite_document::evidence::{ContextParts, Evidence};
 
 /// How a word of the question came to the word of the text.
@@ -113,7 +113,7 @@ impl QuestionTerms {
     /// context parts that the domain was made with.
     #[must_use]
     pub fn matched(&self, evidence: &Evidence, indexed: ContextParts) -> Vec<MatchedTerm> {
-        let language = words::text_language(&evidence.contextualized(indexed));
+        let language = tokenizer::text_language(&evidence.contextualized(indexed));
         let context = &evidence.context;
         let mut fields = Vec::new();
         for (field, part, text) in [
@@ -125,7 +125,7 @@ impl QuestionTerms {
         ] {
             if indexed.contains(part) {
                 let words: Vec<String> =
-                    words::analyzed(text, language).tokens.into_iter().map(|token| token.text).collect();
+                    tokenizer::analyzed(text, language).tokens.into_iter().map(|token| token.text).collect();
                 fields.push((field, words));
             }
         }

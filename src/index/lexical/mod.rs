@@ -4,13 +4,13 @@
 //! the title add once more, words that stand side by side as in the question, and dates in any spelling.
 //! Invariants: a commit carries the generation it was made from; text of users is never read as a query language, so
 //! no question is an error; files that are not what was written are never given to tantivy, which panics on some.
-//! Not here: what a word is (`words`), what a question looks for (`question`, `compound`, `dated`), which words met (`matched`),
+//! Not here: what a word is (`tokenizer`), what a question looks for (`query_expansion`, `compound`, `date_terms`), which words met (`matched`),
 //! deciding when to rebuild (`repair`).
 
 mod compound;
-mod dated;
+mod date_terms;
 mod matched;
-mod question;
+mod query_expansion;
 #[cfg(test)]
 mod tests;
 mod vocabulary;
@@ -27,19 +27,19 @@ use tantivy::{
     DocAddress, DocSet as _, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term,
 };
 
-use dated::DateTerm;
+use date_terms::DateTerm;
 use matched::QuestionTerm;
 pub use matched::{MatchKind, MatchedTerm, QuestionTerms, TextField};
-use question::IDENTIFIER_WEIGHT;
-pub(super) use question::is_of_identifiers;
+use query_expansion::IDENTIFIER_WEIGHT;
+pub(super) use query_expansion::is_of_identifiers;
 use vocabulary::IndexedWords;
 
 use super::IndexError;
+use super::checksums::{self, Others};
 use super::error::file_error;
 use super::filter::Test;
-use super::seal::{self, Others};
 use super::stored::{Scored, sort_best_first};
-use super::words;
+use super::tokenizer;
 use ragonite_base::{CancelToken, EvidenceId, Language};
 
 /// Folder name in the folder of a domain.
@@ -101,7 +101,7 @@ impl Lexical {
         let path = folder.join(FOLDER);
         let (schema, fields) = schema();
         let Ok(index) = tantivy::Index::open_in_dir(&path) else { return Ok(None) };
-        if index.schema() != schema || !seal::fits(&path, others, cancel)? {
+        if index.schema() != schema || !checksums::matches(&path, others, cancel)? {
             return Ok(None);
         }
         let around = Self::around(index, fields, path).ok();
@@ -127,7 +127,7 @@ impl Lexical {
     }
 
     fn around(index: tantivy::Index, fields: Fields, path: PathBuf) -> Result<Self, IndexError> {
-        index.tokenizers().register(ANALYZER, words::analyzer(Language::English));
+        index.tokenizers().register(ANALYZER, tokenizer::analyzer(Language::English));
         let reader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -172,7 +172,7 @@ impl Lexical {
 
     /// What a question looks for, for explaining what it found.
     pub(super) fn terms(&self, question: &str) -> Result<QuestionTerms, IndexError> {
-        question::terms(
+        query_expansion::terms(
             question,
             &IndexedWords { searcher: &self.reader.searcher(), fields: self.fields, path: &self.path },
         )
@@ -314,9 +314,9 @@ impl Change<'_> {
     pub(super) fn add(&mut self, id: EvidenceId, text: &str, title: &str) -> Result<(), IndexError> {
         let mut document = TantivyDocument::new();
         document.add_i64(self.lexical.fields.evidence, id.0);
-        let language = words::text_language(text);
-        document.add_pre_tokenized_text(self.lexical.fields.text, words::analyzed(text, language));
-        document.add_pre_tokenized_text(self.lexical.fields.title, words::analyzed(title, language));
+        let language = tokenizer::text_language(text);
+        document.add_pre_tokenized_text(self.lexical.fields.text, tokenizer::analyzed(text, language));
+        document.add_pre_tokenized_text(self.lexical.fields.title, tokenizer::analyzed(title, language));
         document.add_text(self.lexical.fields.language, language.code());
         let added = self.writer.add_document(document);
         added.map(|_| ()).map_err(|source| failed("writing", &self.lexical.path, source))
@@ -339,7 +339,7 @@ impl Change<'_> {
         prepared.commit().map_err(write_failed)?;
         self.writer.wait_merging_threads().map_err(write_failed)?;
         if self.lexical.is_on_disk() {
-            seal::write(&path).map_err(|source| file_error("writing", &path, source))?;
+            checksums::write(&path).map_err(|source| file_error("writing", &path, source))?;
         }
         self.lexical.reload()
     }

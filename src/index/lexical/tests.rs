@@ -99,13 +99,13 @@ fn an_index_of_an_older_version_is_built_anew_from_the_database() {
     let indexing = TextFieldIndexing::default().set_tokenizer("ragonite_words_2");
     builder.add_text_field("text", TextOptions::default().set_indexing_options(indexing));
     let old = tantivy::Index::create_in_dir(&path, builder.build()).unwrap();
-    old.tokenizers().register("ragonite_words_2", words::analyzer(Language::English));
+    old.tokenizers().register("ragonite_words_2", tokenizer::analyzer(Language::English));
     let mut writer: IndexWriter = old.writer_with_num_threads(1, WRITER_BYTES).unwrap();
     let mut prepared = writer.prepare_commit().unwrap();
     prepared.set_payload(&generation.to_string());
     prepared.commit().unwrap();
     drop((writer, old));
-    seal::write(&path).unwrap();
+    checksums::write(&path).unwrap();
     assert!(Lexical::load(&folder, Others::Refused, &CancelToken::never()).unwrap().is_none());
     let index = Index::open(&folder, embedder.identity(), &CancelToken::never(), &mut |_| {}).unwrap();
     assert_eq!(best(&index, "OXT-1654"), "Kolmet 9.0.2-Release passed, see OXT-1654");

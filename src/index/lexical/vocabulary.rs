@@ -8,7 +8,7 @@ use std::path::Path;
 use tantivy::query::{EnableScoring, FuzzyTermQuery, PhraseQuery, Query as _};
 use tantivy::{DocSet as _, Searcher, TERMINATED, Term};
 
-use super::question::Vocabulary;
+use super::query_expansion::Vocabulary;
 use super::{Fields, failed};
 use crate::IndexError;
 use ragonite_base::Language;

@@ -96,7 +96,7 @@ fn a_file_that_went_away_while_it_was_searched_comes_back() {
     let mut index = open(folder.path(), &embedder).unwrap();
     fs::remove_file(wiki.join("dense.usearch")).unwrap();
     assert_all_found(&index, &embedder, &pages());
-    index.bring_in_step(&CancelToken::never(), &mut |_| {}).unwrap();
+    index.sync(&CancelToken::never(), &mut |_| {}).unwrap();
     assert_eq!(fs::read(wiki.join("dense.usearch")).unwrap(), before);
 
     fs::remove_file(wiki.join("dense.usearch")).unwrap();

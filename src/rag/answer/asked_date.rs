@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::names::parts;
+use super::entity_carryover::parts;
 use crate::prompt::{Part, Prompt, Segment};
-use crate::retrieval::{Age, date_named};
+use crate::retrieval::{Age, absolute_date};
 use ragonite_base::{DateMention, DayOrMonth, dates_in, full_year};
 
 /// Words before four digits that make them a year.
@@ -30,7 +30,7 @@ pub struct AskedDate {
 }
 
 /// The date that the question names, where none of the `cited` sources has it; where nothing is cited, none of all.
-pub(super) fn not_cited(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate> {
+pub(super) fn uncited_date(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate> {
     let question = prompt.segments.iter().find(|segment| segment.part == Part::Question)?;
     let (span, asked) = asked(&question.text)?;
     let of_sources = || prompt.segments.iter().filter(|segment| !segment.part.sources().is_empty());
@@ -45,20 +45,20 @@ pub(super) fn not_cited(prompt: &Prompt, cited: &[usize]) -> Option<AskedDate> {
     let mut sources: Vec<usize> = prompt.sources().into_iter().filter(|rank| asked.is_in(&text(rank))).collect();
     sources.sort_unstable();
     let is_said = match asked {
-        Asked::Date(_) if !cited.is_empty() => cited.iter().any(|rank| sources.contains(rank)),
-        Asked::Date(_) | Asked::Year(_) => !sources.is_empty(),
+        DateOrYear::Date(_) if !cited.is_empty() => cited.iter().any(|rank| sources.contains(rank)),
+        DateOrYear::Date(_) | DateOrYear::Year(_) => !sources.is_empty(),
     };
     (!is_said).then(|| AskedDate { date: question.text[span].to_owned(), sources })
 }
 
 /// What a question asks about.
 #[derive(Debug, Clone, Copy)]
-enum Asked {
+enum DateOrYear {
     Date(DayOrMonth),
     Year(i32),
 }
 
-impl Asked {
+impl DateOrYear {
     fn is_in(self, text: &str) -> bool {
         let mentions = dates_in(text);
         match self {
@@ -69,13 +69,13 @@ impl Asked {
 }
 
 /// The only date of a question that can be read in one way, or its only year, and where it stands.
-fn asked(question: &str) -> Option<(Range<usize>, Asked)> {
+fn asked(question: &str) -> Option<(Range<usize>, DateOrYear)> {
     if dates_in(question).is_empty() {
-        return year_named(question).map(|(span, year)| (span, Asked::Year(year)));
+        return year_named(question).map(|(span, year)| (span, DateOrYear::Year(year)));
     }
-    let DateMention { span, readings } = date_named(question)?;
+    let DateMention { span, readings } = absolute_date(question)?;
     match readings[..] {
-        [date] => Some((span, Asked::Date(date))),
+        [date] => Some((span, DateOrYear::Date(date))),
         _ => None,
     }
 }
@@ -94,7 +94,7 @@ fn year_named(question: &str) -> Option<(Range<usize>, i32)> {
 /// Whether it is marked as a version of its page.
 fn is_version(source: &Segment) -> bool {
     let name = source.text.lines().next().unwrap_or_default();
-    [Age::Newest, Age::Older].iter().any(|age| name.contains(age.says()))
+    [Age::Newest, Age::Older].iter().any(|age| name.contains(age.label()))
 }
 
 fn has(text: &str, mentions: &[DateMention], asked: DayOrMonth) -> bool {
@@ -136,10 +136,10 @@ fn without(text: &str, mentions: &[DateMention]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ragonite_inference::Special;
+    use ragonite_inference::SpecialTokens;
 
     fn prompt(question: &str, sources: &[&str]) -> Prompt {
-        let segment = |part, text: String| Segment { part, text, special: Special::Plain, tokens: 1 };
+        let segment = |part, text: String| Segment { part, text, special: SpecialTokens::AsText, tokens: 1 };
         let sources = (1..).zip(sources);
         let mut segments: Vec<Segment> =
             sources.map(|(rank, text)| segment(Part::Evidence { rank }, format!("Source {rank}{text}\n\n"))).collect();
@@ -149,7 +149,7 @@ mod tests {
 
     /// What is told of an answer that cites nothing.
     fn told(question: &str, sources: &[&str]) -> Option<String> {
-        let told = not_cited(&prompt(question, sources), &[])?;
+        let told = uncited_date(&prompt(question, sources), &[])?;
         assert!(told.sources.is_empty());
         Some(told.date)
     }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn sources_that_have_the_date_are_named_where_others_are_cited() {
         let calls = [":\nCall - July 23 2015\nDial 857", ":\nCall - August 20 2015\nDial 857", ":\nNotes of 7/23/2015"];
-        let told = |cited: &[usize]| not_cited(&prompt("What was dialed on July 23, 2015?", &calls), cited);
+        let told = |cited: &[usize]| uncited_date(&prompt("What was dialed on July 23, 2015?", &calls), cited);
         let date = "July 23, 2015".to_owned();
         assert_eq!(told(&[2]), Some(AskedDate { date, sources: vec![1, 3] }));
         for cited in [&[1][..], &[2, 3], &[]] {
@@ -197,13 +197,13 @@ mod tests {
     fn what_stands_around_a_source_is_its_own() {
         let mut around = prompt("Who ran the test in March 2025?", &[":\nRow 1: Tomas", ":\nRow 2: Priya"]);
         around.segments.push(Segment {
-            part: Part::Around { ranks: vec![2] },
+            part: Part::SharedContext { ranks: vec![2] },
             text: "Around Source 2:\nMarch 2025 run\n\n".into(),
-            special: Special::Plain,
+            special: SpecialTokens::AsText,
             tokens: 1,
         });
-        assert_eq!(not_cited(&around, &[2]), None);
-        assert_eq!(not_cited(&around, &[1]).map(|told| told.sources), Some(vec![2]));
+        assert_eq!(uncited_date(&around, &[2]), None);
+        assert_eq!(uncited_date(&around, &[1]).map(|told| told.sources), Some(vec![2]));
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
     fn a_year_is_told_where_no_source_has_it() {
         assert_eq!(told("What was the budget in 2023?", &RUNS), Some("2023".into()));
         assert_eq!(told("Wie hoch war das Budget im Jahr 2023, und warum?", &RUNS), Some("2023".into()));
-        assert_eq!(not_cited(&prompt("What was spent in 2025?", &RUNS), &[1]), None, "another source has it");
+        assert_eq!(uncited_date(&prompt("What was spent in 2025?", &RUNS), &[1]), None, "another source has it");
         for question in [
             "What was the limit in 2024?",
             "What changed since 2023?",

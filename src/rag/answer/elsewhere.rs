@@ -7,8 +7,8 @@
 
 use std::collections::HashSet;
 
-use super::named::{own_words, source};
-use super::names::{is_said, parts};
+use super::citation_repair::{own_words, source};
+use super::entity_carryover::{is_said, parts};
 use crate::prompt::{Part, Prompt};
 use ragonite_base::Language;
 
@@ -25,7 +25,7 @@ const OTHER: f64 = 0.8;
 const MOST: usize = 3;
 
 /// The sources that have the words of the answer, ascending; none where those that it cites have some of them too.
-pub(super) fn said_by(answer: &str, prompt: &Prompt, cited: &[usize], language: Language) -> Vec<usize> {
+pub(super) fn overlapping_uncited(answer: &str, prompt: &Prompt, cited: &[usize], language: Language) -> Vec<usize> {
     let sources = prompt.sources();
     if !cited.iter().any(|rank| sources.contains(rank)) {
         return Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn said_by(answer: &str, prompt: &Prompt, cited: &[usize], language: 
 mod tests {
     use super::*;
     use crate::prompt::Segment;
-    use ragonite_inference::Special;
+    use ragonite_inference::SpecialTokens;
 
     const ROWS: [&str; 3] = [
         "Fleet\nRow 1 in Table 1: Boat is Osprey, and Run by is Lucia Ferrer, and Date is 2025-03-10",
@@ -62,7 +62,7 @@ mod tests {
     ];
 
     fn told(answer: &str, sources: &[&str], cited: &[usize]) -> Vec<usize> {
-        let segment = |part, text: String| Segment { part, text, special: Special::Plain, tokens: 1 };
+        let segment = |part, text: String| Segment { part, text, special: SpecialTokens::AsText, tokens: 1 };
         let sources = (1..).zip(sources);
         let mut segments: Vec<Segment> = sources
             .map(|(rank, text)| segment(Part::Evidence { rank }, format!("Source {rank}:\n{text}\n\n")))
@@ -70,7 +70,7 @@ mod tests {
         segments
             .push(segment(Part::Question, "Question: Who ran it on the Heron boat?\n\nAnswer in one sentence.".into()));
         let prompt = Prompt { segments, ..Prompt::default() };
-        said_by(answer, &prompt, cited, Language::English)
+        overlapping_uncited(answer, &prompt, cited, Language::English)
     }
 
     #[test]

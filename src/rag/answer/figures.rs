@@ -19,7 +19,7 @@ const MOST: usize = 5;
 
 /// A figure that an answer cites from the wrong source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Miscited {
+pub struct MiscitedNumber {
     /// As the answer has it.
     pub figure: String,
     /// The sources that have it, ascending; the answer cites others, which do not.
@@ -28,26 +28,27 @@ pub struct Miscited {
 
 /// The figures of `answer` that neither an evidence of the prompt nor the question has, each once, in their order. Those of
 /// one digit say too little, and are often written as words.
-pub(super) fn in_no_source(answer: &str, prompt: &Prompt) -> Vec<String> {
-    let known = Known::of(prompt, |_| true);
+pub(super) fn ungrounded_numbers(answer: &str, prompt: &Prompt) -> Vec<String> {
+    let known = SourceNumbers::of(prompt, |_| true);
     own(answer).into_iter().filter(|figure| !known.has(figure)).take(MOST).collect()
 }
 
 /// The figures of `answer` that only evidences have that it does not cite, where it cites any.
-pub(super) fn miscited(answer: &str, prompt: &Prompt, cited: &[usize]) -> Vec<Miscited> {
+pub(super) fn miscited_numbers(answer: &str, prompt: &Prompt, cited: &[usize]) -> Vec<MiscitedNumber> {
     if cited.is_empty() {
         return Vec::new();
     }
-    let known = Known::of(prompt, |rank| cited.contains(&rank));
+    let known = SourceNumbers::of(prompt, |rank| cited.contains(&rank));
     let missing: Vec<String> = own(answer).into_iter().filter(|figure| !known.has(figure)).collect();
     if missing.is_empty() {
         return Vec::new();
     }
     let others = prompt.sources().into_iter().filter(|rank| !cited.contains(rank));
-    let others: Vec<(usize, Known)> = others.map(|rank| (rank, Known::of(prompt, |one| one == rank))).collect();
+    let others: Vec<(usize, SourceNumbers)> =
+        others.map(|rank| (rank, SourceNumbers::of(prompt, |one| one == rank))).collect();
     let found = missing.into_iter().map(|figure| {
         let sources = others.iter().filter(|(_, known)| known.has(&figure)).map(|(rank, _)| *rank).collect();
-        Miscited { figure, sources }
+        MiscitedNumber { figure, sources }
     });
     found.filter(|one| !one.sources.is_empty()).take(MOST).collect()
 }
@@ -67,14 +68,14 @@ fn own(answer: &str) -> Vec<String> {
 
 /// The figures of the sources.
 #[derive(Default)]
-struct Known {
+struct SourceNumbers {
     /// Numbers, whatever separates their thousands.
     numbers: HashSet<String>,
     /// Each run of digits.
     groups: HashSet<String>,
 }
 
-impl Known {
+impl SourceNumbers {
     /// Those of the question, and of the evidences of these ranks.
     fn of(prompt: &Prompt, is_wanted: impl Fn(usize) -> bool) -> Self {
         let mut known = Self::default();
@@ -179,10 +180,11 @@ mod tests {
 
     use super::*;
     use crate::prompt::Segment;
-    use ragonite_inference::Special;
+    use ragonite_inference::SpecialTokens;
 
     fn prompt(sources: &[&str]) -> Prompt {
-        let segment = |part, text: &str| Segment { part, text: text.to_owned(), special: Special::Plain, tokens: 1 };
+        let segment =
+            |part, text: &str| Segment { part, text: text.to_owned(), special: SpecialTokens::AsText, tokens: 1 };
         let mut segments = vec![segment(Part::System, "Answer in at most 256 words.")];
         segments.extend((1..).zip(sources).map(|(rank, source)| segment(Part::Evidence { rank }, source)));
         segments.push(segment(Part::Question, "What was paid in 2025?"));
@@ -190,14 +192,14 @@ mod tests {
     }
 
     fn missing(answer: &str, source: &str) -> Vec<String> {
-        in_no_source(answer, &prompt(&[source]))
+        ungrounded_numbers(answer, &prompt(&[source]))
     }
 
     #[test]
     fn what_only_sources_have_that_are_not_cited_is_named_with_them() {
         let prompt = prompt(&["Version 9.0.2 of 2024.", "50.000 EUR on page 12", "Paid: 50,000; built: 9.0.2"]);
         let found = |answer, cited: &[usize]| -> Vec<(String, Vec<usize>)> {
-            miscited(answer, &prompt, cited).into_iter().map(|one| (one.figure, one.sources)).collect()
+            miscited_numbers(answer, &prompt, cited).into_iter().map(|one| (one.figure, one.sources)).collect()
         };
         let answer = "In 2025 50000 were paid for 9.0.2, not 70,000. [Source 1]";
         assert_eq!(found(answer, &[1]), [("50000".to_owned(), vec![2, 3])]);
@@ -253,7 +255,7 @@ mod tests {
         #[test]
         fn any_text_can_be_looked_through(answer in "\\PC{0,60}", source in "\\PC{0,60}") {
             prop_assert!(missing(&answer, &source).len() <= MOST);
-            let miscited = miscited(&answer, &prompt(&["nothing", &source]), &[1]);
+            let miscited = miscited_numbers(&answer, &prompt(&["nothing", &source]), &[1]);
             prop_assert!(miscited.iter().all(|one| one.sources == [2]));
         }
     }

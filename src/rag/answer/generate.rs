@@ -7,13 +7,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::check::is_names_alone;
+use super::abstention::out_of_scope_language;
 use super::citation::{self, Citations};
-use super::named::with_sources;
-use super::scope::out_of_scope_language;
+use super::citation_repair::repair_citations;
+use super::rewrite_guard::is_names_alone;
 use super::stream::CleanStream;
 use super::{Answer, AnswerError};
-use crate::prompt::{AnswerPrompt, Cut, PastTurn, Prompt, PromptSettings, about, out_of_scope};
+use crate::prompt::{AnswerPrompt, Cut, HistoryTurn, Prompt, PromptSettings, about, out_of_scope};
 use crate::retrieval::Hit;
 use ragonite_base::{CancelToken, Language, Millis, clean_text};
 use ragonite_inference::{Completion, Finish, Generate, GenerateEvent, GenerateRequest, Sampling};
@@ -36,7 +36,7 @@ pub struct AnswerInput<'a> {
     /// Language of the answer: that of the question as typed.
     pub language: Language,
     /// Earlier turns, oldest first.
-    pub past: &'a [PastTurn],
+    pub past: &'a [HistoryTurn],
     /// The completed question.
     pub question: &'a str,
     /// The hits, best first.
@@ -119,17 +119,17 @@ pub fn generate_answer(
     if !shown.only_cites() {
         shown.give_rest(on_event);
         let answer = finished(input, prompt, completion);
-        return Ok(with_sources(generator, (answer, input.question), cancel, on_event));
+        return Ok(repair_citations(generator, (answer, input.question), cancel, on_event));
     }
     // Nothing but citations: the model writes on from a beginning that has none.
-    let prompt = prompt.led(generator, input.language)?;
+    let prompt = prompt.with_prefill(generator, input.language)?;
     let mut shown = Shown::of(&prompt);
     let request = answer_request(&prompt, input.settings);
     let again = written(generator, &request, &mut shown, cancel, on_event)?;
     shown.give_rest(on_event);
     let (first_token_ms, total_ms) = (completion.total_ms + again.first_token_ms, completion.total_ms + again.total_ms);
     let answer = finished(input, prompt, Completion { first_token_ms, total_ms, ..again });
-    Ok(with_sources(generator, (answer, input.question), cancel, on_event))
+    Ok(repair_citations(generator, (answer, input.question), cancel, on_event))
 }
 
 fn written(
@@ -157,7 +157,7 @@ struct Shown {
 impl Shown {
     /// Of an answer to `prompt`, with the beginning that it gives.
     fn of(prompt: &Prompt) -> Self {
-        Self { sources: prompt.sources(), held: prompt.lead().to_owned(), ..Self::default() }
+        Self { sources: prompt.sources(), held: prompt.prefill().to_owned(), ..Self::default() }
     }
 
     fn push(&mut self, text: &str, on_event: &mut dyn FnMut(AnswerEvent)) {
@@ -210,8 +210,8 @@ pub fn read_answer(completion: &Completion, prompt: &Prompt) -> (Citations, bool
             let text = out_of_scope(language).to_owned();
             (Citations { text, ..Citations::default() }, false)
         }
-        None if prompt.lead().is_empty() || said.is_empty() => (citations, true),
-        None => (citation::read(&format!("{} {said}", prompt.lead()), &sources), true),
+        None if prompt.prefill().is_empty() || said.is_empty() => (citations, true),
+        None => (citation::read(&format!("{} {said}", prompt.prefill()), &sources), true),
     }
 }
 

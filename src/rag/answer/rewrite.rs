@@ -9,12 +9,12 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use super::check::{content_words, identifiers, keeps_names, numbers, one_question};
-use super::names::{brings_a_name, is_said, lost, parts, referred, with_names};
-use super::translate::told_language;
+use super::entity_carryover::{antecedents, dropped_entities, has_hallucinated_entity, is_said, parts, with_entities};
+use super::rewrite_guard::{content_words, identifiers, keeps_identifiers, numbers, single_question};
+use super::translate::detect_question;
 use super::{AnswerError, Rewrite, RewriteHow};
-use crate::prompt::{PastTurn, PromptSettings, RewritePrompt};
-use crate::retrieval::{Course, Standing, course, standing};
+use crate::prompt::{HistoryTurn, PromptSettings, RewritePrompt};
+use crate::retrieval::{Dependence, TopicShift, dependence, topic_shift};
 use ragonite_base::{CancelToken, Language, Millis, clean_line};
 use ragonite_inference::{Generate, GenerateRequest, Sampling};
 
@@ -29,7 +29,7 @@ pub struct RewriteInput<'a> {
     /// Language of the question.
     pub language: Language,
     /// Earlier turns, oldest first.
-    pub past: &'a [PastTurn],
+    pub past: &'a [HistoryTurn],
     /// The question as typed.
     pub question: &'a str,
     /// Limits of the prompt.
@@ -74,7 +74,7 @@ pub fn rewrite(
     if input.past.is_empty() {
         return Ok(first_question(input.question));
     }
-    let is_complete = standing(&original) == Standing::Complete && identifiers(&original).next().is_some();
+    let is_complete = dependence(&original) == Dependence::Complete && identifiers(&original).next().is_some();
     if is_complete || original.chars().count() > LONG {
         return Ok(Rewrite { how: RewriteHow::Complete, ..first_question(input.question) });
     }
@@ -96,48 +96,48 @@ pub fn rewrite(
 }
 
 /// The completed question with the names that the conversation gives it.
-fn named(usable: Option<String>, original: String, past: &[PastTurn]) -> (String, RewriteHow) {
+fn named(usable: Option<String>, original: String, past: &[HistoryTurn]) -> (String, RewriteHow) {
     // One that says what it is about in its own words may be about something else than the question before it.
-    let past = if points_back(&original) && course(&original) == Course::GoesOn { past } else { &[] };
+    let past = if points_back(&original) && topic_shift(&original) == TopicShift::Stays { past } else { &[] };
     let (text, missing, plain, added) = if let Some(text) = usable {
-        let missing = lost(&text, &original, past);
+        let missing = dropped_entities(&text, &original, past);
         (text, missing, RewriteHow::Model, RewriteHow::Mended)
     } else {
-        let missing = referred(&original, past);
+        let missing = antecedents(&original, past);
         (original, missing, RewriteHow::Kept, RewriteHow::Named)
     };
-    if missing.is_empty() { (text, plain) } else { (with_names(&text, &missing, past), added) }
+    if missing.is_empty() { (text, plain) } else { (with_entities(&text, &missing, past), added) }
 }
 
 /// Whether a question cannot be about anything but what was spoken of.
 fn points_back(question: &str) -> bool {
-    match standing(question) {
-        Standing::Refers { .. } | Standing::Elliptic { .. } => true,
-        Standing::Thin { words } => words < OWN_WORDS,
-        Standing::Complete => false,
+    match dependence(question) {
+        Dependence::Refers { .. } | Dependence::Elliptic { .. } => true,
+        Dependence::Thin { words } => words < OWN_WORDS,
+        Dependence::Complete => false,
     }
 }
 
 /// The model's text as a completed question; nothing where it is none.
-fn usable(said: &str, original: &str, past: &[PastTurn]) -> Option<String> {
+fn usable(said: &str, original: &str, past: &[HistoryTurn]) -> Option<String> {
     let keeps = |line: &String| {
         is_of_one_language(line, original)
-            && keeps_names(line, original)
+            && keeps_identifiers(line, original)
             && speaks_of_the_same(line, original, past)
             && asks_the_same(line, original, past)
     };
-    one_question(said, original).filter(keeps)
+    single_question(said, original).filter(keeps)
 }
 
 /// Whether the completed question has the language of the typed one, where both can be told: small models fall into that
 /// of their instructions ("Und Kolmet?" became "What about Kolmet?").
 fn is_of_one_language(line: &str, original: &str) -> bool {
-    told_language(line).zip(told_language(original)).is_none_or(|(completed, typed)| completed == typed)
+    detect_question(line).zip(detect_question(original)).is_none_or(|(completed, typed)| completed == typed)
 }
 
 /// Whether the completed question keeps a word of the typed one, where that has any, and is no earlier question over
 /// again: small models repeat the last question where the new one is short ("And buoys?").
-fn asks_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
+fn asks_the_same(line: &str, original: &str, past: &[HistoryTurn]) -> bool {
     let words = |text: &str| parts(text).collect::<HashSet<String>>();
     let said = words(line);
     // A question of two words does not show its language.
@@ -152,13 +152,13 @@ fn asks_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
 
 /// Whether the completed question shares a content word with the typed one or with the conversation, and brings no
 /// name or number of its own.
-fn speaks_of_the_same(line: &str, original: &str, past: &[PastTurn]) -> bool {
-    let of_turn = |turn: &PastTurn| [turn.question.clone(), turn.completed_question.clone(), turn.answer.clone()];
+fn speaks_of_the_same(line: &str, original: &str, past: &[HistoryTurn]) -> bool {
+    let of_turn = |turn: &HistoryTurn| [turn.question.clone(), turn.completed_question.clone(), turn.answer.clone()];
     let heard: Vec<String> = std::iter::once(original.to_owned()).chain(past.iter().flat_map(of_turn)).collect();
     let heard = || heard.iter().map(String::as_str);
     let known: HashSet<String> = heard().flat_map(content_words).collect();
     let shares = content_words(line).iter().any(|word| known.contains(word));
     // A name or number that nobody mentioned is made up, or borrowed from elsewhere.
-    let borrowed = numbers(line).any(|number| !known.contains(&number)) || brings_a_name(line, heard());
+    let borrowed = numbers(line).any(|number| !known.contains(&number)) || has_hallucinated_entity(line, heard());
     shares && !borrowed
 }

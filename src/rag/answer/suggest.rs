@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::check::content_words;
+use super::rewrite_guard::content_words;
 use super::{Answer, AnswerError};
 use crate::prompt::SuggestPrompt;
 use crate::retrieval::Hit;

@@ -2,8 +2,8 @@
 
 use super::citation::Citations;
 use super::*;
-use crate::prompt::{PastTurn, PromptSettings, out_of_scope};
-use crate::retrieval::{Hit, Why};
+use crate::prompt::{HistoryTurn, PromptSettings, out_of_scope};
+use crate::retrieval::{Hit, HitExplanation};
 use ragonite_base::{CancelSource, CancelToken, DocumentId, EvidenceId, Language, Millis};
 use ragonite_document::evidence::{Context, Kind};
 use ragonite_inference::{
@@ -120,7 +120,7 @@ fn hit(rank: usize, text: &str) -> Hit {
         rerank_score: None,
         copies: Vec::new(),
         version: None,
-        why: Why::default(),
+        why: HitExplanation::default(),
     }
 }
 
@@ -211,7 +211,7 @@ fn a_cancelled_answer_is_no_failure() {
     assert!(matches!(result, Err(AnswerError::Canceled(_))), "{result:?}");
 }
 
-fn complete(question: &str, past: &[PastTurn], says: &'static str) -> (Rewrite, usize) {
+fn complete(question: &str, past: &[HistoryTurn], says: &'static str) -> (Rewrite, usize) {
     let mut generator = Says::new(says);
     let settings = PromptSettings::default();
     let input = RewriteInput { prefix: "", language: Language::English, past, question, settings: &settings };
@@ -219,8 +219,8 @@ fn complete(question: &str, past: &[PastTurn], says: &'static str) -> (Rewrite, 
     (rewrite, generator.asked.len())
 }
 
-fn past() -> Vec<PastTurn> {
-    vec![PastTurn {
+fn past() -> Vec<HistoryTurn> {
+    vec![HistoryTurn {
         question: "What is the Halden run?".to_owned(),
         completed_question: "What is the Halden run?".to_owned(),
         answer: "The full regression test before release 3.4 [Source 1].".to_owned(),
@@ -228,8 +228,8 @@ fn past() -> Vec<PastTurn> {
 }
 
 /// A conversation in which nothing has a name.
-fn nameless() -> Vec<PastTurn> {
-    vec![PastTurn {
+fn nameless() -> Vec<HistoryTurn> {
+    vec![HistoryTurn {
         question: "What is the halden run?".to_owned(),
         completed_question: "What is the halden run?".to_owned(),
         answer: "the full regression test before the release [Source 1].".to_owned(),
@@ -238,7 +238,7 @@ fn nameless() -> Vec<PastTurn> {
 
 #[test]
 fn a_name_that_the_model_lost_is_added_to_its_question() {
-    let past = vec![PastTurn {
+    let past = vec![HistoryTurn {
         question: "Which driver ran on the Osprey D4 board in the May 2021 trial?".to_owned(),
         completed_question: String::new(),
         answer: "Driver 7.1 [Source 1].".to_owned(),
@@ -470,7 +470,7 @@ fn where_a_model_only_cites_it_writes_on_from_a_beginning_and_what_it_cited_is_n
         read(&said(nothing, Finish::End)),
         (Citations { text: nothing.to_owned(), ..Citations::default() }, false)
     );
-    assert_eq!(answer.prompt.without(&[1]).lead(), answer.prompt.lead());
+    assert_eq!(answer.prompt.without(&[1]).prefill(), answer.prompt.prefill());
 }
 
 #[test]
@@ -478,7 +478,7 @@ fn an_answer_that_begins_with_a_citation_and_goes_on_is_shown_as_it_was_written(
     for (says, times) in [("[Source 1] sagt blau.", 1), ("[Blau] ist sie.", 2), ("(Source 1) Blau", 1), ("Blau", 2)] {
         let (answer, events, asked) = answer(says, &[hit(1, "Blau.")]);
         // Asked for the sources of what has none, this model says nothing.
-        assert_eq!((asked, answer.prompt.lead()), (times, ""), "{says}");
+        assert_eq!((asked, answer.prompt.prefill()), (times, ""), "{says}");
         assert_eq!(shown(&events), says);
     }
 }
@@ -495,7 +495,7 @@ fn an_answer_of_citations_alone_is_known() {
     ] {
         assert_eq!(answer(says, &[hit(1, "Blau.")]).0.only_cites(), alone, "{says}");
         // What was written is no answer, so the model was asked to write on from a beginning.
-        let lead = answer(says, &[hit(1, "Blau.")]).0.prompt.lead().to_owned();
+        let lead = answer(says, &[hit(1, "Blau.")]).0.prompt.prefill().to_owned();
         assert_eq!(lead, if alone { "Laut den Quellen" } else { "" }, "{says}");
     }
 }

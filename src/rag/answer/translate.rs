@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use super::check::{is_identifier, numbers, one_question, translates_names};
+use super::rewrite_guard::{is_identifier, keeps_entities, numbers, single_question};
 use super::{AnswerError, Translation, TranslationHow};
 use crate::prompt::{AnswerLanguage, TranslatePrompt};
 use crate::retrieval::Translate;
@@ -37,7 +37,7 @@ pub struct TranslateInput<'a> {
 /// already, where no word tells its language, or where translating is switched off.
 #[must_use]
 pub fn translation_wanted(question: &str, documents: Language, setting: Translate) -> Option<(Language, Language)> {
-    let from = told_language(question)?;
+    let from = detect_question(question)?;
     (setting == Translate::Auto && from != documents).then_some((from, documents))
 }
 
@@ -45,18 +45,18 @@ pub fn translation_wanted(question: &str, documents: Language, setting: Translat
 /// one, where a word tells it, else that of the documents.
 #[must_use]
 pub fn answer_language((typed, completed): (&str, &str), documents: Language, wanted: AnswerLanguage) -> Language {
-    let told = || told_language(typed).or_else(|| told_language(completed));
+    let told = || detect_question(typed).or_else(|| detect_question(completed));
     wanted.wanted().or_else(told).unwrap_or(documents)
 }
 
 /// The language of a question; nothing where no word tells it, as where it is made of identifiers.
-pub(super) fn told_language(question: &str) -> Option<Language> {
+pub(super) fn detect_question(question: &str) -> Option<Language> {
     // The `IT` of `IT-1654` is no English word.
     let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
     let words: Vec<&str> = question.split_whitespace().filter(|word| !has_digit(word)).collect();
     match words.as_slice() {
         [word] if is_identifier(word) => None,
-        words => Language::told(&words.join(" ")),
+        words => Language::detect(&words.join(" ")),
     }
 }
 
@@ -102,7 +102,7 @@ pub fn translate(
 
 /// The model's text as a translation of `original`; nothing where it is none.
 fn usable(said: &str, original: &str, to: Language) -> Option<String> {
-    let line = one_question(said, original).filter(|line| translates_names(line, original))?;
+    let line = single_question(said, original).filter(|line| keeps_entities(line, original))?;
     let known: Vec<String> = numbers(original).collect();
     let borrowed = numbers(&line).any(|number| !known.contains(&number));
     let is_the_same = line.to_lowercase() == original.to_lowercase();

@@ -8,24 +8,24 @@
 //! Invariants: a contribution is exactly 0 if and only if every answer without the cluster, or without its group, has the
 //! tokens of its original; answers are compared by what they say, never by the sources they name; a value that is only
 //! estimated is replaced before the end.
-//! Not here: which clusters, in which order (`plan`), estimating (`preview`).
+//! Not here: which clusters, in which order (`query_weights`), estimating (`masked_estimate`).
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::plan::{Plan, removal_order};
-use super::score::settle;
+use super::score::normalize_shares;
 use super::{
     Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Counterfactual, EstimateFirst,
-    How, Method, SourceVector, preview,
+    Method, Provenance, SourceVector, masked_estimate,
 };
 use crate::answer::Answer;
 use crate::answer::citation::without_marks;
 use crate::prompt::Prompt;
 use ragonite_base::{CancelToken, Millis};
 use ragonite_inference::{
-    Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole, drops,
+    Completion, Embed, Embedding, Generate, GenerateRequest, InferenceError, Sampling, TextRole, logprob_deltas,
 };
 
 /// Contribution of a cluster whose removal changes the tokens of the answer but not what it says: only the sources it
@@ -34,7 +34,7 @@ pub const SMALLEST_CHANGE: f64 = f64::EPSILON;
 
 /// Where an answer comes from that is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum AnswerSource {
     /// This generator gave it: from the same prompt it would give it again.
     Here,
     /// It was stored by another run of the program, which may have been built or set up otherwise: what the generator
@@ -50,7 +50,7 @@ pub struct ExplainInput<'a> {
     /// The answer with its prompt and sampling.
     pub answer: &'a Answer,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: AnswerSource,
     /// The sources of the prompt. Those that are not in it are ignored; one without a vector is a cluster of its own.
     pub sources: &'a [SourceVector],
     /// What is known already, with the same settings but for the group test: these clusters are not left out again.
@@ -87,7 +87,7 @@ pub fn explain(
 ) -> Result<Attribution, AttributionError> {
     input.settings.check()?;
     let started = Instant::now();
-    let now = said_now(&input, engines.generator, cancel)?;
+    let now = regenerate_original(&input, engines.generator, cancel)?;
     if now.tokens == input.answer.completion.tokens {
         let attribution = by_leaving_out((input, now), engines, cancel, on_cluster)?;
         return Ok(attribution.taking(started.elapsed()));
@@ -103,13 +103,13 @@ pub fn explain(
 }
 
 /// What the generator says now: the answer, or where that was stored by another run what it says once more.
-fn said_now(
+fn regenerate_original(
     input: &ExplainInput<'_>,
     generator: &mut dyn Generate,
     cancel: &CancelToken,
 ) -> Result<Completion, AttributionError> {
     let ExplainInput { answer, origin, max_tokens, .. } = *input;
-    if origin == Origin::Here || answer.prompt.sources().is_empty() {
+    if origin == AnswerSource::Here || answer.prompt.sources().is_empty() {
         return Ok(answer.completion.clone());
     }
     let request = request(&answer.prompt, answer.sampling, (&answer.completion, max_tokens));
@@ -144,7 +144,7 @@ fn by_leaving_out(
     let Findings { known, timings_ms, mut originals, .. } = explainer.findings;
     let mut clusters = known.settled;
     with_drops_of_one_kind(&mut clusters, &estimates);
-    let decisive = settle(&mut clusters, input.settings.temperature);
+    let decisive = normalize_shares(&mut clusters, input.settings.temperature);
     let resampled = originals.split_off(1);
     Ok(Attribution { decisive, clusters, resampled, timings_ms, ..Attribution::new(Method::Counterfactual) })
 }
@@ -152,7 +152,7 @@ fn by_leaving_out(
 /// Drops can be held against each other where all came about alike: where one of those that came with the answers is
 /// missing, all are those of the estimates, if there are any.
 fn with_drops_of_one_kind(clusters: &mut [Cluster], estimates: &[Cluster]) {
-    if clusters.iter().all(|cluster| cluster.drops_how == Some(How::Logprob)) {
+    if clusters.iter().all(|cluster| cluster.drops_how == Some(Provenance::Logprob)) {
         return;
     }
     for cluster in clusters {
@@ -178,7 +178,7 @@ impl Known {
         self.estimated.retain(|estimated| estimated.hits.iter().all(|hit| !cluster.hits.contains(hit)));
         self.done += clusters;
         self.settled.push(cluster);
-        settle(&mut self.settled, temperature);
+        normalize_shares(&mut self.settled, temperature);
     }
 
     fn all(&self) -> Vec<Cluster> {
@@ -227,7 +227,7 @@ impl Explainer<'_, '_> {
         let started = Instant::now();
         let Findings { input, cancel, on_cluster, known, timings_ms, .. } = &mut self.findings;
         let mut tell = |_, total, clusters: &[Cluster]| on_cluster(0, total, clusters);
-        match preview(*input, self.generator, cancel, &mut tell) {
+        match masked_estimate(*input, self.generator, cancel, &mut tell) {
             Ok(estimated) => {
                 known.estimated = estimated.clusters;
                 known.estimated.retain(|estimated| known.settled.iter().all(|settled| settled.hits != estimated.hits));
@@ -287,7 +287,7 @@ impl Explainer<'_, '_> {
             failed = findings.hear(one, at % samplings.len(), completion).err();
             if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let generated = self.generator.generate_each(&requests, cancel, &mut hear);
+        let generated = self.generator.generate_batch(&requests, cancel, &mut hear);
         if let Some(error) = failed {
             return Err(error);
         }
@@ -349,9 +349,9 @@ impl Findings<'_, '_> {
         let drops = one.drops.take().filter(|_| one.clusters.len() == 1);
         let contribution = self.contribution(&counterfactuals);
         let how = match one.clusters.len() {
-            1 if self.is_verified(&counterfactuals) => How::Verified,
-            1 => How::Regenerated,
-            _ => How::Group,
+            1 if self.is_verified(&counterfactuals) => Provenance::Verified,
+            1 => Provenance::Regenerated,
+            _ => Provenance::Group,
         };
         if contribution == 0.0 {
             // The answer does without all of them.
@@ -371,19 +371,19 @@ impl Findings<'_, '_> {
     /// to its end.
     fn drops(&self, told: &[f32]) -> Option<Vec<f32>> {
         let before = &self.originals.first()?.log_probabilities;
-        (!before.is_empty() && before.len() == told.len()).then(|| drops(before, told))
+        (!before.is_empty() && before.len() == told.len()).then(|| logprob_deltas(before, told))
     }
 
     /// Settles so many clusters with one value.
     fn settle(
         &mut self,
         (hits, clusters): (Vec<usize>, usize),
-        (how, contribution): (How, f64),
+        (how, contribution): (Provenance, f64),
         drops: Option<Vec<f32>>,
         counterfactuals: Vec<Counterfactual>,
     ) {
         let cluster = Cluster {
-            drops_how: drops.is_some().then_some(How::Logprob),
+            drops_how: drops.is_some().then_some(Provenance::Logprob),
             drops: drops.unwrap_or_default(),
             hits,
             how,

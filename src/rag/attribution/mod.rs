@@ -10,28 +10,28 @@ mod cluster;
 mod counterfactual;
 mod difference;
 mod error;
-mod outcome;
+mod logprob;
+mod masked_estimate;
 mod plan;
-mod preview;
-mod probability;
 mod score;
 mod sentence;
 mod settings;
 mod similarity;
 #[cfg(test)]
 mod tests;
+mod types;
 
 pub use cluster::{SourceVector, cluster};
-pub use counterfactual::{Engines, ExplainInput, Origin, SMALLEST_CHANGE, explain};
+pub use counterfactual::{AnswerSource, Engines, ExplainInput, SMALLEST_CHANGE, explain};
 pub use difference::{Change, DiffPart, difference};
 pub use error::AttributionError;
-pub use outcome::{
-    Attribution, AttributionTimings, Cluster, Counterfactual, How, Method, OTHERWISE, Sentence, SentenceCluster,
-    UnknownMethod, change_of,
-};
-pub use preview::preview;
-pub use probability::{Reading, probability};
-pub use score::{FLAT_RATIO, LEAST_MOVE, is_decisive, shares};
+pub use logprob::{Reading, probability};
+pub use masked_estimate::masked_estimate;
+pub use score::{FLAT_RATIO, MIN_MOVE, is_decisive, shares};
 pub use sentence::by_sentence;
 pub use settings::{AttributionSettings, EstimateFirst, ExplainAhead, GroupTest, SettingError};
 pub use similarity::{SimilarityInput, similarity};
+pub use types::{
+    ANSWER_CHANGED, Attribution, AttributionTimings, Cluster, Counterfactual, Method, Provenance, Sentence,
+    SentenceCluster, UnknownMethod, change_of,
+};

@@ -13,7 +13,7 @@ pub const FLAT_RATIO: f64 = 1.1;
 
 /// Without a source that contributes less an answer is as good as the same: as cosines two texts this near are one for
 /// clustering, as losses of probability it is half a percent for each token.
-pub const LEAST_MOVE: f64 = 0.005;
+pub const MIN_MOVE: f64 = 0.005;
 
 /// Masked softmax: contributions that are exactly 0, or [`SMALLEST_CHANGE`], or no number, get no share.
 #[must_use]
@@ -41,7 +41,7 @@ pub fn is_decisive(contributions: &[f64], temperature: f64) -> bool {
 /// Whether the answer moved without one of the clusters. At high temperatures a contribution may be more than nothing and
 /// stand out from none.
 fn is_moved(contributions: &[f64], temperature: f64) -> bool {
-    let least = LEAST_MOVE.min(temperature * FLAT_RATIO.ln());
+    let least = MIN_MOVE.min(temperature * FLAT_RATIO.ln());
     contributions.iter().any(|contribution| contribution.is_finite() && *contribution > least)
 }
 
@@ -57,7 +57,7 @@ pub(super) fn weighed(contributions: &[f64], temperature: f64) -> (Vec<Option<f6
 
 /// Gives the clusters their shares among themselves, puts the highest contribution first (the better rank where two
 /// are equal), and tells whether they are decisive.
-pub(super) fn settle(clusters: &mut [Cluster], temperature: f64) -> bool {
+pub(super) fn normalize_shares(clusters: &mut [Cluster], temperature: f64) -> bool {
     clusters.sort_by(|a, b| b.contribution.total_cmp(&a.contribution).then_with(|| a.hits.cmp(&b.hits)));
     let contributions: Vec<f64> = clusters.iter().map(|cluster| cluster.contribution).collect();
     let (shares, decisive) = weighed(&contributions, temperature);
@@ -72,7 +72,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::attribution::How;
+    use crate::attribution::Provenance;
 
     /// Temperature of the paper.
     const T: f64 = 0.05;
@@ -114,7 +114,7 @@ mod tests {
     fn an_answer_that_hardly_moves_gives_no_cluster_all_of_the_shares() {
         let one = |contribution: f64| Cluster {
             hits: vec![1],
-            how: How::Preview,
+            how: Provenance::Preview,
             contribution,
             share: None,
             counterfactual_answer: None,
@@ -125,7 +125,7 @@ mod tests {
         };
         let settled = |contributions: &[f64], temperature| {
             let mut clusters: Vec<Cluster> = contributions.iter().map(|contribution| one(*contribution)).collect();
-            let decisive = settle(&mut clusters, temperature);
+            let decisive = normalize_shares(&mut clusters, temperature);
             (decisive, clusters.iter().filter(|cluster| cluster.share.is_some()).count())
         };
         assert_eq!(settled(&[0.003, 0.0], T), (false, 0));

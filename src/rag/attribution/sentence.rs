@@ -7,14 +7,15 @@
 //! proportion.
 //! Invariants: every token is in exactly one sentence, and their order stays; a citation behind a full stop belongs to the
 //! sentence before it.
-//! Not here: where drops come from (`counterfactual`, `preview`, `probability`), where sentences end (`evidence`).
+//! Not here: where drops come from (`counterfactual`, `masked_estimate`, `logprob`), where sentences end (`evidence`).
 
 use std::ops::Range;
 
-use super::preview::loss;
+use super::masked_estimate::loss;
 use super::score::weighed;
 use super::{
-    Attribution, AttributionError, AttributionSettings, Change, Cluster, How, Sentence, SentenceCluster, difference,
+    Attribution, AttributionError, AttributionSettings, Change, Cluster, Provenance, Sentence, SentenceCluster,
+    difference,
 };
 use crate::answer::{Answer, citation};
 use ragonite_document::evidence::sentences;
@@ -37,7 +38,7 @@ pub fn by_sentence(
     let Some(how) = attribution.drops_how().filter(|_| has_all) else {
         return Ok(attribution);
     };
-    let pieces = match generator.pieces(tokens) {
+    let pieces = match generator.token_bytes(tokens) {
         Ok(pieces) => pieces,
         Err(InferenceError::Run { .. }) => return Ok(attribution),
         Err(source) => return Err(AttributionError::Pieces { source }),
@@ -56,7 +57,12 @@ pub fn by_sentence(
     Ok(attribution)
 }
 
-fn sentence(text: String, tokens: Range<usize>, clusters: &[Cluster], (how, temperature): (How, f64)) -> Sentence {
+fn sentence(
+    text: String,
+    tokens: Range<usize>,
+    clusters: &[Cluster],
+    (how, temperature): (Provenance, f64),
+) -> Sentence {
     let found = clusters.iter().filter_map(|cluster| {
         let drops = cluster.drops.get(tokens.clone())?;
         let drop = drops.iter().copied().map(f64::from).sum();
@@ -242,7 +248,7 @@ mod tests {
     fn the_drops_of_a_sentence_are_added_up() {
         let cluster = |hit: usize, drops: &[f32]| Cluster {
             hits: vec![hit],
-            how: How::Logprob,
+            how: Provenance::Logprob,
             contribution: 0.5,
             share: None,
             counterfactual_answer: None,
@@ -252,11 +258,11 @@ mod tests {
             divergences: Vec::new(),
         };
         let clusters = [cluster(1, &[1.0, 2.0, 0.0]), cluster(2, &[0.0, -0.5, 3.0])];
-        let first = sentence("One.".into(), 0..2, &clusters, (How::Logprob, 0.05));
+        let first = sentence("One.".into(), 0..2, &clusters, (Provenance::Logprob, 0.05));
         assert_eq!(first.clusters.iter().map(|c| (c.hits[0], c.drop)).collect::<Vec<_>>(), [(1, 3.0), (2, -0.5)]);
         assert_eq!(first.clusters.iter().map(|c| c.share).collect::<Vec<_>>(), [Some(1.0), None]);
         assert!(first.decisive && (first.clusters[0].contribution - (1.0 - (-1.5_f64).exp())).abs() < 1e-12);
-        let second = sentence("Two.".into(), 2..3, &clusters, (How::Logprob, 0.05));
+        let second = sentence("Two.".into(), 2..3, &clusters, (Provenance::Logprob, 0.05));
         assert_eq!(second.clusters[0].hits, [2]);
     }
 

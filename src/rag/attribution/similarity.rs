@@ -6,9 +6,9 @@
 
 use std::time::Instant;
 
-use super::score::settle;
+use super::score::normalize_shares;
 use super::{
-    Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, How, Method, SourceVector,
+    Attribution, AttributionError, AttributionSettings, AttributionTimings, Cluster, Method, Provenance, SourceVector,
 };
 use crate::answer::Answer;
 use ragonite_base::{CancelToken, Millis};
@@ -51,7 +51,7 @@ pub fn similarity(
         .into_iter()
         .map(|rank| Cluster {
             hits: vec![rank],
-            how: How::Similarity,
+            how: Provenance::Similarity,
             contribution: cosine(rank).unwrap_or(0.0),
             share: None,
             counterfactual_answer: None,
@@ -61,7 +61,7 @@ pub fn similarity(
             divergences: Vec::new(),
         })
         .collect();
-    let decisive = settle(&mut clusters, input.settings.temperature);
+    let decisive = normalize_shares(&mut clusters, input.settings.temperature);
     let total = Millis::from(started.elapsed());
     let timings_ms = AttributionTimings { compare: total, total, ..AttributionTimings::default() };
     Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(Method::Similarity) })

@@ -11,7 +11,7 @@ use crate::prompt::{Part, Prompt, Segment};
 use ragonite_base::{CancelSource, CancelToken, Canceled, Language, Millis, clean_text};
 use ragonite_inference::{
     ChatTemplate, Completion, Embed, Embedding, EncoderIdentity, Finish, Generate, GenerateEvent, GenerateRequest,
-    GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, ScriptedGenerator, Special,
+    GeneratorIdentity, InferenceError, PromptPart, Sampling, ScoreRequest, Scores, ScriptedGenerator, SpecialTokens,
     TextRole,
 };
 
@@ -158,7 +158,7 @@ fn words(text: &str) -> Embedding {
 
 /// A prompt with these evidences, the best last, and the answer the model gave to it.
 fn answer(evidences: &[&str], text: &str) -> Answer {
-    let segment = |part, text: String| Segment { part, text, special: Special::Plain, tokens: 1 };
+    let segment = |part, text: String| Segment { part, text, special: SpecialTokens::AsText, tokens: 1 };
     let mut segments = vec![segment(Part::System, "Answer from the sources. ".into())];
     let sources = evidences.iter().enumerate().map(|(i, text)| (text, i + 1)).rev();
     segments.extend(sources.map(|(text, rank)| segment(Part::Evidence { rank }, format!("{text} "))));
@@ -185,7 +185,7 @@ fn input<'a>(answer: &'a Answer, sources: &'a [SourceVector], settings: &'a Attr
         question: QUESTION,
         answer,
         sources,
-        origin: Origin::Here,
+        origin: AnswerSource::Here,
         known: &[],
         settings,
         max_tokens: 64,
@@ -216,13 +216,13 @@ fn the_source_whose_removal_changes_the_answer_has_the_share() {
 
     assert!(attribution.decisive);
     let first = &attribution.clusters[0];
-    assert_eq!((first.hits.as_slice(), first.share, first.how), ([1].as_slice(), Some(1.0), How::Regenerated));
+    assert_eq!((first.hits.as_slice(), first.share, first.how), ([1].as_slice(), Some(1.0), Provenance::Regenerated));
     assert!(first.contribution > 0.1);
     assert_eq!(first.counterfactual_answer.as_deref(), Some("Nobody knows that at all."));
     for other in &attribution.clusters[1..] {
         assert_eq!((other.contribution, other.share), (0.0, None), "the same tokens are exactly 0");
         assert!((other.counterfactuals[0].similarity - 1.0).abs() < f64::EPSILON);
-        assert_eq!(other.how, How::Verified);
+        assert_eq!(other.how, Provenance::Verified);
     }
     assert_eq!(embedded, 2, "only the original and the one answer that differs are embedded");
     assert!(asked.iter().all(|r| r.stop == ["User:"] && r.max_tokens == 64 && r.sampling == Sampling::Greedy));
@@ -262,13 +262,13 @@ fn a_source_that_is_only_cited_does_not_matter_for_being_cited() {
     let settings = AttributionSettings::default();
     let (attribution, _, embedded) = explained(input(&answer, &sources, &settings), &script);
     let of = |rank| attribution.clusters.iter().find(|cluster| cluster.hits == [rank]).unwrap();
-    assert_eq!((of(2).contribution, of(2).how), (SMALLEST_CHANGE, How::Regenerated));
+    assert_eq!((of(2).contribution, of(2).how), (SMALLEST_CHANGE, Provenance::Regenerated));
     assert_eq!(
         of(2).counterfactual_answer.as_deref(),
         Some("Alice did [Source 1]."),
         "what is shown is the whole answer"
     );
-    assert_eq!((of(3).contribution, of(3).how), (0.0, How::Verified));
+    assert_eq!((of(3).contribution, of(3).how), (0.0, Provenance::Verified));
     assert!(of(1).contribution > 0.1);
     assert_eq!(embedded, 2);
 }
@@ -349,7 +349,9 @@ fn chance_alone_gives_no_source_a_contribution() {
     let settings = AttributionSettings { iterations: 3, ..AttributionSettings::default() };
     let by_chance = |_: &str, seed: u32| if seed == 8 { "Bob was it.".to_owned() } else { "Alice did.".to_owned() };
     let (attribution, asked, embedded) = explained(input(&answer, &sources, &settings), &by_chance);
-    assert!(attribution.clusters.iter().all(|cluster| cluster.contribution == 0.0 && cluster.how == How::Verified));
+    assert!(
+        attribution.clusters.iter().all(|cluster| cluster.contribution == 0.0 && cluster.how == Provenance::Verified)
+    );
     assert!(!attribution.decisive);
     assert_eq!(embedded, 0);
     let said: Vec<&str> = attribution.resampled.iter().map(|one| one.text.as_str()).collect();
@@ -412,7 +414,7 @@ fn an_answer_that_is_read_as_a_draft_tells_what_its_tokens_lose() {
         |of: &Attribution, hit: usize| of.clusters.iter().find(|cluster| cluster.hits == [hit]).unwrap().drops.clone();
     for estimate_first in [EstimateFirst::Off, EstimateFirst::On] {
         let found = explained(estimate_first, &rests_on_alice);
-        assert_eq!(found.drops_how(), Some(How::Logprob));
+        assert_eq!(found.drops_how(), Some(Provenance::Logprob));
         assert_eq!((drops(&found, 1), drops(&found, 2)), (vec![2.0; 4], vec![0.0; 4]));
         assert!(found.generated().all(|one| one.draft_log_probabilities.is_empty()), "it is kept once");
     }
@@ -421,7 +423,7 @@ fn an_answer_that_is_read_as_a_draft_tells_what_its_tokens_lose() {
     let partly = explained(EstimateFirst::Off, &begun);
     assert_eq!((partly.drops_how(), drops(&partly, 1)), (None, Vec::new()), "it was not read to its end");
     let estimated = explained(EstimateFirst::On, &begun);
-    assert_eq!((estimated.drops_how(), drops(&estimated, 1)), (Some(How::Preview), vec![0.5; 4]));
+    assert_eq!((estimated.drops_how(), drops(&estimated, 1)), (Some(Provenance::Preview), vec![0.5; 4]));
 }
 
 #[test]
@@ -456,7 +458,7 @@ fn cancelling_ends_the_work_between_clusters_and_within_a_generation() {
 fn a_stored_answer_that_the_model_no_longer_gives_is_not_taken_for_the_work_of_a_source() {
     let (stored, sources) = (answer(&EVIDENCES, "It was Alice, I think. [Source 1]"), vectors(&EVIDENCES));
     let settings = AttributionSettings::default();
-    let asked = ExplainInput { origin: Origin::Stored, ..input(&stored, &sources, &settings) };
+    let asked = ExplainInput { origin: AnswerSource::Stored, ..input(&stored, &sources, &settings) };
     let (attribution, requests, _) = explained(asked, &finds_alice);
     assert_eq!(attribution.instead.as_deref(), Some("Alice did. [Source 1]"));
     assert_eq!(requests[0].parts, stored.prompt.parts(), "the whole prompt first");
@@ -468,12 +470,12 @@ fn a_stored_answer_that_the_model_no_longer_gives_is_not_taken_for_the_work_of_a
     let engines = Engines { generator: &mut generator, embedder: &embedder };
     let mut told = Vec::new();
     let mut hear = |done: usize, _: usize, clusters: &[Cluster]| told.push((done, clusters.len()));
-    let asked = ExplainInput { origin: Origin::Stored, ..input(&stored, &sources, &settings) };
+    let asked = ExplainInput { origin: AnswerSource::Stored, ..input(&stored, &sources, &settings) };
     explain(asked, engines, &CancelToken::never(), &mut hear).unwrap();
     assert_eq!(told, [(1, 0), (2, 0), (3, 0)]);
 
     let same = answer(&EVIDENCES, "Alice did. [Source 1]");
-    let asked = ExplainInput { origin: Origin::Stored, ..input(&same, &sources, &settings) };
+    let asked = ExplainInput { origin: AnswerSource::Stored, ..input(&same, &sources, &settings) };
     let (attribution, requests, _) = explained(asked, &finds_alice);
     assert_eq!((attribution.instead, requests.len()), (None, 4));
     let (_, requests, _) = explained(input(&same, &sources, &settings), &finds_alice);
@@ -538,7 +540,7 @@ fn similarity_ranks_the_source_that_is_most_like_the_answer() {
     let attribution = similarity(input, &Words::new(), &CancelToken::never()).unwrap();
     assert_eq!(attribution.method, Method::Similarity);
     let first = &attribution.clusters[0];
-    assert_eq!((first.hits.as_slice(), first.how), ([1].as_slice(), How::Similarity));
+    assert_eq!((first.hits.as_slice(), first.how), ([1].as_slice(), Provenance::Similarity));
     assert!((first.contribution - words("Alice tested it in May").cosine(&words(EVIDENCES[0]))).abs() < 1e-12);
     assert!((attribution.clusters.iter().filter_map(|c| c.share).sum::<f64>() - 1.0).abs() < 1e-12);
     assert!(attribution.clusters.iter().all(|c| c.counterfactual_answer.is_none() && c.counterfactuals.is_empty()));
@@ -564,7 +566,7 @@ fn a_preview_of_an_answer_without_a_prompt_has_no_clusters() {
     let settings = AttributionSettings::default();
     let mut unable = Scripted::new(&finds_alice);
     let input = input(&answer, &[], &settings);
-    let estimated = preview(input, &mut unable, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
+    let estimated = masked_estimate(input, &mut unable, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
     assert!(estimated.clusters.is_empty() && !estimated.decisive);
 }
 
@@ -581,14 +583,18 @@ fn a_preview_ranks_the_sources_by_what_hiding_them_costs_and_generates_nothing()
     let mut seen = Vec::new();
     let mut on_cluster = |done: usize, total: usize, clusters: &[Cluster]| seen.push((done, total, clusters.len()));
     let estimated =
-        preview(input(&answer, &sources, &settings), &mut generator, &CancelToken::never(), &mut on_cluster).unwrap();
+        masked_estimate(input(&answer, &sources, &settings), &mut generator, &CancelToken::never(), &mut on_cluster)
+            .unwrap();
     assert_eq!((estimated.method, estimated.decisive), (Method::Preview, true));
     assert!(generator.asked.is_empty());
     let found: Vec<(usize, f64)> = estimated.clusters.iter().map(|c| (c.hits[0], c.contribution)).collect();
     let expected = [(1, 0.75), (3, 0.5), (2, 0.0), (4, 0.0), (5, 0.0)];
     assert!(found.iter().zip(expected).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() < 1e-6), "{found:?}");
     assert!(
-        estimated.clusters.iter().all(|c| c.how == How::Preview && c.drops.len() == 4 && c.counterfactuals.is_empty())
+        estimated
+            .clusters
+            .iter()
+            .all(|c| c.how == Provenance::Preview && c.drops.len() == 4 && c.counterfactuals.is_empty())
     );
     assert_eq!(seen, [(1, 5, 1), (2, 5, 2), (3, 5, 3), (4, 5, 4), (5, 5, 5)]);
 }
@@ -603,13 +609,16 @@ fn sources_that_probably_do_not_matter_are_settled_as_a_group() {
     let engines = Engines { generator: &mut generator, embedder: &embedder };
     let mut seen = Vec::new();
     let mut on_cluster = |done: usize, total: usize, clusters: &[Cluster]| {
-        let estimated = clusters.iter().filter(|cluster| cluster.how == How::Preview).count();
+        let estimated = clusters.iter().filter(|cluster| cluster.how == Provenance::Preview).count();
         seen.push((done, total, estimated));
     };
     let attribution =
         explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut on_cluster).unwrap();
     let how = |hit: usize| attribution.clusters.iter().find(|cluster| cluster.hits == [hit]).unwrap().how;
-    assert_eq!([1, 2, 3, 4, 5].map(how), [How::Regenerated, How::Group, How::Verified, How::Group, How::Verified]);
+    assert_eq!(
+        [1, 2, 3, 4, 5].map(how),
+        [Provenance::Regenerated, Provenance::Group, Provenance::Verified, Provenance::Group, Provenance::Verified]
+    );
     assert!(attribution.clusters[1..].iter().all(|cluster| cluster.contribution == 0.0 && cluster.share.is_none()));
     let left_out: Vec<usize> = generator.asked.iter().map(|r| answer.prompt.segments.len() - r.parts.len()).collect();
     assert_eq!(left_out, [1, 1, 1, 2], "three alone, then two together");
@@ -633,11 +642,15 @@ fn a_group_that_changes_the_answer_has_one_value_and_then_one_by_one_only_it_is_
     let engines = Engines { generator: &mut generator, embedder: &embedder };
     let attribution =
         explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
-    let found = |attribution: &Attribution| -> Vec<(Vec<usize>, How)> {
+    let found = |attribution: &Attribution| -> Vec<(Vec<usize>, Provenance)> {
         attribution.clusters.iter().map(|cluster| (cluster.hits.clone(), cluster.how)).collect()
     };
-    let expected =
-        [(vec![2, 4], How::Group), (vec![1], How::Verified), (vec![3], How::Verified), (vec![5], How::Verified)];
+    let expected = [
+        (vec![2, 4], Provenance::Group),
+        (vec![1], Provenance::Verified),
+        (vec![3], Provenance::Verified),
+        (vec![5], Provenance::Verified),
+    ];
     assert_eq!(found(&attribution), expected);
     assert!(attribution.clusters[0].contribution > 0.0 && attribution.has_group());
     assert_eq!(attribution.clusters[0].counterfactual_answer.as_deref(), Some("Nobody."));
@@ -655,7 +668,8 @@ fn a_group_that_changes_the_answer_has_one_value_and_then_one_by_one_only_it_is_
     let mut hear = |done: usize, total: usize, clusters: &[Cluster]| seen.push((done, total, clusters.len()));
     let again = ExplainInput { known, ..input(&answer, &sources, &one_by_one) };
     let attribution = explain(again, engines, &CancelToken::never(), &mut hear).unwrap();
-    let expected = [2, 1, 3, 4, 5].map(|hit| (vec![hit], if hit == 2 { How::Regenerated } else { How::Verified }));
+    let expected =
+        [2, 1, 3, 4, 5].map(|hit| (vec![hit], if hit == 2 { Provenance::Regenerated } else { Provenance::Verified }));
     assert_eq!(found(&attribution), expected);
     assert_eq!(generator.asked.len(), 6, "two more");
     assert_eq!(seen.last(), Some(&(5, 5, 5)));
@@ -676,7 +690,7 @@ fn cited_sources_are_never_settled_as_a_group_and_nothing_is_where_that_is_off()
         let engines = Engines { generator: &mut generator, embedder: &embedder };
         let attribution =
             explain(input(&answer, &sources, &settings), engines, &CancelToken::never(), &mut |_, _, _| {}).unwrap();
-        assert!(attribution.clusters.iter().all(|cluster| cluster.how == How::Verified), "{group_test:?}");
+        assert!(attribution.clusters.iter().all(|cluster| cluster.how == Provenance::Verified), "{group_test:?}");
         assert_eq!(generator.asked.len(), asked);
     }
 }
@@ -709,7 +723,7 @@ fn by_probability(reading: Reading) -> (Answer, Attribution, Vec<(usize, usize, 
 #[test]
 fn an_answer_that_is_less_probable_without_a_source_rests_on_it() {
     for (reading, method, how) in
-        [(Reading::Logprob, Method::Logprob, How::Logprob), (Reading::Divergence, Method::Jsd, How::Jsd)]
+        [(Reading::Logprob, Method::Logprob, Provenance::Logprob), (Reading::Divergence, Method::Jsd, Provenance::Jsd)]
     {
         let (answer, found, seen, _) = by_probability(reading);
         assert_eq!((found.method, found.decisive), (method, true));
@@ -734,7 +748,7 @@ fn a_sentence_rests_on_the_source_without_which_its_words_are_less_probable() {
     let [first, second] = found.sentences.as_slice() else { panic!("{:?}", found.sentences) };
     assert_eq!((first.text.as_str(), first.tokens.clone()), ("Alice did. [Source 1]", 0..3));
     assert_eq!((second.text.as_str(), second.tokens.clone()), ("Nobody else was there.", 3..7));
-    assert!(first.decisive && first.clusters[0].hits == [1] && first.clusters[0].how == How::Logprob);
+    assert!(first.decisive && first.clusters[0].hits == [1] && first.clusters[0].how == Provenance::Logprob);
     assert_eq!((first.clusters[0].drop, first.clusters.len()), (found.clusters[0].drop().unwrap(), 5));
     assert!(!second.decisive && second.clusters.iter().all(|c| c.drop == 0.0 && c.share.is_none()));
     let mut partly = Attribution { sentences: Vec::new(), ..found.clone() };
@@ -749,7 +763,7 @@ fn a_generator_that_cannot_tell_leaves_sentences_out_and_refuses_probabilities()
     let settings = AttributionSettings::default();
     let mut unable = Scripted::hiding(&finds_alice, &[("Alice", 2.0)]);
     let (input, never) = (input(&answer, &sources, &settings), CancelToken::never());
-    let estimated = preview(input, &mut unable, &never, &mut |_, _, _| {}).unwrap();
+    let estimated = masked_estimate(input, &mut unable, &never, &mut |_, _, _| {}).unwrap();
     let same = by_sentence(estimated.clone(), &answer, &settings, &unable).unwrap();
     assert_eq!(same, estimated);
     let refused = probability(input, Reading::Logprob, &mut unable, &never, &mut |_, _, _| {});

@@ -10,13 +10,13 @@
 use std::cmp::Reverse;
 
 use super::chat::{self, ChatPiece};
-use super::neighbours::{Around, Said, said_once};
+use super::shared_context::{SharedContext, SharedContexts, shared_contexts};
 use super::shorten::shorten;
 use super::wording::{self, Task};
-use super::{Cut, CutHow, Neighbours, Part, PastTurn, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
-use crate::retrieval::{Hit, Version, Wanted};
+use super::{Cut, CutHow, HistoryTurn, Neighbours, Part, Prompt, PromptError, PromptSettings, Segment, SourceOrder};
+use crate::retrieval::{Hit, Preference, Version};
 use ragonite_base::Language;
-use ragonite_inference::{Generate, PromptPart, Special};
+use ragonite_inference::{Generate, PromptPart, SpecialTokens};
 
 /// The user's next turn: a model that writes it has finished its own. RAGonite, Sec. 4.
 const STOP: &str = "User:";
@@ -38,7 +38,7 @@ pub struct AnswerPrompt<'a> {
     /// Language of instructions and answer.
     pub language: Language,
     /// Earlier turns, oldest first.
-    pub past: &'a [PastTurn],
+    pub past: &'a [HistoryTurn],
     /// The completed question.
     pub question: &'a str,
     /// The evidences with their ranks, in any order.
@@ -55,7 +55,7 @@ pub struct RewritePrompt<'a> {
     /// Language of the question.
     pub language: Language,
     /// Earlier turns, oldest first.
-    pub past: &'a [PastTurn],
+    pub past: &'a [HistoryTurn],
     /// The question as typed.
     pub question: &'a str,
     /// Limits.
@@ -127,7 +127,7 @@ fn share(budget: usize, cap: f64) -> usize {
 }
 
 pub(super) fn segment(generator: &dyn Generate, part: Part, text: String) -> Result<Segment, PromptError> {
-    let special = if part == Part::Template { Special::Parse } else { Special::Plain };
+    let special = if part == Part::Template { SpecialTokens::Parse } else { SpecialTokens::AsText };
     let counted = PromptPart { text, special };
     let tokens = generator.count_tokens(&counted)?;
     Ok(Segment { part, text: counted.text, special, tokens })
@@ -172,7 +172,7 @@ impl<'a> Frame<'a> {
     fn history(
         &mut self,
         task: &Task,
-        past: &[PastTurn],
+        past: &[HistoryTurn],
         settings: &PromptSettings,
     ) -> Result<Option<Segment>, PromptError> {
         let budget = self.room.min(settings.history_tokens);
@@ -221,7 +221,7 @@ impl Evidences<'_> {
             Neighbours::Each => Vec::new(),
         };
         loop {
-            let chosen = self.fit(&ranked, &said_once(&ranked, |hit| whole.contains(&hit.rank)))?;
+            let chosen = self.fit(&ranked, &shared_contexts(&ranked, |hit| whole.contains(&hit.rank)))?;
             let before = whole.len();
             whole.retain(|rank| chosen.cut.iter().all(|cut| cut.rank != *rank || cut.how == CutHow::Neighbour));
             // What a source would have said for others, and is cut itself, they say again.
@@ -233,7 +233,7 @@ impl Evidences<'_> {
 
     /// The sources with these texts that fit, and what was cut. What is around several counts with the best of them; where
     /// that one does not fit beside it, it is not around it.
-    fn fit(&self, ranked: &[&Hit], said: &Said) -> Result<Chosen, PromptError> {
+    fn fit(&self, ranked: &[&Hit], said: &SharedContexts) -> Result<Chosen, PromptError> {
         let Chosen { mut around, mut sources, mut cut } = Chosen::default();
         let mut left = self.budget;
         for (hit, text) in ranked.iter().copied().zip(&said.of_hits) {
@@ -271,10 +271,10 @@ impl Evidences<'_> {
     }
 
     /// What is around a hit and others, of which it is the best.
-    fn around(&self, hit: &Hit, said: &Said) -> Result<Vec<Segment>, PromptError> {
+    fn around(&self, hit: &Hit, said: &SharedContexts) -> Result<Vec<Segment>, PromptError> {
         let of_hit = said.around.iter().filter(|one| one.ranks.first() == Some(&hit.rank));
-        let segment_of = |Around { ranks, text }: &Around| {
-            segment(self.generator, Part::Around { ranks: ranks.clone() }, wording::around(ranks, text)?)
+        let segment_of = |SharedContext { ranks, text }: &SharedContext| {
+            segment(self.generator, Part::SharedContext { ranks: ranks.clone() }, wording::around(ranks, text)?)
         };
         of_hit.map(segment_of).collect()
     }
@@ -296,8 +296,8 @@ impl Evidences<'_> {
 /// Whether a better source is the version of the same page that the question is about. A small model given both answers
 /// from either.
 fn is_replaced(hit: &Hit, hits: &[&Hit]) -> bool {
-    let Some(version) = hit.version.filter(|version| version.wanted == Wanted::No) else { return false };
-    let of_page = |other: &Version| other.newest == version.newest && other.wanted == Wanted::Yes;
+    let Some(version) = hit.version.filter(|version| version.wanted == Preference::No) else { return false };
+    let of_page = |other: &Version| other.newest == version.newest && other.wanted == Preference::Yes;
     hits.iter().any(|other| other.rank < hit.rank && other.version.as_ref().is_some_and(of_page))
 }
 
@@ -308,7 +308,7 @@ fn mark(hit: &Hit, hits: &[&Hit]) -> String {
         |other: &Hit| other.document != hit.document && other.title == hit.title && other.space == hit.space;
     let date = || hit.date_shown().map(|date| date.chars().take(LONGEST_DATE).collect::<String>());
     match hit.version {
-        Some(version) => version.age.says().to_owned() + &date().map(|date| format!(", {date}")).unwrap_or_default(),
+        Some(version) => version.age.label().to_owned() + &date().map(|date| format!(", {date}")).unwrap_or_default(),
         None if hits.iter().copied().any(is_namesake) => date().unwrap_or_default(),
         None => String::new(),
     }

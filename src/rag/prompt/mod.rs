@@ -9,25 +9,25 @@
 mod build;
 mod chat;
 mod error;
+mod history_turn;
 mod judge;
-mod neighbours;
-mod past;
 mod segment;
 mod settings;
-mod shares;
+mod shared_context;
 mod shorten;
 mod suggest;
+mod token_budget;
 mod translate;
 mod wording;
 
 pub use build::{AnswerPrompt, RewritePrompt};
 pub use error::PromptError;
+pub use history_turn::{HistoryTurn, PAST_TURNS};
 pub use judge::JudgePrompt;
-pub use past::{PAST_TURNS, PastTurn};
 pub use segment::{Cut, CutHow, Part, Prompt, Segment};
 pub use settings::{AnswerLanguage, Neighbours, PromptSettings, SourceOrder};
-pub use shares::PromptShares;
 pub use suggest::SuggestPrompt;
+pub use token_budget::TokenBudget;
 pub use translate::TranslatePrompt;
 pub use wording::{about, out_of_scope};
 

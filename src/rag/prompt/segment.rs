@@ -6,7 +6,7 @@ use super::build::segment;
 use super::wording::lead;
 use super::{PromptError, SourceOrder};
 use ragonite_base::{EvidenceId, Language};
-use ragonite_inference::{Generate, PromptPart, Special};
+use ragonite_inference::{Generate, PromptPart, SpecialTokens};
 
 /// What a segment is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub enum Part {
     System,
     /// What stands before or after several evidences.
     #[serde(rename = "around")]
-    Around {
+    SharedContext {
         /// Their numbers as sources, ascending.
         ranks: Vec<usize>,
     },
@@ -33,7 +33,7 @@ pub enum Part {
     Question,
     /// How the answer begins, where that is given.
     #[serde(rename = "lead")]
-    Lead,
+    Prefill,
 }
 
 impl Part {
@@ -42,8 +42,8 @@ impl Part {
     pub fn sources(&self) -> &[usize] {
         match self {
             Self::Evidence { rank } => std::slice::from_ref(rank),
-            Self::Around { ranks } => ranks,
-            Self::Template | Self::System | Self::History | Self::Question | Self::Lead => &[],
+            Self::SharedContext { ranks } => ranks,
+            Self::Template | Self::System | Self::History | Self::Question | Self::Prefill => &[],
         }
     }
 }
@@ -56,7 +56,7 @@ pub struct Segment {
     /// Its text.
     pub text: String,
     /// How it is tokenized.
-    pub special: Special,
+    pub special: SpecialTokens,
     /// Its length in tokens.
     pub tokens: usize,
 }
@@ -152,8 +152,8 @@ impl Prompt {
 
     /// How the answer begins; empty where that is left to the model.
     #[must_use]
-    pub fn lead(&self) -> &str {
-        let lead = self.segments.last().filter(|segment| segment.part == Part::Lead);
+    pub fn prefill(&self) -> &str {
+        let lead = self.segments.last().filter(|segment| segment.part == Part::Prefill);
         lead.map_or("", |segment| segment.text.as_str())
     }
 
@@ -161,8 +161,8 @@ impl Prompt {
     ///
     /// # Errors
     /// When the tokens cannot be counted.
-    pub fn led(mut self, generator: &dyn Generate, language: Language) -> Result<Self, PromptError> {
-        self.segments.push(segment(generator, Part::Lead, lead(language).to_owned())?);
+    pub fn with_prefill(mut self, generator: &dyn Generate, language: Language) -> Result<Self, PromptError> {
+        self.segments.push(segment(generator, Part::Prefill, lead(language).to_owned())?);
         Ok(self)
     }
 

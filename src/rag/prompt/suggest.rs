@@ -45,11 +45,11 @@ impl SuggestPrompt<'_> {
 mod tests {
     use super::*;
     use crate::prompt::Segment;
-    use ragonite_inference::{ScriptedGenerator, Special};
+    use ragonite_inference::{ScriptedGenerator, SpecialTokens};
 
     #[test]
     fn only_the_question_is_another_one() {
-        let part = |part, text: &str| Segment { part, text: text.into(), special: Special::Plain, tokens: 1 };
+        let part = |part, text: &str| Segment { part, text: text.into(), special: SpecialTokens::AsText, tokens: 1 };
         let answered = Prompt {
             segments: vec![
                 part(Part::System, "Answer."),

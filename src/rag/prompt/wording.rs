@@ -6,7 +6,7 @@
 use minijinja::{UndefinedBehavior, Value, context};
 
 use super::chat::block_environment;
-use super::{PastTurn, PromptError};
+use super::{HistoryTurn, PromptError};
 use ragonite_base::Language;
 
 /// Who the model is where the domain does not say.
@@ -94,7 +94,7 @@ impl Task {
     }
 
     /// The earlier turns, oldest first, with the blank line that follows them; nothing where there are none.
-    pub(super) fn history(&self, turns: &[PastTurn]) -> Result<String, PromptError> {
+    pub(super) fn history(&self, turns: &[HistoryTurn]) -> Result<String, PromptError> {
         if turns.is_empty() {
             return Ok(String::new());
         }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use time::Date;
 
-use super::{Copied, QueryLeg, Version, Wanted, Why};
+use super::{Duplicate, HitExplanation, Preference, SubQuery, Version};
 use ragonite_base::{DayOrMonth, DocumentId, EvidenceId, Millis, clean_line, document_date};
 use ragonite_document::evidence::{Context, EvidenceLink, Kind};
 
@@ -45,7 +45,7 @@ pub struct UnknownMode(String);
 /// One way evidence is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Leg {
+pub enum Retriever {
     /// By embedding.
     Dense,
     /// By words.
@@ -65,7 +65,7 @@ pub struct RankedEvidence {
 
 /// Where an evidence stands that a search found and that became no hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Passed {
+pub struct Discarded {
     /// The evidence.
     pub evidence: EvidenceId,
     /// Title of its document.
@@ -129,13 +129,13 @@ pub struct Hit {
     pub rerank_score: Option<f64>,
     /// What was found too and says the same.
     #[serde(default)]
-    pub copies: Vec<Copied>,
+    pub copies: Vec<Duplicate>,
     /// Which version of its page it is from, where others of it are hits too.
     #[serde(default)]
     pub version: Option<Version>,
     /// Why it stands where it stands.
     #[serde(default)]
-    pub why: Why,
+    pub why: HitExplanation,
 }
 
 impl Hit {
@@ -172,8 +172,8 @@ pub struct RetrievalTimings {
 impl Retrieved {
     /// What is to be known of a question whose identifiers no text of the domain has; none where there are none.
     #[must_use]
-    pub fn caution(&self) -> Option<String> {
-        let names: Vec<String> = self.absent.iter().map(|name| clean_line(name)).collect();
+    pub fn warning(&self) -> Option<String> {
+        let names: Vec<String> = self.unknown_terms.iter().map(|name| clean_line(name)).collect();
         match names.as_slice() {
             [] => None,
             [name] => Some(format!("No document of the domain has {name}.")),
@@ -185,7 +185,7 @@ impl Retrieved {
     /// between them that the prompt leaves out.
     #[must_use]
     pub fn for_prompt(&self, sources: usize) -> Vec<Hit> {
-        let is_wanted = |hit: &Hit| hit.version.is_none_or(|version| version.wanted == Wanted::Yes);
+        let is_wanted = |hit: &Hit| hit.version.is_none_or(|version| version.wanted == Preference::Yes);
         let mut room = sources;
         let fits = |hit: &&Hit| {
             let fits = room > 0;
@@ -212,15 +212,15 @@ pub struct Retrieved {
     /// What stands in the two lists and became no hit, by id.
     #[serde(default)]
     #[serde(rename = "passed")]
-    pub passed: Vec<Passed>,
+    pub discarded: Vec<Discarded>,
     /// What was searched for, leg by leg; none for a question that was searched alone.
     #[serde(default)]
     #[serde(rename = "legs")]
-    pub legs: Vec<QueryLeg>,
+    pub sub_queries: Vec<SubQuery>,
     /// Identifiers of the question that no text of the domain has, as typed.
     #[serde(default)]
     #[serde(rename = "absent")]
-    pub absent: Vec<String>,
+    pub unknown_terms: Vec<String>,
     /// The day whose version comes first, where the question means one or a version is for a day to come.
     #[serde(default, with = "iso_day::option", skip_serializing_if = "Option::is_none")]
     pub day: Option<Date>,

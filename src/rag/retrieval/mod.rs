@@ -2,47 +2,47 @@
 //! together with its completed form and the questions before it, each as a leg with a weight; a question alone is one
 //! leg, searched and fused in the same way.
 //!
-//! Invariant: `fuse`, `blend` and `weigh` are pure; `fuse` and `blend` do not depend on the order of their inputs.
+//! Invariant: `rrf`, `score_fusion` and `weigh` are pure; `rrf` and `score_fusion` do not depend on the order of their inputs.
 //! Not here: the indexes themselves (`index`), making a follow-up self-contained (`answer`).
 
-mod about;
-mod arrange;
-mod blend;
-mod copies;
-mod days;
+mod anaphora;
+mod assemble;
+mod citation_boost;
+mod context_ablation;
+mod document_cap;
 mod error;
-mod explain;
-mod follow_up;
-#[cfg(test)]
-mod follow_up_tests;
-mod found;
-mod fuse;
+mod fuse_sub_queries;
 mod hit;
-mod pick;
-mod plan;
-mod pointers;
+mod hit_explanation;
+mod near_duplicates;
+mod overrides;
+mod postprocess;
 mod query;
-mod rests;
+mod query_weights;
+mod rrf;
+mod score_fusion;
 mod search;
+#[cfg(test)]
+mod search_tests;
 mod settings;
-mod spread;
+mod temporal_expr;
+mod temporal_intent;
 #[cfg(test)]
 mod tests;
-mod trial;
 mod versions;
 
-pub use blend::{add_up, blend};
-pub use copies::{Copied, Relation};
-pub use days::date_named;
+pub use assemble::SearchContext;
+pub use context_ablation::{AblatedHit, AblatedRank, ablate_context};
 pub use error::RetrievalError;
-pub use explain::{Place, Vote, Why};
-pub use follow_up::{retrieve, retrieve_follow_up};
-pub use fuse::{Fused, fuse, fuse_weighted};
-pub use hit::{Hit, Leg, Mode, Passed, RankedEvidence, RetrievalTimings, Retrieved};
-pub use pick::{Pick, Picked};
-pub use plan::{Course, Heard, Says, course, standing, weigh};
-pub use query::{Conversation, Earlier, LegReason, LegRole, QueryLeg, Standing};
-pub use search::Engines;
+pub use hit::{Discarded, Hit, Mode, RankedEvidence, RetrievalTimings, Retrieved, Retriever};
+pub use hit_explanation::{HitExplanation, PlaceReason, ScorePart};
+pub use near_duplicates::{Duplicate, Relation};
+pub use overrides::{Override, OverrideKind};
+pub use query::{Dependence, EarlierQuestion, SearchInput, SubQuery, SubQueryRole, WeightReason};
+pub use query_weights::{Confidence, SubQueryFeatures, TopicShift, dependence, topic_shift, weigh};
+pub use rrf::{Fused, rrf, weighted_rrf};
+pub use score_fusion::{comb_sum, relative_score_fusion};
+pub use search::{search, search_alone};
 pub use settings::{Copies, Fusion, Reranking, RetrievalSettings, Translate};
-pub use trial::{Placed, Tried, try_context};
-pub use versions::{Age, Version, Wanted};
+pub use temporal_expr::absolute_date;
+pub use versions::{Age, Preference, Version};

@@ -1,7 +1,7 @@
 //! What is searched for: one text, or the question with what is known of its conversation.
 //!
 //! Invariants: the question as typed is the first leg; every weight is above 0.
-//! Not here: what a leg weighs (`plan`), searching (`follow_up`).
+//! Not here: what a leg weighs (`query_weights`), searching (`search`).
 
 use serde::{Deserialize, Serialize};
 use time::Date;
@@ -11,7 +11,7 @@ use ragonite_base::DocumentId;
 
 /// A question in its conversation.
 #[derive(Debug, Clone, Copy)]
-pub struct Conversation<'a> {
+pub struct SearchInput<'a> {
     /// As typed.
     pub question: &'a str,
     /// As the model completed it; none where it did not, or where its text was no usable question.
@@ -19,21 +19,21 @@ pub struct Conversation<'a> {
     /// In the language of the documents, where the question has another.
     pub translated: Option<&'a str>,
     /// The turns before it, oldest first; none for a first question.
-    pub earlier: &'a [Earlier],
+    pub earlier: &'a [EarlierQuestion],
     /// The day on which it is asked; none where "yesterday" means just an earlier version.
     pub today: Option<Date>,
 }
 
 /// A turn before the question, as far as the search goes by it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierQuestion {
     /// Its question as typed.
     pub question: String,
     /// The documents that its answer cites and those that say the same, each once; none where that is not known.
     pub cited: Vec<DocumentId>,
 }
 
-impl Earlier {
+impl EarlierQuestion {
     /// A turn whose question `question` was answered from the sources with the numbers `citations` among `hits`.
     #[must_use]
     pub fn answered(question: &str, hits: &[Hit], citations: &[usize]) -> Self {
@@ -49,7 +49,7 @@ impl Earlier {
     }
 }
 
-impl From<&str> for Earlier {
+impl From<&str> for EarlierQuestion {
     /// A turn of which only the question is known.
     fn from(question: &str) -> Self {
         Self { question: question.to_owned(), cited: Vec::new() }
@@ -59,7 +59,7 @@ impl From<&str> for Earlier {
 /// Where the text of a leg comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum LegRole {
+pub enum SubQueryRole {
     /// The question as typed.
     #[default]
     Raw,
@@ -74,7 +74,7 @@ pub enum LegRole {
 /// How well a question can be understood alone, by its form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "form")]
-pub enum Standing {
+pub enum Dependence {
     /// It has words of its own to go by.
     Complete,
     /// It points back.
@@ -97,7 +97,7 @@ pub enum Standing {
 /// Why a leg weighs what it weighs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LegReason {
+pub enum WeightReason {
     /// Nothing else is searched.
     #[default]
     Only,
@@ -113,17 +113,17 @@ pub enum LegReason {
 
 /// One text that is searched for, and what its two searches found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct QueryLeg {
+pub struct SubQuery {
     /// Where it comes from.
-    pub role: LegRole,
+    pub role: SubQueryRole,
     /// What is searched for.
     pub text: String,
     /// How well it can be understood alone.
-    pub standing: Standing,
+    pub standing: Dependence,
     /// How much it counts.
     pub weight: f64,
     /// Why.
-    pub why: LegReason,
+    pub why: WeightReason,
     /// Found by meaning.
     pub dense: Vec<RankedEvidence>,
     /// Found by words.

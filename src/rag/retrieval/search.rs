@@ -1,252 +1,303 @@
-//! From the fused list to hits: loading, reranking, arranging, and why each stands where it stands.
+//! The search for a question, its completed form, its translation and the questions before it, each as a leg.
 //!
-//! Invariants: every rank and score on the way is kept; the same question on the same domain gives the same hits, on the
-//! same day where it counts days from today.
-//! Not here: searching and fusing (`follow_up`), choosing what goes into the prompt (`prompt`).
+//! A follow-up alone finds the wrong page most of the time, and so does a whole conversation once its topic has changed.
+//! So every text is searched by meaning and by words; where the two find the same document, the text is sure of it, and
+//! that tells where the conversation went elsewhere (`query_weights`). The legs are made one by ranks or by scores (`fuse_sub_queries`).
+//! Invariants: a question without conversation and translation is one leg that weighs 1, and goes the same way; every
+//! leg, its weight and the reason are kept.
+//! Not here: completing the question (`answer`), which turns belong to a conversation (`app`).
 
-use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
-use time::Date;
-
-use super::arrange::{Placed, arrange};
-use super::days::day_meant;
-use super::explain::{Place, Worths, votes};
-use super::fuse::{Fused, fuse};
-use super::pick::place;
-use super::rests::Rests;
+use super::assemble::{Candidates, assemble_hits, measured, ranked};
+use super::citation_boost::CitedBoost;
+use super::fuse_sub_queries::{FusedLists, ScoreSums, fuse_by_rank, fuse_by_score, lexical_sum};
+use super::overrides::with_first;
 use super::{
-    Hit, Leg, LegRole, QueryLeg, RankedEvidence, RetrievalError, RetrievalSettings, RetrievalTimings, Retrieved, Why,
+    Confidence, Dependence, Discarded, Fusion, Hit, Mode, RankedEvidence, RetrievalError, RetrievalSettings,
+    RetrievalTimings, Retrieved, SearchContext, SearchInput, SubQuery, SubQueryFeatures, SubQueryRole, TopicShift,
+    WeightReason, dependence, topic_shift, weigh,
 };
-use ragonite_base::{CancelToken, EvidenceId, Millis};
-use ragonite_document::evidence::ContextParts;
-use ragonite_index::{Index, QuestionTerms, Scored, StoredEvidence};
-use ragonite_inference::{Embed, Rerank};
+use ragonite_base::{CancelToken, EvidenceId, Millis, clean_line};
+use ragonite_index::Index;
+use ragonite_inference::{Embedding, TextRole};
 
-/// Candidates that are reranked, at least as many as hits are wanted; the others keep their order below. The paper
-/// reranks 20 at most, and a cross-encoder takes a second for a few on a processor.
-const RERANKED: usize = 30;
+/// Earlier questions that are searched along; those before them have faded.
+const MAX_EARLIER: usize = 8;
 
-/// What a search needs.
-#[derive(Clone, Copy)]
-pub struct Engines<'a> {
-    /// The domain.
-    pub index: &'a Index,
-    /// The embedder the domain was made with.
-    pub embedder: &'a dyn Embed,
-    /// The cross-encoder, where the profile has one.
-    pub reranker: Option<&'a dyn Rerank>,
+/// Longest earlier question in characters; what is beyond says no more about the topic.
+const MAX_EARLIER_CHARS: usize = 400;
+
+/// Evidences by words of each leg that are added up by score. An evidence beyond them adds next to nothing.
+const DEPTH: usize = 100;
+
+/// Evidences of each of the two sums that are blended by score, at least as many as hits are wanted.
+const POOL: usize = 50;
+
+/// Looks for evidence for `query` alone.
+///
+/// # Errors
+/// When the embedder, the reranker or the index fails, or with [`RetrievalError::Canceled`] between two steps.
+pub fn search_alone(
+    engines: SearchContext<'_>,
+    query: &str,
+    settings: &RetrievalSettings,
+    cancel: &CancelToken,
+) -> Result<Retrieved, RetrievalError> {
+    let alone = SearchInput { question: query, completed: None, translated: None, earlier: &[], today: None };
+    search(engines, &alone, settings, cancel)
 }
 
-/// Reranks the candidates and makes hits of the best.
-pub(super) fn finish(
-    engines: Engines<'_>,
-    retrieved: &mut Retrieved,
-    (mut candidates, searched): (Candidates, (&[QueryLeg], Worths)),
-    (settings, timings): (&RetrievalSettings, &mut RetrievalTimings),
+/// Looks for evidence for a question in its conversation.
+///
+/// # Errors
+/// When the embedder, the reranker or the index fails, or with [`RetrievalError::Canceled`] between two steps.
+pub fn search(
+    engines: SearchContext<'_>,
+    conversation: &SearchInput<'_>,
+    settings: &RetrievalSettings,
     cancel: &CancelToken,
-) -> Result<(), RetrievalError> {
-    if let Some(reranker) = engines.reranker {
-        cancel.check()?;
-        measured(&mut timings.rerank, || candidates.rerank(reranker, &retrieved.query, settings, cancel))?;
+) -> Result<Retrieved, RetrievalError> {
+    let started = Instant::now();
+    let question = clean_line(conversation.completed.unwrap_or(conversation.question));
+    let mut retrieved = Retrieved { query: question.clone(), mode: settings.mode, ..Retrieved::default() };
+    if question.trim().is_empty() || settings.top_k == 0 {
+        return Ok(retrieved);
     }
-    let terms = engines.index.question_terms(&words_of(&retrieved.query, searched.0))?;
-    retrieved.absent = terms.absent().to_vec();
-    let naming = naming(searched.0).map(|text| engines.index.question_terms(text)).transpose()?.unwrap_or_default();
-    let (hits, day) = candidates.into_hits(retrieved, searched, (&terms, &naming), settings);
-    (retrieved.hits, retrieved.day) = (hits, day);
+    let mut legs = sub_queries(conversation);
+    let mut search = Searcher { engines, settings, cancel, timings: RetrievalTimings::default() };
+    let vectors = search.embed(&legs)?;
+    search.fill(&mut legs, &vectors)?;
+    let is_alone = legs.len() == 1;
+    if !is_alone {
+        assign_weights(engines.index, &mut legs)?;
+        retrieved.query = question_of(&legs);
+    }
+    let rests = if settings.fusion == Fusion::Blend { CitedBoost::of(&legs) } else { CitedBoost::default() };
+    let FusedLists { dense, lexical, cosines, fused, worths } = search.fused(&legs, &vectors, &rests)?;
+    let fused = with_first(fused, &settings.picks);
+    let mut timings = search.timings;
+    let candidates = measured(&mut timings.fuse, || Candidates::load(engines.index, fused, cosines, rests))?;
+    let candidates = candidates.asked_on(conversation.today);
+    (retrieved.dense, retrieved.lexical) = (dense, lexical);
+    assemble_hits(engines, &mut retrieved, (candidates, (&legs, worths)), (settings, &mut timings), cancel)?;
+    if !is_alone {
+        retrieved.sub_queries = legs;
+    }
+    let shown = settings.per_retriever.max(settings.top_k);
+    let lists = retrieved.sub_queries.iter_mut().flat_map(|leg| [&mut leg.dense, &mut leg.lexical]);
+    lists.chain([&mut retrieved.dense, &mut retrieved.lexical]).for_each(|list| list.truncate(shown));
+    retrieved.discarded = discarded(engines.index, &retrieved)?;
+    timings.total = Millis::from(started.elapsed());
+    retrieved.timings_ms = timings;
+    Ok(retrieved)
+}
+
+/// Where the evidences of both lists stand that are no hits, and no copies of one.
+fn discarded(index: &Index, retrieved: &Retrieved) -> Result<Vec<Discarded>, RetrievalError> {
+    let copies = |hit: &Hit| hit.copies.iter().map(|copied| copied.evidence).collect::<Vec<_>>();
+    let shown: HashSet<EvidenceId> =
+        retrieved.hits.iter().flat_map(|hit| copies(hit).into_iter().chain([hit.evidence])).collect();
+    let listed = retrieved.dense.iter().chain(&retrieved.lexical).map(|ranked| ranked.evidence);
+    let others: BTreeSet<EvidenceId> = listed.filter(|evidence| !shown.contains(evidence)).collect();
+    let stored = index.evidences(&others.into_iter().collect::<Vec<_>>())?.into_iter();
+    let passed = stored.map(|stored| Discarded {
+        evidence: stored.id,
+        title: stored.title,
+        heading: stored.evidence.context.heading().to_owned(),
+    });
+    Ok(passed.collect())
+}
+
+/// The question as typed, its completed form and its translation where they say anything else, and the questions before
+/// it, newest first. Without any before it and without a translation it is the completed question alone.
+fn sub_queries(conversation: &SearchInput<'_>) -> Vec<SubQuery> {
+    let leg = |role, text: String| SubQuery {
+        role,
+        standing: dependence(&text),
+        text,
+        weight: 1.0,
+        why: WeightReason::default(),
+        dense: Vec::new(),
+        lexical: Vec::new(),
+        cited: Vec::new(),
+    };
+    let question = clean_line(conversation.question);
+    let completed = conversation.completed.map(clean_line).filter(|completed| *completed != question);
+    let translated = conversation.translated.map(clean_line);
+    let is_new = |text: &String| !same_words(text, completed.as_ref().unwrap_or(&question));
+    let translated = translated.filter(|text| !text.trim().is_empty() && !same_words(text, &question) && is_new(text));
+    let earlier = conversation.earlier.iter().rev().map(|turn| (clean_line(&turn.question), &turn.cited));
+    let earlier = earlier.filter(|(text, _)| !text.trim().is_empty()).take(MAX_EARLIER);
+    let mut earlier = earlier.map(|(text, cited)| (text.chars().take(MAX_EARLIER_CHARS).collect(), cited)).peekable();
+    if question.trim().is_empty() || (earlier.peek().is_none() && translated.is_none()) {
+        return vec![leg(SubQueryRole::Raw, completed.unwrap_or(question))];
+    }
+    let mut legs = vec![leg(SubQueryRole::Raw, question)];
+    legs.extend(completed.map(|completed| leg(SubQueryRole::Rewrite, completed)));
+    legs.extend(translated.map(|translated| leg(SubQueryRole::Translation, translated)));
+    legs.extend(earlier.map(|(text, cited)| SubQuery { cited: cited.clone(), ..leg(SubQueryRole::History, text) }));
+    legs
+}
+
+/// Whether two texts differ in case, spaces and signs at most.
+fn same_words(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    words(one) == words(other)
+}
+
+/// Gives every leg its weight.
+fn assign_weights(index: &Index, legs: &mut [SubQuery]) -> Result<(), RetrievalError> {
+    let now = legs.first().map(|raw| topic_shift(&raw.text)).unwrap_or_default();
+    let heard = legs.iter().map(|leg| {
+        let course = topic_shift(&leg.text);
+        let of_question = if leg.role == SubQueryRole::History { course } else { now };
+        Ok(SubQueryFeatures { role: leg.role, confidence: confidence(index, leg, of_question)?, topic_shift: course })
+    });
+    let heard = heard.collect::<Result<Vec<_>, RetrievalError>>()?;
+    for (leg, (weight, why)) in legs.iter_mut().zip(weigh(&heard)) {
+        (leg.weight, leg.why) = (weight, why);
+    }
     Ok(())
 }
 
-/// The text that asks for identifiers and nothing else, in whichever form the question does so: as typed, completed or
-/// translated. What its legs say together has other words.
-fn naming(legs: &[QueryLeg]) -> Option<&str> {
-    let texts = legs.iter().filter(|leg| leg.role != LegRole::History).map(|leg| leg.text.as_str());
-    texts.into_iter().find(|text| Index::is_of_identifiers(text))
-}
-
-/// The text whose words are looked for in a hit: what is asked, in the language of the documents too.
-fn words_of<'a>(query: &'a str, legs: &[QueryLeg]) -> Cow<'a, str> {
-    match legs.iter().find(|leg| leg.role == LegRole::Translation) {
-        Some(translation) => format!("{query} {}", translation.text).into(),
-        None => query.into(),
+/// What is asked, as well as a single text says it, for what reads one text only: the reranker, and the words of a hit.
+///
+/// It is the completed question, or the question as typed where that can be understood alone. Where it cannot, the
+/// question before it says what it is about.
+fn question_of(legs: &[SubQuery]) -> String {
+    let of = |role| legs.iter().find(|leg| leg.role == role);
+    let Some(raw) = of(SubQueryRole::Raw) else { return String::new() };
+    if let Some(rewrite) = of(SubQueryRole::Rewrite) {
+        return rewrite.text.clone();
+    }
+    match of(SubQueryRole::History).filter(|before| before.why == WeightReason::SameTopic) {
+        Some(before) if raw.standing != Dependence::Complete => format!("{} {}", before.text, raw.text),
+        _ => raw.text.clone(),
     }
 }
 
-/// The question with what was typed: a completed form may have lost the "yesterday" of a follow-up.
-fn with_typed<'a>(query: &'a str, legs: &[QueryLeg]) -> Cow<'a, str> {
-    match legs.iter().find(|leg| leg.role == LegRole::Raw) {
-        Some(typed) if !query.contains(&typed.text) => format!("{query} {}", typed.text).into(),
-        _ => query.into(),
+/// What the text of a leg says by itself. It is sure of a document that is the best by meaning and by words. A short question
+/// that leaves what was spoken of ("By the way, what is a buoy?") has nothing before it that would say more.
+fn confidence(index: &Index, leg: &SubQuery, course: TopicShift) -> Result<Confidence, RetrievalError> {
+    let is_alone = matches!((&leg.standing, course), (Dependence::Thin { words: 1.. }, TopicShift::Leaves));
+    if leg.standing != Dependence::Complete && !is_alone {
+        return Ok(Confidence::Low);
     }
+    let (Some(dense), Some(lexical)) = (leg.dense.first(), leg.lexical.first()) else { return Ok(Confidence::Medium) };
+    let best = index.evidences(&[dense.evidence, lexical.evidence])?;
+    Ok(match best.as_slice() {
+        [one, other] if one.document == other.document => Confidence::Document(one.document),
+        _ => Confidence::Medium,
+    })
 }
 
-pub(super) fn measured<T>(time: &mut Millis, work: impl FnOnce() -> T) -> T {
-    let started = Instant::now();
-    let result = work();
-    *time = *time + Millis::from(started.elapsed());
-    result
+/// The searches of one question.
+struct Searcher<'a> {
+    engines: SearchContext<'a>,
+    settings: &'a RetrievalSettings,
+    cancel: &'a CancelToken,
+    timings: RetrievalTimings,
 }
 
-pub(super) fn ranked(found: Vec<Scored>) -> Vec<RankedEvidence> {
-    (1..).zip(found).map(|(rank, Scored { evidence, score })| RankedEvidence { evidence, rank, score }).collect()
-}
-
-/// Place and score by the fusion of the searches.
-#[derive(Debug, Clone, Copy)]
-struct Searched {
-    rank: usize,
-    score: f64,
-}
-
-/// The common pool of both searches, in order.
-pub(super) struct Candidates {
-    /// As it is shown: after reranking that of both.
-    fused: Vec<Fused>,
-    /// As the searches alone have it.
-    searched: HashMap<EvidenceId, Searched>,
-    /// Cosines of those that are in no list by meaning.
-    cosines: HashMap<EvidenceId, f64>,
-    stored: HashMap<EvidenceId, StoredEvidence>,
-    rests: Rests,
-    /// What their documents added.
-    cited: HashMap<EvidenceId, f64>,
-    rerank_scores: HashMap<EvidenceId, f64>,
-    today: Option<Date>,
-}
-
-impl Candidates {
-    pub(super) fn load(
-        index: &Index,
-        mut fused: Vec<Fused>,
-        cosines: HashMap<EvidenceId, f64>,
-        rests: Rests,
-    ) -> Result<Self, RetrievalError> {
-        let pool: Vec<EvidenceId> = fused.iter().map(|fused| fused.evidence).collect();
-        let stored: HashMap<_, _> = index.evidences(&pool)?.into_iter().map(|stored| (stored.id, stored)).collect();
-        // Another process may have removed one between the search and now.
-        fused.retain(|fused| stored.contains_key(&fused.evidence));
-        let document = |id: &EvidenceId| stored.get(id).map(|stored| stored.document);
-        let cited = rests.raise(&mut fused, document);
-        let searched =
-            (1..).zip(&fused).map(|(rank, one)| (one.evidence, Searched { rank, score: one.score })).collect();
-        Ok(Self { fused, searched, cosines, stored, rests, cited, rerank_scores: HashMap::new(), today: None })
+impl Searcher<'_> {
+    /// The vectors of the legs in their order; none where nothing is searched by meaning.
+    fn embed(&mut self, legs: &[SubQuery]) -> Result<Vec<Embedding>, RetrievalError> {
+        if self.settings.mode == Mode::Lexical {
+            return Ok(Vec::new());
+        }
+        let texts: Vec<&str> = legs.iter().map(|leg| leg.text.as_str()).collect();
+        let (embedder, cancel) = (self.engines.embedder, self.cancel);
+        measured(&mut self.timings.embed, || embedder.embed(&texts, TextRole::Query, cancel))
+            .map_err(|error| RetrievalError::of(error, RetrievalError::Embed))
     }
 
-    /// As of a day on which the question is asked.
-    pub(super) fn asked_on(self, today: Option<Date>) -> Self {
-        Self { today, ..self }
-    }
-
-    /// Scores the best of the pool and fuses their order with that of the scores (the RAGonite paper, Sec. 5).
-    fn rerank(
-        &mut self,
-        reranker: &dyn Rerank,
-        query: &str,
-        settings: &RetrievalSettings,
-        cancel: &CancelToken,
-    ) -> Result<(), RetrievalError> {
-        let all: Vec<EvidenceId> = self.fused.iter().map(|fused| fused.evidence).collect();
-        let pool = &all[..all.len().min(RERANKED.max(settings.top_k))];
-        let texts: Vec<String> = pool.iter().map(|id| self.text(*id, settings.context)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        if texts.is_empty() {
+    /// Searches for every leg.
+    fn fill(&mut self, legs: &mut [SubQuery], vectors: &[Embedding]) -> Result<(), RetrievalError> {
+        let per_leg = self.settings.per_retriever.max(self.settings.top_k);
+        for (leg, vector) in legs.iter_mut().zip(vectors) {
+            self.cancel.check()?;
+            leg.dense = self.dense(vector, per_leg)?;
+        }
+        if self.settings.mode == Mode::Dense {
             return Ok(());
         }
-        let scores =
-            reranker.score(query, &texts, cancel).map_err(|error| RetrievalError::of(error, RetrievalError::Rerank))?;
-        self.rerank_scores = pool.iter().copied().zip(scores.into_iter().map(f64::from)).collect();
-        let score = |id: &EvidenceId| self.rerank_scores.get(id).copied().unwrap_or(f64::NEG_INFINITY);
-        let mut by_score = pool.to_vec();
-        by_score.sort_by(|a, b| score(b).total_cmp(&score(a)));
-        // What was not reranked is in one list alone, and further down there: below all that are in both.
-        self.fused = fuse(&[&all, &by_score], settings.rrf_k);
+        let (index, filter) = (self.engines.index, self.settings.filter());
+        let depth = match self.settings.fusion {
+            Fusion::Rrf => per_leg,
+            Fusion::Blend => DEPTH.max(per_leg),
+        };
+        for leg in legs {
+            self.cancel.check()?;
+            let search = || index.lexical_search_among(&leg.text, depth, &filter);
+            leg.lexical = ranked(measured(&mut self.timings.lexical, search)?);
+        }
         Ok(())
     }
 
-    fn text(&self, id: EvidenceId, parts: ContextParts) -> String {
-        self.stored.get(&id).map(|stored| stored.evidence.contextualized(parts)).unwrap_or_default()
+    fn dense(&mut self, vector: &Embedding, k: usize) -> Result<Vec<RankedEvidence>, RetrievalError> {
+        let (index, filter) = (self.engines.index, self.settings.filter());
+        Ok(ranked(measured(&mut self.timings.dense, || index.dense_search_among(vector, k, &filter))?))
     }
 
-    /// The best place by the searches alone of a hit and its copies.
-    fn best_searched(&self, placed: &Placed) -> Searched {
-        let all = placed.copies.iter().map(|copied| copied.evidence).chain([placed.evidence]);
-        let best = all.filter_map(|id| self.searched.get(&id)).min_by_key(|searched| searched.rank);
-        best.copied().unwrap_or(Searched { rank: 0, score: 0.0 })
-    }
-
-    fn why(&self, placed: &Placed, (legs, worths): (&[QueryLeg], Worths), lexical: Option<RankedEvidence>) -> Why {
-        let Searched { rank, score } = self.best_searched(placed);
-        let mut votes = votes(legs, worths, placed.evidence);
-        // What is too far down in the sum of the lists by words gave nothing.
-        for vote in votes.iter_mut().filter(|vote| vote.leg == Leg::Lexical && lexical.is_none()) {
-            vote.points = 0.0;
+    /// What all legs found together.
+    fn fused(
+        &mut self,
+        legs: &[SubQuery],
+        vectors: &[Embedding],
+        rests: &CitedBoost,
+    ) -> Result<FusedLists, RetrievalError> {
+        match self.settings.fusion {
+            Fusion::Rrf => Ok(measured(&mut self.timings.fuse, || fuse_by_rank(legs, self.settings.rrf_k))),
+            Fusion::Blend => {
+                let sums = self.sums(legs, vectors, rests)?;
+                Ok(measured(&mut self.timings.fuse, || fuse_by_score(sums)))
+            }
         }
-        let cited = self.cited.get(&placed.evidence).copied().unwrap_or_default();
-        Why { votes, fused_rank: rank, fused_score: score, cited, ..Why::default() }
     }
 
-    fn into_hits(
-        mut self,
-        retrieved: &Retrieved,
-        searched: (&[QueryLeg], Worths),
-        (terms, naming): (&QuestionTerms, &QuestionTerms),
-        settings: &RetrievalSettings,
-    ) -> (Vec<Hit>, Option<Date>) {
-        let in_leg = |list: &[RankedEvidence], id| list.iter().find(|ranked| ranked.evidence == id).copied();
-        let mut hits = Vec::with_capacity(settings.top_k.min(self.fused.len()));
-        let asked = with_typed(&retrieved.query, searched.0);
-        let meant = day_meant(&asked, self.today);
-        let (mut arranged, day) = arrange(&self.fused, &self.stored, (&asked, meant, self.today), settings);
-        // What has the identifier that is asked for comes before what an embedding takes for alike.
-        let named = |id: EvidenceId| {
-            self.stored.get(&id).map_or((0, 0), |stored| naming.named(&stored.evidence, stored.indexed))
+    /// The best by meaning and the best by words, over all legs, and what fits best in the documents that the
+    /// conversation rests on.
+    fn sums(
+        &mut self,
+        legs: &[SubQuery],
+        vectors: &[Embedding],
+        rests: &CitedBoost,
+    ) -> Result<ScoreSums, RetrievalError> {
+        let pool = POOL.max(self.settings.per_retriever).max(self.settings.top_k);
+        let lexical = lexical_sum(legs, pool);
+        let Some((vector, length)) = weighted_sum(legs, vectors) else {
+            return Ok(ScoreSums { dense: Vec::new(), length: 1.0, lexical, cosines: HashMap::new() });
         };
-        arranged.sort_by_cached_key(|placed| Reverse(named(placed.evidence)));
-        let kept = self.rests.keep(&mut arranged, |id| self.stored.get(id).map(|stored| stored.document));
-        arranged.sort_by_cached_key(|placed| {
-            let copies = placed.copies.iter().map(|copied| copied.evidence);
-            place(&settings.picks, std::iter::once(placed.evidence).chain(copies))
-        });
-        for placed in arranged.into_iter().take(settings.top_k) {
-            let Some(stored) = self.stored.remove(&placed.evidence) else { continue };
-            let lexical = in_leg(&retrieved.lexical, placed.evidence);
-            let why = self.why(&placed, searched, lexical);
-            let StoredEvidence { id, document, title, url, date, space, ancestors, evidence, indexed } = stored;
-            let dense = in_leg(&retrieved.dense, id);
-            let text = evidence.contextualized(settings.context);
-            let matched = terms.matched(&evidence, indexed).into_iter().map(|matched| matched.word).collect();
-            hits.push(Hit {
-                rank: hits.len() + 1,
-                evidence: id,
-                document,
-                title,
-                heading: evidence.context.heading().to_owned(),
-                url,
-                date,
-                space,
-                ancestors,
-                location: evidence.location.clone(),
-                kind: evidence.kind,
-                table: evidence.table,
-                row: evidence.row,
-                text,
-                content: evidence.content,
-                links: evidence.links,
-                context: evidence.context,
-                fused: placed.score,
-                dense_rank: dense.map(|ranked| ranked.rank),
-                dense_score: dense.map(|ranked| ranked.score).or_else(|| self.cosines.get(&id).copied()),
-                lexical_rank: lexical.map(|ranked| ranked.rank),
-                lexical_score: lexical.map(|ranked| ranked.score),
-                rerank_score: self.rerank_scores.get(&id).copied(),
-                copies: placed.copies,
-                version: placed.version,
-                why: Why { place: if kept == Some(id) { Place::Kept } else { Place::Score }, matched, ..why },
-            });
+        let dense = self.dense(&vector, pool)?;
+        let known: HashSet<EvidenceId> = dense.iter().map(|ranked| ranked.evidence).collect();
+        let missing: Vec<EvidenceId> = lexical.iter().map(|(id, _)| *id).filter(|id| !known.contains(id)).collect();
+        let cosines = self.engines.index.vectors(&missing)?;
+        let mut cosines: HashMap<EvidenceId, f64> =
+            missing.into_iter().zip(cosines.iter().map(|found| vector.cosine(found))).collect();
+        if let Some(filter) = rests.filter(self.settings.filter()) {
+            let index = self.engines.index;
+            let there = measured(&mut self.timings.dense, || index.dense_search_among(&vector, pool, &filter))?;
+            let there = there.into_iter().filter(|scored| !known.contains(&scored.evidence));
+            cosines.extend(there.map(|scored| (scored.evidence, scored.score)));
         }
-        (hits, day)
+        Ok(ScoreSums { dense, length, lexical, cosines })
     }
+}
+
+/// The direction all legs point to together, and the length of the sum of their vectors; nothing where nothing is
+/// searched by meaning.
+fn weighted_sum(legs: &[SubQuery], vectors: &[Embedding]) -> Option<(Embedding, f64)> {
+    let mut sum = vec![0.0_f32; vectors.first()?.values().len()];
+    for (leg, vector) in legs.iter().zip(vectors) {
+        for (sum, value) in sum.iter_mut().zip(vector.values()) {
+            *sum = (f64::from(*sum) + leg.weight * f64::from(*value)) as f32;
+        }
+    }
+    let length = sum.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    Some((Embedding::normalized(sum), length))
 }

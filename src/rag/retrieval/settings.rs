@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::pick::left_out;
-use super::{Mode, Pick};
+use super::overrides::left_out;
+use super::{Mode, Override};
 use ragonite_document::evidence::{ContextParts, Kind};
 use ragonite_index::{Filter, Within};
 
@@ -13,7 +13,7 @@ use ragonite_index::{Filter, Within};
 pub struct RetrievalSettings {
     /// Evidences taken from each of the two searches, at least `top_k`.
     #[serde(rename = "per_leg")]
-    pub per_leg: usize,
+    pub per_retriever: usize,
     /// Hits that are kept.
     pub top_k: usize,
     /// How the lists of the searches become one.
@@ -29,7 +29,7 @@ pub struct RetrievalSettings {
     pub within: Within,
     /// What the user says of single evidences; of a single search too.
     #[serde(skip)]
-    pub picks: Vec<Pick>,
+    pub picks: Vec<Override>,
     /// Context parts in the text of a hit, which is what the reranker and the generator read.
     pub context: ContextParts,
     /// What becomes of evidences that say the same.
@@ -87,7 +87,7 @@ pub enum Copies {
 impl Default for RetrievalSettings {
     fn default() -> Self {
         Self {
-            per_leg: 10,
+            per_retriever: 10,
             top_k: 10,
             fusion: Fusion::default(),
             rrf_k: 60,

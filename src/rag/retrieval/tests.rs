@@ -33,8 +33,8 @@ fn wiki(embedder: &WordEmbedder) -> (tempfile::TempDir, Index) {
 fn search(query: &str, settings: &RetrievalSettings) -> Retrieved {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, index) = wiki(&embedder);
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
-    retrieve(engines, query, settings, &CancelToken::never()).unwrap()
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
+    search_alone(engines, query, settings, &CancelToken::never()).unwrap()
 }
 
 fn by(fusion: Fusion) -> RetrievalSettings {
@@ -43,8 +43,8 @@ fn by(fusion: Fusion) -> RetrievalSettings {
 
 /// What the votes of a hit add up to; the sum of those by meaning counts nothing where it is below 0.
 pub(super) fn added_up(hit: &Hit) -> f64 {
-    let of = |leg| hit.why.votes.iter().filter(|vote| vote.leg == leg).map(|vote| vote.points).sum::<f64>();
-    of(Leg::Dense).max(0.0) + of(Leg::Lexical)
+    let of = |leg| hit.why.parts.iter().filter(|vote| vote.retriever == leg).map(|vote| vote.points).sum::<f64>();
+    of(Retriever::Dense).max(0.0) + of(Retriever::Lexical)
 }
 
 /// How near the points of a fusion come to its score: embeddings have numbers of 32 bits.
@@ -77,10 +77,10 @@ fn what_is_in_the_lists_and_no_hit_is_named() {
     let listed = found.dense.iter().chain(&found.lexical).map(|ranked| ranked.evidence);
     let others: std::collections::BTreeSet<_> = listed.filter(|evidence| *evidence != found.hits[0].evidence).collect();
     assert_eq!((found.hits.len(), others.len()), (1, 2));
-    assert!(found.passed.iter().map(|passed| passed.evidence).eq(others), "each once, by id");
-    let titles: Vec<(&str, &str)> = found.passed.iter().map(|one| (&*one.title, &*one.heading)).collect();
+    assert!(found.discarded.iter().map(|passed| passed.evidence).eq(others), "each once, by id");
+    let titles: Vec<(&str, &str)> = found.discarded.iter().map(|one| (&*one.title, &*one.heading)).collect();
     assert_eq!(titles, [("Tests", "Notes"), ("Travel", "Notes")]);
-    assert!(search("Who ran the TPM tests?", &by(Fusion::Rrf)).passed.is_empty(), "all are hits");
+    assert!(search("Who ran the TPM tests?", &by(Fusion::Rrf)).discarded.is_empty(), "all are hits");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_hit_says_why_it_is_there() {
             let points = added_up(hit);
             assert!((points - hit.fused).abs() < close(fusion), "{fusion:?}: {points} and {}", hit.fused);
             assert!((hit.why.fused_score - hit.fused).abs() < 1e-12);
-            assert!(hit.why.votes.iter().all(|vote| (vote.query, vote.role) == (0, LegRole::Raw)));
+            assert!(hit.why.parts.iter().all(|vote| (vote.query, vote.role) == (0, SubQueryRole::Raw)));
         }
     }
 }
@@ -103,8 +103,8 @@ fn the_place_by_the_searches_alone_outlives_reranking() {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, index) = wiki(&embedder);
     let ask = |reranker: Option<&dyn Rerank>, fusion| {
-        let engines = Engines { index: &index, embedder: &embedder, reranker };
-        retrieve(engines, "Who ran the TPM tests?", &by(fusion), &CancelToken::never()).unwrap().hits
+        let engines = SearchContext { index: &index, embedder: &embedder, reranker };
+        search_alone(engines, "Who ran the TPM tests?", &by(fusion), &CancelToken::never()).unwrap().hits
     };
     for fusion in [Fusion::Rrf, Fusion::Blend] {
         let plain = ask(None, fusion);
@@ -114,7 +114,7 @@ fn the_place_by_the_searches_alone_outlives_reranking() {
             let before = plain.iter().find(|other| other.evidence == hit.evidence).unwrap();
             assert_eq!(hit.why.fused_rank, before.rank);
             assert!((hit.why.fused_score - before.fused).abs() < 1e-12);
-            assert_eq!(hit.why.votes, before.why.votes);
+            assert_eq!(hit.why.parts, before.why.parts);
             assert!(hit.rerank_score.is_some());
         }
         assert!(reranked.iter().any(|hit| hit.why.fused_rank != hit.rank), "{reranked:?}");
@@ -130,9 +130,9 @@ fn a_hit_that_only_the_words_found_has_the_cosine_that_counted() {
     let pages =
         [page("Tests", &notes.iter().map(String::as_str).collect::<Vec<_>>()), page("Zenith", &[far, "Other zenith"])];
     ingest(&mut index, &pages, &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
     let settings = RetrievalSettings { copies: Copies::Keep, ..by(Fusion::Blend) };
-    let hits = retrieve(engines, "TPM TPM tests tests zenith", &settings, &CancelToken::never()).unwrap().hits;
+    let hits = search_alone(engines, "TPM TPM tests tests zenith", &settings, &CancelToken::never()).unwrap().hits;
     let only_words: Vec<_> = hits.iter().filter(|hit| hit.dense_rank.is_none()).collect();
     assert!(!only_words.is_empty(), "{hits:?}");
     assert!(only_words.iter().all(|hit| hit.dense_score.is_some() && hit.lexical_rank.is_some()));
@@ -145,9 +145,9 @@ fn a_version_stands_behind_another_unless_the_question_names_its_year() {
     let text = "When a limit is passed the crew returns to the harbour";
     let pages = [page("Field Policy 2024", &[text]), page("Field Policy 2025", &[text])];
     ingest(&mut index, &pages, &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
     let ask = |question: &str, settings: &RetrievalSettings| {
-        retrieve(engines, question, settings, &CancelToken::never()).unwrap().hits
+        search_alone(engines, question, settings, &CancelToken::never()).unwrap().hits
     };
     let hits = ask("When does the crew return to the harbour?", &RetrievalSettings::default());
     let copies: Vec<_> = hits.iter().flat_map(|hit| &hit.copies).map(|copied| copied.relation).collect();
@@ -194,19 +194,19 @@ fn context_can_be_left_out_at_query_time_whatever_was_indexed() {
             missing: Missing::Keep,
         };
         index.ingest(&request, &embedder, &CancelToken::never(), &mut |_| {}).unwrap();
-        let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+        let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
         for (shown, text) in [
             (ContextParts::ALL, "Travel\nNotes\nTrains are booked by the office."),
             (ContextParts::HEADING, "Notes\nTrains are booked by the office."),
             (ContextParts::NONE, "Trains are booked by the office."),
         ] {
             let settings = RetrievalSettings { context: shown, ..RetrievalSettings::default() };
-            let retrieved = retrieve(engines, "booked trains", &settings, &CancelToken::never()).unwrap();
+            let retrieved = search_alone(engines, "booked trains", &settings, &CancelToken::never()).unwrap();
             assert_eq!(retrieved.hits[0].text, text, "indexed with {indexed}");
             assert_eq!(retrieved.hits[0].context.title, "Travel", "the screen can still dim what is left out");
         }
         let by_title = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
-        let found = retrieve(engines, "travel", &by_title, &CancelToken::never()).unwrap();
+        let found = search_alone(engines, "travel", &by_title, &CancelToken::never()).unwrap();
         assert_eq!(found.hits.len(), usize::from(indexed.contains(ContextParts::TITLE)));
     }
 }
@@ -221,22 +221,22 @@ fn only_the_wanted_kinds_are_found_and_as_many_of_them_as_asked() {
     let rows = (0..12).map(|n| vec![format!("board {n} of the lab"), "passed".to_owned()]).collect();
     tests.table = Some(TableGrid { number: 1, caption: String::new(), header, rows });
     ingest(&mut index, &[tests], &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
     let settings = RetrievalSettings { kinds: vec![Kind::Row], ..RetrievalSettings::default() };
-    let retrieved = retrieve(engines, "TPM tests, board 3", &settings, &CancelToken::never()).unwrap();
+    let retrieved = search_alone(engines, "TPM tests, board 3", &settings, &CancelToken::never()).unwrap();
     assert!(retrieved.hits.iter().all(|hit| hit.kind == Kind::Row));
     assert_eq!((retrieved.dense.len(), retrieved.lexical.len(), retrieved.hits.len()), (10, 10, 10));
     let none = RetrievalSettings { kinds: vec![Kind::List], ..RetrievalSettings::default() };
-    assert!(retrieve(engines, "TPM", &none, &CancelToken::never()).unwrap().hits.is_empty());
+    assert!(search_alone(engines, "TPM", &none, &CancelToken::never()).unwrap().hits.is_empty());
 }
 
 #[test]
 fn a_reranker_is_fused_with_the_order_of_the_pool() {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, index) = wiki(&embedder);
-    let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
     let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
-    let retrieved = retrieve(engines, "TPM tests", &settings, &CancelToken::never()).unwrap();
+    let retrieved = search_alone(engines, "TPM tests", &settings, &CancelToken::never()).unwrap();
     let hits: Vec<_> = retrieved.hits.iter().map(|hit| (hit.lexical_rank, hit.rerank_score.is_some())).collect();
     // Each is first in one ranking and second in the other; the tie goes to the lower id.
     assert_eq!(hits, [(Some(1), true), (Some(2), true)]);
@@ -264,8 +264,8 @@ fn odd_questions_give_a_sensible_result() {
 fn an_empty_domain_gives_no_hits() {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, index) = domain(&embedder);
-    let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
-    let retrieved = retrieve(engines, "TPM", &RetrievalSettings::default(), &CancelToken::never()).unwrap();
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
+    let retrieved = search_alone(engines, "TPM", &RetrievalSettings::default(), &CancelToken::never()).unwrap();
     assert!(retrieved.hits.is_empty() && retrieved.dense.is_empty() && retrieved.lexical.is_empty());
 }
 
@@ -275,8 +275,8 @@ fn a_cancelled_search_says_so() {
     let (_folder, index) = wiki(&embedder);
     let source = CancelSource::default();
     source.cancel();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
-    let error = retrieve(engines, "TPM", &RetrievalSettings::default(), &source.token()).unwrap_err();
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
+    let error = search_alone(engines, "TPM", &RetrievalSettings::default(), &source.token()).unwrap_err();
     assert!(matches!(error, RetrievalError::Canceled(_)));
     let canceled = IndexError::Canceled(ragonite_base::Canceled);
     assert!(matches!(RetrievalError::from(canceled), RetrievalError::Canceled(_)));
@@ -299,9 +299,9 @@ fn of_two_versions_of_a_page_that_say_something_else_the_newer_comes_first_and_t
     let pages =
         [page("Crane rules 2024", &[&said(10)]), page("Crane rules 2025", &[&said(12)]), page("Ships", &["Load"])];
     ingest(&mut index, &pages, &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
     let ask = |question: &str, settings: &RetrievalSettings| {
-        let hits = retrieve(engines, question, settings, &CancelToken::never()).unwrap().hits;
+        let hits = search_alone(engines, question, settings, &CancelToken::never()).unwrap().hits;
         hits.into_iter().filter(|hit| hit.title != "Ships").collect::<Vec<_>>()
     };
     let load = "At which load does the crew return to the harbour?";
@@ -309,8 +309,12 @@ fn of_two_versions_of_a_page_that_say_something_else_the_newer_comes_first_and_t
     let (first, second) = (&hits[0], &hits[1]);
     assert_eq!((first.title.as_str(), second.title.as_str()), ("Crane rules 2025", "Crane rules 2024"));
     let newest = first.evidence;
-    assert_eq!(first.version, Some(Version { age: Age::Newest, wanted: Wanted::Yes, newest }));
-    assert_eq!(second.version, Some(Version { age: Age::Older, wanted: Wanted::Yes, newest }), "its title tells it");
+    assert_eq!(first.version, Some(Version { age: Age::Newest, wanted: Preference::Yes, newest }));
+    assert_eq!(
+        second.version,
+        Some(Version { age: Age::Older, wanted: Preference::Yes, newest }),
+        "its title tells it"
+    );
     assert!(first.fused >= second.fused);
     let named = ask("At which load did the crew return to the harbour in 2024?", &RetrievalSettings::default());
     assert_eq!(named[0].title, "Crane rules 2024");
@@ -328,10 +332,10 @@ fn a_question_with_a_slip_one_with_only_an_identifier_and_one_about_what_a_page_
     let other = page("Travel", &["Trains are booked by the office", "Defect OXT-1655 is in the booking"]);
     ingest(&mut index, &[boards("The modem of the board runs firmware 3.4"), other.clone()], &embedder).unwrap();
     ingest(&mut index, &[boards("The modem of the board runs firmware 3.5"), other], &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
     let settings = RetrievalSettings { mode: Mode::Lexical, ..RetrievalSettings::default() };
     let best = |question: &str| {
-        let hits = retrieve(engines, question, &settings, &CancelToken::never()).unwrap().hits;
+        let hits = search_alone(engines, question, &settings, &CancelToken::never()).unwrap().hits;
         hits.first().map(|hit| hit.content.clone()).unwrap_or_default()
     };
     assert_eq!(best("What is wrong with the antena?"), "Defect OXT-1654 is in the antenna of board Kestrel-B2");
@@ -349,9 +353,9 @@ fn what_has_the_identifier_that_is_asked_for_comes_first() {
     let pages =
         [page("OXT", &near), page("Log", &["Closed with many others, see OXT-1654 and the lists of last year"])];
     ingest(&mut index, &pages, &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
     for question in ["OXT-1654", "What is oxt-1654 about?"] {
-        let hits = retrieve(engines, question, &RetrievalSettings::default(), &CancelToken::never()).unwrap().hits;
+        let hits = search_alone(engines, question, &RetrievalSettings::default(), &CancelToken::never()).unwrap().hits;
         assert!(hits[0].content.starts_with("Closed"), "{question}: {}", hits[0].content);
         assert_eq!(hits.len(), 4, "the others are still there");
     }
@@ -363,8 +367,8 @@ fn what_has_an_identifier_itself_comes_before_what_stands_beside_it() {
     let (_folder, mut index) = domain(&embedder);
     let log = page("Log", &["Pumps and valves of the harbour", "The seal of QX-77 is worn", "Crews of the harbour"]);
     ingest(&mut index, &[log], &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
-    let hits = retrieve(engines, "QX-77", &RetrievalSettings::default(), &CancelToken::never()).unwrap().hits;
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: Some(&LongestFirst) };
+    let hits = search_alone(engines, "QX-77", &RetrievalSettings::default(), &CancelToken::never()).unwrap().hits;
     assert!(hits[0].content.starts_with("The seal"), "{}", hits[0].content);
 }
 
@@ -376,9 +380,9 @@ fn an_identifier_comes_first_in_a_conversation_and_in_another_language_too() {
     let pages =
         [page("OXT", &near), page("Log", &["Closed with many others, see OXT-1654 and the lists of last year"])];
     ingest(&mut index, &pages, &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
-    let before = [Earlier { question: "Which defects of the OXT board are there?".into(), cited: Vec::new() }];
-    let asked = |question, completed, translated, earlier| Conversation {
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
+    let before = [EarlierQuestion { question: "Which defects of the OXT board are there?".into(), cited: Vec::new() }];
+    let asked = |question, completed, translated, earlier| SearchInput {
         question,
         completed,
         translated,
@@ -391,7 +395,7 @@ fn an_identifier_comes_first_in_a_conversation_and_in_another_language_too() {
         asked("Was ist OXT-1654?", None, Some("What is the OXT-1654 process?"), &[]),
     ] {
         let settings = RetrievalSettings::default();
-        let hits = retrieve_follow_up(engines, &conversation, &settings, &CancelToken::never()).unwrap().hits;
+        let hits = super::search(engines, &conversation, &settings, &CancelToken::never()).unwrap().hits;
         assert!(hits[0].content.starts_with("Closed"), "{conversation:?}: {}", hits[0].content);
     }
 }
@@ -403,21 +407,21 @@ fn what_is_too_far_down_to_be_reranked_stays_below() {
     let texts: Vec<String> = (0..60).map(|number| format!("board {}{number}", "long ".repeat(number))).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     ingest(&mut index, &[page("Boards", &texts)], &embedder).unwrap();
-    let engines = |reranker| Engines { index: &index, embedder: &embedder, reranker };
+    let engines = |reranker| SearchContext { index: &index, embedder: &embedder, reranker };
     let settings = RetrievalSettings { top_k: 40, ..RetrievalSettings::default() };
     let (two, forty) = (RetrievalSettings { top_k: 2, ..settings.clone() }, settings);
     let scored = |settings: &RetrievalSettings| {
-        let hits = retrieve(engines(Some(&LongestFirst)), "board", settings, &CancelToken::never()).unwrap().hits;
+        let hits = search_alone(engines(Some(&LongestFirst)), "board", settings, &CancelToken::never()).unwrap().hits;
         hits.iter().filter(|hit| hit.rerank_score.is_some()).count()
     };
     assert_eq!((scored(&two), scored(&forty)), (2, 40));
-    let plain = retrieve(engines(None), "board", &forty, &CancelToken::never()).unwrap().hits;
+    let plain = search_alone(engines(None), "board", &forty, &CancelToken::never()).unwrap().hits;
     assert_eq!(plain.len(), 40);
 }
 
-fn pick(hit: &Hit, how: Picked) -> Pick {
+fn pick(hit: &Hit, how: OverrideKind) -> Override {
     let copies = hit.copies.iter().map(|copied| copied.evidence).collect();
-    Pick { how, evidence: hit.evidence, document: hit.document, name: hit.title.clone(), copies }
+    Override { how, evidence: hit.evidence, document: hit.document, name: hit.title.clone(), copies }
 }
 
 #[test]
@@ -429,10 +433,10 @@ fn what_is_left_out_is_no_hit_and_the_others_move_up() {
             search("Who ran the TPM tests?", &RetrievalSettings { picks, ..by(fusion) }).hits
         };
         let contents = |hits: &[Hit]| hits.iter().map(|hit| (hit.rank, hit.content.clone())).collect::<Vec<_>>();
-        let without = ask(Picked::LeftOut);
+        let without = ask(OverrideKind::LeftOut);
         let expected = all[1..].iter().map(|hit| (hit.rank - 1, hit.content.clone())).collect::<Vec<_>>();
         assert_eq!(contents(&without), expected, "{fusion:?}");
-        let without_page = ask(Picked::PageLeftOut);
+        let without_page = ask(OverrideKind::PageLeftOut);
         assert_eq!(contents(&without_page), [(1, "Trains are booked by the office".to_owned())]);
     }
 }
@@ -442,7 +446,7 @@ fn what_comes_first_does_so_also_where_the_search_does_not_find_it() {
     let all = search("Who ran the TPM tests?", &by(Fusion::Blend)).hits;
     let last = all.last().unwrap();
     for mode in [Mode::Hybrid, Mode::Lexical] {
-        let picks = vec![pick(last, Picked::First)];
+        let picks = vec![pick(last, OverrideKind::First)];
         let settings = RetrievalSettings { picks, mode, top_k: 2, ..RetrievalSettings::default() };
         let hits = search("Who ran the TPM tests?", &settings).hits;
         assert_eq!((hits.len(), hits[0].rank, hits[0].evidence), (2, 1, last.evidence));
@@ -464,12 +468,12 @@ fn what_a_page_said_on_a_day_is_found_in_its_snapshots_and_follow_ups_keep_the_d
         of("Crane v4", "2026-11-23", SINCE),
     ];
     ingest(&mut index, &pages, &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
-    let before = [Earlier { question: "Who drives the crane?".into(), cited: Vec::new() }];
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
+    let before = [EarlierQuestion { question: "Who drives the crane?".into(), cited: Vec::new() }];
     let ask = |question, completed, earlier| {
         let today = Some(time::macros::date!(2026 - 11 - 24));
-        let conversation = Conversation { question, completed, translated: None, earlier, today };
-        retrieve_follow_up(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never()).unwrap()
+        let conversation = SearchInput { question, completed, translated: None, earlier, today };
+        super::search(engines, &conversation, &RetrievalSettings::default(), &CancelToken::never()).unwrap()
     };
     let now = "At which load does the crane stop?";
     for (question, completed, earlier, says) in [
@@ -493,8 +497,8 @@ fn letters_in_two_characters_are_found_by_words() {
     let embedder = WordEmbedder::new("f00d");
     let (_folder, mut index) = domain(&embedder);
     ingest(&mut index, &[page("Hafen", &["Die Größe der Boje", "Der Kran ist rot"])], &embedder).unwrap();
-    let engines = Engines { index: &index, embedder: &embedder, reranker: None };
-    let found = retrieve(engines, "Gro\u{308}ße", &RetrievalSettings::default(), &CancelToken::never()).unwrap();
+    let engines = SearchContext { index: &index, embedder: &embedder, reranker: None };
+    let found = search_alone(engines, "Gro\u{308}ße", &RetrievalSettings::default(), &CancelToken::never()).unwrap();
     assert_eq!(found.hits[0].lexical_rank, Some(1));
     assert_eq!(found.hits[0].content, "Die Größe der Boje");
 }

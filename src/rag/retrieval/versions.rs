@@ -11,7 +11,7 @@
 //! those that are in the prompt.
 //! Invariants: pure; every hit keeps a place; only hits that are versions of each other change places; nothing is called
 //! older where nothing says which is newer; the newest is wanted unless the question asks what was on a day.
-//! Not here: what says the same word by word (`copies`), of which time a question is (`about`).
+//! Not here: what says the same word by word (`near_duplicates`), of which time a question is (`temporal_intent`).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -19,9 +19,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use time::{Date, Month};
 
-use super::about::{About, tells_what_was};
-use super::copies::{Candidate, MOST_WORDS, has_digit, is_the_same, sample, words};
-use super::days::{Meant, Named, yearless};
+use super::near_duplicates::{Candidate, MAX_WORDS, has_digit, is_near_duplicate, minhash, words};
+use super::temporal_expr::{Resolution, ResolvedDate, partial_date};
+use super::temporal_intent::{TemporalIntent, is_past_tense};
 use ragonite_base::{DayOrMonth, EvidenceId, Language, dates_in, document_date, month_named, page_number};
 use ragonite_document::evidence::Kind;
 
@@ -34,7 +34,7 @@ pub struct Version {
     /// Whether there is a newer one.
     pub age: Age,
     /// Whether the question is about this one.
-    pub wanted: Wanted,
+    pub wanted: Preference,
     /// The evidence of the newest version, the same for all of them.
     pub newest: EvidenceId,
 }
@@ -52,7 +52,7 @@ pub enum Age {
 impl Age {
     /// The words for it, in lists and prompts.
     #[must_use]
-    pub fn says(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Newest => "newest version",
             Self::Older => "older version",
@@ -63,7 +63,7 @@ impl Age {
 /// Whether a question is about a version of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Wanted {
+pub enum Preference {
     /// It is: the newest, unless the question says otherwise.
     Yes,
     /// It is about another version.
@@ -78,21 +78,21 @@ pub(super) struct Ordered {
     /// Places in the list that was given.
     pub(super) places: Vec<usize>,
     /// Of each hit in the new order, with places in the list that was given.
-    pub(super) versions: Vec<Option<Told>>,
+    pub(super) versions: Vec<Option<VersionLabel>>,
 }
 
 /// What a hit is among the versions of its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct VersionLabel {
     pub(super) age: Age,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: Preference,
     /// Place of the newest in the list that was given.
     pub(super) newest: usize,
 }
 
 /// What is looked at to order versions.
 #[derive(Debug, Clone)]
-pub(super) struct Held<'a> {
+pub(super) struct DatedCandidate<'a> {
     pub(super) candidate: Candidate<'a>,
     /// The days of the hit and of its copies, as far as they are known: on each of them it said this.
     pub(super) days: Vec<Date>,
@@ -101,12 +101,16 @@ pub(super) struct Held<'a> {
 /// Tells versions apart and puts those first that the question is about.
 ///
 /// `meant` is the day that the question means, `today` the one on which it is asked.
-pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<Meant>, Option<Date>)) -> Ordered {
+pub(super) fn order(
+    held: &[DatedCandidate<'_>],
+    question: &str,
+    (meant, today): (Option<ResolvedDate>, Option<Date>),
+) -> Ordered {
     let hits: Vec<Candidate<'_>> = held.iter().map(|held| held.candidate).collect();
     let hits = hits.as_slice();
     let mut places: Vec<usize> = (0..hits.len()).collect();
     let mut told = vec![None; hits.len()];
-    let asked = Asked::of(question);
+    let asked = QueryFeatures::of(question);
     let mut of_day = None;
     for best_first in pages(hits) {
         let Some(newest) = newest(&best_first, hits) else { continue };
@@ -128,16 +132,16 @@ pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<M
                 }
                 None => age(at) == Age::Newest || asked.may_be_about(&hits[at], &hits[newest]),
             };
-            if is_wanted { Wanted::Yes } else { Wanted::No }
+            if is_wanted { Preference::Yes } else { Preference::No }
         };
         let claim = |at: usize| {
             let claim = asked.claim(&hits[at], &hits[newest], age(at));
-            (claim.names, Some(at) == in_force, claim.has_figure, wanted(at) == Wanted::Yes, claim.is_of_the_age)
+            (claim.names, Some(at) == in_force, claim.has_figure, wanted(at) == Preference::Yes, claim.is_of_the_age)
         };
         in_order.sort_by_cached_key(|at| Reverse(claim(*at)));
         for (place, hit) in best_first.iter().zip(in_order) {
             places[*place] = hit;
-            told[*place] = Some(Told { age: age(hit), wanted: wanted(hit), newest });
+            told[*place] = Some(VersionLabel { age: age(hit), wanted: wanted(hit), newest });
         }
     }
     Ordered { day: of_day, places, versions: told }
@@ -145,7 +149,7 @@ pub(super) fn order(held: &[Held<'_>], question: &str, (meant, today): (Option<M
 
 /// The version that held on a day: the last one that is of that day or of one before it. Of several of one day it is the
 /// newest, or where nothing tells the best. Nothing where a date is missing.
-fn in_force(best_first: &[usize], (held, hits): (&[Held<'_>], &[Candidate<'_>]), of: Date) -> Option<usize> {
+fn in_force(best_first: &[usize], (held, hits): (&[DatedCandidate<'_>], &[Candidate<'_>]), of: Date) -> Option<usize> {
     let last_day = |at: usize| held[at].days.iter().copied().filter(|day| *day <= of).max();
     if best_first.iter().any(|at| held[*at].days.is_empty()) {
         return None;
@@ -166,7 +170,7 @@ struct Claim {
 }
 
 /// What a question says about versions.
-struct Asked {
+struct QueryFeatures {
     words: HashSet<String>,
     /// Numbers of versions and other words with digits and letters; a bare number may be what is asked about.
     figures: HashSet<String>,
@@ -177,7 +181,7 @@ struct Asked {
     dates: Vec<DayOrMonth>,
     /// A month without a year.
     month: Option<Month>,
-    about: About,
+    about: TemporalIntent,
     /// Whether it asks of what was.
     tells_what_was: bool,
     /// Whether it sets something against what it names.
@@ -204,7 +208,7 @@ const COMPARING: &[&str] = &[
     "und",
 ];
 
-impl About {
+impl TemporalIntent {
     /// The versions as they are shown where nothing else tells. Of what was before, the last that held is the nearest.
     fn in_order(self, best_first: &[usize], hits: &[Candidate<'_>]) -> Vec<usize> {
         match self {
@@ -215,14 +219,14 @@ impl About {
     }
 }
 
-impl Asked {
+impl QueryFeatures {
     /// The day whose version comes first: the one that the question means, unless a version speaks of that date itself;
     /// today where a version is for a day to come. Changes are of several days.
     fn day(
         &self,
         versions: &[usize],
         hits: &[Candidate<'_>],
-        (meant, today): (Option<Meant>, Option<Date>),
+        (meant, today): (Option<ResolvedDate>, Option<Date>),
     ) -> Option<Date> {
         let is_to_come = |today: &Date| versions.iter().any(|at| day(&hits[*at]).is_some_and(|day| day > *today));
         let says = |at: &usize, date: DayOrMonth| {
@@ -234,10 +238,12 @@ impl Asked {
             })
         };
         match meant {
-            _ if self.about == About::Changes => None,
-            Some(Meant { day, how: Named::Dated(date) }) => (!versions.iter().any(|at| says(at, date))).then_some(day),
-            Some(Meant { day, how: Named::Counted }) => Some(day),
-            None if matches!(self.about, About::Now | About::Either) => today.filter(is_to_come),
+            _ if self.about == TemporalIntent::Changes => None,
+            Some(ResolvedDate { day, how: Resolution::Dated(date) }) => {
+                (!versions.iter().any(|at| says(at, date))).then_some(day)
+            }
+            Some(ResolvedDate { day, how: Resolution::Counted }) => Some(day),
+            None if matches!(self.about, TemporalIntent::Now | TemporalIntent::Either) => today.filter(is_to_come),
             None => None,
         }
     }
@@ -245,8 +251,8 @@ impl Asked {
     fn of(question: &str) -> Self {
         let in_order: Vec<String> = words(question).collect();
         let mentions = dates_in(question);
-        let month = if mentions.is_empty() { yearless(&in_order).map(|yearless| yearless.month) } else { None };
-        let tells_what_was = tells_what_was(&in_order, Language::of(question));
+        let month = if mentions.is_empty() { partial_date(&in_order).map(|yearless| yearless.month) } else { None };
+        let tells_what_was = is_past_tense(&in_order, Language::of(question));
         let words: HashSet<String> = in_order.into_iter().collect();
         // The year of a whole date does not name all that is of that year.
         let is_in_date = |at: usize| mentions.iter().any(|mention| mention.span.contains(&at));
@@ -257,31 +263,31 @@ impl Asked {
             compares: words.iter().any(|word| COMPARING.contains(&word.as_str())),
             words,
             figures: tokens(&rest).into_iter().filter(|token| is_name(token)).collect(),
-            marks: marks(&without_tickets(question)).chain(numbered(question)).collect(),
-            years: marks(&rest).collect(),
+            marks: identifiers(&without_tickets(question)).chain(numbered(question)).collect(),
+            years: identifiers(&rest).collect(),
             dates,
             month,
-            about: About::of(question),
+            about: TemporalIntent::of(question),
             tells_what_was,
         }
     }
 
     /// What speaks for a version, to be compared with what speaks for the others.
     fn claim(&self, hit: &Candidate<'_>, newest: &Candidate<'_>, age: Age) -> Claim {
-        let is_one = self.about != About::Changes || !self.compares;
-        let may_be_now = matches!(self.about, About::Now | About::Either);
+        let is_one = self.about != TemporalIntent::Changes || !self.compares;
+        let may_be_now = matches!(self.about, TemporalIntent::Now | TemporalIntent::Either);
         Claim {
             names: is_one && self.names(hit),
             has_figure: may_be_now && age == Age::Older && self.has_figure_of(hit, newest),
-            is_of_the_age: (age == Age::Older) == matches!(self.about, About::Past | About::First),
+            is_of_the_age: (age == Age::Older) == matches!(self.about, TemporalIntent::Past | TemporalIntent::First),
         }
     }
 
     /// Whether the question has the year, the date or the number of a version.
     fn names(&self, hit: &Candidate<'_>) -> bool {
         // The year in the name of a file is most often that of its day.
-        let of_file = marks(name_of(hit.url)).filter(|mark| mark.len() != 4 || day(hit).is_none());
-        let by_title = marks(hit.title).chain(of_file).any(|mark| self.marks.contains(&mark));
+        let of_file = identifiers(name_of(hit.url)).filter(|mark| mark.len() != 4 || day(hit).is_none());
+        let by_title = identifiers(hit.title).chain(of_file).any(|mark| self.marks.contains(&mark));
         let by_date = day(hit).is_some_and(|day| {
             self.dates.iter().any(|read| read.has(day))
                 || self.years.contains(&day.year().to_string())
@@ -303,13 +309,13 @@ impl Asked {
             let other: HashSet<String> = words(newest.content).collect();
             words(hit.content).any(|word| self.words.contains(&word) && !other.contains(&word))
         };
-        self.about != About::Now || hit.title != newest.title || self.names(hit) || has_of_its_own()
+        self.about != TemporalIntent::Now || hit.title != newest.title || self.names(hit) || has_of_its_own()
     }
 }
 
 /// Where a text stands; the same for all versions of a page.
 #[derive(PartialEq, Eq, Hash)]
-struct Place {
+struct TablePosition {
     space: Option<String>,
     title: Vec<String>,
     heading: Vec<String>,
@@ -318,7 +324,7 @@ struct Place {
     row: Option<u32>,
 }
 
-impl Place {
+impl TablePosition {
     /// Nothing where the title has nothing but the mark of a version.
     fn of(hit: &Candidate<'_>) -> Option<Self> {
         let title = stem(hit.title);
@@ -338,13 +344,13 @@ type Alike = (BTreeSet<u64>, Vec<usize>);
 
 /// The places of hits that are of one page in several versions, each set best first.
 fn pages(hits: &[Candidate<'_>]) -> Vec<Vec<usize>> {
-    let mut alike: HashMap<Place, Vec<Alike>> = HashMap::new();
+    let mut alike: HashMap<TablePosition, Vec<Alike>> = HashMap::new();
     for (at, hit) in hits.iter().enumerate() {
-        let Some(place) = Place::of(hit) else { continue };
+        let Some(place) = TablePosition::of(hit) else { continue };
         let sets = alike.entry(place).or_default();
         let text = without_figures(hit.content);
         let of_page = |(first, set): &&mut Alike| {
-            set.iter().all(|other| hits[*other].document != hit.document) && is_the_same(first, &text)
+            set.iter().all(|other| hits[*other].document != hit.document) && is_near_duplicate(first, &text)
         };
         match sets.iter_mut().find(of_page) {
             Some((_, set)) => set.push(at),
@@ -363,12 +369,12 @@ fn stem(title: &str) -> Vec<String> {
     let is_of_a_series = dates_in(title).iter().any(|date| !date.readings.is_empty());
     let tokens = tokens(title);
     let last = tokens.iter().rposition(|token| !NOT_IN_USE.contains(&token.as_str())).map_or(0, |at| at + 1);
-    tokens.into_iter().take(last).filter(|token| is_of_a_series || !is_mark(token)).collect()
+    tokens.into_iter().take(last).filter(|token| is_of_a_series || !is_identifier(token)).collect()
 }
 
 /// Years and numbers of versions in a text.
-fn marks(text: &str) -> impl Iterator<Item = String> {
-    tokens(text).into_iter().filter(|token| is_mark(token))
+fn identifiers(text: &str) -> impl Iterator<Item = String> {
+    tokens(text).into_iter().filter(|token| is_identifier(token))
 }
 
 /// The marks of "version 9" and "release 12": `v9`, `v12`.
@@ -416,7 +422,7 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
 
 /// Whether a word of a title tells versions of a page apart: a year, `v2`, `9.0.2`. A bare number may as well tell one
 /// machine from another.
-pub(super) fn is_mark(token: &str) -> bool {
+pub(super) fn is_identifier(token: &str) -> bool {
     let is_number = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c.is_ascii_digit() || c == '.')
     };
@@ -426,13 +432,13 @@ pub(super) fn is_mark(token: &str) -> bool {
 
 /// Whether a word names one of several: `3.1`, `b2`, not `10`.
 fn is_name(token: &str) -> bool {
-    is_mark(token) || (has_digit(token) && token.contains(char::is_alphabetic))
+    is_identifier(token) || (has_digit(token) && token.contains(char::is_alphabetic))
 }
 
 fn without_figures(text: &str) -> BTreeSet<u64> {
     let masked: Vec<String> =
-        words(text).take(MOST_WORDS).map(|word| if has_digit(&word) { "0".to_owned() } else { word }).collect();
-    sample(&masked)
+        words(text).take(MAX_WORDS).map(|word| if has_digit(&word) { "0".to_owned() } else { word }).collect();
+    minhash(&masked)
 }
 
 /// The newest of several versions: by the first of these that tells it from all others: dates, times, the numbers of wiki
@@ -521,7 +527,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::retrieval::days::day_meant;
+    use crate::retrieval::temporal_expr::resolve_date;
     use ragonite_base::DocumentId;
     use ragonite_document::evidence::Kind;
 
@@ -543,19 +549,19 @@ mod tests {
         }
     }
 
-    fn held<'a>(hits: &[Candidate<'a>]) -> Vec<Held<'a>> {
-        let held = |hit: &Candidate<'a>| Held { candidate: *hit, days: day(hit).into_iter().collect() };
+    fn held<'a>(hits: &[Candidate<'a>]) -> Vec<DatedCandidate<'a>> {
+        let held = |hit: &Candidate<'a>| DatedCandidate { candidate: *hit, days: day(hit).into_iter().collect() };
         hits.iter().map(held).collect()
     }
 
-    fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Wanted)>>) {
+    fn told(hits: &[Candidate<'_>], question: &str) -> (Vec<usize>, Vec<Option<(Age, Preference)>>) {
         let Ordered { places, versions, .. } = order(&held(hits), question, (None, None));
         (places, versions.into_iter().map(|told| told.map(|told| (told.age, told.wanted))).collect())
     }
 
     const LOAD: &str = "At which load does the crane stop?";
-    const NEWEST: Option<(Age, Wanted)> = Some((Age::Newest, Wanted::Yes));
-    const OLDER: Option<(Age, Wanted)> = Some((Age::Older, Wanted::No));
+    const NEWEST: Option<(Age, Preference)> = Some((Age::Newest, Preference::Yes));
+    const OLDER: Option<(Age, Preference)> = Some((Age::Older, Preference::No));
 
     #[test]
     fn the_newest_version_of_a_page_takes_the_best_place_and_the_older_one_is_named() {
@@ -576,7 +582,7 @@ mod tests {
             of(3, "Cranes", Some("2026-11-20"), NEW),
         ];
         let first = |question: &str, today| {
-            order(&held(&hits), question, (day_meant(question, Some(today)), Some(today))).places[0]
+            order(&held(&hits), question, (resolve_date(question, Some(today)), Some(today))).places[0]
         };
         let today = time::macros::date!(2026 - 11 - 24);
         assert_eq!(first("At which load did the crane stop yesterday?", today), 1, "the newest is of yesterday");
@@ -598,12 +604,12 @@ mod tests {
         let hits = [old(0), of(1, "Cranes", Some("2025-01-05"), NEW), old(2)];
         let today = Some(time::macros::date!(2025 - 01 - 20));
         let asked = "two months ago";
-        let ordered = order(&held(&hits), asked, (day_meant(asked, today), today));
+        let ordered = order(&held(&hits), asked, (resolve_date(asked, today), today));
         let wanted: Vec<_> = ordered.versions.iter().flatten().map(|told| told.wanted).collect();
-        assert_eq!((ordered.places, wanted), (vec![0, 1, 2], vec![Wanted::Yes, Wanted::Yes, Wanted::No]));
+        assert_eq!((ordered.places, wanted), (vec![0, 1, 2], vec![Preference::Yes, Preference::Yes, Preference::No]));
     }
 
-    const ALSO: Option<(Age, Wanted)> = Some((Age::Older, Wanted::Yes));
+    const ALSO: Option<(Age, Preference)> = Some((Age::Older, Preference::Yes));
 
     /// Two versions, the newest first.
     fn rules<'a>() -> [Candidate<'a>; 2] {
@@ -779,7 +785,7 @@ mod tests {
             let hits: Vec<_> =
                 pages.iter().map(|(page, title, text, date)| of(*page, titles[*title], dates[*date], texts[*text])).collect();
             let today = Some(time::macros::date!(2025 - 01 - 20));
-            let meant = day_meant(&question, today);
+            let meant = resolve_date(&question, today);
             let Ordered { places, versions, day } = order(&held(&hits), &question, (meant, today));
             let mut sorted = places.clone();
             sorted.sort_unstable();
@@ -788,11 +794,11 @@ mod tests {
             for (told, place) in versions.iter().zip(&places) {
                 let Some(told) = told else { continue };
                 prop_assert_eq!(told.age == Age::Newest, told.newest == *place);
-                let is_kept = told.age == Age::Older || told.wanted == Wanted::Yes;
+                let is_kept = told.age == Age::Older || told.wanted == Preference::Yes;
                 prop_assert!(is_kept || day.is_some(), "the newest is wanted unless a day is");
                 let same = versions.iter().flatten().filter(|other| other.newest == told.newest);
-                prop_assert!(same.clone().any(|other| other.wanted == Wanted::Yes), "some version is wanted");
-                prop_assert!(same.is_sorted_by_key(|other| other.wanted == Wanted::No), "what is wanted comes first");
+                prop_assert!(same.clone().any(|other| other.wanted == Preference::Yes), "some version is wanted");
+                prop_assert!(same.is_sorted_by_key(|other| other.wanted == Preference::No), "what is wanted comes first");
             }
         }
     }

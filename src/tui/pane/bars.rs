@@ -1,16 +1,16 @@
 //! Bars per cluster of sources, what an explanation comes to, and both in short below an answer.
 //!
-//! Not here: the details of each cluster (`why`), what a sentence rests on (`sentence`).
+//! Not here: the details of each cluster (`attribution`), what a sentence rests on (`sentence`).
 
 use ratatui::text::{Line, Span};
 
 use super::Fold;
+use crate::messages::{Noun, Words};
 use crate::text::{Indent, paragraphs, width};
 use crate::theme::Theme;
-use crate::words::{Noun, Words};
 use ragonite_app::Turn;
 use ragonite_base::Millis;
-use ragonite_rag::attribution::{Attribution, Cluster, FLAT_RATIO, How, Method};
+use ragonite_rag::attribution::{Attribution, Cluster, FLAT_RATIO, Method, Provenance};
 
 /// Bars below an answer; more are left to the pane.
 const MOST: usize = 5;
@@ -93,11 +93,11 @@ pub(super) fn result(attribution: &Attribution, key: &str, look: &Look<'_>) -> V
     let (text, style) = if let Some(cluster) = strongest.filter(|_| attribution.decisive) {
         let equals = as_strong_as(cluster, &attribution.clusters);
         // What was tried alone and what was tried with others are not said in one breath.
-        let alone = equals.iter().filter(|cluster| cluster.how != How::Group);
+        let alone = equals.iter().filter(|cluster| cluster.how != Provenance::Group);
         let mut hits: Vec<usize> = alone.flat_map(|cluster| cluster.hits.iter().copied()).collect();
         hits.sort_unstable();
         let text = match cluster.how {
-            How::Group => words.a_group_matters(&words.sources(&cluster.hits)),
+            Provenance::Group => words.a_group_matters(&words.sources(&cluster.hits)),
             _ => words.matters(&hits),
         };
         (text, look.theme.strong)

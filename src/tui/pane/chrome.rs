@@ -11,11 +11,11 @@ use crate::find::Find;
 use crate::keymap::Keymap;
 use crate::layout::Zoom;
 use crate::long_text::LongText;
+use crate::messages::{Noun, Words};
 use crate::popup::{Asked, Popup, Prompt};
 use crate::screen::{Pane, ScreenState};
 use crate::text::{Indent, cells, fit, fit_middle, one_line, pad, width, wrap};
 use crate::theme::Theme;
-use crate::words::{Noun, Words};
 use ragonite_app::{App, Fetched, Ingesting, Turn};
 use ragonite_base::clean_line;
 use ragonite_index::IngestStage;
@@ -124,7 +124,7 @@ pub(crate) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDate
     let words = screen.words;
     let room = usize::from(area.width);
     let engine = app.engine();
-    let loading = engine.loading.as_ref().map(|loading| words.loading(&clean_line(&loading.says())));
+    let loading = engine.loading.as_ref().map(|loading| words.loading(&clean_line(&loading.label())));
     let rest = if app.is_opening() {
         words.opening_short()
     } else if app.missing_models().is_some() {

@@ -18,16 +18,16 @@ use crate::compare::{Choice, CompareMenu};
 use crate::difference::sides;
 use crate::long_text::Flowing;
 use crate::markdown::flat;
+use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::text::{Indent, fit, one_line, pad, paragraphs, width, wrap};
 use crate::theme::Theme;
-use crate::words::Words;
 use ragonite_app::{App, Turn};
 use ragonite_base::clean_line;
 use ragonite_config::Setting;
 use ragonite_history::{OtherSetting, Outcome, TurnSettings};
-use ragonite_rag::retrieval::{Hit, Pick, Picked};
+use ragonite_rag::retrieval::{Hit, Override, OverrideKind};
 
 /// From this width on the two turns stand side by side.
 const TWO: usize = 96;
@@ -106,12 +106,12 @@ fn menu_rows(
 
 fn choice_says(app: &App, menu: &CompareMenu, choice: &Choice, words: Words) -> String {
     match choice {
-        Choice::Pick(rank, Pick { how: Picked::First, name, .. }) => words.with_first(*rank, name),
-        Choice::Pick(rank, Pick { how: Picked::LeftOut, name, copies, .. }) => match copies.len() {
+        Choice::Pick(rank, Override { how: OverrideKind::First, name, .. }) => words.with_first(*rank, name),
+        Choice::Pick(rank, Override { how: OverrideKind::LeftOut, name, copies, .. }) => match copies.len() {
             0 => words.without_source(*rank, name),
             count => words.without_source_and_copies(*rank, count, name),
         },
-        Choice::Pick(rank, Pick { how: Picked::PageLeftOut, name, .. }) => words.without_page_of(*rank, name),
+        Choice::Pick(rank, Override { how: OverrideKind::PageLeftOut, name, .. }) => words.without_page_of(*rank, name),
         Choice::OtherSettings => words.with_other_settings().to_owned(),
         Choice::SettingsNow => {
             let before = app.turn(menu.turn).and_then(|turn| app.settings_of(turn));
@@ -135,7 +135,7 @@ fn other_settings(before: &TurnSettings, now: &TurnSettings, words: Words) -> Ve
 }
 
 /// What is said of an evidence.
-fn said(pick: &Pick, words: Words) -> String {
+fn said(pick: &Override, words: Words) -> String {
     words.picked(pick.how, &clean_line(&pick.name))
 }
 
@@ -360,7 +360,7 @@ fn differences(app: &App, (left, right): (&Turn, &Turn), words: Words) -> Vec<St
         let of_one = picks(turn).iter().filter(|pick| !picks(other).contains(pick));
         told.extend(of_one.map(|pick| words.turn_picks(turn.record.number, &said(pick, words))));
     }
-    let (before, now) = (app.past(left.key), app.past(right.key));
+    let (before, now) = (app.history_before(left.key), app.history_before(right.key));
     if before != now {
         told.push(words.told_of_turns(before.len(), now.len()));
     }
@@ -370,7 +370,7 @@ fn differences(app: &App, (left, right): (&Turn, &Turn), words: Words) -> Vec<St
     told
 }
 
-fn picks(turn: &Turn) -> &[Pick] {
+fn picks(turn: &Turn) -> &[Override] {
     turn.variant().map_or(&[], |variant| variant.picks.as_slice())
 }
 
@@ -391,7 +391,7 @@ fn side_rows(side: Side<'_>, columns: usize, (theme, words): (&Theme, Words)) ->
         let name = fit(&origin(hit), columns.saturating_sub(3 + MOVED + cited_cells + 1));
         Line::from(vec![
             Span::styled(format!("{:>2} ", hit.rank), theme.accent),
-            Span::styled(pad(&moved.says(words), MOVED), style),
+            Span::styled(pad(&moved.label(words), MOVED), style),
             Span::styled(pad(if cited { words.cited() } else { "" }, cited_cells), theme.citation),
             Span::styled(name, theme.text),
         ])
@@ -420,7 +420,7 @@ enum Moved {
 }
 
 impl Moved {
-    fn says(self, words: Words) -> String {
+    fn label(self, words: Words) -> String {
         match self {
             Self::Unknown => String::new(),
             Self::Same => words.place_same().to_owned(),
@@ -449,7 +449,7 @@ fn moved(side: Side<'_>, hit: &Hit) -> Moved {
             None => Moved::Gone,
         },
         Side::Right(turn, other) => {
-            let first = picks(turn).iter().any(|pick| pick.how == Picked::First && pick.evidence == hit.evidence);
+            let first = picks(turn).iter().any(|pick| pick.how == OverrideKind::First && pick.evidence == hit.evidence);
             match other.hits().iter().find(same).map(|other| other.rank) {
                 _ if first => Moved::First,
                 None => Moved::New,
@@ -463,8 +463,8 @@ fn moved(side: Side<'_>, hit: &Hit) -> Moved {
 
 fn is_left_out(turn: &Turn, hit: &Hit) -> bool {
     picks(turn).iter().any(|pick| match pick.how {
-        Picked::First => false,
-        Picked::LeftOut => pick.evidence == hit.evidence || pick.copies.contains(&hit.evidence),
-        Picked::PageLeftOut => pick.document == hit.document,
+        OverrideKind::First => false,
+        OverrideKind::LeftOut => pick.evidence == hit.evidence || pick.copies.contains(&hit.evidence),
+        OverrideKind::PageLeftOut => pick.document == hit.document,
     })
 }

@@ -13,15 +13,15 @@ use super::popup::{FOOTER, draw_search, middle, room_for_search};
 use super::{Focus, block};
 use crate::context::{ContextView, PARTS};
 use crate::long_text::Flowing;
+use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::text::{Indent, fit, pad, paragraphs, width};
 use crate::theme::Theme;
-use crate::words::Words;
 use ragonite_app::{App, Fetched};
 use ragonite_base::EvidenceId;
 use ragonite_document::evidence::ContextParts;
-use ragonite_rag::retrieval::{Hit, Placed, Tried};
+use ragonite_rag::retrieval::{AblatedHit, AblatedRank, Hit};
 
 /// Cells of the names of the parts, with key and mark.
 const NAMES: usize = 16;
@@ -147,11 +147,11 @@ fn ranks(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words))
     lines
 }
 
-fn row(hit: &Hit, tried: Option<&Tried>, seen: EvidenceId, look: (usize, &Theme, Words)) -> Line<'static> {
+fn row(hit: &Hit, tried: Option<&AblatedHit>, seen: EvidenceId, look: (usize, &Theme, Words)) -> Line<'static> {
     let (room, theme, words) = look;
     let here = hit.evidence == seen;
-    let placed = |placed: Placed| words.number(&format!("{:>2} ({:.3})", placed.rank, placed.cosine));
-    let moved = |tried: &Tried| match (tried.now.rank, tried.then.rank) {
+    let placed = |placed: AblatedRank| words.number(&format!("{:>2} ({:.3})", placed.rank, placed.cosine));
+    let moved = |tried: &AblatedHit| match (tried.now.rank, tried.then.rank) {
         (now, then) if then < now => words.moved_up(now - then),
         (now, then) if then > now => words.moved_down(then - now),
         _ => words.stays().to_owned(),

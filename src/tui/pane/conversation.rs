@@ -1,7 +1,7 @@
 //! Questions and answers, with what the running turn is doing.
 //!
 //! Invariant: a frame costs what is seen, however long the conversation is.
-//! Not here: what a turn looks like (`turn`), which turns are kept as they were drawn (`settled`).
+//! Not here: what a turn looks like (`turn`), which turns are kept as they were drawn (`turn_cache`).
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use time::OffsetDateTime;
 
-use super::settled::Column;
 use super::turn::{self, Drawn};
-use super::{Focus, block, guide};
-use crate::flow::{Piece, reverse_on};
+use super::turn_cache::Column;
+use super::{Focus, block, empty_state};
+use crate::messages::{Noun, Words};
 use crate::mouse::Targets;
+use crate::reflow::{Piece, reverse_on};
 use crate::screen::{Chosen, Pane, ScreenState};
 use crate::text::{Indent, cells, fit, width, wrap};
-use crate::words::{Noun, Words};
 use ragonite_app::{App, Phase, Turn, TurnKey};
 use ragonite_base::clean_line;
 
@@ -36,7 +36,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, at: (Rect, OffsetDateTim
     let width = usize::from(inner.width).saturating_sub(MARK + 1);
     if app.turns().is_empty() {
         frame.render_widget(frame_block, area);
-        frame.render_widget(Paragraph::new(guide::lines(app, screen, width)), inner);
+        frame.render_widget(Paragraph::new(empty_state::lines(app, screen, width)), inner);
         return;
     }
     let running = running(app, screen, width, now);
@@ -190,7 +190,7 @@ fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -
 
 /// What the running turn is doing, and for how long.
 pub(crate) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
-    if let Some(ahead) = app.explaining_ahead().and_then(|key| app.turn(key)) {
+    if let Some(ahead) = app.prefetching().and_then(|key| app.turn(key)) {
         return Some(screen.words.in_background(&explaining(ahead, screen.words)));
     }
     let here = app.turn(app.phase().turn()?);
@@ -199,7 +199,7 @@ pub(crate) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Opt
     let doing = if app.is_canceling() {
         words.stopping().to_owned()
     } else if let Some(loading) = app.engine().loading.as_ref().filter(|_| turn.streamed.is_empty()) {
-        words.loading_first(&clean_line(&loading.says()))
+        words.loading_first(&clean_line(&loading.label()))
     } else {
         match app.phase() {
             Phase::Idle => return None,

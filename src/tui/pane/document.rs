@@ -12,11 +12,11 @@ use super::popup::{FOOTER, draw_search, middle};
 use super::{Focus, block, say};
 use crate::document::{DocumentView, Found, Goal, Place};
 use crate::find::{Find, Way, first_lines};
+use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::text::{Indent, fit, paragraphs};
 use crate::theme::Theme;
-use crate::words::Words;
 use ragonite_app::{App, DocumentPart, Fetched, Piece};
 use ragonite_base::{EvidenceId, clean_line};
 

@@ -10,11 +10,11 @@ use ratatui::widgets::{Clear, Paragraph};
 use super::popup::middle;
 use super::{Focus, block};
 use crate::export::{ExportMenu, FORMATS, Row, To, What};
+use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::text::{pad, width};
 use crate::theme::Theme;
-use crate::words::Words;
 use ragonite_history::Format;
 
 /// Cells of the names of the rows.

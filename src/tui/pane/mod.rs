@@ -3,30 +3,30 @@
 //! Each takes the app, the screen's own state and an area, and draws itself there.
 //! Invariant: a pane changes nothing but its own positions, which depend on its height.
 
+mod attribution;
 mod bars;
-mod behind;
 mod chrome;
 mod compare;
 mod composer;
 mod context;
 mod conversation;
 mod document;
-mod drops;
+mod empty_state;
 mod evidence;
 mod export;
-mod guide;
-mod kept;
 mod lists;
+mod logprob;
 mod new_domain;
+mod outline_cache;
 mod popup;
 mod sentence;
 mod settings;
 mod settings_used;
-mod settled;
 mod steps;
 mod table;
+mod trace;
 mod turn;
-mod why;
+mod turn_cache;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -35,26 +35,26 @@ use ratatui::widgets::{Block, BorderType, Paragraph};
 
 use super::action::{Action, Place};
 use super::find::Find;
-use super::flow::reverse_on;
 use super::outline::Outline;
+use super::reflow::reverse_on;
 use super::screen::{Pane, ScreenState};
 use super::text::fit;
 use super::theme::Theme;
 
-pub(super) use behind::{Section, draw as draw_behind, text as step_text};
+pub(super) use attribution::draw as draw_why;
 use chrome::help_lines;
 pub(super) use chrome::{banner_lines, hint_line, status_line, tab_bar, tab_targets};
 pub(super) use compare::text as comparison_text;
 pub(super) use composer::{draw as draw_composer, rows as composer_rows};
 pub(super) use conversation::draw as draw_conversation;
 pub(super) use evidence::draw as draw_evidence;
-pub(super) use kept::Kept;
 pub(super) use lists::{Entry, draw as draw_lists, entries, entry, next_found};
+pub(super) use outline_cache::Kept;
 pub(super) use popup::draw as draw_popup;
-pub(super) use settled::Settled;
 pub(super) use table::Measured;
+pub(super) use trace::{Section, draw as draw_behind, text as step_text};
 pub(super) use turn::cited;
-pub(super) use why::draw as draw_why;
+pub(super) use turn_cache::Settled;
 
 /// Whether keys go to a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,11 +14,11 @@ use super::{Focus, block, compare, context, document, export, help_lines, new_do
 use crate::action::{Action, Place};
 use crate::long_text::Flowing;
 use crate::markdown::{Look, render};
+use crate::messages::Words;
 use crate::popup::{Palette, Popup};
 use crate::screen::ScreenState;
 use crate::text::{Indent, cells, fit, pad, paragraphs, width};
 use crate::theme::Theme;
-use crate::words::Words;
 use ragonite_app::App;
 use ragonite_history::Reason;
 

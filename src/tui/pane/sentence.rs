@@ -1,20 +1,20 @@
 //! What one sentence of the answer rests on: its text, and a bar per cluster of sources.
 //!
-//! Not here: what the whole answer rests on (`why`).
+//! Not here: what the whole answer rests on (`attribution`).
 
 use ratatui::text::Line;
 
+use super::attribution::{INTRODUCTION, Role, members};
 use super::bars::{Cells, Look, share_line};
-use super::why::{INTRODUCTION, Role, members};
 use super::{Fold, Parts};
 use crate::action::{Action, Place};
+use crate::messages::Noun;
 use crate::screen::ScreenState;
 use crate::text::{Indent, paragraphs};
-use crate::words::Noun;
 use ragonite_app::Turn;
 use ragonite_base::clean_text;
 use ragonite_rag::answer::citation;
-use ragonite_rag::attribution::{How, Sentence, SentenceCluster, change_of};
+use ragonite_rag::attribution::{Provenance, Sentence, SentenceCluster, change_of};
 
 /// Says how a sentence is chosen, where one can be.
 pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
@@ -67,7 +67,7 @@ fn verdict(sentence: &Sentence, look: &Look<'_>) -> Vec<Line<'static>> {
         None => words.none_decides().to_owned(),
     };
     let method = match sentence.clusters.first().map(|cluster| cluster.how) {
-        Some(How::Preview) => words.sentence_by_preview(),
+        Some(Provenance::Preview) => words.sentence_by_preview(),
         _ => words.sentence_by_logprob(),
     };
     let mut lines = paragraphs(&result, look.theme.strong, look.width, &Indent::default());

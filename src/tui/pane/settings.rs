@@ -11,12 +11,12 @@ use ratatui::widgets::{Clear, Paragraph};
 
 use super::popup::{draw_search, draw_text, middle, room_for_search};
 use super::{Focus, block};
+use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::settings::SettingsView;
 use crate::text::{Indent, cells, fit, pad, paragraphs, width};
 use crate::theme::Theme;
-use crate::words::Words;
 use ragonite_app::App;
 use ragonite_base::clean_line;
 use ragonite_config::{Group, Setting};

@@ -1,8 +1,8 @@
 //! What a turn was answered and explained with, for behind the scenes.
 
 use super::Parts;
-use super::behind::Section;
 use super::steps::StepLook;
+use super::trace::Section;
 use crate::text::pad;
 use ragonite_app::Turn;
 use ragonite_base::clean_line;

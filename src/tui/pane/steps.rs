@@ -2,18 +2,18 @@
 
 use ratatui::text::{Line, Span};
 
-use super::behind::Section;
 use super::evidence::{origin, origin_of};
+use super::trace::Section;
 use super::{Fold, Parts, header};
+use crate::messages::{Noun, Words};
 use crate::text::{Indent, fit, pad, paragraphs};
 use crate::theme::Theme;
-use crate::words::{Noun, Words};
 use ragonite_app::Turn;
 use ragonite_base::{EvidenceId, Millis, clean_line};
 use ragonite_inference::Completion;
 use ragonite_rag::answer::Translation;
 use ragonite_rag::prompt::Prompt;
-use ragonite_rag::retrieval::{Hit, LegRole, Place, QueryLeg, RankedEvidence, Retrieved, Vote};
+use ragonite_rag::retrieval::{Hit, PlaceReason, RankedEvidence, Retrieved, ScorePart, SubQuery, SubQueryRole};
 
 /// What stands before the lines of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ fn translated(translation: &Translation, look: &StepLook<'_>, parts: &mut Parts<
 
 /// What a follow-up was searched for, and how much each text counted.
 fn legs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
-    let legs = turn.record.trace.retrieved.as_ref().map_or(&[][..], |retrieved| &retrieved.legs);
+    let legs = turn.record.trace.retrieved.as_ref().map_or(&[][..], |retrieved| &retrieved.sub_queries);
     let words = look.words;
     if !legs.is_empty() {
         parts.extend(Section::Rewrite, look.dim(words.searched_together()));
@@ -170,7 +170,7 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
         let fused = words.decimal(hit.fused, 4);
         let line = format!("{:>2}  {fused}  {dense:>5}  {lexical:>7}{rerank}  {}", hit.rank, origin(hit));
         parts.push(Section::Fused, look.cells(&line));
-        if let Some(why) = why(hit, &retrieved.legs, words) {
+        if let Some(why) = why(hit, &retrieved.sub_queries, words) {
             parts.extend(Section::Fused, paragraphs(&why, look.theme.dim, look.width, &look.indent(6)));
         }
     }
@@ -178,11 +178,11 @@ pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Secti
 
 /// What the row of a hit leaves open: which texts found it, the words that were found, a place that is not that of its
 /// score, and what says the same.
-fn why(hit: &Hit, legs: &[QueryLeg], words: Words) -> Option<String> {
+fn why(hit: &Hit, legs: &[SubQuery], words: Words) -> Option<String> {
     let mut told = Vec::new();
-    if !legs.is_empty() && !hit.why.votes.is_empty() {
-        let found: Vec<_> = hit.why.votes.iter().take(MOST_VOTES).map(|vote| found_by(vote, legs, words)).collect();
-        let more = hit.why.votes.len().saturating_sub(MOST_VOTES);
+    if !legs.is_empty() && !hit.why.parts.is_empty() {
+        let found: Vec<_> = hit.why.parts.iter().take(MOST_VOTES).map(|vote| found_by(vote, legs, words)).collect();
+        let more = hit.why.parts.len().saturating_sub(MOST_VOTES);
         let found = found.join(", ");
         told.push(if more > 0 { words.found_by_texts_and_more(&found, more) } else { words.found_by_texts(&found) });
     }
@@ -192,7 +192,7 @@ fn why(hit: &Hit, legs: &[QueryLeg], words: Words) -> Option<String> {
     if hit.why.cited > 0.0 {
         told.push(words.cited_before(&words.decimal(hit.why.cited, 2)));
     }
-    if hit.why.place == Place::Kept {
+    if hit.why.place == PlaceReason::Kept {
         told.push(words.kept_place().to_owned());
     }
     if !hit.why.matched.is_empty() {
@@ -211,13 +211,13 @@ fn why(hit: &Hit, legs: &[QueryLeg], words: Words) -> Option<String> {
 
 /// Where one list of one text has a hit: `as typed by words 1 (8.20)`. Questions asked before are told apart by how many
 /// questions back they lie.
-fn found_by(vote: &Vote, legs: &[QueryLeg], words: Words) -> String {
-    let back = legs.iter().take(vote.query + 1).filter(|leg| leg.role == LegRole::History).count();
+fn found_by(vote: &ScorePart, legs: &[SubQuery], words: Words) -> String {
+    let back = legs.iter().take(vote.query + 1).filter(|leg| leg.role == SubQueryRole::History).count();
     let text = match vote.role {
-        LegRole::History => format!("{} {back}", words.role(vote.role)),
+        SubQueryRole::History => format!("{} {back}", words.role(vote.role)),
         other => words.role(other).to_owned(),
     };
-    let (how, score) = (words.leg(vote.leg), words.decimal(vote.score, 2));
+    let (how, score) = (words.leg(vote.retriever), words.decimal(vote.score, 2));
     format!("{text} {how} {} ({score})", vote.rank)
 }
 
@@ -244,7 +244,7 @@ fn became(evidence: EvidenceId, retrieved: &Retrieved, words: Words) -> String {
             return words.copy_of_hit(hit.rank, &clean_line(&copied.title));
         }
     }
-    let passed = retrieved.passed.iter().find(|passed| passed.evidence == evidence);
+    let passed = retrieved.discarded.iter().find(|passed| passed.evidence == evidence);
     // Turns of before have no name for it.
     passed.map_or_else(
         || words.no_hit_by_number(evidence.0),
@@ -389,28 +389,34 @@ pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
 mod tests {
     use super::*;
     use ragonite_base::Language;
-    use ragonite_rag::retrieval::{Leg, LegReason, Standing};
+    use ragonite_rag::retrieval::{Dependence, Retriever, WeightReason};
 
     #[test]
     fn a_hit_says_which_text_found_it_and_how_far_back_that_was_asked() {
-        let leg = |role| QueryLeg {
+        let leg = |role| SubQuery {
             role,
             text: String::new(),
-            standing: Standing::Complete,
+            standing: Dependence::Complete,
             weight: 1.0,
-            why: LegReason::Unsure,
+            why: WeightReason::Unsure,
             dense: Vec::new(),
             lexical: Vec::new(),
             cited: Vec::new(),
         };
         let english = Words::default();
-        let legs = [LegRole::Raw, LegRole::Rewrite, LegRole::History, LegRole::History].map(leg);
-        let vote =
-            |query: usize, how| Vote { leg: how, query, role: legs[query].role, rank: 2, score: 0.5, points: 0.1 };
-        assert_eq!(found_by(&vote(0, Leg::Dense), &legs, english), "as typed by meaning 2 (0.50)");
-        assert_eq!(found_by(&vote(1, Leg::Lexical), &legs, english), "completed by words 2 (0.50)");
-        assert_eq!(found_by(&vote(3, Leg::Lexical), &legs, english), "asked before 2 by words 2 (0.50)");
+        let legs = [SubQueryRole::Raw, SubQueryRole::Rewrite, SubQueryRole::History, SubQueryRole::History].map(leg);
+        let vote = |query: usize, how| ScorePart {
+            retriever: how,
+            query,
+            role: legs[query].role,
+            rank: 2,
+            score: 0.5,
+            points: 0.1,
+        };
+        assert_eq!(found_by(&vote(0, Retriever::Dense), &legs, english), "as typed by meaning 2 (0.50)");
+        assert_eq!(found_by(&vote(1, Retriever::Lexical), &legs, english), "completed by words 2 (0.50)");
+        assert_eq!(found_by(&vote(3, Retriever::Lexical), &legs, english), "asked before 2 by words 2 (0.50)");
         let german = Words::of(Language::German);
-        assert_eq!(found_by(&vote(3, Leg::Lexical), &legs, german), "Vorfrage 2 lexikalisch 2 (0,50)");
+        assert_eq!(found_by(&vote(3, Retriever::Lexical), &legs, german), "Vorfrage 2 lexikalisch 2 (0,50)");
     }
 }

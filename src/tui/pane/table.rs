@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use ratatui::text::{Line, Span};
 
+use crate::messages::{Noun, Words};
 use crate::text::{Indent, fit, one_line, pad, width, window, wrap};
 use crate::theme::Theme;
-use crate::words::{Noun, Words};
 use ragonite_base::{EvidenceId, clean_line};
 use ragonite_document::evidence::{TableGrid, rows_at};
 use ragonite_rag::retrieval::Hit;

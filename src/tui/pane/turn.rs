@@ -1,6 +1,6 @@
 //! One turn of a conversation as lines: question, answer, how it ended, what it rests on, what to ask next.
 //!
-//! Not here: which turns are drawn when (`settled`), what the running one is doing (`conversation`).
+//! Not here: which turns are drawn when (`turn_cache`), what the running one is doing (`conversation`).
 
 use ratatui::text::{Line, Span};
 
@@ -9,10 +9,10 @@ use super::compare::asked_again;
 use crate::action::{Action, Place};
 use crate::keymap::Keymap;
 use crate::markdown::{self, Mark, render};
-use crate::meter;
+use crate::messages::{Noun, Words};
 use crate::text::{Indent, one_line, paragraphs, wrap};
 use crate::theme::Theme;
-use crate::words::{Noun, Words};
+use crate::token_meter;
 use ragonite_app::{App, Phase, Turn};
 use ragonite_history::Outcome;
 use ragonite_rag::answer::Answer;
@@ -167,23 +167,23 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
         let text = words.cut_at_limit(&words.counted(cut.completion.tokens.len(), Noun::Token));
         lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
-    let absent = turn.record.trace.retrieved.as_ref().map_or(&[][..], |found| &found.absent);
+    let absent = turn.record.trace.retrieved.as_ref().map_or(&[][..], |found| &found.unknown_terms);
     if !absent.is_empty() {
         lines.extend(wrap(&[Span::styled(words.absent(absent), theme.warn)], width, &Indent::default()));
     }
-    if let Some(date) = answer.and_then(Answer::date_not_cited) {
+    if let Some(date) = answer.and_then(Answer::uncited_date) {
         lines.extend(wrap(&[Span::styled(words.asked_date(&date), theme.warn)], width, &Indent::default()));
     }
-    let figures = answer.map(Answer::figures_in_no_source).unwrap_or_default();
+    let figures = answer.map(Answer::ungrounded_numbers).unwrap_or_default();
     if !figures.is_empty() {
         let text = words.in_no_source(&figures.join("  "));
         lines.extend(wrap(&[Span::styled(text, theme.warn)], width, &Indent::default()));
     }
-    let miscited = answer.map(Answer::figures_miscited).unwrap_or_default();
+    let miscited = answer.map(Answer::miscited_numbers).unwrap_or_default();
     if !miscited.is_empty() {
         lines.extend(wrap(&[Span::styled(words.miscited(&miscited), theme.warn)], width, &Indent::default()));
     }
-    let uncited = answer.map(Answer::said_by_uncited).unwrap_or_default();
+    let uncited = answer.map(Answer::overlapping_uncited).unwrap_or_default();
     if !uncited.is_empty() {
         lines.extend(wrap(&[Span::styled(words.said_by(&uncited), theme.warn)], width, &Indent::default()));
     }
@@ -223,7 +223,8 @@ fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> 
                 record.trace.attribution.as_ref().map(|_| words.and_explained(&words.duration(times.explain)));
             let text = words.read_and_took((prompt, tokens), times.until_answered()) + &explained.unwrap_or_default();
             let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
-            let meter = meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
+            let meter =
+                token_meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));
             lines.extend(meter.unwrap_or_default());
             lines
         }

@@ -21,15 +21,15 @@ use ragonite::document::evidence::{Context, Kind};
 use ragonite::encoder::load_embedder;
 use ragonite::inference::{
     Catalog, Completion, DeviceChoice, Embed, Embedding, Generate as _, GenerateRequest, GeneratorSettings,
-    ModelFolders, PromptPart, Sampling, Special, TextRole,
+    ModelFolders, PromptPart, Sampling, SpecialTokens, TextRole,
 };
 use ragonite::llama::{LlamaGenerator, device_summary};
 use ragonite::rag::answer::{AnswerInput, AnswerSettings, generate_answer, read_answer};
 use ragonite::rag::attribution::{
-    AttributionSettings, Cluster, Engines, ExplainInput, How, Origin, SourceVector, explain,
+    AnswerSource, AttributionSettings, Cluster, Engines, ExplainInput, Provenance, SourceVector, explain,
 };
 use ragonite::rag::prompt::PromptSettings;
-use ragonite::rag::retrieval::{Hit, Why};
+use ragonite::rag::retrieval::{Hit, HitExplanation};
 
 const EMBEDDER: &str = "all-MiniLM-L6-v2";
 /// Whatever of these is here answers and explains, the first first.
@@ -180,7 +180,7 @@ fn hits(tokens: usize) -> Vec<Hit> {
             rerank_score: None,
             copies: Vec::new(),
             version: None,
-            why: Why::default(),
+            why: HitExplanation::default(),
         }
     };
     (1..=10).map(hit).collect()
@@ -217,7 +217,7 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
         question,
         answer: &answer,
         sources: &sources,
-        origin: Origin::Here,
+        origin: AnswerSource::Here,
         known: &[],
         settings,
         max_tokens,
@@ -227,7 +227,7 @@ fn explaining(models: &Models, embedder: &dyn Embed, size: Size) -> Outcome<()> 
     let engines = Engines { generator: &mut generator, embedder };
     let explained = explain(asked, engines, &never, &mut |_, _, _: &[Cluster]| {})?;
     let took = started.elapsed().as_secs_f64();
-    let verified = explained.clusters.iter().filter(|cluster| cluster.how == How::Verified).count();
+    let verified = explained.clusters.iter().filter(|cluster| cluster.how == Provenance::Verified).count();
     println!(
         "explaining: answer {answered:.2} s ({} + {} tokens), explanation {:.2} times that; {} clusters, {verified} verified",
         answer.completion.prompt_tokens,
@@ -270,7 +270,7 @@ fn agreement(
 }
 
 fn request(text: &str, max_tokens: usize) -> GenerateRequest {
-    let parts = vec![PromptPart { text: text.to_owned(), special: Special::Plain }];
+    let parts = vec![PromptPart { text: text.to_owned(), special: SpecialTokens::AsText }];
     GenerateRequest { parts, sampling: Sampling::Greedy, stop: Vec::new(), max_tokens, draft: Vec::new() }
 }
 
@@ -306,7 +306,7 @@ fn speed(size: Size) -> Outcome<()> {
         .map(|one| request(&format!("{}{}", letters(1, prompt), letters(10 + one, 8)), generated / 2))
         .collect();
     let (started, mut tokens) = (Instant::now(), 0);
-    generator.generate_each(&requests, &CancelToken::never(), &mut |_, completion| {
+    generator.generate_batch(&requests, &CancelToken::never(), &mut |_, completion| {
         tokens += completion.tokens.len();
         ControlFlow::Continue(())
     })?;

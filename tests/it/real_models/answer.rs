@@ -2,7 +2,7 @@
 
 use ragonite::base::{CancelToken, Language};
 use ragonite::inference::Completion;
-use ragonite::rag::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, with_sources};
+use ragonite::rag::answer::{Answer, AnswerInput, AnswerSettings, generate_answer, repair_citations};
 
 use super::{hit, tiny};
 
@@ -26,7 +26,7 @@ fn the_sources_of_a_real_model_are_among_those_of_the_prompt() {
         let completion = Completion { text: said.to_owned(), ..answer.completion.clone() };
         let (text, citations) = (said.to_owned(), Vec::new());
         let unnamed = Answer { text, citations, answered: true, completion, named: None, ..answer.clone() };
-        let answer = with_sources(&mut generator, (unnamed, "Which colour has the door?"), &cancel, &mut |_| {});
+        let answer = repair_citations(&mut generator, (unnamed, "Which colour has the door?"), &cancel, &mut |_| {});
         // It may have named none, or one that says nothing of the sort.
         let Some(named) = &answer.named else {
             assert_eq!((answer.text.as_str(), &answer.citations), (said, &Vec::new()));

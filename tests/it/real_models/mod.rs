@@ -10,7 +10,7 @@ use ragonite::base::{DocumentId, EvidenceId};
 use ragonite::document::evidence::{Context, Kind};
 use ragonite::inference::GeneratorSettings;
 use ragonite::llama::LlamaGenerator;
-use ragonite::rag::retrieval::{Hit, Why};
+use ragonite::rag::retrieval::{Hit, HitExplanation};
 
 /// The weights of the profile `tiny` in the folder of models.
 const TINY: &str = "smollm2-135m-instruct/SmolLM2-135M-Instruct.Q4_1.gguf";
@@ -49,6 +49,6 @@ fn hit(rank: usize, text: &str) -> Hit {
         rerank_score: None,
         copies: Vec::new(),
         version: None,
-        why: Why::default(),
+        why: HitExplanation::default(),
     }
 }

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use ragonite::base::{CancelToken, Language};
-use ragonite::inference::{Generate as _, GenerateRequest, GeneratorSettings, PromptPart, Sampling, Special};
+use ragonite::inference::{Generate as _, GenerateRequest, GeneratorSettings, PromptPart, Sampling, SpecialTokens};
 use ragonite::llama::LlamaGenerator;
-use ragonite::rag::prompt::{AnswerPrompt, PastTurn, PromptSettings, RewritePrompt};
+use ragonite::rag::prompt::{AnswerPrompt, HistoryTurn, PromptSettings, RewritePrompt};
 use ragonite::rag::retrieval::Hit;
 
 use super::{TINY, hit};
@@ -13,14 +13,14 @@ use super::{TINY, hit};
 const QWEN: &str = include_str!("../../fixtures/chat/qwen2.5.jinja");
 const SMOLLM: &str = include_str!("../../fixtures/chat/smollm2.jinja");
 
-fn turn(question: &str, answer: &str) -> PastTurn {
-    PastTurn { question: question.to_owned(), completed_question: String::new(), answer: answer.to_owned() }
+fn turn(question: &str, answer: &str) -> HistoryTurn {
+    HistoryTurn { question: question.to_owned(), completed_question: String::new(), answer: answer.to_owned() }
 }
 
 fn answer_prompt(
     generator: &LlamaGenerator,
     hits: &[Hit],
-    past: &[PastTurn],
+    past: &[HistoryTurn],
     settings: &PromptSettings,
 ) -> ragonite::rag::prompt::Prompt {
     let prompt = AnswerPrompt {
@@ -103,7 +103,7 @@ fn completing_a_question_and_answering_it_read_their_common_beginning_once() {
         .map(|prompt| prompt.parts().iter().flat_map(|part| generator.tokens(part).unwrap()).collect::<Vec<i32>>());
     let common = tokens[0].iter().zip(&tokens[1]).take_while(|(a, b)| a == b).count();
     // The template allows it up to the end of what the domain says.
-    let said = PromptPart { text: prefix.to_owned(), special: Special::Plain };
+    let said = PromptPart { text: prefix.to_owned(), special: SpecialTokens::AsText };
     let begun = prompts[0].segments[0].tokens + generator.count_tokens(&said).unwrap();
     assert!(common >= begun, "{common} of {begun}");
     let reused = prompts.each_ref().map(|prompt| {

@@ -9,11 +9,11 @@ use std::process::Command;
 use ragonite::base::{CancelToken, Language, clean_text};
 use ragonite::inference::{
     CompareRequest, Completion, Embed as _, Generate as _, GenerateRequest, GeneratorSettings, HashEmbedder,
-    InferenceError, Measure, PromptPart, Reread, Sampling, ScoreRequest, Special, TextRole, resident_memory,
+    InferenceError, Measure, PromptPart, Recompute, Sampling, ScoreRequest, SpecialTokens, TextRole, resident_memory,
 };
 use ragonite::llama::LlamaGenerator;
 use ragonite::rag::answer::Answer;
-use ragonite::rag::attribution::{AttributionSettings, Engines, ExplainInput, Origin, SourceVector, explain};
+use ragonite::rag::attribution::{AnswerSource, AttributionSettings, Engines, ExplainInput, SourceVector, explain};
 use ragonite::rag::prompt::{Part, Prompt, Segment};
 
 /// Cancellations where nothing else is said.
@@ -141,7 +141,7 @@ impl Soak {
                     answer: said.tokens,
                     told: if moment.is_multiple_of(3) { said.log_probabilities } else { Vec::new() },
                     hidden,
-                    reread: if moment.is_multiple_of(2) { Reread::Rest } else { Reread::Answer },
+                    reread: if moment.is_multiple_of(2) { Recompute::Rest } else { Recompute::Answer },
                 };
                 self.generator.score(&score, &cancel, &mut |_, _| {}).map(drop)
             }
@@ -177,7 +177,7 @@ impl Soak {
             question: "When?",
             answer: &answer,
             sources: &sources,
-            origin: Origin::Here,
+            origin: AnswerSource::Here,
             known: &[],
             settings: &settings,
             max_tokens: request.max_tokens,
@@ -204,9 +204,9 @@ fn load(path: &Path, moment: usize) -> Result<LlamaGenerator, InferenceError> {
 }
 
 fn request(contents: &[String]) -> GenerateRequest {
-    let template = |text: &str| PromptPart { text: text.to_owned(), special: Special::Parse };
+    let template = |text: &str| PromptPart { text: text.to_owned(), special: SpecialTokens::Parse };
     let mut parts = vec![template("<|im_start|>user\n")];
-    parts.extend(contents.iter().map(|text| PromptPart { text: text.clone(), special: Special::Plain }));
+    parts.extend(contents.iter().map(|text| PromptPart { text: text.clone(), special: SpecialTokens::AsText }));
     parts.push(template("<|im_end|>\n<|im_start|>assistant\n"));
     GenerateRequest { parts, sampling: Sampling::Greedy, stop: Vec::new(), max_tokens: 8, draft: Vec::new() }
 }

@@ -5,19 +5,20 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::Map;
 
+use super::super::context::CommandContext;
 use super::super::exit::{Exit, Failure};
 use super::super::output::Output;
-use super::super::start::Start;
 use super::bench::Bench;
 use super::models;
 use super::output::{Table, about_paper, remembered};
-use super::pace::{Eta, Step};
+use super::progress::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
 use crate::args::EvalAnswers;
 use ragonite_base::{CancelSource, CancelToken};
 use ragonite_eval::{
-    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, Doing, EvalError, Judged, Judgement, Limit, Name, Remembering, Run,
-    ScoredAnswer, Speaker, Speaking, Used, Variation, Verdict, answer, intervals, judge, measured,
+    ABOUT_SOURCES, ABOUT_TEXT, Ablation, Answered, CachedGenerator, ConversationRunner, Doing, EvalError, Judged,
+    Judgement, Limit, Metric, Run, RunnerSettings, ScoredAnswer, Used, Variation, Verdict, answer, intervals, judge,
+    measured,
 };
 use ragonite_rag::prompt::CutHow;
 use ragonite_rag::retrieval::RetrievalSettings;
@@ -26,7 +27,7 @@ use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 /// The word for no judge.
 const NO_JUDGE: &str = "none";
 
-pub(super) fn run(start: &Start, args: &EvalAnswers, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, args: &EvalAnswers, output: &mut Output) -> Result<Exit, Failure> {
     let started = Instant::now();
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
@@ -55,7 +56,7 @@ pub(super) fn spread(limit: Option<u32>) -> Limit {
 struct Answers<'a> {
     bench: &'a Bench<'a>,
     sources: Sources,
-    generator: Remembering,
+    generator: CachedGenerator,
     judge: Judge,
 }
 
@@ -74,7 +75,7 @@ enum Judge {
     /// The generator judges its own answers.
     Generator,
     /// Another model does.
-    Other(String, Box<Remembering>),
+    Other(String, Box<CachedGenerator>),
 }
 
 impl<'a> Answers<'a> {
@@ -112,8 +113,8 @@ impl<'a> Answers<'a> {
             let pages = Bench::pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
-            let speaking = Speaking { prefix: &prefix, settings: &answering, sources };
-            let mut speaker = Speaker::new(&mut self.generator, speaking);
+            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources };
+            let mut speaker = ConversationRunner::new(&mut self.generator, speaking);
             for question in &part.questions {
                 let before = speaker.used().and(self.judge.used());
                 let mut tell = |event| {
@@ -178,7 +179,7 @@ impl Judge {
 
     fn judged(
         &mut self,
-        generator: &mut Remembering,
+        generator: &mut CachedGenerator,
         answered: &Answered,
         cancel: &CancelToken,
     ) -> Result<Judgement, EvalError> {
@@ -197,7 +198,7 @@ impl Judge {
 
 impl Reported for ScoredAnswer {
     const WHAT: &'static str = "answers";
-    const HEADLINE: Name = Name::AnswerRelevance;
+    const HEADLINE: Metric = Metric::AnswerRelevance;
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {

@@ -6,20 +6,20 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Map, json};
 
+use super::super::context::CommandContext;
 use super::super::exit::{Exit, Failure};
 use super::super::output::Output;
-use super::super::start::Start;
 use super::answers::{Sources, spread};
 use super::bench::Bench;
 use super::models;
 use super::output::{Table, about_paper, remembered};
-use super::pace::{Eta, Step};
+use super::progress::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
 use crate::args::EvalAttribution;
 use ragonite_base::{CancelSource, CancelToken};
 use ragonite_eval::{
-    AS_IN_PAPER, Answered, Doing, EvalError, Explained, Explaining, Name, Pointed, Remembering, Run, Speaker, Speaking,
-    Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
+    AS_IN_PAPER, Answered, CachedGenerator, ConversationRunner, Doing, EvalError, Explained, Explaining, Metric,
+    Pointed, Run, RunnerSettings, Variation, WAYS, WITHOUT_ANSWERS, Way, answer, attribute, intervals, measured,
 };
 use ragonite_index::Index;
 use ragonite_inference::Embed;
@@ -27,7 +27,7 @@ use ragonite_rag::attribution::{AttributionSettings, GroupTest, SourceVector};
 use ragonite_rag::retrieval::Hit;
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
-pub(super) fn run(start: &Start, args: &EvalAttribution, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut Output) -> Result<Exit, Failure> {
     let started = Instant::now();
     let cancel = CancelSource::default();
     let _interrupts = cancel_on_interrupt(&cancel)?;
@@ -62,7 +62,7 @@ const OTHERS: &str = "The same share for the methods that generate nothing: prev
 struct Attributions<'a> {
     bench: &'a Bench<'a>,
     sources: Sources,
-    generator: Remembering,
+    generator: CachedGenerator,
     /// Embeds sources to cluster them, and answers to compare them.
     comparer: Arc<dyn Embed>,
     ways: Vec<Way>,
@@ -97,8 +97,8 @@ impl Attributions<'_> {
             let pages = Bench::pages(&index, part, step, output)?;
             let asking = bench.asking(&index, &pages, &variation);
             let sources = self.sources.of(&variation.retrieval);
-            let speaking = Speaking { prefix: &prefix, settings: &answering, sources };
-            let mut speaker = Speaker::new(&mut self.generator, speaking);
+            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources };
+            let mut speaker = ConversationRunner::new(&mut self.generator, speaking);
             for question in &part.questions {
                 let before = speaker.used();
                 let mut tell = |event| {
@@ -127,7 +127,7 @@ impl Attributions<'_> {
 
 fn explain(
     bench: &Bench<'_>,
-    (ways, embedder, generator): (&[Way], &dyn Embed, &mut Remembering),
+    (ways, embedder, generator): (&[Way], &dyn Embed, &mut CachedGenerator),
     answered: Answered,
     index: &Index,
     on_cluster: &mut dyn FnMut(usize, usize),
@@ -161,7 +161,7 @@ fn vectors(
 
 impl Reported for Explained {
     const WHAT: &'static str = "attribution";
-    const HEADLINE: Name = Name::Accuracy(Way::Counterfactual);
+    const HEADLINE: Metric = Metric::Accuracy(Way::Counterfactual);
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {

@@ -8,32 +8,32 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::super::context::CommandContext;
 use super::super::exit::Failure;
 use super::super::output::Output;
-use super::super::pace::Pace;
-use super::super::start::Start;
+use super::super::progress::Pace;
 use super::models;
 use super::output::{check_report, tell_of_other_domains, warn_of_ambiguous};
-use super::pace::Step;
+use super::progress::Step;
 use crate::args::EvalCommon;
 use ragonite_app::Problem;
 use ragonite_base::{CancelToken, DomainName, Language};
 use ragonite_config::program_stamp;
 use ragonite_document::evidence::{ContextParts, EvidenceSettings};
 use ragonite_eval::{
-    Ablation, Asking, Benchmark, Comparing, Comparison, Completion, EvalError, Limit, Pages, Papers, Part, Preparation,
-    Preparing, Remembering, Speaking, Unit, Variant, Variation, Wanted, prepare,
+    Ablation, Asking, Benchmark, CachedGenerator, Comparing, Comparison, Completion, EvalError, Limit, Pages, Papers,
+    Part, Preparation, Preparing, RunnerSettings, Unit, Variant, Variation, Wanted, prepare,
 };
 use ragonite_index::{Index, IngestProgress, IngestReport};
 use ragonite_inference::{Embed, EncoderIdentity, Rerank};
 use ragonite_llama::device_summary;
 use ragonite_rag::answer::AnswerSettings;
 use ragonite_rag::prompt::PromptSettings;
-use ragonite_rag::retrieval::{Engines, Reranking, Translate};
+use ragonite_rag::retrieval::{Reranking, SearchContext, Translate};
 
 /// What every run of the benchmark shares.
 pub(super) struct Bench<'a> {
-    pub(super) start: &'a Start,
+    pub(super) start: &'a CommandContext,
     pub(super) args: &'a EvalCommon,
     pub(super) benchmark: Benchmark,
     pub(super) embedder: Arc<dyn Embed>,
@@ -58,7 +58,7 @@ struct Opened {
 
 impl<'a> Bench<'a> {
     pub(super) fn open(
-        start: &'a Start,
+        start: &'a CommandContext,
         args: &'a EvalCommon,
         limit: Limit,
         cancel: CancelToken,
@@ -185,7 +185,7 @@ impl<'a> Bench<'a> {
     /// How questions are searched in `index`, which has these pages.
     pub(super) fn asking<'b>(&'b self, index: &'b Index, pages: &'b Pages, variation: &'b Variation) -> Asking<'b> {
         let reranker = self.reranker.as_deref().filter(|_| variation.rerank == Reranking::On);
-        let engines = Engines { index, embedder: self.embedder.as_ref(), reranker };
+        let engines = SearchContext { index, embedder: self.embedder.as_ref(), reranker };
         let past_turns = self.start.app_settings().past_turns;
         Asking { engines, settings: &variation.retrieval, completion: variation.completion, past_turns, pages }
     }
@@ -218,7 +218,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The generator, with a memory of all that it said in earlier runs.
-    pub(super) fn generator(&self, output: &mut Output) -> Result<Remembering, Failure> {
+    pub(super) fn generator(&self, output: &mut Output) -> Result<CachedGenerator, Failure> {
         output.progress("loading the generator");
         models::generator(self.start, self.generator_id(), &self.cancel)
     }
@@ -235,7 +235,7 @@ impl<'a> Bench<'a> {
         &self,
         index: &Index,
         variation: &Variation,
-        speaking: Option<(&str, Speaking<'_>)>,
+        speaking: Option<(&str, RunnerSettings<'_>)>,
     ) -> Result<String, Failure> {
         let manifest = index.manifest()?;
         let made = (index.name(), manifest.generation, &manifest.created_at, &manifest.embedder.fingerprint);

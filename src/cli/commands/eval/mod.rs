@@ -9,19 +9,19 @@ mod attribution;
 mod bench;
 mod models;
 mod output;
-mod pace;
+mod progress;
 mod results;
 mod retrieval;
 
+use super::context::CommandContext;
 use super::exit::{Exit, Failure};
 use super::output::Output;
-use super::start::Start;
 use crate::args::Eval;
 use ragonite_app::Problem;
 use ragonite_eval::EvalError;
 use ragonite_workers::problem;
 
-pub(super) fn run(start: &Start, command: &Eval, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, command: &Eval, output: &mut Output) -> Result<Exit, Failure> {
     let result = match command {
         Eval::Retrieval(args) => retrieval::run(start, args, output),
         Eval::Answers(args) => answers::run(start, args, output),

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
+use super::super::context::CommandContext;
 use super::super::exit::Failure;
-use super::super::start::Start;
 use ragonite_base::CancelToken;
 use ragonite_encoder::load_embedder;
-use ragonite_eval::{Cache, GeneratorFingerprint, Remembering};
+use ragonite_eval::{Cache, CachedGenerator, GeneratorFingerprint};
 use ragonite_inference::{CatalogModel, Embed, Generate as _, ModelRole};
 use ragonite_llama::{device_summary, kernel_features};
 
 /// The embedder with this id, or that of the profile.
-pub(super) fn embedder(start: &Start, id: Option<&str>, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
+pub(super) fn embedder(
+    start: &CommandContext,
+    id: Option<&str>,
+    cancel: &CancelToken,
+) -> Result<Arc<dyn Embed>, Failure> {
     match id {
         None => start.embedder(cancel),
         Some(id) => Ok(load_embedder(start.catalog.model(id)?, &start.folders(), start.device, cancel)?),
@@ -19,7 +23,7 @@ pub(super) fn embedder(start: &Start, id: Option<&str>, cancel: &CancelToken) ->
 }
 
 /// The generator with this id, with a memory of all that it said in earlier runs.
-pub(super) fn generator(start: &Start, id: &str, cancel: &CancelToken) -> Result<Remembering, Failure> {
+pub(super) fn generator(start: &CommandContext, id: &str, cancel: &CancelToken) -> Result<CachedGenerator, Failure> {
     let model = generator_of(start, id)?;
     let loaded = start.generator(model, cancel)?;
     let context_tokens = loaded.identity().context_tokens;
@@ -33,11 +37,11 @@ pub(super) fn generator(start: &Start, id: &str, cancel: &CancelToken) -> Result
     };
     let fingerprint = fingerprint.key();
     let cache = Cache::open(&start.paths.results().join(format!("completions-{}.jsonl", model.id)))?;
-    Ok(Remembering::new(Box::new(loaded), &fingerprint, cache))
+    Ok(CachedGenerator::new(Box::new(loaded), &fingerprint, cache))
 }
 
 /// The model with this id, which must be a generator.
-fn generator_of<'a>(start: &'a Start, id: &str) -> Result<&'a CatalogModel, Failure> {
+fn generator_of<'a>(start: &'a CommandContext, id: &str) -> Result<&'a CatalogModel, Failure> {
     let model = start.catalog.model(id)?;
     if model.role == ModelRole::Generator {
         return Ok(model);

@@ -12,9 +12,9 @@ use super::super::exit::Failure;
 use super::super::output::Output;
 use super::bench::{Bench, SettingsJson};
 use super::output::{Given, Table};
-use super::pace::Step;
+use super::progress::Step;
 use ragonite_eval::{
-    Ablation, Answered, Asked, Comparing, Name, Papers, Question, Run, Runs, Scored, Significance, Variant, Variation,
+    Ablation, Answered, Asked, Comparing, Metric, Papers, Question, Run, Runs, Scored, Significance, Variant, Variation,
 };
 use ragonite_rag::answer::RewriteHow;
 
@@ -23,7 +23,7 @@ pub(super) trait Reported: Scored {
     /// What is scored, as in the JSON contract.
     const WHAT: &'static str;
     /// The figure that is told while choices are compared.
-    const HEADLINE: Name;
+    const HEADLINE: Metric;
     /// A question with its result.
     type Json<'a>: Serialize
     where

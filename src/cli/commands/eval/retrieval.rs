@@ -5,23 +5,24 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::super::context::CommandContext;
 use super::super::exit::{Exit, Failure};
 use super::super::output::Output;
-use super::super::start::Start;
 use super::bench::Bench;
 use super::output::{Table, remembered, warn};
-use super::pace::{Eta, Step};
+use super::progress::{Eta, Step};
 use super::results::{QuestionJson, Reported, run_all};
 use crate::args::EvalRetrieval;
 use ragonite_app::Problem;
 use ragonite_base::CancelSource;
 use ragonite_eval::{
-    Ablation, Asked, Asking, Cache, Completion, EvalError, Found, Limit, Memory, Name, Outcome, Page, Question,
-    Ranking, Remembering, Run, Speaker, Speaking, Told, Variation, ask_again, intervals, retrieved,
+    Ablation, Asked, Asking, Cache, CachedGenerator, Completion, ConversationRunner, EvalError, Found, Limit, Memory,
+    Metric, Outcome, Page, PageMatch, Question, Ranking, Run, RunnerSettings, Variation, ask_again, intervals,
+    retrieved,
 };
 use ragonite_workers::{cancel_on_escape, cancel_on_interrupt};
 
-pub(super) fn run(start: &Start, args: &EvalRetrieval, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Output) -> Result<Exit, Failure> {
     let started = Instant::now();
     if let Some(setting @ (Ablation::Order | Ablation::Neighbours)) = args.common.ablate {
         let what = match setting {
@@ -60,7 +61,7 @@ struct Searches<'a> {
     bench: &'a Bench<'a>,
     cache: Cache,
     /// Where the model completes or translates questions.
-    generator: Option<Remembering>,
+    generator: Option<CachedGenerator>,
 }
 
 impl Searches<'_> {
@@ -76,7 +77,7 @@ impl Searches<'_> {
             let index = bench.index(part, variation, step, output)?;
             let pages = Bench::pages(&index, part, step, output)?;
             let prefix = bench.prefix(part, &index)?;
-            let speaking = Speaking { prefix: &prefix, settings: &answering, sources: bench.sources() };
+            let speaking = RunnerSettings { prefix: &prefix, settings: &answering, sources: bench.sources() };
             let asking = bench.asking(&index, &pages, variation);
             let speaks = variation.completion == Completion::Model || has_another_language(asking, &part.questions)?;
             if speaks && self.generator.is_none() {
@@ -85,7 +86,7 @@ impl Searches<'_> {
             let generator = self.generator.as_mut().filter(|_| speaks);
             let spoken = generator.as_ref().map(|generator| (generator.fingerprint(), speaking));
             let settings = bench.fingerprint(&index, variation, spoken)?;
-            let mut speaker = generator.map(|generator| Speaker::new(generator, speaking));
+            let mut speaker = generator.map(|generator| ConversationRunner::new(generator, speaking));
             let before = (asked.len(), from_cache);
             let memory = Memory { cache: &mut self.cache, settings: &settings };
             let mut tell = |now: ragonite_eval::Progress, doing| {
@@ -125,7 +126,7 @@ fn without_gold(asked: &[Asked]) -> usize {
 
 impl Reported for Asked {
     const WHAT: &'static str = "retrieval";
-    const HEADLINE: Name = Name::Ranked(Told::Page, Ranking::PAt1);
+    const HEADLINE: Metric = Metric::Ranked(PageMatch::Page, Ranking::PAt1);
     type Json<'a> = ResultJson<'a>;
 
     fn json(&self) -> ResultJson<'_> {

@@ -1,0 +1,511 @@
+//! Conversations that were left while something of them runs or is not stored.
+//!
+//! Invariants: a turn that runs is on screen or here; a conversation is in one place only; what happens to a turn here is
+//! what would happen to it on screen, and changes nothing that is seen but the lists; a conversation is kept here exactly
+//! as long as it has something to lose.
+//! Not here: the steps themselves (`steps`).
+
+use super::state::{App, Phase};
+use super::turn::Stored;
+use super::{Effect, Event, Notice, Refusal, Turn, TurnKey};
+use ragonite_base::{ConversationId, DomainName};
+use ragonite_history::ConversationRecord;
+
+/// A conversation with its turns, away from the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct BackgroundConversation {
+    pub(super) domain: DomainName,
+    /// None until its first turn is stored.
+    pub(super) conversation: Option<ConversationRecord>,
+    pub(super) turns: Vec<Turn>,
+}
+
+/// A conversation that was left before its first turn was stored, so that the history does not list it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unlisted<'a> {
+    /// Its first turn, by which it is opened again.
+    pub turn: TurnKey,
+    /// The question of that turn.
+    pub question: &'a str,
+    /// Whether it is being answered.
+    pub answering: Answering,
+}
+
+/// Whether a conversation is being answered or explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answering {
+    /// It is.
+    Now,
+    /// It is not: something of it could not be stored, or is about to be.
+    No,
+}
+
+impl BackgroundConversation {
+    fn has(&self, key: TurnKey) -> bool {
+        self.turns.iter().any(|turn| turn.key == key)
+    }
+
+    fn is(&self, id: ConversationId) -> bool {
+        self.conversation.as_ref().is_some_and(|conversation| conversation.id == id)
+    }
+}
+
+impl App {
+    /// Whether a turn of another conversation than the open one runs.
+    pub fn is_busy_aside(&self) -> bool {
+        self.phase.turn().is_some_and(|key| self.turn(key).is_none())
+    }
+
+    /// Whether a turn of the open conversation runs.
+    pub fn is_busy_here(&self) -> bool {
+        self.is_busy() && !self.is_busy_aside()
+    }
+
+    /// Whether this conversation is being answered or explained, on screen or not.
+    pub fn is_answering(&self, id: ConversationId) -> bool {
+        let open = self.conversation.as_ref().filter(|_| self.is_busy_here());
+        let left = self.running_aside().and_then(|sheet| sheet.conversation.as_ref());
+        open.or(left).is_some_and(|conversation| conversation.id == id)
+    }
+
+    /// The left conversations that the history does not list yet, of the open domain, the one left last first.
+    pub fn unlisted(&self) -> impl Iterator<Item = Unlisted<'_>> {
+        let domain = self.domain.as_ref().map(|domain| &domain.name);
+        let unlisted =
+            move |sheet: &&BackgroundConversation| sheet.conversation.is_none() && Some(&sheet.domain) == domain;
+        self.background.iter().rev().filter(unlisted).filter_map(|sheet| {
+            let first = sheet.turns.first()?;
+            let runs = self.phase.turn().is_some_and(|key| sheet.has(key));
+            let answering = if runs { Answering::Now } else { Answering::No };
+            Some(Unlisted { turn: first.key, question: &first.record.question, answering })
+        })
+    }
+
+    /// The turn that runs in a left conversation.
+    pub fn turn_aside(&self) -> Option<&Turn> {
+        let key = self.phase.turn()?;
+        self.background.iter().flat_map(|sheet| &sheet.turns).find(|turn| turn.key == key)
+    }
+
+    fn running_aside(&self) -> Option<&BackgroundConversation> {
+        let key = self.phase.turn()?;
+        self.background.iter().find(|sheet| sheet.has(key))
+    }
+
+    /// Answers that could not be stored and are kept in memory.
+    pub fn unsaved(&self) -> usize {
+        let left = self.background.iter().flat_map(|sheet| &sheet.turns);
+        self.turns.iter().chain(left).filter(|turn| turn.stored == Stored::Unsaved).count()
+    }
+
+    /// Puts the open conversation aside where it has something to lose.
+    pub(super) fn leave(&mut self) {
+        let domain = self.conversation.as_ref().map(|conversation| conversation.domain.clone());
+        let domain = domain.or_else(|| self.domain.as_ref().map(|domain| domain.name.clone()));
+        let (conversation, turns) = (self.conversation.take(), std::mem::take(&mut self.turns));
+        if let Some(domain) = domain {
+            self.put_aside(self.background.len(), BackgroundConversation { domain, conversation, turns });
+        }
+    }
+
+    fn put_aside(&mut self, at: usize, sheet: BackgroundConversation) {
+        let unasked = [self.suggesting, self.prefetch].map(|job| job.map(|(_, key)| key));
+        let works = [self.phase.turn()].into_iter().chain(unasked).flatten().any(|key| sheet.has(key));
+        if works || sheet.turns.iter().any(|turn| turn.stored != Stored::Settled) {
+            self.background.insert(at, sheet);
+        }
+    }
+
+    /// Puts a left conversation on screen as it is here, which is more than the history has of it. False where there is
+    /// none.
+    pub(super) fn return_to(&mut self, is: impl Fn(&App, usize) -> bool) -> bool {
+        let Some(at) = (0..self.background.len()).find(|at| is(self, *at)) else { return false };
+        let sheet = self.background.remove(at);
+        self.show(None, Vec::new());
+        (self.conversation, self.turns) = (sheet.conversation, sheet.turns);
+        // It may have been renamed or pinned meanwhile.
+        if let Some(shown) = &mut self.conversation
+            && let Some(listed) = self.conversations.iter().find(|listed| listed.id == shown.id)
+        {
+            shown.clone_from(listed);
+        }
+        true
+    }
+
+    /// As [`App::return_to`], by the conversation's id.
+    pub(super) fn return_to_conversation(&mut self, id: ConversationId) -> bool {
+        self.return_to(|app, at| app.background[at].is(id))
+    }
+
+    /// Opens a conversation that the history does not list.
+    pub(super) fn open_unlisted(&mut self, first: TurnKey) -> Vec<Effect> {
+        self.problem = None;
+        self.pending_open = None;
+        self.return_to(|app, at| app.background[at].turns.first().is_some_and(|turn| turn.key == first));
+        Vec::new()
+    }
+
+    /// Takes in what happened, in the conversation that it happened to.
+    pub(super) fn dispatch(&mut self, event: Event) -> Vec<Effect> {
+        let key = event.turn();
+        let unasked = [self.suggesting, self.prefetch].into_iter().flatten();
+        let key = unasked.into_iter().find(|(job, _)| Some(*job) == key).map(|(_, turn)| turn).or(key);
+        let stored = matches!(event, Event::TurnSaved { .. });
+        let at = key.and_then(|key| self.background.iter().position(|sheet| sheet.has(key)));
+        let mut effects = match at {
+            None => self.handle_open(event),
+            Some(at) => self.with_background(at, |app| app.handle_open(event)),
+        };
+        if stored {
+            effects.extend(self.save_again());
+            self.tell_when_all_is_stored();
+        }
+        effects
+    }
+
+    /// Stops what nobody asked for in a conversation that is thrown away.
+    pub(super) fn stop_unasked_of(&mut self, id: ConversationId) -> Vec<Effect> {
+        let is_open = self.conversation.as_ref().is_some_and(|open| open.id == id);
+        let is_of = |(_, key): &(TurnKey, TurnKey)| {
+            (is_open && self.turn(*key).is_some())
+                || self.background.iter().any(|sheet| sheet.is(id) && sheet.has(*key))
+        };
+        let is_any = [self.suggesting, self.prefetch].iter().flatten().any(is_of);
+        if is_any { self.stop_unasked() } else { Vec::new() }
+    }
+
+    /// Does something in the conversation that has a turn, left or not.
+    pub(super) fn with_conversation_of(
+        &mut self,
+        key: TurnKey,
+        work: impl FnOnce(&mut Self) -> Vec<Effect>,
+    ) -> Vec<Effect> {
+        match self.background.iter().position(|sheet| sheet.has(key)) {
+            Some(at) => self.with_background(at, work),
+            None => work(self),
+        }
+    }
+
+    /// Does something in a left conversation as if it were on screen.
+    fn with_background(&mut self, at: usize, work: impl FnOnce(&mut Self) -> Vec<Effect>) -> Vec<Effect> {
+        let mut sheet = self.background.remove(at);
+        let outer = self.background_domain.replace(sheet.domain.clone());
+        self.swap_open(&mut sheet);
+        let effects = work(self);
+        self.swap_open(&mut sheet);
+        self.background_domain = outer;
+        self.put_aside(at, sheet);
+        effects
+    }
+
+    fn swap_open(&mut self, sheet: &mut BackgroundConversation) {
+        std::mem::swap(&mut self.conversation, &mut sheet.conversation);
+        std::mem::swap(&mut self.turns, &mut sheet.turns);
+    }
+
+    /// Tries again to store what could not be stored.
+    pub(super) fn save_again(&mut self) -> Vec<Effect> {
+        let mut effects = self.save_waiting();
+        for at in (0..self.background.len()).rev() {
+            effects.extend(self.with_background(at, Self::save_waiting));
+        }
+        effects
+    }
+
+    /// The user wants what is not stored tried again.
+    pub(super) fn want_saved(&mut self) -> Vec<Effect> {
+        if self.unsaved() == 0 {
+            self.notice = Some(Notice::AllStored);
+        }
+        self.forget_save_problem();
+        self.save_again()
+    }
+
+    /// What could not be stored is stored after all.
+    fn tell_when_all_is_stored(&mut self) {
+        if self.unsaved() == 0 && self.is_saved() && self.forget_save_problem() {
+            self.quit_warned = false;
+            self.notice = Some(Notice::AllStored);
+        }
+    }
+
+    /// Takes away the problem of the last storing that failed; says whether there was one.
+    fn forget_save_problem(&mut self) -> bool {
+        let known = self.save_problem.take();
+        self.problem
+            .take_if(|told| Some(&told.problem) == known.as_ref() || matches!(told.refusal, Some(Refusal::Unsaved(_))));
+        known.is_some()
+    }
+
+    /// Leaves the program, at the first time only where nothing is lost by that.
+    pub(super) fn quit(&mut self) -> Vec<Effect> {
+        let unsaved = self.unsaved();
+        if unsaved > 0 && !self.quit_warned {
+            self.quit_warned = true;
+            return self.refuse(Refusal::Unsaved(unsaved));
+        }
+        self.quit_now()
+    }
+
+    /// Leaves the program. What is not stored is tried a last time.
+    pub(super) fn quit_now(&mut self) -> Vec<Effect> {
+        let mut effects = self.cancel();
+        effects.extend(self.save_again());
+        effects.push(Effect::Quit);
+        effects
+    }
+
+    /// Whether a conversation that is to be thrown away has a turn that runs.
+    pub(super) fn is_kept_by_a_turn(&self, id: ConversationId) -> bool {
+        self.phase != Phase::Idle && self.is_answering(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{
+        after, answered, asked, attributed, completed, conversation, opened, problem, retrieved,
+    };
+    use super::super::tests::{name, saved, with_one_turn};
+    use super::super::{ConversationChange, DomainSummary};
+    use super::*;
+    use ragonite_base::TurnId;
+    use ragonite_history::Outcome;
+    use ragonite_rag::attribution::Method;
+
+    const SEVEN: ConversationId = ConversationId(7);
+
+    /// Conversation 7 with a stored turn and one that is being answered, left for a new one.
+    fn left() -> App {
+        let mut app = with_one_turn();
+        for event in [asked("more"), completed(2, "more"), retrieved(2), Event::ConversationStarted] {
+            app.handle(event);
+        }
+        app
+    }
+
+    fn grew(text: &str) -> Event {
+        Event::AnswerGrew { turn: TurnKey(2), text: text.into() }
+    }
+
+    #[test]
+    fn leaving_stops_nothing_and_the_answer_goes_to_its_own_conversation() {
+        let mut app = with_one_turn();
+        app.handle(asked("more"));
+        assert_eq!(app.handle(Event::ConversationStarted), []);
+        assert!(app.turns().is_empty() && app.conversation().is_none());
+        assert!(app.is_busy_aside() && app.is_answering(SEVEN));
+        assert!(
+            matches!(&app.handle(completed(2, "more"))[..], [Effect::Retrieve { domain, .. }] if *domain == name("wiki"))
+        );
+        let asks = app.handle(retrieved(2));
+        assert!(matches!(&asks[..], [Effect::GenerateAnswer { past, .. }] if past.len() == 1), "{asks:?}");
+        app.handle(grew("half"));
+        let effects = app.handle(answered(2, "whole"));
+        let [Effect::SaveTurn { conversation, record, domain, .. }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!((*conversation, domain), (Some(SEVEN), &name("wiki")));
+        assert_eq!((record.outcome.clone(), record.number), (Outcome::Answered, 2));
+        assert!(app.turns().is_empty() && !app.is_busy() && !app.is_answering(SEVEN));
+        assert!(!app.is_saved());
+        app.handle(saved(2));
+        assert!(app.is_saved() && app.conversation().is_none() && app.background.is_empty());
+    }
+
+    #[test]
+    fn going_back_shows_what_was_written_meanwhile_and_loads_nothing() {
+        let mut app = left();
+        app.handle(grew("half an"));
+        assert_eq!(app.handle(Event::ConversationChosen(SEVEN)), []);
+        assert_eq!((app.turns().len(), app.turns()[1].text()), (2, "half an"));
+        assert!(app.is_busy_here() && !app.is_opening());
+        app.handle(grew(" answer"));
+        assert_eq!(app.turns()[1].text(), "half an answer");
+    }
+
+    #[test]
+    fn choosing_the_open_conversation_again_loses_nothing_of_what_runs_there() {
+        let mut app = with_one_turn();
+        app.handle(asked("more"));
+        assert_eq!(app.handle(Event::ConversationChosen(SEVEN)), []);
+        assert_eq!(app.turns().len(), 2);
+        assert!(app.is_busy_here() && !app.is_opening());
+    }
+
+    #[test]
+    fn what_runs_out_of_sight_is_stopped_from_anywhere_and_its_half_answer_kept() {
+        let mut app = left();
+        app.handle(grew("half an"));
+        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
+        let effects = app.handle(Event::TurnCanceled { turn: TurnKey(2) });
+        let [Effect::SaveTurn { conversation: Some(SEVEN), record, .. }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(record.trace.answer.as_ref().unwrap().text, "half an");
+        assert!(!app.is_busy() && !app.is_canceling());
+    }
+
+    #[test]
+    fn one_answer_is_computed_at_a_time_and_the_refusal_says_where() {
+        let mut app = left();
+        assert_eq!(app.handle(asked("another")), []);
+        assert_eq!(app.refusal(), Some(&Refusal::AnotherRuns));
+        assert!(app.turns().is_empty());
+        app.handle(answered(2, "done"));
+        assert!(matches!(&app.handle(asked("another"))[..], [Effect::RewriteQuestion { past, .. }] if past.is_empty()));
+    }
+
+    #[test]
+    fn a_new_conversation_that_is_left_is_listed_until_the_history_has_it() {
+        let mut app = after([asked("first?")]);
+        app.handle(Event::ConversationStarted);
+        let unlisted: Vec<_> = app.unlisted().collect();
+        assert_eq!(unlisted, [Unlisted { turn: TurnKey(1), question: "first?", answering: Answering::Now }]);
+        assert_eq!(app.handle(Event::UnlistedChosen(TurnKey(1))), []);
+        assert_eq!((app.turns().len(), app.unlisted().count()), (1, 0));
+        for event in [Event::ConversationStarted, completed(1, "q"), retrieved(1), answered(1, "a")] {
+            app.handle(event);
+        }
+        assert_eq!(app.unlisted().map(|left| left.answering).collect::<Vec<_>>(), [Answering::No]);
+        app.handle(saved(1));
+        assert_eq!(app.unlisted().count(), 0);
+        assert_eq!(app.conversations()[0].id, SEVEN);
+    }
+
+    #[test]
+    fn a_conversation_goes_on_being_answered_while_another_domain_is_opened() {
+        let mut app = left();
+        app.handle(Event::DomainChosen(name("league")));
+        let summary = DomainSummary { name: name("league"), ..app.domain().unwrap().clone() };
+        app.handle(Event::DomainOpened(summary));
+        let effects = app.handle(answered(2, "done"));
+        let [Effect::SaveTurn { domain, conversation: Some(SEVEN), .. }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!(domain, &name("wiki"));
+        app.handle(saved(2));
+        assert!(app.conversations().is_empty(), "it is no conversation of the open domain");
+        assert_eq!(app.domain().unwrap().name, name("league"));
+    }
+
+    #[test]
+    fn an_explanation_goes_on_when_its_conversation_is_left() {
+        let mut app = with_one_turn();
+        app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
+        app.handle(Event::ConversationStarted);
+        let effects = app.handle(attributed(1));
+        assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.attribution.is_some()));
+    }
+
+    #[test]
+    fn a_conversation_that_is_answered_out_of_sight_is_not_thrown_away() {
+        let mut app = left();
+        let delete = Event::ConversationChangeWanted(ConversationChange::Delete(SEVEN));
+        assert_eq!(app.handle(delete), []);
+        assert_eq!(app.refusal(), Some(&Refusal::BeingAnswered));
+    }
+
+    fn failed(turn: u64) -> Event {
+        Event::SaveFailed { turn: TurnKey(turn), problem: problem() }
+    }
+
+    /// Conversation 7 with a stored turn and one whose storing failed.
+    fn unsaved() -> App {
+        let mut app = with_one_turn();
+        for event in [asked("more"), completed(2, "more"), retrieved(2), answered(2, "b"), failed(2)] {
+            app.handle(event);
+        }
+        app
+    }
+
+    fn saves(effects: &[Effect]) -> Vec<(u64, Option<ConversationId>)> {
+        let save = |effect: &Effect| match effect {
+            Effect::SaveTurn { turn, conversation, .. } => Some((turn.0, *conversation)),
+            _ => None,
+        };
+        effects.iter().filter_map(save).collect()
+    }
+
+    #[test]
+    fn what_could_not_be_stored_is_said_and_tried_again_when_wanted() {
+        let mut app = unsaved();
+        assert_eq!((app.unsaved(), app.problem()), (1, Some(&problem())));
+        assert_eq!(saves(&app.handle(Event::SaveAgainWanted)), [(2, Some(SEVEN))]);
+        assert_eq!((app.unsaved(), app.problem()), (0, None));
+        app.handle(failed(2));
+        assert_eq!((app.unsaved(), app.problem()), (1, Some(&problem())));
+        app.handle(Event::SaveAgainWanted);
+        app.handle(saved(2));
+        assert_eq!((app.unsaved(), app.problem(), app.is_saved()), (0, None, true));
+        assert_eq!(app.handle(Event::SaveAgainWanted), []);
+        assert_eq!(app.notice(), Some(&Notice::AllStored));
+    }
+
+    #[test]
+    fn what_could_not_be_stored_is_tried_again_with_the_next_storing_that_succeeds() {
+        let mut app = unsaved();
+        for event in [asked("third"), completed(3, "third"), retrieved(3)] {
+            app.handle(event);
+        }
+        assert_eq!(saves(&app.handle(answered(3, "c"))), [(3, Some(SEVEN))]);
+        assert_eq!(saves(&app.handle(saved(3))), [(2, Some(SEVEN))]);
+        app.handle(saved(2));
+        assert_eq!((app.unsaved(), app.problem(), app.notice()), (0, None, Some(&Notice::AllStored)));
+    }
+
+    #[test]
+    fn what_could_not_be_stored_survives_leaving_its_conversation_and_is_shown_again() {
+        let mut app = unsaved();
+        app.handle(Event::ConversationStarted);
+        assert_eq!((app.turns().len(), app.unsaved()), (0, 1));
+        let mut back = app.clone();
+        assert_eq!(back.handle(Event::ConversationChosen(SEVEN)), []);
+        assert_eq!((back.turns().len(), back.turns()[1].text(), back.unsaved()), (2, "b", 1));
+        assert_eq!(saves(&app.handle(Event::SaveAgainWanted)), [(2, Some(SEVEN))]);
+        app.handle(saved(2));
+        assert!(app.background.is_empty() && app.is_saved());
+    }
+
+    #[test]
+    fn of_a_new_conversation_that_could_not_be_stored_the_first_turn_is_tried_first() {
+        let mut app = after([asked("q"), completed(1, "q"), retrieved(1), answered(1, "a")]);
+        for event in [asked("r"), completed(2, "r"), retrieved(2), answered(2, "b"), failed(1)] {
+            app.handle(event);
+        }
+        assert_eq!((app.unsaved(), app.is_saved()), (2, true), "nothing waits for what does not come");
+        assert_eq!(saves(&app.handle(Event::SaveAgainWanted)), [(1, None)]);
+        assert_eq!(saves(&app.handle(saved(1))), [(2, Some(SEVEN))]);
+    }
+
+    #[test]
+    fn leaving_warns_once_when_something_is_not_stored_and_tries_a_last_time() {
+        let mut app = unsaved();
+        assert_eq!(app.handle(Event::QuitRequested), []);
+        assert_eq!(app.refusal(), Some(&Refusal::Unsaved(1)));
+        let mut stored = app.clone();
+        let effects = app.handle(Event::QuitRequested);
+        assert_eq!((saves(&effects), effects.last()), (vec![(2, Some(SEVEN))], Some(&Effect::Quit)));
+        stored.handle(Event::SaveAgainWanted);
+        stored.handle(saved(2));
+        assert_eq!(stored.handle(Event::QuitRequested), [Effect::Quit]);
+        let mut gone = unsaved();
+        assert_eq!(gone.handle(Event::LeaveRequested).last(), Some(&Effect::Quit), "nobody could be warned");
+    }
+
+    #[test]
+    fn a_conversation_that_has_nothing_to_lose_is_not_kept_and_one_of_another_turn_stays_as_it_is() {
+        let mut app = with_one_turn();
+        app.handle(Event::ConversationStarted);
+        assert!(app.background.is_empty());
+        let mut app = left();
+        for event in [Event::ConversationChosen(ConversationId(3)), grew("x")] {
+            app.handle(event);
+        }
+        let turns = vec![with_one_turn().turns()[0].record.clone()];
+        app.handle(Event::ConversationOpened { record: conversation(3, "wiki"), turns });
+        let seen = app.turns().to_vec();
+        app.handle(Event::TurnFailed { turn: TurnKey(2), problem: problem() });
+        assert_eq!((app.turns(), app.conversation().unwrap().id), (&seen[..], ConversationId(3)));
+        assert_eq!(app.problem(), Some(&problem()));
+        let later =
+            Event::TurnSaved { turn: TurnKey(2), conversation: conversation(7, "wiki"), id: TurnId(71), number: 2 };
+        app.handle(later);
+        assert_eq!(app.conversation().unwrap().id, ConversationId(3));
+        assert_eq!(opened().unlisted().count(), 0);
+    }
+}

@@ -1,0 +1,217 @@
+//! What becomes of stored conversations and turns: ratings, names, pins, the trash, files for others.
+//!
+//! Invariants: the open conversation is never thrown away while it is being answered; a rating of a turn that is not yet
+//! stored goes to the history as soon as it is.
+//! Not here: doing it (`history`, on the historian's thread).
+
+use super::state::{App, Navigation, PendingOpen};
+use super::{ConversationChange, Effect, Notice, Problem, Refusal, Turn};
+use ragonite_base::{ConversationId, DomainName, TurnId};
+use ragonite_history::{ConversationRecord, Feedback, Format, Found, TurnRecord};
+
+/// What was looked for in the conversations of all domains, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundConversations {
+    /// The words.
+    pub text: String,
+    /// The conversations that have them, those of the domain that was open then first, then the latest; also those in the
+    /// trash.
+    pub found: Vec<Found>,
+}
+
+impl App {
+    /// What is in the trash of the open domain, the latest deleted first.
+    pub fn trash(&self) -> &[ConversationRecord] {
+        &self.trash
+    }
+
+    /// What was done last, for a line on the screen.
+    pub fn notice(&self) -> Option<&Notice> {
+        self.notice.as_ref()
+    }
+
+    /// Takes note of what the user thinks of a turn; none takes it back.
+    pub(super) fn rate(&mut self, index: usize, feedback: Option<Feedback>) -> Vec<Effect> {
+        let Some(turn) = self.turns.get_mut(index).filter(|turn| turn.answer().is_some()) else {
+            return self.refuse(Refusal::NothingToRate);
+        };
+        let before = std::mem::replace(&mut turn.record.feedback, feedback.clone());
+        let id = turn.record.id;
+        self.notice = Some(Notice::Rated(feedback.clone()));
+        if id == TurnId(0) { Vec::new() } else { vec![Effect::RateTurn { id, feedback, before }] }
+    }
+
+    /// A rating could not be stored: the turn has the one that is, wherever it is now. What it was rated since is on its
+    /// way.
+    pub(super) fn rate_failed(
+        &mut self,
+        id: TurnId,
+        (failed, stored): (&Option<Feedback>, Option<Feedback>),
+        problem: Problem,
+    ) -> Vec<Effect> {
+        let left = self.background.iter_mut().flat_map(|sheet| &mut sheet.turns);
+        if let Some(turn) = self.turns.iter_mut().chain(left).find(|turn| turn.record.id == id)
+            && turn.record.feedback == *failed
+        {
+            turn.record.feedback = stored;
+        }
+        self.notice = None;
+        self.noting(Some(problem))
+    }
+
+    /// What was looked for in the conversations, and where it is; none while nothing is looked for.
+    pub fn found(&self) -> Option<&FoundConversations> {
+        self.found.as_ref()
+    }
+
+    pub(super) fn find(&mut self, text: String) -> Vec<Effect> {
+        if text.trim().is_empty() {
+            self.end_search();
+            return Vec::new();
+        }
+        self.finding = Some(text.clone());
+        vec![self.look_for(text)]
+    }
+
+    fn look_for(&self, text: String) -> Effect {
+        Effect::FindConversations { first: self.domain.as_ref().map(|domain| domain.name.clone()), text }
+    }
+
+    /// Forgets what was found, and what is still looked for.
+    pub(super) fn end_search(&mut self) {
+        (self.finding, self.found) = (None, None);
+    }
+
+    pub(super) fn found_conversations(&mut self, text: String, found: Vec<Found>) -> Vec<Effect> {
+        if self.finding.as_ref() == Some(&text) {
+            self.found = Some(FoundConversations { text, found });
+        }
+        Vec::new()
+    }
+
+    pub(super) fn change_conversation(&mut self, change: ConversationChange) -> Vec<Effect> {
+        // The lists are those of the domain that is being opened already.
+        let listed = self.opening_domain.clone().or(self.domain.as_ref().map(|domain| domain.name.clone()));
+        let Some(domain) = listed else { return self.refuse(Refusal::NoDomain) };
+        let mut effects = Vec::new();
+        if let ConversationChange::Delete(id) = change {
+            if self.is_kept_by_a_turn(id) {
+                return self.refuse(Refusal::BeingAnswered);
+            }
+            effects = self.stop_unasked_of(id);
+            if self.conversation.as_ref().is_some_and(|open| open.id == id) {
+                self.show(None, Vec::new());
+            }
+        }
+        (self.notice, self.problem) = (None, None);
+        // What was found may no longer be so.
+        let looked_for = self.finding.clone();
+        effects.push(Effect::ChangeConversation { domain, change });
+        effects.extend(looked_for.map(|text| self.look_for(text)));
+        effects
+    }
+
+    /// Writes the open conversation, or one turn of it, to a file.
+    pub(super) fn export(&mut self, index: Option<usize>, format: Format) -> Vec<Effect> {
+        let Some((conversation, turns)) = self.finished(index) else {
+            return self.refuse(Refusal::NothingToExport);
+        };
+        self.problem = None;
+        vec![Effect::Export { conversation: Box::new(conversation), turns, format }]
+    }
+
+    /// What can be taken out of the open conversation, or of one turn of it; none where nothing is over. A conversation that
+    /// could not be stored is called by its first question.
+    pub fn finished(&self, index: Option<usize>) -> Option<(ConversationRecord, Vec<TurnRecord>)> {
+        let chosen = index.map_or(0..self.turns.len(), |index| index..index + 1);
+        // A turn that is still being answered has no ending yet; one that is being explained has its answer.
+        let is_over = |turn: &&Turn| self.phase.turn() != Some(turn.key) || turn.answer().is_some();
+        let chosen = self.turns.get(chosen).unwrap_or_default().iter().filter(is_over);
+        let turns: Vec<TurnRecord> = chosen.map(|turn| turn.record.clone()).collect();
+        let asked_at = turns.first()?.asked_at;
+        let conversation = self.conversation.clone().or_else(|| {
+            let (domain, title) = (self.domain.as_ref()?.name.clone(), self.turns.first()?.record.question.clone());
+            Some(ConversationRecord::not_stored(domain, &title, asked_at))
+        })?;
+        Some((conversation, turns))
+    }
+
+    /// Makes a conversation of the stored turns up to one, which is then opened.
+    pub(super) fn branch(&mut self, index: usize) -> Vec<Effect> {
+        let turn = self.turns.get(index).filter(|turn| self.phase.turn() != Some(turn.key));
+        let number = turn.map(|turn| turn.record.number);
+        let (Some(number), Some(conversation)) = (number, &self.conversation) else {
+            return self.refuse(Refusal::NothingToBranch);
+        };
+        let (domain, conversation) = (conversation.domain.clone(), conversation.id);
+        self.problem = None;
+        // A question asked before the branch is there would go on with the conversation it leaves.
+        self.pending_open = Some(PendingOpen::BranchOf(conversation));
+        vec![Effect::Branch { domain, conversation, number }]
+    }
+
+    /// Opens a branch, unless something else was chosen meanwhile.
+    pub(super) fn branched(&mut self, of: ConversationId, branch: ConversationId) -> Vec<Effect> {
+        let is_awaited = self.pending_open == Some(PendingOpen::BranchOf(of));
+        if is_awaited { self.navigate(Navigation::Conversation(branch)) } else { Vec::new() }
+    }
+
+    /// Writes a conversation of the lists to a file. What is seen of the open one may be more than what is stored of it.
+    pub(super) fn export_stored(&mut self, conversation: ConversationId, format: Format) -> Vec<Effect> {
+        if self.conversation.as_ref().is_some_and(|open| open.id == conversation) {
+            return self.export(None, format);
+        }
+        self.problem = None;
+        vec![Effect::ExportStored { conversation, format }]
+    }
+
+    /// Makes a stored turn a question that `eval` asks.
+    pub(super) fn export_eval_case(&mut self, index: usize) -> Vec<Effect> {
+        let turn = self.turns.get(index).filter(|turn| turn.is_answered()).map(|turn| Box::new(turn.record.clone()));
+        let (Some(turn), Some(conversation)) = (turn, &self.conversation) else {
+            return self.refuse(Refusal::NothingToCheck);
+        };
+        let (domain, conversation) = (conversation.domain.clone(), conversation.id);
+        self.problem = None;
+        vec![Effect::WriteEvalCase { domain, conversation, turn }]
+    }
+
+    pub(super) fn listed(
+        &mut self,
+        domain: &DomainName,
+        conversations: Vec<ConversationRecord>,
+        trash: Vec<ConversationRecord>,
+    ) -> Vec<Effect> {
+        let open = self.opening_domain.as_ref().or(self.domain.as_ref().map(|domain| &domain.name));
+        if open == Some(domain) {
+            if let Some(shown) = &mut self.conversation
+                && let Some(now) = conversations.iter().find(|listed| listed.id == shown.id)
+            {
+                shown.clone_from(now);
+            }
+            self.conversations = conversations;
+            self.trash = trash;
+        }
+        Vec::new()
+    }
+
+    /// Puts a conversation that was just stored where the history lists it: first, but behind pinned ones.
+    pub(super) fn list_first(&mut self, conversation: &ConversationRecord) {
+        self.conversations.retain(|known| known.id != conversation.id);
+        let pinned = self.conversations.iter().take_while(|known| known.pinned).count();
+        self.conversations.insert(if conversation.pinned { 0 } else { pinned }, conversation.clone());
+    }
+
+    /// The rating of a turn that has just got its id.
+    pub(super) fn late_rating(&self, id: TurnId) -> Vec<Effect> {
+        let turn = self.turns.iter().find(|turn| turn.record.id == id);
+        let feedback = turn.and_then(|turn| turn.record.feedback.clone());
+        feedback.into_iter().map(|feedback| Effect::RateTurn { id, feedback: Some(feedback), before: None }).collect()
+    }
+
+    /// The title of a conversation of the open domain.
+    pub fn title_of(&self, id: ConversationId) -> Option<&str> {
+        let all = self.conversations.iter().chain(&self.trash);
+        all.into_iter().find(|known| known.id == id).map(|known| known.title.as_str())
+    }
+}

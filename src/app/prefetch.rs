@@ -1,0 +1,231 @@
+//! An explanation that nobody asked for yet: an answer is explained while it is read.
+//!
+//! Takes an answered turn, gives the effect that explains it; takes in how far that is, and ends it as soon as the
+//! generator is wanted for something else. What is known by then is kept, so that the explanation goes on from there.
+//! Invariants: nothing else waits for it; where the user asks for the same explanation, the running one is what was asked
+//! for.
+//! Not here: what runs on a battery (`runtime`), explanations that are asked for (`steps`).
+
+use super::state::{App, Phase};
+use super::turn::Purpose;
+use super::{Effect, Event, Trigger, TurnKey};
+use ragonite_rag::attribution::{AttributionSettings, ExplainAhead, Method};
+
+impl App {
+    /// The turn that is explained while nobody asked for it.
+    pub fn prefetching(&self) -> Option<TurnKey> {
+        self.prefetch.map(|(_, turn)| turn).filter(|_| !self.is_busy())
+    }
+
+    /// Explains a turn that was just answered, where that is set and nothing else is wanted.
+    pub(super) fn prefetch_explanation(&mut self, key: TurnKey) -> Vec<Effect> {
+        let method = self.method();
+        // What was left is not what is read.
+        let is_idle =
+            !self.is_busy() && self.prefetch.is_none() && self.suggesting.is_none() && self.background_domain.is_none();
+        if self.settings.explain_ahead == ExplainAhead::Off || !is_idle || !method.asks_the_model() {
+            return Vec::new();
+        }
+        let is_worth_it = |at: &usize| {
+            let turn = &self.turns[*at];
+            let is_answered = turn.is_answered() && turn.answer().is_some_and(|answer| answer.answered);
+            turn.key == key && is_answered && turn.variant().is_none() && turn.record.trace.attribution.is_none()
+        };
+        let Some(index) = (0..self.turns.len()).find(is_worth_it) else { return Vec::new() };
+        let job = self.next_key();
+        let explanation = self.explanation(index, (method, Purpose::Answer), (job, Trigger::Prefetch));
+        if explanation.is_some() {
+            self.prefetch = Some((job, key));
+        }
+        explanation.into_iter().collect()
+    }
+
+    /// Makes the running explanation of a turn the one that is asked for. False where another one, or none, runs.
+    pub(super) fn adopt_prefetch(&mut self, index: usize, method: Method, purpose: Purpose) -> bool {
+        let Some(turn) = self.turns.get(index) else { return false };
+        let (key, explaining) = (turn.key, turn.explaining.as_ref());
+        let wanted = AttributionSettings { method, ..self.turn_settings().attribution };
+        let wanted = turn.record.trace.explained_next(wanted);
+        let is_same = explaining.is_some_and(|one| one.purpose == purpose && one.settings == wanted);
+        let is_it = self.prefetching() == Some(key) && is_same;
+        if is_it {
+            self.problem = None;
+            self.phase = Phase::Explaining(key);
+        }
+        is_it
+    }
+
+    /// The job by which the running explanation of a turn is stopped.
+    pub(super) fn job_of(&self, key: TurnKey) -> TurnKey {
+        self.prefetch.filter(|(_, turn)| *turn == key).map_or(key, |(job, _)| job)
+    }
+
+    /// What became of it. Nothing where the event is not about it.
+    pub(super) fn prefetch_event(&mut self, event: &Event) -> Option<Vec<Effect>> {
+        let (job, key) = self.prefetch?;
+        if event.turn() == Some(key) && self.phase == Phase::Explaining(key) {
+            // What is left of the answer that it explains.
+            return Some(Vec::new());
+        }
+        if event.turn() != Some(job) {
+            return None;
+        }
+        Some(match event {
+            Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, (*done, *total), clusters),
+            Event::AttributionFinished { attribution, .. } => {
+                self.prefetch = None;
+                self.explained(key, (**attribution).clone())
+            }
+            Event::TurnFailed { problem, .. } if self.phase == Phase::Explaining(key) => {
+                self.prefetch = None;
+                self.stop_explaining(key, Some(problem.clone()))
+            }
+            Event::TurnFailed { .. } | Event::TurnCanceled { .. } => self.prefetch_ended(key),
+            _ => return None,
+        })
+    }
+
+    /// The generator is wanted for something else.
+    pub(super) fn stop_prefetch(&mut self) -> Vec<Effect> {
+        let Some((job, key)) = self.prefetch else { return Vec::new() };
+        let mut effects = vec![Effect::CancelTurn(job)];
+        effects.extend(self.with_conversation_of(key, |app| app.prefetch_ended(key)));
+        effects
+    }
+
+    /// Keeps what is known by now. Where nobody asked for it, nobody is told that it ended.
+    fn prefetch_ended(&mut self, key: TurnKey) -> Vec<Effect> {
+        self.prefetch = None;
+        if self.phase == Phase::Explaining(key) { self.stop_explaining(key, None) } else { self.keep_stopped(key) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ConversationChange;
+    use super::super::tests::{answered, asked, attributed, completed, known, opened, problem, retrieved, saved};
+    use super::*;
+    use ragonite_base::ConversationId;
+    use ragonite_rag::attribution::Provenance;
+
+    /// One answered turn whose answer is being explained though nobody asked for it, under the key 2.
+    fn explained_ahead() -> App {
+        let mut app = opened();
+        app.settings.explain_ahead = ExplainAhead::On;
+        for event in [asked("q"), completed(1, "q"), retrieved(1)] {
+            app.handle(event);
+        }
+        let effects = app.handle(answered(1, "a"));
+        let [Effect::SaveTurn { .. }, Effect::Explain { turn, of, demand, .. }] = &effects[..] else {
+            panic!("{effects:?}")
+        };
+        assert_eq!((*turn, *of, *demand), (TurnKey(2), TurnKey(1), Trigger::Prefetch));
+        app.handle(saved(1));
+        assert_eq!((app.prefetching(), app.phase()), (Some(TurnKey(1)), Phase::Idle));
+        app
+    }
+
+    fn one_is_known() -> Event {
+        Event::AttributionAdvanced {
+            turn: TurnKey(2),
+            done: 1,
+            total: 3,
+            clusters: vec![known(1, Provenance::Verified)],
+        }
+    }
+
+    #[test]
+    fn an_answer_is_explained_ahead_until_something_else_is_wanted_and_what_is_known_is_kept() {
+        let mut app = explained_ahead();
+        assert_eq!(app.handle(one_is_known()), []);
+        let effects = app.handle(asked("more"));
+        let [Effect::CancelTurn(job), Effect::SaveTurn { record, .. }, Effect::RewriteQuestion { .. }] = &effects[..]
+        else {
+            panic!("{effects:?}")
+        };
+        assert_eq!(*job, TurnKey(2));
+        assert_eq!(record.trace.attribution.as_ref().map(|known| (known.clusters.len(), known.missing)), Some((1, 2)));
+        assert!(app.is_busy() && app.prefetching().is_none());
+        assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(2) }), [], "it is over already");
+        assert!(app.is_busy());
+    }
+
+    #[test]
+    fn an_explanation_that_runs_ahead_is_the_one_that_is_asked_for() {
+        let mut app = explained_ahead();
+        app.handle(one_is_known());
+        assert_eq!(app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual }), []);
+        assert_eq!((app.phase(), app.prefetching()), (Phase::Explaining(TurnKey(1)), None));
+        assert_eq!(app.handle(Event::TurnCanceled { turn: TurnKey(1) }), [], "its answer is there");
+        assert_eq!(app.phase(), Phase::Explaining(TurnKey(1)));
+        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
+        let effects = app.handle(Event::TurnCanceled { turn: TurnKey(2) });
+        assert!(matches!(&effects[..], [Effect::SaveTurn { .. }]), "{effects:?}");
+        assert_eq!((app.phase(), app.turns()[0].explaining.is_none()), (Phase::Idle, true));
+    }
+
+    #[test]
+    fn an_explanation_that_came_to_its_end_ahead_is_there_when_it_is_asked_for() {
+        let mut app = explained_ahead();
+        let effects = app.handle(attributed(2));
+        assert!(matches!(&effects[..], [Effect::SaveTurn { record, .. }] if record.trace.attribution.is_some()));
+        assert_eq!((app.phase(), app.prefetching()), (Phase::Idle, None));
+    }
+
+    #[test]
+    fn another_explanation_stops_the_one_that_runs_ahead_and_so_does_the_key_that_stops() {
+        let mut app = explained_ahead();
+        let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Similarity });
+        let [Effect::CancelTurn(job), Effect::Explain { turn, demand, .. }] = &effects[..] else {
+            panic!("{effects:?}")
+        };
+        assert_eq!((*job, *turn, *demand), (TurnKey(2), TurnKey(1), Trigger::User));
+        let mut app = explained_ahead();
+        assert_eq!(app.handle(Event::CancelRequested), [Effect::CancelTurn(TurnKey(2))]);
+        assert_eq!((app.prefetching(), app.turns()[0].explaining.is_none()), (None, true));
+    }
+
+    #[test]
+    fn an_explanation_ahead_of_a_left_conversation_ends_there() {
+        let mut app = explained_ahead();
+        app.handle(one_is_known());
+        app.handle(Event::ConversationStarted);
+        assert_eq!(app.turns().len(), 0);
+        let effects = app.handle(asked("elsewhere"));
+        assert!(effects.contains(&Effect::CancelTurn(TurnKey(2))), "{effects:?}");
+        let kept = effects.iter().find_map(|effect| match effect {
+            Effect::SaveTurn { turn: TurnKey(1), record, .. } => record.trace.attribution.as_ref(),
+            _ => None,
+        });
+        assert_eq!(kept.map(|known| known.clusters.len()), Some(1));
+        assert!(
+            app.is_busy() && app.background.iter().flat_map(|sheet| &sheet.turns).all(|turn| turn.explaining.is_none())
+        );
+    }
+
+    #[test]
+    fn with_other_settings_the_explanation_that_runs_ahead_is_not_the_one_that_is_asked_for() {
+        let mut app = explained_ahead();
+        app.settings.turn.attribution.temperature = 0.5;
+        let effects = app.handle(Event::ExplainRequested { turn: 0, method: Method::Counterfactual });
+        let [Effect::CancelTurn(job), Effect::Explain { turn, .. }] = &effects[..] else { panic!("{effects:?}") };
+        assert_eq!((*job, *turn), (TurnKey(2), TurnKey(1)));
+    }
+
+    #[test]
+    fn only_throwing_its_own_conversation_away_stops_an_explanation_ahead() {
+        let mut app = explained_ahead();
+        let delete = |id| Event::ConversationChangeWanted(ConversationChange::Delete(ConversationId(id)));
+        assert!(matches!(&app.handle(delete(8))[..], [Effect::ChangeConversation { .. }]));
+        assert_eq!(app.prefetching(), Some(TurnKey(1)));
+        let effects = app.handle(delete(7));
+        assert_eq!(effects[0], Effect::CancelTurn(TurnKey(2)), "{effects:?}");
+    }
+
+    #[test]
+    fn nobody_is_told_when_an_explanation_ahead_fails() {
+        let mut app = explained_ahead();
+        assert_eq!(app.handle(Event::TurnFailed { turn: TurnKey(2), problem: problem() }), []);
+        assert_eq!((app.problem(), app.prefetching(), app.phase()), (None, None, Phase::Idle));
+    }
+}

@@ -1,0 +1,357 @@
+//! What every command starts from: configuration, folders, catalog, profile.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::exit::{Exit, Failure};
+use super::output::Output;
+use crate::args::Shared;
+use crate::gpu_handover::CpuReason;
+use ragonite_app::{AppSettings, Problem};
+use ragonite_base::{CancelToken, DomainName};
+use ragonite_config::{
+    ChosenProfile, Config, ConfigError, GpuFit, GpuUnavailable, Paths, Setting, Weights, choose_profile_for,
+    read_changes,
+};
+use ragonite_encoder::{load_embedder, load_reranker};
+use ragonite_history::{HistoryError, TurnSettings};
+use ragonite_index::{Index, IndexError, OnProgress};
+use ragonite_inference::{
+    Catalog, CatalogModel, Decoding, DeviceChoice, Embed, EncoderIdentity, GeneratorChoice, GeneratorSettings,
+    InferenceError, ModelFolders, ModelRole, Rerank,
+};
+use ragonite_llama::{LlamaGenerator, gpus};
+use ragonite_rag::answer::Suggestions;
+use ragonite_rag::attribution::ExplainAhead;
+use ragonite_rag::retrieval::RetrievalError;
+use ragonite_workers::{RuntimeError, WorkerConfig, damage_of, problem};
+
+/// The start of every command.
+pub(super) struct CommandContext {
+    pub(super) config: Config,
+    pub(super) paths: Paths,
+    pub(super) catalog: Catalog,
+    pub(super) profile: ChosenProfile,
+    /// What may compute.
+    pub(super) device: DeviceChoice,
+    /// Why this build of the program runs.
+    pub(super) stay: CpuReason,
+    pub(super) shared: Shared,
+}
+
+impl CommandContext {
+    pub(super) fn new(shared: &Shared, stay: &CpuReason) -> Result<Self, Failure> {
+        let config = Config::load(shared.config.as_deref())?;
+        let device = config.device_of_this_run()?;
+        check_device(device, stay)?;
+        let data = shared.data_dir.as_deref().or(config.data_dir.as_deref());
+        let models = shared.models_dir.as_deref().or(config.models_dir.as_deref());
+        let paths = Paths::find(data, models)?;
+        let catalog = Catalog::builtin()?;
+        let (asked, configured) = (shared.profile.as_deref(), config.profile.as_deref());
+        let room = if asked.or(configured).is_some() {
+            GpuFit::NotBuilt
+        } else {
+            gpu_room(&catalog, &ModelFolders::new(paths.models.clone()), device, stay)?
+        };
+        let profile = choose_profile_for(&catalog, asked, configured, room)?;
+        if let Some(id) = config.attribution.embedder() {
+            check_is(ModelRole::Embedder, catalog.model(id)?, "attribution.embedder")?;
+        }
+        Ok(Self { config, paths, catalog, profile, device, stay: stay.clone(), shared: shared.clone() })
+    }
+
+    /// Where weights are looked for.
+    pub(super) fn folders(&self) -> ModelFolders {
+        ModelFolders::new(self.paths.models.clone()).with_stamp_cache(self.paths.stamps())
+    }
+
+    pub(super) fn embedder(&self, cancel: &CancelToken) -> Result<Arc<dyn Embed>, Failure> {
+        let model = self.catalog.model(&self.profile.profile.embedder)?;
+        Ok(load_embedder(model, &self.folders(), self.device, cancel)?)
+    }
+
+    pub(super) fn reranker(&self, cancel: &CancelToken) -> Result<Option<Arc<dyn Rerank>>, Failure> {
+        let Some(id) = &self.profile.profile.reranker else { return Ok(None) };
+        Ok(Some(load_reranker(self.catalog.model(id)?, &self.folders(), self.device, cancel)?))
+    }
+
+    /// A generator, loaded as the configuration says but for [`Decode`]: what is compared is written exactly.
+    pub(super) fn generator(&self, model: &CatalogModel, cancel: &CancelToken) -> Result<LlamaGenerator, Failure> {
+        let path = self.folders().find(model, model.weights()?, cancel)?;
+        let stop = cancel.clone();
+        let go_on = move |_| if stop.is_canceled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        Ok(LlamaGenerator::load(&model.id, &path, &self.exact_settings(), Box::new(go_on))?)
+    }
+
+    /// Id of the generator that answers where no domain says otherwise.
+    pub(super) fn generator_id(&self) -> &str {
+        self.config.generation.model.id(&self.profile.profile.generator)
+    }
+
+    /// Id of the generator that answers in a domain.
+    pub(super) fn generator_of(&self, domain: &DomainName) -> String {
+        self.model_of(domain).id(&self.profile.profile.generator).to_owned()
+    }
+
+    /// Which generator answers in a domain.
+    pub(super) fn model_of(&self, domain: &DomainName) -> GeneratorChoice {
+        read_changes(&self.paths.domain(domain)).changes.applied_to(&self.turn_settings()).model
+    }
+
+    /// The model with this id, which a setting says is to write.
+    pub(super) fn generator_model(&self, id: &str) -> Result<&CatalogModel, Failure> {
+        let model = self.catalog.model(id)?;
+        check_is(ModelRole::Generator, model, Setting::Model.key())?;
+        Ok(model)
+    }
+
+    /// Fails now, with the fix, when a weight file of the configured models is missing or of the wrong size. Its bytes are
+    /// checked when it is loaded.
+    pub(super) fn require_models(&self) -> Result<(), Failure> {
+        let folders = self.folders();
+        for id in self.profile.profile.model_ids_with(self.generator_id()) {
+            let model = self.catalog.model(id)?;
+            if folders.has(model) {
+                continue;
+            }
+            for file in &model.files {
+                folders.find(model, file, &CancelToken::never())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every model this configuration may need: those of the profile, and the embedder of attribution where it is
+    /// another one.
+    pub(super) fn models(&self) -> Result<Vec<&CatalogModel>, Failure> {
+        self.models_with(self.generator_id(), self.own_embedder())
+    }
+
+    /// The embedder of attribution where it is another than that of the profile.
+    fn own_embedder(&self) -> Option<&str> {
+        self.config.attribution.embedder().filter(|id| *id != self.profile.profile.embedder)
+    }
+
+    /// The models of the profile with this generator, and more.
+    fn models_with<'a>(
+        &'a self,
+        generator: &'a str,
+        more: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<&'a CatalogModel>, Failure> {
+        self.generator_model(generator)?;
+        let ids = self.profile.profile.model_ids_with(generator).chain(more);
+        Ok(ids.map(|id| self.catalog.model(id)).collect::<Result<_, _>>()?)
+    }
+
+    /// Checks every byte of the weights that explaining with this generator needs, unless that was done before.
+    pub(super) fn check_weights_to_explain(&self, generator: &str, cancel: &CancelToken) -> Result<(), Failure> {
+        self.check_all(&self.models_with(generator, self.own_embedder())?, cancel)
+    }
+
+    /// Checks every byte of the weights that answering with this generator needs, unless that was done before.
+    pub(super) fn check_weights(&self, generator: &str, cancel: &CancelToken) -> Result<(), Failure> {
+        self.check_all(&self.models_with(generator, None)?, cancel)
+    }
+
+    fn check_all(&self, models: &[&CatalogModel], cancel: &CancelToken) -> Result<(), Failure> {
+        let folders = self.folders();
+        for (model, file) in models.iter().flat_map(|model| model.files.iter().map(move |file| (model, file))) {
+            folders.find(model, file, cancel)?;
+        }
+        Ok(())
+    }
+
+    /// Opens a domain that must exist.
+    pub(super) fn open_domain(
+        &self,
+        name: &DomainName,
+        embedder: &EncoderIdentity,
+        cancel: &CancelToken,
+        on_progress: &mut OnProgress<'_>,
+    ) -> Result<Index, Failure> {
+        Ok(Index::open(&self.paths.domain(name), embedder, cancel, on_progress)?)
+    }
+
+    /// What the worker threads start from.
+    pub(super) fn setup(&self) -> WorkerConfig {
+        WorkerConfig {
+            paths: self.paths.clone(),
+            catalog: self.catalog.clone(),
+            folders: self.folders(),
+            profile: self.profile.clone(),
+            model: self.config.generation.model.clone(),
+            device: self.device,
+            generator: self.generator_settings(),
+            unload_after: self.config.generation.unload_after(),
+            comparer: self.config.attribution.embedder().map(str::to_owned),
+            evidence: self.config.evidence.clone(),
+            index: self.config.index.clone(),
+        }
+    }
+
+    /// How the generator is loaded where answers are compared.
+    pub(super) fn exact_settings(&self) -> GeneratorSettings {
+        GeneratorSettings { writing: Decoding::Deterministic, ..self.generator_settings() }
+    }
+
+    /// How the generator is loaded for questions.
+    pub(super) fn generator_settings(&self) -> GeneratorSettings {
+        self.config.generation.generator(self.profile.profile.context_tokens, self.device)
+    }
+
+    /// What the core starts from.
+    pub(super) fn app_settings(&self) -> AppSettings {
+        AppSettings {
+            turn: self.turn_settings(),
+            suggestions: self.config.generation.suggestions,
+            explain_ahead: self.config.generation.explain_ahead,
+            reranker: self.profile.profile.reranker.clone(),
+            generators: self.setup().generators(),
+            context_tokens: self.generator_settings().context_tokens,
+            ..AppSettings::default()
+        }
+    }
+
+    /// As [`CommandContext::app_settings`], for a command: nobody is there to go on.
+    pub(super) fn headless_settings(&self) -> AppSettings {
+        AppSettings { suggestions: Suggestions::Off, explain_ahead: ExplainAhead::Off, ..self.app_settings() }
+    }
+
+    /// What turns are answered with, where their domain changes nothing of it.
+    pub(super) fn turn_settings(&self) -> TurnSettings {
+        self.config.turn_settings(&self.profile.profile)
+    }
+
+    /// What turns of a domain are answered with. What it changes is told, and so is what cannot be used of that.
+    pub(super) fn settings_of(&self, domain: &DomainName, output: &mut Output) -> TurnSettings {
+        let stored = read_changes(&self.paths.domain(domain));
+        output.changes(&stored.changes, damage_of(&stored.damage).as_ref());
+        stored.changes.applied_to(&self.turn_settings())
+    }
+
+    /// Evidences that go into the prompt.
+    pub(super) fn sources(&self) -> usize {
+        self.config.sources.unwrap_or(self.profile.profile.top_k)
+    }
+}
+
+/// Fails where the configured kind of GPU cannot compute, and says why the build for it does not run where one is here.
+fn check_device(device: DeviceChoice, stay: &CpuReason) -> Result<(), Failure> {
+    // What computes nothing needs no GPU.
+    if matches!(stay, CpuReason::NothingToCompute) {
+        return Ok(());
+    }
+    match gpus(device) {
+        Ok(_) => Ok(()),
+        Err(error) if device == DeviceChoice::Cuda && DeviceChoice::of_this_build().is_none() => {
+            let Problem { what, next } = problem(&error);
+            Err(Failure::usage(Problem { what: format!("{what}: {stay}"), next }))
+        }
+        Err(error) => Err(Failure::from(error)),
+    }
+}
+
+/// What the GPUs have room for.
+fn gpu_room(
+    catalog: &Catalog,
+    folders: &ModelFolders,
+    device: DeviceChoice,
+    stay: &CpuReason,
+) -> Result<GpuFit, Failure> {
+    if let Some(reason) = stay.in_short() {
+        return Ok(GpuFit::OfNoUse(reason));
+    }
+    if DeviceChoice::of_this_build().is_none() {
+        return Ok(GpuFit::NotBuilt);
+    }
+    if device == DeviceChoice::Cpu {
+        return Ok(GpuFit::OfNoUse(GpuUnavailable::NotWanted));
+    }
+    if matches!(stay, CpuReason::NothingToCompute) {
+        return Ok(GpuFit::OfNoUse(GpuUnavailable::NothingToCompute));
+    }
+    let mut here = true;
+    for id in catalog.profile(GpuFit::PROFILE)?.model_ids() {
+        here &= folders.has(catalog.model(id)?);
+    }
+    let free = gpus(device)?.iter().map(|gpu| gpu.free).max();
+    Ok(GpuFit::of(free, if here { Weights::Here } else { Weights::Missing }))
+}
+
+/// Fails where the model that a setting names does something else.
+fn check_is(role: ModelRole, model: &CatalogModel, key: &str) -> Result<(), Failure> {
+    if model.role == role {
+        return Ok(());
+    }
+    Err(Failure::usage(Problem {
+        what: format!("`{key}` is `{}`, which is no {}", model.id, role.label()),
+        next: format!("Name one as `ragonite models list` shows them, each with what it is: {}.", role.label()),
+    }))
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::usage(problem(&error))
+    }
+}
+
+impl From<InferenceError> for Failure {
+    fn from(error: InferenceError) -> Self {
+        let exit = match &error {
+            InferenceError::Canceled(_) => return Self::canceled(),
+            InferenceError::MissingFile { .. }
+            | InferenceError::DamagedFile { .. }
+            | InferenceError::NoGpu { .. }
+            | InferenceError::Unknown { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Self { exit, problem: Some(problem(&error)) }
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        Self::failed(problem(&error))
+    }
+}
+
+impl From<HistoryError> for Failure {
+    fn from(error: HistoryError) -> Self {
+        let exit = match &error {
+            HistoryError::NoConversation { .. }
+            | HistoryError::NoTurn { .. }
+            | HistoryError::InTrash { .. }
+            | HistoryError::NotInTrash { .. }
+            | HistoryError::NoTitle => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Self { exit, problem: Some(problem(&error)) }
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        let exit = match &error {
+            IndexError::Canceled(_) => return Self::canceled(),
+            IndexError::NotFound { .. }
+            | IndexError::EmbedderMismatch { .. }
+            | IndexError::NewerFormat { .. }
+            | IndexError::OlderFormat { .. }
+            | IndexError::Foreign { .. }
+            | IndexError::NoRoots { .. }
+            | IndexError::Documents(_) => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Self { exit, problem: Some(problem(&error)) }
+    }
+}
+
+impl From<RetrievalError> for Failure {
+    fn from(error: RetrievalError) -> Self {
+        match error {
+            RetrievalError::Canceled(_) => Self::canceled(),
+            error => Self::failed(problem(&error)),
+        }
+    }
+}

@@ -1,0 +1,490 @@
+//! File -> [`Document`]s: one, or one for each member of a container.
+//!
+//! Takes a path or bytes, tells the format and hands the content to its reader; `leaf` is the list of readers.
+//! Invariants: one document is in memory at a time; containers nest at most [`DEEPEST`] deep; what a file unpacks to
+//! is bounded by a [`Budget`]; a bad member is an error of that member and never ends the reading. Once the work is
+//! cancelled nothing more is handed out: a reader may then stop with an error, or with the part of a document it has.
+//! Not here: what is in a container (`archive`, `mail`, `mailbox`, `export_html`, `export_xml`, `page`).
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::archive::Archive;
+use super::format::{Format, LOOK, NoFormat, ToldBy};
+use super::markup::Dialect;
+use super::page::{self, is_storage};
+use super::{
+    Block, Document, DocumentError, OfficeError, docx, encoding, export_html, export_xml, html, mail, mailbox, markdown,
+};
+use super::{pdf, sheet, text};
+use ragonite_base::{CancelToken, clean_line};
+
+/// The largest single document that is read, in bytes. It is parsed in memory, at several times its size.
+pub const LARGEST_FILE: u64 = 64 << 20;
+
+/// The largest container that is read, in bytes. It is streamed.
+pub const LARGEST_CONTAINER: u64 = 4 << 30;
+
+/// How deep containers are opened: an archive in an archive in an archive.
+const DEEPEST: usize = 3;
+
+/// What a small file may unpack to, in bytes.
+const LEAST_BUDGET: u64 = 256 << 20;
+
+/// How many times its own size a file may unpack to. Wiki markup packs at most thirtyfold.
+const BUDGET_PER_BYTE: u64 = 100;
+
+/// The most that any file may unpack to, in bytes.
+const LARGEST_BUDGET: u64 = 64 << 30;
+
+/// The most members that a file may have, those of inner containers counted.
+pub(super) const MOST_MEMBERS: u64 = 200_000;
+
+/// What a file holds: one document, or one of several where the file is an archive, a mailbox or an export.
+#[derive(Debug)]
+pub struct Member {
+    /// Its name inside the file, `!/` between the levels of nested containers; none where the file is the document.
+    pub name: Option<String>,
+    /// The document, or why it cannot be read.
+    pub content: Result<Document, DocumentError>,
+}
+
+/// Reads a file and hands out what it holds, one document at a time, until `visit` breaks off or the work is cancelled.
+///
+/// # Errors
+/// Where the file as a whole cannot be read; a bad member is handed out as such and does not end the reading.
+/// [`DocumentError::Canceled`], after which nothing is handed out.
+pub fn read(
+    path: &Path,
+    cancel: &CancelToken,
+    visit: &mut dyn FnMut(Member) -> ControlFlow<()>,
+) -> Result<(), DocumentError> {
+    let source = Source::open(path)?;
+    DocumentReader::new(source.size(), cancel, visit).all(path, source)
+}
+
+/// Reads the document in a file; of a container, the first.
+///
+/// # Errors
+/// Where the file cannot be read, is too large, is in no known format or holds no text.
+pub fn load(path: &Path) -> Result<Document, DocumentError> {
+    first(path, |visit| read(path, &CancelToken::never(), visit))
+}
+
+/// Parses a file's content; `name` tells the format where the content does not, and the title where nothing else does.
+///
+/// # Errors
+/// As [`reader`].
+pub fn parse(name: &Path, bytes: &[u8]) -> Result<Document, DocumentError> {
+    let source = Source::Bytes(Cursor::new(bytes.to_vec()));
+    first(name, |visit| DocumentReader::new(source.size(), &CancelToken::never(), visit).all(name, source))
+}
+
+fn first(
+    path: &Path,
+    read: impl FnOnce(&mut dyn FnMut(Member) -> ControlFlow<()>) -> Result<(), DocumentError>,
+) -> Result<Document, DocumentError> {
+    let mut found = None;
+    read(&mut |member| {
+        found = Some(member.content);
+        ControlFlow::Break(())
+    })?;
+    found.unwrap_or_else(|| Err(DocumentError::NoDocuments { path: path.to_owned() }))
+}
+
+/// The format of a file, by a look at its beginning and, in an archive, its list of members.
+pub(super) fn look(path: &Path) -> Result<(Format, ToldBy), DocumentError> {
+    let place = Place::of(path);
+    let mut source = Source::open(path)?;
+    match format_of(&place, &mut source)? {
+        (Format::Zip, _) => {
+            let mut archive = Archive::open(&place, source)?;
+            let format = archive.format(&place)?;
+            let told_by = if format == Format::Zip { ToldBy::Name } else { ToldBy::Content };
+            Ok((format, told_by))
+        }
+        found => Ok(found),
+    }
+}
+
+fn format_of(place: &Place<'_>, source: &mut Source) -> Result<(Format, ToldBy), DocumentError> {
+    let start = source.start().map_err(|error| place.unreadable(error))?;
+    if source.size() <= start.len() as u64 {
+        check_content(place, &start)?;
+    }
+    Format::of(&place.own_name(), &start).map_err(|why| place.no_format(why))
+}
+
+/// Where a document stands: in a file, or in containers in a file.
+#[derive(Debug, Clone)]
+pub(super) struct Place<'a> {
+    file: &'a Path,
+    inner: Vec<String>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn of(file: &'a Path) -> Self {
+        Self { file, inner: Vec::new() }
+    }
+
+    /// A member of the container at this place.
+    pub(super) fn member(&self, name: &str) -> Self {
+        let mut inner = self.inner.clone();
+        inner.push(name.to_owned());
+        Self { file: self.file, inner }
+    }
+
+    /// The path as people are told it.
+    pub(super) fn shown(&self) -> PathBuf {
+        let mut path = self.file.as_os_str().to_owned();
+        for name in &self.inner {
+            path.push("!/");
+            path.push(name);
+        }
+        path.into()
+    }
+
+    fn name(&self) -> Option<String> {
+        (!self.inner.is_empty()).then(|| self.inner.join("!/"))
+    }
+
+    /// The name in the innermost container.
+    pub(super) fn own_name(&self) -> PathBuf {
+        self.inner.last().map_or_else(|| self.file.to_owned(), PathBuf::from)
+    }
+
+    pub(super) fn unreadable(&self, source: io::Error) -> DocumentError {
+        DocumentError::Read { path: self.shown(), source }
+    }
+
+    pub(super) fn refused(&self, what: impl Into<String>, remedy: &'static str) -> DocumentError {
+        DocumentError::Refused { path: self.shown(), what: what.into().into(), remedy: remedy.into() }
+    }
+
+    fn office(&self, source: OfficeError) -> DocumentError {
+        DocumentError::Office { path: self.shown(), source: Box::new(source) }
+    }
+
+    pub(super) fn no_format(&self, why: NoFormat) -> DocumentError {
+        match why {
+            NoFormat::Unknown => DocumentError::UnknownFormat { path: self.shown() },
+            NoFormat::Refused { what, remedy } => DocumentError::Refused { path: self.shown(), what, remedy },
+        }
+    }
+}
+
+/// A content that is read: a file, or what a container unpacked.
+#[derive(Debug)]
+pub(super) enum Source {
+    File(BufReader<File>, u64),
+    Bytes(Cursor<Vec<u8>>),
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, DocumentError> {
+        let place = Place::of(path);
+        let failed = |source| place.unreadable(source);
+        let metadata = fs::metadata(path).map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(place.refused("no regular file", "name a file or a folder of files"));
+        }
+        Ok(Self::File(BufReader::new(File::open(path).map_err(failed)?), metadata.len()))
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        match self {
+            Self::File(_, bytes) => *bytes,
+            Self::Bytes(bytes) => bytes.get_ref().len() as u64,
+        }
+    }
+
+    /// The first bytes; reading goes on at the beginning.
+    fn start(&mut self) -> io::Result<Vec<u8>> {
+        let mut start = Vec::new();
+        self.by_ref().take(LOOK as u64).read_to_end(&mut start)?;
+        self.rewind()?;
+        Ok(start)
+    }
+
+    /// Begins anew.
+    pub(super) fn restart(&mut self) -> io::Result<()> {
+        self.rewind()
+    }
+
+    /// All of a document.
+    pub(super) fn into_bytes(self, place: &Place<'_>, cancel: &CancelToken) -> Result<Vec<u8>, DocumentError> {
+        place.check_size(self.size(), LARGEST_FILE)?;
+        match self {
+            Self::Bytes(bytes) => Ok(bytes.into_inner()),
+            Self::File(file, _) => {
+                let mut bytes = Vec::new();
+                let mut file = cancel.watch(file).take(LARGEST_FILE);
+                file.read_to_end(&mut bytes).map_err(|error| place.unreadable(error))?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+impl Place<'_> {
+    fn check_size(&self, bytes: u64, limit: u64) -> Result<(), DocumentError> {
+        if bytes <= limit { Ok(()) } else { Err(DocumentError::TooLarge { path: self.shown(), bytes, limit }) }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file, _) => file.read(buffer),
+            Self::Bytes(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+impl BufRead for Source {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Self::File(file, _) => file.fill_buf(),
+            Self::Bytes(bytes) => bytes.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        match self {
+            Self::File(file, _) => file.consume(amount),
+            Self::Bytes(bytes) => bytes.consume(amount),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file, _) => file.seek(position),
+            Self::Bytes(bytes) => bytes.seek(position),
+        }
+    }
+}
+
+/// What may still be unpacked from a file.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// Bytes.
+    pub(super) bytes: u64,
+    /// Members.
+    pub(super) members: u64,
+}
+
+/// What a container knows of the documents in it, where they do not know it themselves.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Inherited {
+    pub(super) space: Option<String>,
+    pub(super) ancestors: Vec<String>,
+}
+
+/// One reading of one file.
+pub(super) struct DocumentReader<'v> {
+    visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>,
+    pub(super) cancel: CancelToken,
+    pub(super) budget: Budget,
+    pub(super) within: Inherited,
+}
+
+impl<'v> DocumentReader<'v> {
+    pub(super) fn new(bytes: u64, cancel: &CancelToken, visit: &'v mut dyn FnMut(Member) -> ControlFlow<()>) -> Self {
+        let bytes = bytes.saturating_mul(BUDGET_PER_BYTE).clamp(LEAST_BUDGET, LARGEST_BUDGET);
+        let budget = Budget { bytes, members: MOST_MEMBERS };
+        Self { visit, cancel: cancel.clone(), budget, within: Inherited::default() }
+    }
+
+    fn all(mut self, path: &Path, source: Source) -> Result<(), DocumentError> {
+        let read = self.open(&Place::of(path), source);
+        // What a reader says of a file that it was not to read to its end says nothing about the file.
+        self.cancel.check()?;
+        read.map(|_| ())
+    }
+
+    /// Hands out a document, or why there is none; nothing once the work is cancelled, for it may be a part of one.
+    pub(super) fn emit(&mut self, place: &Place<'_>, content: Result<Document, DocumentError>) -> ControlFlow<()> {
+        if self.cancel.is_canceled() {
+            return ControlFlow::Break(());
+        }
+        let content = content.and_then(|document| finished(place, document)).map(|mut document| {
+            document.space = document.space.or_else(|| self.within.space.clone());
+            if document.ancestors.is_empty() {
+                document.ancestors.clone_from(&self.within.ancestors);
+            }
+            document
+        });
+        (self.visit)(Member { name: place.name(), content })
+    }
+
+    /// Reads a member of a container; where that fails the member is handed out as bad.
+    pub(super) fn member(&mut self, place: &Place<'_>, bytes: Vec<u8>) -> ControlFlow<()> {
+        match self.open(place, Source::Bytes(Cursor::new(bytes))) {
+            Ok(flow) => flow,
+            Err(error) => self.emit(place, Err(error)),
+        }
+    }
+
+    fn open(&mut self, place: &Place<'_>, mut source: Source) -> Result<ControlFlow<()>, DocumentError> {
+        match format_of(place, &mut source)? {
+            (Format::Zip, _) => {
+                place.check_size(source.size(), LARGEST_CONTAINER)?;
+                self.archive(place, open_archive(place, source)?)
+            }
+            (format, _) if holds_several(format) => {
+                check_depth(place)?;
+                place.check_size(source.size(), LARGEST_CONTAINER)?;
+                match format {
+                    Format::Mailbox => mailbox::read(self, place, source),
+                    Format::JsonPages => page::read_several(self, place, source),
+                    Format::ConfluenceEntities => export_xml::read_entities(self, place, source),
+                    _ => mail::read(self, place, &source.into_bytes(place, &self.cancel)?),
+                }
+            }
+            (format, _) => self.parse_leaf(place, format, source),
+        }
+    }
+
+    fn archive(&mut self, place: &Place<'_>, mut archive: Archive) -> Result<ControlFlow<()>, DocumentError> {
+        let format = archive.format(place)?;
+        match format {
+            Format::Zip | Format::ConfluenceHtmlExport | Format::ConfluenceXmlExport => check_depth(place)?,
+            _ => {}
+        }
+        match format {
+            Format::Zip => archive.read(self, place),
+            Format::ConfluenceHtmlExport => export_html::read(self, place, archive),
+            Format::ConfluenceXmlExport => export_xml::read(self, place, archive),
+            _ => self.parse_leaf(place, format, archive.into_source(place)?),
+        }
+    }
+
+    fn parse_leaf(
+        &mut self,
+        place: &Place<'_>,
+        format: Format,
+        source: Source,
+    ) -> Result<ControlFlow<()>, DocumentError> {
+        let bytes = source.into_bytes(place, &self.cancel)?;
+        check_content(place, &bytes)?;
+        let document = parse_format(place, format, bytes, &self.cancel)?;
+        // What has no text is refused as a whole, not handed out as a bad member of itself.
+        check_text(place, &document)?;
+        Ok(self.emit(place, Ok(document)))
+    }
+}
+
+/// Opens an archive; one that is a document inside is repaired in another way than others.
+fn open_archive(place: &Place<'_>, source: Source) -> Result<Archive, DocumentError> {
+    let is_office = matches!(Format::of_name(&place.own_name()), Some(Format::Docx | Format::Workbook));
+    Archive::open(place, source).map_err(|error| match error {
+        DocumentError::Archive { source, .. } if is_office => place.office(OfficeError::Container(source)),
+        other => other,
+    })
+}
+
+fn holds_several(format: Format) -> bool {
+    matches!(format, Format::Mail | Format::Mailbox | Format::JsonPages | Format::ConfluenceEntities)
+}
+
+/// Whether a container may be opened at this place.
+pub(super) fn check_depth(place: &Place<'_>) -> Result<(), DocumentError> {
+    if place.inner.len() < DEEPEST {
+        return Ok(());
+    }
+    Err(place.refused("in an archive in an archive in an archive", "unpack the outer ones and ingest the folder"))
+}
+
+/// The readers: one line for each format that is one document.
+fn parse_format(
+    place: &Place<'_>,
+    format: Format,
+    bytes: Vec<u8>,
+    cancel: &CancelToken,
+) -> Result<Document, DocumentError> {
+    // The bytes go before the text is read, which takes several times as much.
+    let text = |bytes: Vec<u8>| {
+        encoding::decode(&bytes).ok_or_else(|| place.refused("binary data, whatever its name says", REMEDY))
+    };
+    Ok(match format {
+        Format::Html => read_html(&text(bytes)?, cancel),
+        Format::Confluence => titled(html::read_fragment(&text(bytes)?, Dialect::Storage, cancel)),
+        Format::ConfluencePage => export_html::read_page(place, &text(bytes)?, cancel)?,
+        Format::Markdown => markdown::read(&text(bytes)?, cancel),
+        Format::Json => page::read_one(place, &text(bytes)?, cancel)?,
+        Format::Text => titled(text::read_file(&text(bytes)?)),
+        Format::Docx => docx::read(&bytes, cancel).map_err(|source| place.office(source))?,
+        Format::Workbook => sheet::read_workbook(&bytes, cancel).map_err(|source| place.office(source))?,
+        Format::Delimited => sheet::read_delimited(&text(bytes)?, cancel).map_err(|source| place.office(source))?,
+        Format::Pdf => {
+            pdf::read(&bytes, cancel).map_err(|source| DocumentError::Pdf { path: place.shown(), source })?
+        }
+        Format::JsonPages
+        | Format::Mail
+        | Format::Mailbox
+        | Format::Zip
+        | Format::ConfluenceHtmlExport
+        | Format::ConfluenceXmlExport
+        | Format::ConfluenceEntities => return Err(DocumentError::UnknownFormat { path: place.shown() }),
+    })
+}
+
+const REMEDY: &str = "save it as HTML or text";
+
+/// A page; storage format is now and then saved under a name of HTML.
+fn read_html(text: &str, cancel: &CancelToken) -> Document {
+    let start: String = text.chars().take(LOOK).collect::<String>().to_ascii_lowercase();
+    if is_storage(text) && !start.contains("<html") && !start.contains("<!doctype") {
+        return titled(html::read_fragment(text, Dialect::Storage, cancel));
+    }
+    html::read_page(text, cancel)
+}
+
+/// A document whose format has no title is called by its only outermost heading; of several, each is a part of it.
+fn titled(mut document: Document) -> Document {
+    let mut headings = document.blocks.iter().filter_map(|block| match block {
+        Block::Heading { level: 1, text } => Some(text),
+        _ => None,
+    });
+    if let (true, Some(heading), None) = (document.title.is_empty(), headings.next(), headings.next()) {
+        document.title.clone_from(heading);
+    }
+    document
+}
+
+/// Refuses a content that is nothing: white space, or the zeros that a crash leaves of a file.
+fn check_content(place: &Place<'_>, bytes: &[u8]) -> Result<(), DocumentError> {
+    let marks: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
+    let content = marks.iter().find_map(|mark| bytes.strip_prefix(*mark)).unwrap_or(bytes);
+    let nothing = content.iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace());
+    if nothing { Err(DocumentError::Empty { path: place.shown() }) } else { Ok(()) }
+}
+
+fn check_text(place: &Place<'_>, document: &Document) -> Result<(), DocumentError> {
+    let none = document.blocks.iter().all(|block| matches!(block, Block::Page(_)));
+    if none { Err(DocumentError::NoText { path: place.shown() }) } else { Ok(()) }
+}
+
+/// A document with a title and with text, or the reason why it is none.
+fn finished(place: &Place<'_>, mut document: Document) -> Result<Document, DocumentError> {
+    check_text(place, &document)?;
+    if document.title.is_empty() {
+        let name = place.own_name();
+        let stem = name.file_stem().unwrap_or(name.as_os_str());
+        document.title = clean_line(&stem.to_string_lossy());
+    }
+    drop_title_heading(&mut document);
+    Ok(document)
+}
+
+/// A first heading that says the title again is no section of the page.
+fn drop_title_heading(document: &mut Document) {
+    let says_title = |block: &Block| matches!(block, Block::Heading { level: 1, text } if *text == document.title);
+    if document.blocks.len() > 1 && document.blocks.first().is_some_and(says_title) {
+        document.remove_blocks(&[0]);
+    }
+}

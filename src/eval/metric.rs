@@ -1,0 +1,182 @@
+//! What is measured of a question, by name: one list for JSON, tables, comparisons and the figures of the paper.
+//!
+//! Not here: how it is measured (`score`, `retrieval`, `answers`, `attribution_eval`).
+
+use super::Way;
+
+/// How two pages are told to be the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageMatch {
+    /// By the number in the URL.
+    Page,
+    /// By title and text.
+    Content,
+    /// By the URL letter by letter.
+    Url,
+}
+
+/// How well a gold page is ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ranking {
+    /// The best hit is on a gold page.
+    PAt1,
+    /// One of the first five hits is.
+    HitAt5,
+    /// One of the first ten hits is.
+    HitAt10,
+    /// 1 / rank of the first hit on a gold page, 0 where there is none.
+    Mrr,
+}
+
+/// Something that is measured of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Where the gold page came.
+    Ranked(PageMatch, Ranking),
+    /// Whether a gold URL is that of a page letter by letter, so that it can be found by URL at all.
+    UrlCeiling,
+    /// Share of the first ten hits on gold pages, by number.
+    PrecisionAt10,
+    /// The judge's rating.
+    AnswerRelevance,
+    /// The judge gave no usable verdict.
+    NotJudgedRate,
+    /// Words shared with the gold answer.
+    TokenF1,
+    /// Share of the gold answer's words.
+    GoldRecall,
+    /// The answer contains a gold fact, or the gold answer.
+    GoldContained,
+    /// The answer says that nothing was found.
+    OosRate,
+    /// No gold page is among the sources, so that saying so is right.
+    ExpectedOosRate,
+    /// It says so with a gold page among the sources.
+    RefusedWithGoldRate,
+    /// The answer names sources.
+    CitedRate,
+    /// The answer names sources without being asked for them.
+    CitedUnaskedRate,
+    /// Share of the sources named without being asked that there were; those asked for are such by the way of asking.
+    CitationValidity,
+    /// A named source is on a gold page.
+    CitesGoldRate,
+    /// A gold page is among the sources.
+    GoldRetrievedRate,
+    /// A way to attribute points at a gold page.
+    Accuracy(Way),
+    /// Leaving sources out finds one that stands out.
+    DecisiveRate,
+    /// The first source is on a gold page.
+    FirstHitAccuracy,
+}
+
+/// The names of two tables as one list.
+pub(super) const fn both<const ALL: usize>(first: &[Metric], second: &[Metric]) -> [Metric; ALL] {
+    let mut all = [P_AT_1; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        at += 1;
+    }
+    all
+}
+
+/// The figure that runs are compared by.
+pub(super) const P_AT_1: Metric = Metric::Ranked(PageMatch::Page, Ranking::PAt1);
+
+/// The figure of ours that the paper has.
+pub(super) const URL_P_AT_1: Metric = Metric::Ranked(PageMatch::Url, Ranking::PAt1);
+
+impl PageMatch {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Content => "content",
+            Self::Url => "url",
+        }
+    }
+}
+
+impl Ranking {
+    fn field(self) -> &'static str {
+        match self {
+            Self::PAt1 => "p_at_1",
+            Self::HitAt5 => "hit_at_5",
+            Self::HitAt10 => "hit_at_10",
+            Self::Mrr => "mrr",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::PAt1 => "P@1",
+            Self::HitAt5 => "hit@5",
+            Self::HitAt10 => "hit@10",
+            Self::Mrr => "MRR",
+        }
+    }
+}
+
+impl Metric {
+    /// In JSON: a field, or an object with a field.
+    pub(super) fn path(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::Ranked(told, ranking) => (told.word(), Some(ranking.field())),
+            Self::UrlCeiling => (PageMatch::Url.word(), Some("ceiling")),
+            Self::PrecisionAt10 => ("precision_at_10", None),
+            Self::AnswerRelevance => ("answer_relevance", None),
+            Self::NotJudgedRate => ("not_judged_rate", None),
+            Self::TokenF1 => ("token_f1", None),
+            Self::GoldRecall => ("gold_recall", None),
+            Self::GoldContained => ("gold_contained", None),
+            Self::OosRate => ("oos_rate", None),
+            Self::ExpectedOosRate => ("expected_oos_rate", None),
+            Self::RefusedWithGoldRate => ("refused_with_gold_rate", None),
+            Self::CitedRate => ("cited_rate", None),
+            Self::CitedUnaskedRate => ("cited_unasked_rate", None),
+            Self::CitationValidity => ("citation_validity", None),
+            Self::CitesGoldRate => ("cites_gold_rate", None),
+            Self::GoldRetrievedRate => ("gold_retrieved_rate", None),
+            Self::Accuracy(way) => ("attribution_accuracy", Some(way.word())),
+            Self::DecisiveRate => ("decisive_rate", Some(Way::Counterfactual.word())),
+            Self::FirstHitAccuracy => ("first_hit_accuracy", None),
+        }
+    }
+
+    /// In JSON as one word: `page.p_at_1`.
+    pub(super) fn word(self) -> String {
+        match self.path() {
+            (field, None) => field.to_owned(),
+            (object, Some(field)) => format!("{object}.{field}"),
+        }
+    }
+
+    /// In tables.
+    #[must_use]
+    pub fn title(self) -> String {
+        let title = match self {
+            Self::Ranked(PageMatch::Page, ranking) => ranking.title(),
+            Self::Ranked(told, ranking) => return format!("{} {}", told.word(), ranking.title()),
+            Self::UrlCeiling => "url ceiling",
+            Self::PrecisionAt10 => "P@10",
+            Self::AnswerRelevance => "relevance",
+            Self::NotJudgedRate => "not judged",
+            Self::TokenF1 => "F1",
+            Self::GoldRecall => "recall",
+            Self::GoldContained => "contains gold",
+            Self::OosRate => "out of scope",
+            Self::ExpectedOosRate => "expected",
+            Self::RefusedWithGoldRate => "refused with gold",
+            Self::CitedRate => "cites",
+            Self::CitedUnaskedRate => "unasked",
+            Self::CitationValidity => "valid citations",
+            Self::CitesGoldRate => "cites gold",
+            Self::GoldRetrievedRate => "gold retrieved",
+            Self::Accuracy(way) => way.title(),
+            Self::DecisiveRate => "decisive",
+            Self::FirstHitAccuracy => "first hit",
+        };
+        title.to_owned()
+    }
+}

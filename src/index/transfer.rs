@@ -1,0 +1,173 @@
+//! A domain that is carried from one machine to another: a copy of its database, and taking one in.
+//!
+//! Invariants: the copy is whole, also while another process writes to the domain; what is taken in is a domain of a
+//! format that this program reads, or nothing is taken in. The derived indexes stay behind: they are made again from the
+//! database.
+//! Not here: the file that domains are carried in (room `bundle`).
+
+use std::fs;
+use std::path::Path;
+
+use super::domain::{DomainDb, FILE};
+use super::error::{file_error, store_error};
+use super::remove::{SETTINGS_FILE, remove_rest};
+use super::repair::WriteLock;
+use super::{IndexError, find_domain, schema};
+
+/// Beginning of the name that a domain has while another takes its place.
+const ASIDE: &str = ".replaced-";
+
+/// The files of a domain that are carried; the second is there where the domain has settings of its own.
+pub const TRANSFERRED_FILES: [&str; 2] = [FILE, SETTINGS_FILE];
+
+/// Copies the domain in `folder` into the folder `to`, which is made where it is missing and must hold no domain.
+///
+/// # Errors
+/// [`IndexError::NotFound`] where no domain is; when the database cannot be read, or the copy not be written.
+pub fn copy_domain(folder: &Path, to: &Path) -> Result<(), IndexError> {
+    let db = DomainDb::open(folder)?;
+    schema::make_private_folder(to)?;
+    let copy = to.join(FILE);
+    let failed = |source| store_error("copying the database", &db.path, source);
+    db.connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()]).map_err(failed)?;
+    schema::make_private_file(&copy)?;
+    let settings = folder.join(SETTINGS_FILE);
+    if settings.is_file() {
+        fs::copy(&settings, to.join(SETTINGS_FILE)).map_err(|source| file_error("copying", &settings, source))?;
+    }
+    Ok(())
+}
+
+/// Whether what lies in the folder `from` is a whole domain that this program reads.
+///
+/// # Errors
+/// Where it is not.
+pub fn check_transferred(from: &Path) -> Result<(), IndexError> {
+    let db = DomainDb::open(from)?;
+    let failed = |source| store_error("checking the database", &db.path, source);
+    let found: String = db.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    if found != "ok" {
+        return Err(IndexError::Damaged { path: db.path.clone(), source: ragonite_base::clean_line(&found).into() });
+    }
+    let DomainDb { connection, path } = db;
+    connection.close().map_err(|(_, source)| store_error("closing the database", &path, source))?;
+    schema::make_private_folder(from)?;
+    schema::make_private_file(&path)
+}
+
+/// Makes the domain that lies in the folder `from`, on the same disk, the one in `folder`.
+///
+/// # Errors
+/// [`IndexError::Exists`] where a domain is already; where what lies in `from` is none ([`check_transferred`]); when it cannot
+/// be moved.
+pub fn import_domain(from: &Path, folder: &Path) -> Result<(), IndexError> {
+    if find_domain(folder).is_ok() {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        return Err(IndexError::Exists { path: folder.to_path_buf(), name: ragonite_base::clean_line(&name) });
+    }
+    check_transferred(from)?;
+    remove_rest(folder)?;
+    fs::rename(from, folder).map_err(|source| file_error("moving the domain to", folder, source))
+}
+
+/// The same where a domain may be already, which is deleted then. Until the new one has its place the old one is whole.
+///
+/// # Errors
+/// [`IndexError::Busy`] while another process writes to the old one; as [`import_domain`] otherwise.
+pub fn replace_domain(from: &Path, folder: &Path) -> Result<(), IndexError> {
+    if find_domain(folder).is_err() {
+        return import_domain(from, folder);
+    }
+    check_transferred(from)?;
+    let _lock = WriteLock::take(folder)?.ok_or_else(|| IndexError::Busy { path: folder.to_path_buf() })?;
+    let moving = |source| file_error("moving the domain to", folder, source);
+    let beside = folder.parent().unwrap_or(folder);
+    let aside = tempfile::Builder::new().prefix(ASIDE).tempdir_in(beside).map_err(moving)?;
+    let old = aside.path().join("old");
+    fs::rename(folder, &old).map_err(moving)?;
+    fs::rename(from, folder).map_err(|source| {
+        // Where even that fails, the old one stays beside, whole.
+        let back = fs::rename(&old, folder);
+        if back.is_err() {
+            let _kept = aside.keep();
+        }
+        moving(source)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Index;
+    use crate::test_kit::{WordEmbedder, domain, ingest, page};
+    use ragonite_base::CancelToken;
+    use ragonite_inference::Embed as _;
+
+    #[test]
+    fn a_carried_domain_finds_what_it_found_before() {
+        let embedder = WordEmbedder::new("f00d");
+        let (folder, mut index) = domain(&embedder);
+        ingest(&mut index, &[page("Cranes", &["The crane stops at ten tons"])], &embedder).unwrap();
+        let from = folder.path().join("wiki");
+        fs::write(from.join(SETTINGS_FILE), "sources = 3\n").unwrap();
+        let copy = folder.path().join("copy");
+        copy_domain(&from, &copy).unwrap();
+        let names: Vec<_> = fs::read_dir(&copy).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names.len(), TRANSFERRED_FILES.len(), "{names:?}");
+
+        let there = folder.path().join("there");
+        import_domain(&copy, &there).unwrap();
+        assert!(!copy.exists());
+        let opened = Index::open(&there, embedder.identity(), &CancelToken::never(), &mut |_| {}).unwrap();
+        assert_eq!(opened.summary().unwrap(), index.summary().unwrap());
+        assert_eq!(opened.lexical_search("crane", 3).unwrap().len(), 1);
+        assert_eq!(fs::read_to_string(there.join(SETTINGS_FILE)).unwrap(), "sources = 3\n");
+
+        drop(opened);
+
+        copy_domain(&there, &copy).unwrap();
+        assert!(matches!(import_domain(&copy, &there), Err(IndexError::Exists { .. })), "nothing is overwritten");
+        fs::remove_file(there.join(SETTINGS_FILE)).unwrap();
+        replace_domain(&copy, &there).unwrap();
+        assert!(there.join(SETTINGS_FILE).is_file() && !copy.exists(), "the new one has its place");
+        let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with(ASIDE)), "and the old one is gone");
+    }
+
+    #[test]
+    fn what_a_kill_left_of_a_domain_makes_room() {
+        let embedder = WordEmbedder::new("f00d");
+        let (folder, index) = domain(&embedder);
+        drop(index);
+        let (copy, there) = (folder.path().join("copy"), folder.path().join("there"));
+        copy_domain(&folder.path().join("wiki"), &copy).unwrap();
+        fs::create_dir(&there).unwrap();
+        fs::write(there.join("dense.usearch"), "the rest of an index").unwrap();
+        import_domain(&copy, &there).unwrap();
+        assert!(there.join(FILE).is_file() && !there.join("dense.usearch").exists());
+        copy_domain(&there, &copy).unwrap();
+        let foreign = folder.path().join("foreign");
+        fs::create_dir(&foreign).unwrap();
+        fs::write(foreign.join("thesis.txt"), "not ours").unwrap();
+        assert!(matches!(import_domain(&copy, &foreign), Err(IndexError::Foreign { .. })));
+        assert!(foreign.join("thesis.txt").is_file());
+    }
+
+    #[test]
+    fn what_is_no_domain_is_not_taken_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        assert!(matches!(import_domain(&from, &to), Err(IndexError::NotFound { .. })));
+        fs::write(from.join(FILE), "no database at all, but long enough to be looked at").unwrap();
+        assert!(import_domain(&from, &to).is_err());
+        assert!(!to.exists());
+        let embedder = WordEmbedder::new("f00d");
+        let (wiki, index) = domain(&embedder);
+        drop(index);
+        let there = wiki.path().join("wiki");
+        assert!(replace_domain(&from, &there).is_err());
+        assert!(there.join(FILE).is_file(), "what was there stays");
+        assert!(matches!(copy_domain(&to, &from), Err(IndexError::NotFound { .. })));
+    }
+}

@@ -1,0 +1,272 @@
+//! Answers in outline.
+//!
+//! Takes answers on the way; writes the next tokens of each by the calls that take least time, one token of each in a
+//! call, and forgets them again. They are a guess like any other: one call reads them all, and what it says counts.
+//! That one and the calls for single tokens round otherwise: where two tokens are almost as likely they may choose
+//! differently, so that a sketch ends there.
+//! Where the last words were said before, what followed them there is taken for what follows here: of several such
+//! places, where most was the same.
+//! Invariant: nothing of a sketch stays in the context; whether a token is in an answer never depends on it.
+//! Not here: reading a guess, and what is kept of it (`decode`, `batch_decode`).
+
+use llama_cpp_2::token::LlamaToken;
+
+use super::batch_policy::{KERNEL_TILE, Phase};
+use super::draft::{in_vocabulary_len, ngram_lookup_all};
+use super::engine::{BatchSlice, Cause, Engine, EngineError, Logits, Sequence, TopToken};
+use super::sampler::Sampler;
+
+/// Tokens in a row that an answer has in common with another text, to be believed to go on like that.
+const MIN_NGRAM: usize = 4;
+
+/// As many, to be believed to go on for long.
+const LONG_NGRAM: usize = 16;
+
+/// Tokens that what follows there must have to be worth it, unless there is no room for more.
+const MIN_PROPOSAL: usize = 4;
+
+/// Where the two best tokens are as near as this, the call that reads them often chooses the other one, and all that was
+/// written behind it would be in vain.
+const MIN_DRAFT_MARGIN: f32 = 0.2;
+
+/// An answer whose next tokens are wanted.
+pub(super) struct DraftProposal<'a> {
+    /// Where its state is.
+    pub(super) sequence: Sequence,
+    /// The position of its last certain token, which is not in the state.
+    pub(super) position: usize,
+    /// Its tokens before that one.
+    pub(super) said: &'a [LlamaToken],
+    /// The last certain token, then the sketch.
+    pub(super) piece: Vec<LlamaToken>,
+    /// How tokens are chosen.
+    pub(super) choice: Sampler,
+    /// Texts that it may repeat, the likeliest first.
+    pub(super) texts: Vec<&'a [LlamaToken]>,
+    /// Whether it goes no further.
+    done: bool,
+    /// Tokens of the piece at most.
+    most: usize,
+    /// The same where it surely repeats a text.
+    longest: usize,
+}
+
+impl<'a> DraftProposal<'a> {
+    /// Of an answer that `tokens` something and goes on with `token` at `position`; `room` tokens may come from there on,
+    /// and what is read of a text that it repeats has `longest` at most.
+    pub(super) fn new(
+        (sequence, position): (Sequence, usize),
+        (said, token): (&'a [LlamaToken], LlamaToken),
+        texts: Vec<&'a [LlamaToken]>,
+        choice: Sampler,
+        (room, longest): (usize, usize),
+    ) -> Self {
+        let (most, longest) = (KERNEL_TILE.min(room), longest.min(room));
+        let piece = vec![token];
+        Self { sequence, position, said, piece, choice, texts, done: false, most, longest }
+    }
+
+    fn is_open(&self) -> bool {
+        !self.done && self.piece.len() < self.most
+    }
+
+    /// Adds a token. `in_vocabulary_len` tells how many tokens at the beginning can be read.
+    fn add(&mut self, TopToken { token, margin }: TopToken, readable: impl Fn(&[LlamaToken]) -> usize) {
+        if readable(&[token]) == 0 {
+            self.done = true;
+            return;
+        }
+        self.piece.push(token);
+        self.extend_by_lookup(readable);
+        self.done |= margin < MIN_DRAFT_MARGIN;
+    }
+
+    /// Adds what followed the last tokens elsewhere.
+    fn extend_by_lookup(&mut self, readable: impl Fn(&[LlamaToken]) -> usize) {
+        let Some((followed, in_common)) = self.lookup() else { return };
+        let most = if in_common >= LONG_NGRAM { self.longest } else { self.most };
+        let room = most.saturating_sub(self.piece.len());
+        let followed = &followed[..followed.len().min(room)];
+        let followed = &followed[..readable(followed)];
+        if followed.len() >= MIN_PROPOSAL.min(room) {
+            self.piece.extend(followed);
+            self.done = true;
+        }
+    }
+
+    /// The last certain token and, where it surely repeats a text, what follows it there; without a word of its own.
+    pub(super) fn with_prompt_lookup(mut self, readable: impl Fn(&[LlamaToken]) -> usize) -> Vec<LlamaToken> {
+        if self.lookup().is_some_and(|(_, in_common)| in_common >= LONG_NGRAM) {
+            self.extend_by_lookup(readable);
+        }
+        self.piece
+    }
+
+    /// What followed the last tokens where they were said before, and how many in a row they have in common there: most
+    /// of all places, in the likeliest text of those where they have as many.
+    fn lookup(&self) -> Option<(&'a [LlamaToken], usize)> {
+        let said = || self.piece.iter().rev().chain(self.said.iter().rev());
+        let mut last: Vec<LlamaToken> = said().take(MIN_NGRAM).copied().collect();
+        last.reverse();
+        let known = last.len() == MIN_NGRAM;
+        let in_common = |text: &[LlamaToken], followed: &'a [LlamaToken]| {
+            let before = text[..text.len() - followed.len()].iter().rev();
+            (followed, before.zip(said()).take_while(|(a, b)| a == b).count())
+        };
+        let places = self
+            .texts
+            .iter()
+            .filter(|_| known)
+            .flat_map(|text| ngram_lookup_all(text, &last).map(|followed| in_common(text, followed)));
+        places.reduce(|most, next| if next.1 > most.1 { next } else { most })
+    }
+}
+
+impl Engine {
+    /// Sketches the next tokens of these answers.
+    pub(super) fn propose_drafts(&mut self, sketches: &mut [DraftProposal<'_>]) -> Result<(), Cause> {
+        for sketch in &mut *sketches {
+            sketch.extend_by_lookup(|tokens| in_vocabulary_len(tokens, self));
+        }
+        let sketched = self.extend_drafts(sketches);
+        let stuck = sketches.iter().filter(|one| !self.remove_from(one.sequence, one.position)).count();
+        sketched?;
+        if stuck == 0 { Ok(()) } else { Err(EngineError::NoPartialRemoval.into()) }
+    }
+
+    fn extend_drafts(&mut self, sketches: &mut [DraftProposal<'_>]) -> Result<(), Cause> {
+        loop {
+            let going: Vec<usize> = (0..sketches.len()).filter(|at| sketches[*at].is_open()).collect();
+            if going.is_empty() {
+                return Ok(());
+            }
+            let piece = |at: &usize| {
+                let DraftProposal { sequence, piece, position, .. } = &sketches[*at];
+                let last = piece.len() - 1;
+                let (sequence, tokens, position) = (*sequence, &piece[last..], position + last);
+                BatchSlice { sequence, tokens, position, logits: Logits::From(0) }
+            };
+            let pieces: Vec<BatchSlice<'_>> = going.iter().map(piece).collect();
+            self.decode_batch(Phase::SingleToken, &pieces)?;
+            for (place, at) in going.into_iter().enumerate() {
+                let next = sketches[at].choice.next_with_margin(self, place);
+                sketches[at].add(next, |tokens| in_vocabulary_len(tokens, self));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ragonite_inference::Sampling;
+
+    fn tokens(ids: &[i32]) -> Vec<LlamaToken> {
+        ids.iter().copied().map(LlamaToken::new).collect()
+    }
+
+    /// A token that is far likelier than any other.
+    fn sure(id: i32) -> TopToken {
+        TopToken { token: LlamaToken::new(id), margin: 5.0 }
+    }
+
+    /// How many tokens of a text come before the first with a high number.
+    fn small(tokens: &[LlamaToken]) -> usize {
+        tokens.iter().take_while(|token| token.0 < 90).count()
+    }
+
+    fn sketch<'a>(
+        (said, token): (&'a [LlamaToken], i32),
+        texts: &[&'a [LlamaToken]],
+        room: usize,
+    ) -> DraftProposal<'a> {
+        let (place, choice) = ((Sequence(0), 30), Sampler::new(Sampling::Greedy, None));
+        DraftProposal::new(place, (said, LlamaToken::new(token)), texts.to_vec(), choice, (room, 48))
+    }
+
+    #[test]
+    fn a_text_is_gone_on_with_once_four_words_are_its_own() {
+        let text = tokens(&[7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+        let said = tokens(&[1]);
+        let sketch = |room| sketch((&said, 2), &[&text], room);
+        let mut one = sketch(20);
+        one.add(sure(3), small);
+        assert!(one.piece == tokens(&[2, 3]) && one.is_open(), "three are not enough");
+        one.add(sure(4), small);
+        assert!(one.piece == tokens(&[2, 3, 4, 5, 6, 7, 8, 9, 10]) && !one.is_open());
+
+        let mut short = sketch(5);
+        short.add(sure(3), small);
+        short.add(sure(4), small);
+        assert!(short.piece == tokens(&[2, 3, 4, 5, 6]) && !short.is_open(), "no longer than there is room");
+
+        let mut other = sketch(20);
+        other.add(sure(3), small);
+        other.add(sure(8), small);
+        assert!(other.piece == tokens(&[2, 3, 8]) && other.is_open(), "its own way");
+    }
+
+    #[test]
+    fn a_sketch_ends_at_a_word_that_is_in_doubt_and_with_what_a_text_has_behind_it() {
+        let text = tokens(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut one = sketch((&[], 8), &[&text], 20);
+        one.add(sure(9), small);
+        assert!(one.is_open());
+        one.add(TopToken { margin: MIN_DRAFT_MARGIN / 2.0, ..sure(10) }, small);
+        assert!(one.piece == tokens(&[8, 9, 10]) && !one.is_open());
+
+        let mut repeats = sketch((&text[..2], 3), &[&text], 20);
+        repeats.add(TopToken { margin: 0.0, ..sure(4) }, small);
+        assert_eq!(repeats.piece, text[2..], "it is read at little more than no price");
+    }
+
+    #[test]
+    fn a_text_that_is_repeated_already_is_gone_on_with_at_once() {
+        let text = tokens(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        let mut one = sketch((&text[..3], 4), &[&text], 20);
+        one.extend_by_lookup(small);
+        assert!(one.piece == text[3..] && !one.is_open(), "without a word of its own");
+    }
+
+    #[test]
+    fn of_several_places_the_one_with_most_in_common_is_gone_on_with() {
+        let (first, second) = (tokens(&[9, 2, 3, 4, 5, 20, 21, 22, 23]), tokens(&[1, 2, 3, 4, 5, 30, 31, 32, 33]));
+        let said = tokens(&[1, 2, 3, 4]);
+        let mut one = sketch((&said, 5), &[&first, &second], 20);
+        one.extend_by_lookup(small);
+        assert_eq!(one.piece[1..], second[5..]);
+        let mut other = sketch((&said[1..], 5), &[&first, &second], 20);
+        other.extend_by_lookup(small);
+        assert_eq!(other.piece[1..], first[5..], "as many in both");
+    }
+
+    #[test]
+    fn a_text_that_is_repeated_for_long_is_read_for_long() {
+        let text: Vec<LlamaToken> = (1..80).map(LlamaToken::new).collect();
+        for (said, read) in [(4, KERNEL_TILE), (LONG_NGRAM, 48)] {
+            let mut sketch = sketch((&text[..said], text[said].0), &[&text], 70);
+            sketch.add(sure(text[said + 1].0), small);
+            assert_eq!(sketch.piece, text[said..said + read]);
+        }
+    }
+
+    #[test]
+    fn without_words_of_its_own_it_is_what_surely_follows() {
+        let text: Vec<LlamaToken> = (1..40).map(LlamaToken::new).collect();
+        let repeated =
+            |said: usize| sketch((&text[..said], text[said].0), &[&text], 30).with_prompt_lookup(<[LlamaToken]>::len);
+        assert_eq!(repeated(LONG_NGRAM - 2), text[LONG_NGRAM - 2..LONG_NGRAM - 1]);
+        assert_eq!(repeated(LONG_NGRAM - 1), text[LONG_NGRAM - 1..]);
+    }
+
+    #[test]
+    fn a_sketch_ends_before_what_cannot_be_read_and_a_short_end_is_not_worth_it() {
+        let (said, text) = (tokens(&[1, 2]), tokens(&[1, 2, 3, 4, 5, 6, 99, 7, 8]));
+        let mut one = sketch((&said, 3), &[&text], 40);
+        one.add(sure(4), small);
+        assert!(one.piece == tokens(&[3, 4]) && one.is_open(), "two words before the end of a turn");
+        one.add(sure(99), small);
+        assert!(one.piece == tokens(&[3, 4]) && !one.is_open());
+        assert_eq!(sketch((&said, 3), &[&text], 40).most, KERNEL_TILE, "no longer than a call is quick");
+    }
+}

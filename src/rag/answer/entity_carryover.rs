@@ -1,0 +1,345 @@
+//! The names that a follow-up leaves out and its completed form must have.
+//!
+//! Takes texts, gives names: identifiers, versions, abbreviations, and capitalised words where the language sets them
+//! apart. Pure.
+//! A follow-up without a name of its own speaks of what the question before it named, most of the time of all of it. A
+//! model that drops one of several names finds the neighbour instead: the same run on another board.
+//! Not here: what else a completed question must have (`rewrite_guard`).
+
+use std::collections::HashSet;
+
+use super::citation;
+use super::rewrite_guard::{is_identifier, says_name};
+use crate::prompt::HistoryTurn;
+use ragonite_base::Language;
+
+/// Names that are added at most; a question with more says what it is about in others too.
+const MOST_ADDED: usize = 6;
+
+/// Names of an answer that are looked at; an answer with more lists things and is about none of them.
+const MOST_ANSWERED: usize = 3;
+
+/// Words before a name among which its preposition is looked for: `in the`, `on that`.
+const LEAD: usize = 2;
+
+/// What may lead to a name, in English and German.
+const PREPOSITIONS: &[&str] = &[
+    "on", "in", "for", "of", "at", "with", "from", "under", "during", "within", "auf", "im", "für", "von", "vom",
+    "bei", "beim", "mit", "am", "an", "aus", "unter", "zum", "zur",
+];
+
+/// Letters that a word shares with one of the same stem.
+const LEAST_STEM: usize = 4;
+
+/// Words of a text that are looked at.
+const MOST_WORDS: usize = 200;
+
+/// The names in a text, each as long as it goes on: `Kestrel B2`, `Field Work Policy 2025`, `OXT-1654`.
+pub(super) fn entities(text: &str) -> Vec<String> {
+    let language = Language::of(text);
+    let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
+    let mut found: Vec<String> = Vec::new();
+    for run in words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens) {
+        let run: Vec<&str> = run.iter().filter(|word| word.may_be_name()).map(|word| word.text).collect();
+        let begins = run.len() == 1 && words.iter().any(|word| word.begins && word.text == run[0]);
+        // All German nouns are capitalised, so that there only an identifier makes a name of those before it.
+        let tells = |word: &&str| is_identifier(word) || (language == Language::English && !begins);
+        let is_count = matches!(run.as_slice(), [word] if word.len() < 3 && word.parse::<u32>().is_ok());
+        let name = run.join(" ");
+        if !is_count && run.iter().any(tells) && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Whether a text has a name that none of `heard` has a word of it for: a text of a model that speaks of `Felix Brandt`
+/// where nobody did made it up.
+pub(super) fn has_hallucinated_entity<'a>(text: &str, heard: impl IntoIterator<Item = &'a str>) -> bool {
+    let heard: HashSet<String> = heard.into_iter().flat_map(parts).collect();
+    // `D-Bus` was heard where `dbus` was.
+    let is_heard = |word: &Word<'_>| {
+        let parts: Vec<String> = parts(word.text).collect();
+        parts.iter().all(|part| is_said(part, &heard)) || heard.contains(&parts.concat())
+    };
+    let language = Language::of(text);
+    let words: Vec<Word<'_>> = words(text, language).take(MOST_WORDS).collect();
+    words.chunk_by(|a, b| a.may_be_name() && b.may_be_name() && !a.ends_name && !b.opens).any(|run| {
+        let mut names = run.iter().filter(|word| word.may_be_name());
+        match language {
+            Language::English => names.any(|word| !(is_heard(word) || word.begins && run.len() == 1)),
+            // A noun of its own is no name; several side by side are, as in `mit Felix Brandt`.
+            Language::German => {
+                names.clone().any(|word| is_identifier(word.text) && !is_heard(word))
+                    || (run.len() > 1 && !names.any(is_heard))
+            }
+        }
+    })
+}
+
+/// The words of a text, and the parts of those that a hyphen or a dot holds together, in lower case.
+pub(super) fn parts(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).map(str::to_lowercase)
+}
+
+/// Whether a word is among those that were heard, its ending aside.
+pub(super) fn is_said(word: &str, heard: &HashSet<String>) -> bool {
+    let is_long = |word: &str| word.chars().count() >= LEAST_STEM;
+    let same = |other: &String| is_long(other) && (other.starts_with(word) || word.starts_with(other.as_str()));
+    heard.contains(word) || (is_long(word) && heard.iter().any(same))
+}
+
+/// The names to add to a model's `completed` form of `question`: those of the question before it that it lost, unless it
+/// speaks of other names instead, such as one of the answer.
+pub(super) fn dropped_entities(completed: &str, question: &str, past: &[HistoryTurn]) -> Vec<String> {
+    let Some(last) = past.last() else { return Vec::new() };
+    if !entities(question).is_empty() {
+        return Vec::new();
+    }
+    let asked = entities(asked(last));
+    let has = |name: &String| says(completed, name);
+    let speaks_of_others = || !entities(completed).is_empty() || answered(last).iter().any(has);
+    let keeps_one = asked.iter().any(has);
+    if !keeps_one && speaks_of_others() {
+        return Vec::new();
+    }
+    // One name says what is spoken of; another is worth a place in the sentence, but no bracket behind it.
+    let adds = |name: &String| !says(completed, name) && (!keeps_one || phrase(name, self::asked(last)).is_some());
+    asked.into_iter().filter(adds).take(MOST_ADDED).collect()
+}
+
+/// The names to add to `question` where no model completed it: those of the question before it, and the one that was
+/// answered.
+pub(super) fn antecedents(question: &str, past: &[HistoryTurn]) -> Vec<String> {
+    let Some(last) = past.last() else { return Vec::new() };
+    if !entities(question).is_empty() {
+        return Vec::new();
+    }
+    let mut found = entities(asked(last));
+    let answered = answered(last);
+    if answered.len() <= MOST_ANSWERED {
+        let new = answered.into_iter().filter(|name| !found.iter().any(|known| says(known, name)));
+        found.extend(new.collect::<Vec<_>>());
+    }
+    found.truncate(MOST_ADDED);
+    found
+}
+
+/// A question with names added behind it: each in the words that the question before it had it in, such as `on the
+/// Kestrel B2 board`, which small models read better than a name alone; the others in brackets.
+pub(super) fn with_entities(question: &str, names: &[String], past: &[HistoryTurn]) -> String {
+    let (mut text, end) = match question.trim_end().strip_suffix('?') {
+        Some(rest) => (rest.trim_end().to_owned(), "?"),
+        None => (question.trim_end().to_owned(), ""),
+    };
+    let before = past.last().map(asked).unwrap_or_default();
+    let mut bare: Vec<&str> = Vec::new();
+    for name in names {
+        match phrase(name, before) {
+            Some(phrase) if !ends_with_preposition(&text) => text = format!("{text} {phrase}"),
+            _ => bare.push(name),
+        }
+    }
+    if !bare.is_empty() {
+        text = format!("{text} ({})", bare.join(", "));
+    }
+    text + end
+}
+
+/// A name in a question with the preposition before it and the noun behind it; nothing where no preposition leads to it.
+fn phrase(name: &str, question: &str) -> Option<String> {
+    let language = Language::of(question);
+    let words: Vec<Word<'_>> = words(question, language).take(MOST_WORDS).collect();
+    let length = name.split(' ').count();
+    let at = words.windows(length).position(|run| run.iter().map(|word| word.text).eq(name.split(' ')))?;
+    let lead = words[at.saturating_sub(LEAD)..at].iter().rev().take_while(|word| is_little(word, language));
+    let back = 1 + lead.take(LEAD).position(|word| is_preposition(word.text))?;
+    let mut end = at + length;
+    let ends = |at: usize| words[at - 1].ends_name;
+    let noun =
+        words.get(end).filter(|word| !ends(end) && !word.opens && !word.may_be_name() && !is_little(word, language));
+    // A verb is no part of it, and a noun is followed by a preposition or by nothing.
+    if noun.is_some() && words.get(end + 1).is_none_or(|word| ends(end + 1) || is_preposition(word.text)) {
+        end += 1;
+    }
+    Some(words[at - back..end].iter().map(|word| word.text).collect::<Vec<_>>().join(" "))
+}
+
+fn is_little(word: &Word<'_>, language: Language) -> bool {
+    let text = word.text.to_lowercase();
+    !word.ends_name && (language.is_function_word(&text) || is_preposition(&text))
+}
+
+fn is_preposition(word: &str) -> bool {
+    PREPOSITIONS.iter().any(|preposition| preposition.eq_ignore_ascii_case(word))
+}
+
+fn ends_with_preposition(text: &str) -> bool {
+    text.split_whitespace().next_back().is_some_and(is_preposition)
+}
+
+/// The names in the answer of a turn; what its marks cite are none.
+fn answered(turn: &HistoryTurn) -> Vec<String> {
+    let citations = citation::read(&turn.answer, &[]);
+    let mut text = String::new();
+    let mut done = 0;
+    for mark in &citations.marks {
+        text.push_str(&citations.text[done..mark.span.start]);
+        done = mark.span.end;
+    }
+    text.push_str(&citations.text[done..]);
+    entities(&text)
+}
+
+fn asked(turn: &HistoryTurn) -> &str {
+    if turn.completed_question.is_empty() { &turn.question } else { &turn.completed_question }
+}
+
+/// Whether a text has all words of a name, or the name as a compound: `Osprey-D4`.
+fn says(text: &str, name: &str) -> bool {
+    name.split(' ').all(|word| says_name(text, word)) || says_name(text, &name.replace(' ', "-"))
+}
+
+/// What a word looks like.
+#[derive(PartialEq, Eq)]
+enum Shape {
+    Name,
+    Plain,
+}
+
+struct Word<'a> {
+    text: &'a str,
+    look: Shape,
+    /// It is the first of its sentence, where a capital letter alone says nothing.
+    begins: bool,
+    /// It is no part of the name before it, as in `HLR (Harbour Lamp Register)`.
+    opens: bool,
+    /// What follows is no part of the same name.
+    ends_name: bool,
+}
+
+impl Word<'_> {
+    fn may_be_name(&self) -> bool {
+        self.look == Shape::Name
+    }
+}
+
+fn words(text: &str, language: Language) -> impl Iterator<Item = Word<'_>> {
+    let asks = text.contains('?');
+    let mut begins_next = true;
+    let pieces = text.split_whitespace();
+    pieces.filter_map(move |piece| {
+        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+        let begins = std::mem::replace(&mut begins_next, piece.ends_with(['.', '?', '!', ':']));
+        let says_nothing = language.is_function_word(&word.to_lowercase());
+        // A question begins with its verb or question word, a statement with what it is about.
+        let capital = word.starts_with(char::is_uppercase) && !says_nothing && !(begins && asks);
+        let look = if capital || is_identifier(word) { Shape::Name } else { Shape::Plain };
+        let ends_name = piece.ends_with(|c: char| !c.is_alphanumeric());
+        let opens = piece.starts_with(|c: char| !c.is_alphanumeric());
+        (!word.is_empty()).then_some(Word { text: word, look, begins, opens, ends_name })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn past(question: &str, answer: &str) -> Vec<HistoryTurn> {
+        let question = question.to_owned();
+        vec![HistoryTurn { completed_question: question.clone(), question, answer: answer.to_owned() }]
+    }
+
+    #[test]
+    fn names_are_found_as_long_as_they_go_on() {
+        for (text, expected) in [
+            ("Which driver ran on the Osprey D4 board in the May 2021 trial?", &["Osprey D4", "May 2021"][..]),
+            ("What is HLR (Harbour Lamp Register)?", &["HLR", "Harbour Lamp Register"]),
+            ("Who approved the Boiler Room Policy 2019, and why?", &["Boiler Room Policy 2019"]),
+            ("What did Alice's team say about OXT-1654 and qemu-dm 9.0.2?", &["Alice", "OXT-1654", "9.0.2"]),
+            ("Wie oft werden die Pumpen P-17 im Kesselhaus geprüft?", &["Pumpen P-17"]),
+            ("Wer prüft die Pumpen im Kesselhaus?", &[]),
+            ("How many of the 4 boards did I break?", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(entities(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_the_model_lost_is_added() {
+        let past = past("Which driver ran on the Osprey D4 board in the May 2021 trial?", "Driver 7.1 [Source 1].");
+        let lost = |completed: &str, question: &str| dropped_entities(completed, question, &past);
+        assert_eq!(lost("Who ran the May 2021 trial?", "Who ran it?"), ["Osprey D4"]);
+        assert!(lost("Who ran the May 2021 trial on the Osprey D4?", "Who ran it?").is_empty());
+        let bracketed = dropped_entities(
+            "Who ran it on the Osprey D4?",
+            "Who ran it?",
+            &self::past("Who led the May 2021 trial on the Osprey D4 board?", "Ann."),
+        );
+        assert!(bracketed.is_empty(), "a bracket behind a question that has a name");
+        assert!(lost("Who wrote driver 7.1?", "Who wrote it?").is_empty(), "it speaks of the answer");
+        assert!(lost("Who wrote the JIRA ticket?", "who wrote the jira ticket?").is_empty(), "it speaks of another");
+        assert!(lost("Who ran the Heron C1 trial?", "And on the Heron C1?").is_empty(), "it has a name of its own");
+    }
+
+    #[test]
+    fn a_name_is_not_said_within_another_word() {
+        let past = past("Who tested the pump B2 in 9.0?", "Ann.");
+        assert_eq!(dropped_entities("Who tested the pump B2 in 9.0.2?", "Who was it?", &past), ["9.0"]);
+        assert!(!says("Who was with the crew of the B21?", "IT") && !says("Who ran the B21?", "B2"));
+        assert!(says("Who ran it on the Osprey-D4?", "Osprey D4") && says("two Ospreys", "Osprey"));
+    }
+
+    #[test]
+    fn a_name_that_nobody_mentioned_is_told_from_those_that_were() {
+        let heard = ["Who led the May 2021 trial on the Osprey D4 board?", "And for klamp?", "Ann Meyer [Source 1]."];
+        for (text, brings) in [
+            ("Who ran the May 2021 trial with Felix Brandt?", true),
+            ("Who ran the Halden run?", true),
+            ("What did Ann Brandt write?", true),
+            ("Who wrote the OXT-99 ticket?", true),
+            ("Who ran it on the Osprey D5?", true),
+            ("Wer leitete den Versuch mit Felix Brandt?", true),
+            ("Wer leitete den Versuch OXT-99?", true),
+            ("Who led the May 2021 Trials for KLAMP with Ann Meyer?", false),
+            ("What is Ann Meyer's board?", false),
+            ("Is K-Lamp signed?", false),
+            ("Wer leitete den Versuch auf dem Board Osprey D4?", false),
+            ("Wer prüfte die Pumpen im Kesselhaus?", false),
+            ("", false),
+        ] {
+            assert_eq!(has_hallucinated_entity(text, heard), brings, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_that_was_not_completed_has_the_names_of_question_and_answer() {
+        let past = past("Which club won the Pebble Cup in 2020?", "Stonehaven United [Source 2].");
+        let found = antecedents("What is the name of their ground?", &past);
+        assert_eq!(found, ["Pebble Cup", "2020", "Stonehaven United"]);
+        assert_eq!(with_entities("Who is it?", &found, &past), "Who is it in 2020 (Pebble Cup, Stonehaven United)?");
+        assert_eq!(with_entities("tell me more ", &found[..1], &past), "tell me more (Pebble Cup)");
+        assert!(antecedents("Who?", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_name_is_added_in_the_words_that_it_was_asked_with() {
+        let added = |question: &str, before: &str, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            with_entities(question, &names, &past(before, ""))
+        };
+        let before = "Which driver was tested on the Osprey D4 board in the May 2021 trial?";
+        assert_eq!(added("Who ran it?", before, &["Osprey D4"]), "Who ran it on the Osprey D4 board?");
+        let both = "Who ran it on the Osprey D4 board in the May 2021 trial?";
+        assert_eq!(added("Who ran it?", before, &["Osprey D4", "May 2021"]), both);
+        let german = "Welche Firmware lief auf dem Board Osprey D4 im Mai 2021?";
+        assert_eq!(added("Wer leitete das?", german, &["Board Osprey D4"]), "Wer leitete das auf dem Board Osprey D4?");
+        // No preposition leads to it, a verb follows it, or the question ends with one itself.
+        assert_eq!(added("Who ran it?", "Did the Osprey D4 fail?", &["Osprey D4"]), "Who ran it (Osprey D4)?");
+        assert_eq!(added("Why?", "Was it for QUARL that Ann wrote?", &["QUARL"]), "Why for QUARL?");
+        assert_eq!(added("What is it for?", "Who wrote it for QUARL?", &["QUARL"]), "What is it for (QUARL)?");
+        assert_eq!(added("Who?", "", &["QUARL"]), "Who (QUARL)?");
+    }
+}

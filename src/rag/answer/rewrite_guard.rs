@@ -1,0 +1,311 @@
+//! Whether what a model wrote is one question that says what was asked.
+//!
+//! Takes a text of a model and the question it was made from. Pure.
+//! A name is said where it stands as a word of its own: `9.0` is not in `9.0.2`, nor `IT` in `with`.
+//! Not here: what a completed question (`rewrite`) or a translated one (`translate`) must have beside.
+
+use std::collections::HashSet;
+
+use super::abstention::out_of_scope_language;
+use super::citation;
+use super::translate::detect_question;
+use ragonite_base::clean_line;
+
+/// Characters a question made by a model may have beyond three times those of the typed one.
+const SPARE_LENGTH: usize = 60;
+
+/// Endings that a word takes and stays the same name, in English and German.
+const ENDINGS: &[&str] = &["s", "es", "e", "n", "en"];
+
+/// Least letters of a word that is told under its endings: `Anna` is no form of `Ann`.
+const LEAST_STEM: usize = 4;
+
+/// The model's text as one question that asks what `original` asks by its form; nothing where it is none.
+pub(super) fn single_question(said: &str, original: &str) -> Option<String> {
+    let mut lines = said.trim().lines().filter(|line| !line.trim().is_empty());
+    let line = bare(&clean_line(lines.next()?)).to_owned();
+    let citations = citation::read(&line, &[]);
+    let refuses = out_of_scope_language(&citations).is_some();
+    let length = line.chars().count();
+    let too_long = length > 3 * original.chars().count() + SPARE_LENGTH;
+    let lost_its_form = asks(original) && !asks(&line);
+    let fits = lines.next().is_none() && length > 2 && !refuses && citations.marks.is_empty();
+    let sound = fits && !too_long && !lost_its_form && !says_more(&line, original);
+    sound.then_some(line)
+}
+
+/// Whether there are more sentences than were typed.
+fn says_more(line: &str, original: &str) -> bool {
+    let ends = |text: &str| {
+        let words = text.split_whitespace();
+        words.filter(|word| word.chars().count() > 3 && word.ends_with(['.', '?', '!'])).count()
+    };
+    ends(line) > ends(original).max(1)
+}
+
+/// Words that stand for one thing only and must not be lost: versions, ticket ids, abbreviations, code.
+pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
+    runs(text).filter(|word| is_identifier(word))
+}
+
+/// Whether a text is identifiers and nothing else, so that nothing is asked of them: `XY-1654`, `9.0.2 B2`. What is written
+/// in capitals throughout has a language that tells it.
+pub(super) fn is_names_alone(text: &str) -> bool {
+    let mut words = runs(text).filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(is_identifier) && detect_question(text).is_none()
+}
+
+/// Words, with what dots, hyphens and underscores hold together.
+fn runs(text: &str) -> impl Iterator<Item = &str> {
+    let is_inner = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
+    text.split(move |c: char| !is_inner(c)).map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+}
+
+/// Whether a word stands for one thing only, by its form.
+pub(super) fn is_identifier(word: &str) -> bool {
+    word.chars().any(|c| c.is_ascii_digit()) || word.chars().filter(|c| c.is_uppercase()).count() > 1
+}
+
+/// Whether `line` has all identifiers of `original`.
+pub(super) fn keeps_identifiers(line: &str, original: &str) -> bool {
+    identifiers(original).all(|name| says_name(line, name))
+}
+
+/// Whether a text has a name as a word of its own, in any case. `XY-1654` and `XY-165-2` do not say `XY-165`; a compound
+/// such as `SSH-Schlüssel` or `B2-Board` says the name it is made of, and so does a name with an ending.
+pub(super) fn says_name(text: &str, name: &str) -> bool {
+    let mut places = text.char_indices().map(|(at, _)| text.split_at(at));
+    places.any(|(before, rest)| {
+        length_at_start(rest, name).is_some_and(|length| {
+            let (said, behind) = rest.split_at(length);
+            begins_alone(before, name) && ends_alone(said, behind, name)
+        })
+    })
+}
+
+/// How many bytes `name` takes at the beginning of a text, in any case; nothing where the text begins otherwise.
+fn length_at_start(text: &str, name: &str) -> Option<usize> {
+    let mut left = name.chars().flat_map(char::to_lowercase).peekable();
+    for (at, c) in text.char_indices() {
+        if left.peek().is_none() {
+            return Some(at);
+        }
+        if !c.to_lowercase().all(|c| left.next() == Some(c)) {
+            return None;
+        }
+    }
+    left.peek().is_none().then_some(text.len())
+}
+
+/// Whether a name that stands behind `before` is not the end of a longer one.
+fn begins_alone(before: &str, name: &str) -> bool {
+    let joined = |join: char| before.strip_suffix(join).filter(|rest| rest.ends_with(char::is_alphanumeric));
+    let is_of_a_number = name.starts_with(is_digit) && joined('.').is_some_and(|rest| rest.ends_with(is_digit));
+    // The last part of `TEST-B2` is no board; that of `Notfall-SSH` is the same SSH.
+    let is_other = joined('-').is_some_and(|rest| {
+        let part = rest.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        has_digit(name) || has_digit(part)
+    });
+    !before.ends_with(char::is_alphanumeric) && joined('_').is_none() && !is_of_a_number && !is_other
+}
+
+/// Whether a name, `said` so and followed by `behind`, is not the beginning of a longer one.
+fn ends_alone(said: &str, behind: &str, name: &str) -> bool {
+    let word_end = |text: &str| text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    let (ending, behind) = behind.split_at(word_end(behind));
+    let joined = |join: char| behind.strip_prefix(join).filter(|rest| rest.starts_with(char::is_alphanumeric));
+    let is_of_a_number = name.ends_with(is_digit) && joined('.').is_some_and(|rest| rest.starts_with(is_digit));
+    let is_other = joined('-').is_some_and(|rest| {
+        let part = &rest[..word_end(rest)];
+        // `9.0-Release` speaks of 9.0, `9.0-rc` does not.
+        has_digit(part) || (has_digit(name) && !is_noun(part))
+    });
+    may_end(said, ending, name) && joined('_').is_none() && !is_of_a_number && !is_other
+}
+
+/// Whether a name with these letters behind it is the same name.
+fn may_end(said: &str, ending: &str, name: &str) -> bool {
+    let is_long = name.chars().count() >= LEAST_STEM && name.chars().all(char::is_alphabetic);
+    let inflects = is_long && !is_identifier(name) && ENDINGS.contains(&ending);
+    // `PCRs` are several, but `its` is no IT.
+    let is_plural = ending == "s" && is_identifier(said) && !has_digit(said);
+    ending.is_empty() || inflects || is_plural
+}
+
+/// Whether a word is written as German nouns are.
+fn is_noun(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase) && !letters.as_str().is_empty() && letters.all(char::is_lowercase)
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit()
+}
+
+fn has_digit(word: &str) -> bool {
+    word.contains(is_digit)
+}
+
+/// Whether a translation has what every language writes in the same way: all that has a digit, and of the other names at
+/// least half ("OS" may become "operating system"). Of `SSH-Schlüssel` that is `ssh`, of `XY-165-Meldung` `xy-165`.
+pub(super) fn keeps_entities(line: &str, original: &str) -> bool {
+    let (numbers, others): (Vec<&str>, Vec<&str>) = runs(original).partition(|run| has_digit(run));
+    // One such as `2024-2025` may become two words.
+    let is_kept = |run: &&str| {
+        says_name(line, run) || says_name(line, core(run)) || named_parts(run).all(|part| says_name(line, part))
+    };
+    let names: Vec<&str> = others.into_iter().flat_map(named_parts).collect();
+    let kept = names.iter().filter(|name| says_name(line, name)).count();
+    numbers.iter().all(is_kept) && 2 * kept >= names.len()
+}
+
+/// A name without the words that a compound has behind it.
+fn core(run: &str) -> &str {
+    let mut core = run;
+    while let Some((name, word)) = core.rsplit_once('-')
+        && !is_identifier(word)
+    {
+        core = name;
+    }
+    core
+}
+
+/// The parts of a run that are names themselves.
+fn named_parts(run: &str) -> impl Iterator<Item = &str> {
+    run.split('-').filter(|part| is_identifier(part))
+}
+
+/// Without the quotes and labels models put around a question.
+fn bare(line: &str) -> &str {
+    const QUOTES: &[char] = &['"', '\'', '“', '”', '„', '»', '«', '`', '*'];
+    const LABELS: &[&str] = &[
+        "question",
+        "frage",
+        "user",
+        "rewritten",
+        "rewrite",
+        "complete",
+        "completed",
+        "last",
+        "letzte",
+        "vollständige",
+        "umformulierte",
+        "translation",
+        "übersetzung",
+        "english",
+        "german",
+        "englisch",
+        "deutsch",
+    ];
+    let dress = |c: char| c.is_whitespace() || QUOTES.contains(&c);
+    let line = line.trim_matches(dress);
+    let Some((label, rest)) = line.split_once(':') else { return line };
+    let is_label = label.split_whitespace().all(|word| LABELS.contains(&word.to_lowercase().trim_matches(QUOTES)));
+    if is_label && !label.trim().is_empty() { rest.trim_matches(dress) } else { line }
+}
+
+/// Whether a text has the form of a question.
+fn asks(text: &str) -> bool {
+    text.trim_end().trim_end_matches(['"', '\'', '”', '“', ')', ']']).ends_with('?')
+}
+
+/// Words of more than three letters, and everything with a digit, in lower case.
+pub(super) fn content_words(text: &str) -> HashSet<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() > 3 || word.chars().any(|c| c.is_ascii_digit()))
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// Everything with a digit, in lower case.
+pub(super) fn numbers(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| word.chars().any(|c| c.is_ascii_digit())).map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_alone_ask_nothing() {
+        for names in ["XY-1654", "xy-1654?", "9.0.2 B2", "IT-7"] {
+            assert!(is_names_alone(names), "{names}");
+        }
+        for question in ["", "?", "What is XY-1654?", "XY-1654 owner", "WER WAR DABEI?", "the B2"] {
+            assert!(!is_names_alone(question), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_said_only_as_a_word_of_its_own() {
+        for (name, text) in [
+            ("9.0", "Which pumps run 9.0?"),
+            ("9.0", "Is it in 9.0."),
+            ("9.0", "the 9.0-Release"),
+            ("B2", "Which driver runs on the b2?"),
+            ("B2", "Wer prüft das B2-Board?"),
+            ("XY-165", "Who closed (xy-165)?"),
+            ("IT", "Who leads it security?"),
+            ("SSH", "Wo liegt der SSH-Schlüssel?"),
+            ("ssh", "der Notfall-SSH-Zugang"),
+            ("SSH-Schlüssel", "die Ablage des SSH-Schlüssels"),
+            ("PCR", "Which PCRs are read?"),
+            ("Kolmet", "Wer sind Kolmets Kunden?"),
+            ("Straße", "die STRAßE am Hafen"),
+            ("B2", "B21 or B2"),
+        ] {
+            assert!(says_name(text, name), "{name}: {text}");
+        }
+        for (name, text) in [
+            ("9.0", "Which pumps run 9.0.2?"),
+            ("0.2", "Which pumps run 9.0.2?"),
+            ("9.0", "Which pumps run 19.0?"),
+            ("9.0", "Which pumps run 9.0-rc?"),
+            ("B2", "Which driver runs on the B21?"),
+            ("B2", "Who checks TEST-B2?"),
+            ("XY-165", "Who closed XY-1654?"),
+            ("XY-165", "Who closed XY-165-2?"),
+            ("XY-165", "Who closed XY-165_old?"),
+            ("XY", "Who closed XY-165?"),
+            ("IT", "Who was with the crew in its harbour?"),
+            ("US", "Who used the radio?"),
+            ("OS", "Who may close the valve?"),
+            ("Ann", "Who is Anna?"),
+            ("Hafen", "Wer ist am Hafenbecken?"),
+            ("B2", ""),
+        ] {
+            assert!(!says_name(text, name), "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_question_with_another_version_or_id_keeps_no_name() {
+        let kept = |line: &str, original: &str| keeps_identifiers(line, original);
+        assert!(!kept("Was the pump tested in 9.0.2?", "And in 9.0?"));
+        assert!(kept("Was the pump tested in 9.0?", "And in 9.0?"));
+        assert!(!kept("Who closed the valve?", "And for the OS?"));
+        assert!(kept("Wo ist der ssh-schlüssel der Pumpe?", "Und der SSH-Schlüssel?"));
+    }
+
+    #[test]
+    fn a_translation_keeps_ids_whole_and_half_of_the_other_names() {
+        let kept = |line: &str, original: &str| keeps_entities(line, original);
+        for (line, original) in [
+            ("Where is the report of XY-165?", "Wo ist die XY-165-Meldung?"),
+            ("Where is the ssh key?", "Wo ist der SSH-Schlüssel?"),
+            ("Which pumps ran from 2024 to 2025?", "Welche Pumpen liefen 2024-2025?"),
+            ("Which pump is the Titan-7?", "Welche Pumpe ist die Titan-7?"),
+            ("Does the CI run the test?", "Läuft der Test der OS auf der CI?"),
+        ] {
+            assert!(kept(line, original), "{line}");
+        }
+        for (line, original) in [
+            ("Where is the report of XY-1654?", "Wo ist die XY-165-Meldung?"),
+            ("Which pumps run 9.0.2?", "Welche Pumpen haben 9.0?"),
+            ("Who closed the harbour?", "Wer hat das OS?"),
+        ] {
+            assert!(!kept(line, original), "{line}");
+        }
+    }
+}

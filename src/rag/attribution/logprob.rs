@@ -1,0 +1,134 @@
+//! How much less probable the original answer is without each cluster.
+//!
+//! Takes an answer with its prompt; reads the prompt without one cluster after the other, and the original answer after it.
+//! By log-probability: how much less probable the answer's tokens become. By divergence (ARC-JSD, arXiv 2505.16415): how
+//! far the predictions of the next word, all words taken together, are from those of the whole prompt.
+//! Invariants: the cluster is really left out, as for a counterfactual answer, so that the values are exact; nothing is
+//! generated, and no counterfactual answer is claimed.
+//! Not here: hiding a cluster in a prompt that was read whole (`masked_estimate`), reading prompts (`inference`).
+
+use std::time::Instant;
+
+use super::masked_estimate::{loss, mean};
+use super::plan::reading_order;
+use super::score::normalize_shares;
+use super::{Attribution, AttributionError, AttributionTimings, Cluster, ExplainInput, Method, Provenance};
+use ragonite_base::{CancelToken, Millis};
+use ragonite_inference::{CompareRequest, Compared, Generate, Measure};
+
+/// What is read off the predictions with and without a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// The drop of the log-probability of the answer's tokens.
+    Logprob,
+    /// The Jensen-Shannon divergence of the predictions.
+    Divergence,
+}
+
+impl Reading {
+    fn method(self) -> Method {
+        match self {
+            Self::Logprob => Method::Logprob,
+            Self::Divergence => Method::Jsd,
+        }
+    }
+
+    fn how(self) -> Provenance {
+        match self {
+            Self::Logprob => Provenance::Logprob,
+            Self::Divergence => Provenance::Jsd,
+        }
+    }
+
+    fn measure(self) -> Measure {
+        match self {
+            Self::Logprob => Measure::Token,
+            Self::Divergence => Measure::Distribution,
+        }
+    }
+
+    /// By log-probability [`loss`], by divergence its mean over the tokens in bits. Both are fractions: 0 where nothing
+    /// changes, 1 where nothing is left of what the whole prompt said.
+    fn contribution(self, compared: &Compared) -> f64 {
+        match self {
+            Self::Logprob => loss(&compared.drops),
+            Self::Divergence => mean(&compared.divergences).max(0.0),
+        }
+    }
+}
+
+/// Computes the contribution of every cluster. `on_cluster` gets how many clusters are settled, how many there are, and
+/// the settled ones with shares among themselves, best first.
+///
+/// # Errors
+/// When a setting is wrong or the model fails or cannot tell probabilities, or with [`AttributionError::Canceled`].
+pub fn probability(
+    input: ExplainInput<'_>,
+    reading: Reading,
+    generator: &mut dyn Generate,
+    cancel: &CancelToken,
+    on_cluster: &mut dyn FnMut(usize, usize, &[Cluster]),
+) -> Result<Attribution, AttributionError> {
+    input.settings.check()?;
+    let started = Instant::now();
+    let order = reading_order(&input);
+    let cluster_ms = Millis::from(started.elapsed());
+    let mut clusters: Vec<Cluster> = Vec::with_capacity(order.len());
+    let mut decisive = false;
+    let mut generate_ms = Millis::default();
+    if !order.is_empty() {
+        let prompt = &input.answer.prompt;
+        let request = CompareRequest {
+            parts: prompt.parts(),
+            answer: input.answer.completion.tokens.clone(),
+            without: order.iter().map(|hits| prompt.places(hits)).collect(),
+            measure: reading.measure(),
+        };
+        let comparing = Instant::now();
+        let mut hear = |set: usize, compared: &Compared| {
+            clusters.push(settled(&order[set], reading, compared));
+            decisive = normalize_shares(&mut clusters, input.settings.temperature);
+            on_cluster(clusters.len(), order.len(), &clusters);
+        };
+        generator.compare(&request, cancel, &mut hear).map_err(AttributionError::comparing)?;
+        generate_ms = comparing.elapsed().into();
+    }
+    let timings_ms = AttributionTimings {
+        cluster: cluster_ms,
+        generate: generate_ms,
+        total: started.elapsed().into(),
+        ..AttributionTimings::default()
+    };
+    Ok(Attribution { decisive, clusters, timings_ms, ..Attribution::new(reading.method()) })
+}
+
+fn settled(hits: &[usize], reading: Reading, compared: &Compared) -> Cluster {
+    Cluster {
+        hits: hits.to_vec(),
+        how: reading.how(),
+        contribution: reading.contribution(compared),
+        share: None,
+        counterfactual_answer: None,
+        counterfactuals: Vec::new(),
+        drops: compared.drops.clone(),
+        drops_how: Some(Provenance::Logprob),
+        divergences: compared.divergences.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_half_as_probable_at_each_token_has_lost_half_and_bits_are_their_mean() {
+        let ln_2 = std::f32::consts::LN_2;
+        let compared = Compared { drops: vec![ln_2, ln_2], divergences: vec![0.5, 0.0] };
+        assert!((Reading::Logprob.contribution(&compared) - 0.5).abs() < 1e-6);
+        assert!((Reading::Divergence.contribution(&compared) - 0.25).abs() < 1e-12);
+        let gained = Compared { drops: vec![0.5, -1.0], divergences: Vec::new() };
+        let is_none = |reading: Reading| reading.contribution(&gained) == 0.0;
+        assert!(is_none(Reading::Logprob), "more probable without it is no loss");
+        assert!(is_none(Reading::Divergence));
+    }
+}

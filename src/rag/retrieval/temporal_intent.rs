@@ -1,0 +1,499 @@
+//! Of which time a question is, where versions of a page differ.
+//!
+//! Takes a question, gives whether it is about what holds now, what held before or first, either, or what changed. It goes by
+//! whole words: a compartment compares nothing. "Old" says something of
+//! the time only beside a noun: "how old is the crane" does not.
+//! Pure, by lists of words: a rare turn of phrase is taken for the wrong one.
+//! Not here: the day that a question means (`temporal_expr`), versions that it names by a year, a date or a number (`versions`).
+
+use super::near_duplicates::words;
+use super::temporal_expr::relative_offset;
+use ragonite_base::Language;
+
+/// Words of a question about what was said before.
+const PAST: &[&str] = &[
+    "previous",
+    "previously",
+    "formerly",
+    "yesterday",
+    "yesterdays",
+    "outdated",
+    "vorgestern",
+    "vorherige",
+    "vorherigen",
+    "vorige",
+    "vorigen",
+    "voriges",
+    "bisherige",
+    "bisherigen",
+    "ältere",
+    "älteren",
+    "damals",
+    "damalige",
+    "damaligen",
+    "gestern",
+    "gestrige",
+    "gestrigen",
+    "veraltet",
+    "veraltete",
+    "veralteten",
+];
+
+/// Words of a question about what was said first of all.
+const FIRST: &[&str] =
+    &["originally", "ursprünglich", "ursprüngliche", "ursprünglichen", "oldest", "älteste", "ältesten"];
+
+/// Words of what was before where they stand before what has versions; else they may as well say when something is done:
+/// "the former limit", "früher gehen".
+const FORMER: &[&str] = &["earlier", "former", "frühere", "früheren", "früherer", "früheres"];
+
+/// Words that may be about the past, or say when or which thing is meant: "the original receipts", "am Vortag absagen".
+const PERHAPS_PAST: &[&str] =
+    &["original", "originale", "originalen", "früher", "vorher", "bisher", "vortag", "vortags"];
+
+/// Words that stand for a time where they stand before no noun.
+const ONCE: &[&str] = &["earlier", "früher", "vorher", "bisher"];
+
+/// English verbs that tell what was; with one of them [`ONCE`] is about the past.
+const ENGLISH_WAS: &[&str] = &["was", "were", "did", "had"];
+
+/// German ones.
+const GERMAN_WAS: &[&str] = &[
+    "war", "waren", "galt", "galten", "hatte", "hatten", "wurde", "wurden", "stand", "standen", "lag", "lagen",
+    "betrug", "betrugen", "kostete", "kosteten", "hieß",
+];
+
+/// German verbs before a participle at the end: "hat früher geöffnet".
+const GERMAN_PERFECT: &[&str] = &["hat", "haben", "ist", "sind"];
+
+/// What has versions, without its endings: before these a word such as "former" is about the past.
+const VERSIONED: &[&str] = &[
+    "amount",
+    "document",
+    "edition",
+    "figure",
+    "guideline",
+    "limit",
+    "page",
+    "plan",
+    "policy",
+    "policies",
+    "price",
+    "procedure",
+    "rate",
+    "regulation",
+    "release",
+    "revision",
+    "rule",
+    "setting",
+    "text",
+    "value",
+    "version",
+    "wording",
+    "ausgabe",
+    "betrag",
+    "beträg",
+    "dokument",
+    "fassung",
+    "grenze",
+    "preis",
+    "regel",
+    "regelung",
+    "richtlinie",
+    "seite",
+    "stand",
+    "verfahren",
+    "vorgabe",
+    "wert",
+    "wortlaut",
+];
+
+/// Endings of [`VERSIONED`].
+const ENDINGS: &[&str] = &["", "s", "es", "e", "n", "en"];
+
+/// Words between "former" and what has versions at most: "the former travel limit".
+const MOST_BETWEEN: usize = 2;
+
+/// Words after "change" that make it a thing of its own, as in IT: no version has changed.
+const OF_CHANGE: &[&str] =
+    &["request", "requests", "management", "board", "control", "log", "process", "ticket", "tickets", "freeze"];
+
+/// Words of a question about several versions.
+const CHANGE: &[&str] = &[
+    "change",
+    "changes",
+    "changed",
+    "changing",
+    "differ",
+    "differs",
+    "differed",
+    "differing",
+    "difference",
+    "differences",
+    "different",
+    "differently",
+    "compare",
+    "compares",
+    "compared",
+    "comparing",
+    "comparison",
+    "comparisons",
+    "ändern",
+    "ändere",
+    "ändert",
+    "änderte",
+    "änderten",
+    "änderung",
+    "änderungen",
+    "geändert",
+    "geänderte",
+    "geänderten",
+    "geänderter",
+    "geändertes",
+    "unterschied",
+    "unterschiede",
+    "unterschieden",
+    "unterschiedes",
+    "unterschieds",
+    "unterschiedlich",
+    "unterschiedliche",
+    "unterschiedlichen",
+    "unterschiedlicher",
+    "vergleich",
+    "vergleiche",
+    "vergleichen",
+    "vergleicht",
+    "vergleichs",
+    "verglichen",
+];
+
+/// Words that tell an earlier state of what they stand before.
+const ENGLISH_OLD: [&str; 2] = ["old", "older"];
+
+/// Likewise; "alt" has no ending where it tells an age, and is looked at by itself.
+const GERMAN_OLD: [&str; 4] = ["alte", "alten", "alter", "altes"];
+
+/// Words before "old" that make an age of it.
+const AGES: [&str; 17] = [
+    "how", "year", "years", "month", "months", "week", "weeks", "day", "days", "wie", "jahr", "jahre", "monate",
+    "wochen", "tage", "so", "zu",
+];
+
+/// Words that are no noun, beside those that say nothing in any question.
+const NO_NOUN: [&str; 20] = [
+    "but", "enough", "it", "its", "he", "she", "they", "this", "that", "these", "those", "their", "now", "already",
+    "because", "then", "aber", "genug", "dieser", "diese",
+];
+
+/// Which versions a question is about where it names none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TemporalIntent {
+    /// The newest.
+    Now,
+    /// An older one.
+    Past,
+    /// The first one.
+    First,
+    /// The newest, or an older one: nothing tells which.
+    Either,
+    /// Several.
+    Changes,
+}
+
+impl TemporalIntent {
+    pub(super) fn of(question: &str) -> Self {
+        let asked: Vec<String> = words(question).collect();
+        let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
+        let is_thing = |at: usize| {
+            asked[at] == "change" && asked.get(at + 1).is_some_and(|next| OF_CHANGE.contains(&next.as_str()))
+        };
+        if (0..asked.len()).any(|at| CHANGE.contains(&asked[at].as_str()) && !is_thing(at)) {
+            return Self::Changes;
+        }
+        let said = said(question);
+        let language = Language::of(question);
+        let is_past = |at: usize| is_old_thing(&said[at..], at.checked_sub(1).map(|at| &said[at]), language);
+        if has(FIRST) || is_of_first_version(&asked) {
+            return Self::First;
+        }
+        let is_former = is_beside(&asked, FORMER);
+        let is_said = has(PAST) || relative_offset(&asked).is_some() || is_former || is_once(&asked, language);
+        if is_said || (0..said.len()).any(|at| is_past(at) || is_last(&said[at..], YEARS)) {
+            Self::Past
+        } else if has(FORMER) || has(PERHAPS_PAST) || (0..said.len()).any(|at| is_last(&said[at..], SHORTER)) {
+            Self::Either
+        } else {
+            Self::Now
+        }
+    }
+}
+
+/// Whether one of these words stands before something that has versions: "the former travel limit".
+fn is_beside(asked: &[String], list: &[&str]) -> bool {
+    let is_versioned = |word: &String| {
+        let ends = |noun: &&str| word.strip_prefix(*noun).is_some_and(|ending| ENDINGS.contains(&ending));
+        VERSIONED.iter().any(ends)
+    };
+    (0..asked.len()).any(|at| {
+        let next = asked[at + 1..].iter().take(MOST_BETWEEN + 1);
+        list.contains(&asked[at].as_str()) && next.into_iter().any(is_versioned)
+    })
+}
+
+/// Whether it asks for "the first version" or "the original rules". The original documents are no version.
+fn is_of_first_version(asked: &[String]) -> bool {
+    let is_version =
+        |word: &String| matches!(word.as_str(), "version" | "edition" | "release" | "revision" | "fassung" | "ausgabe");
+    let is_rule = |word: &String| {
+        let nouns = [
+            "limit",
+            "price",
+            "preis",
+            "rule",
+            "regel",
+            "regulation",
+            "regelung",
+            "polic",
+            "plan",
+            "wording",
+            "wortlaut",
+        ];
+        nouns.iter().any(|noun| word.strip_prefix(noun).is_some_and(|rest| rest.len() <= 3))
+    };
+    asked.windows(2).any(|pair| match pair[0].as_str() {
+        "first" | "erste" | "ersten" | "erster" => is_version(&pair[1]),
+        "original" | "originale" | "originalen" => is_version(&pair[1]) || is_rule(&pair[1]),
+        _ => false,
+    })
+}
+
+/// Whether it has a verb of what was. German "was" is none.
+pub(super) fn is_past_tense(asked: &[String], language: Language) -> bool {
+    let has = |list: &[&str]| asked.iter().any(|word| list.contains(&word.as_str()));
+    match language {
+        Language::English => has(ENGLISH_WAS),
+        Language::German => {
+            has(GERMAN_WAS) || (has(GERMAN_PERFECT) && asked.last().is_some_and(|last| last.starts_with("ge")))
+        }
+    }
+}
+
+/// Whether it asks what was once: "was galt früher", "what did it say before", "what used to be the limit". Not "earlier than planned", and not the
+/// earlier one of two.
+fn is_once(asked: &[String], language: Language) -> bool {
+    let is_alone = |at: usize| match asked.get(at + 1).map(String::as_str) {
+        None => true,
+        Some("than" | "als" | "of" | "von") => false,
+        Some(next) => language == Language::German || language.is_function_word(next),
+    };
+    let is_before = |at: usize| asked[at] == "before" && at + 1 == asked.len();
+    let was_so = |at: usize| {
+        let is_use =
+            asked[..at].iter().any(|word| matches!(word.as_str(), "is" | "are" | "was" | "were" | "be" | "been"));
+        asked[at] == "used" && asked.get(at + 1).is_some_and(|next| next == "to") && !is_use
+    };
+    let is_once = |at: usize| (ONCE.contains(&asked[at].as_str()) && is_alone(at)) || is_before(at) || was_so(at);
+    let may_be_once = (0..asked.len()).any(is_once);
+    may_be_once && (is_past_tense(asked, language) || (0..asked.len()).any(was_so))
+}
+
+/// A word of a question.
+struct Word {
+    /// In lower case, without the `'s` of a genitive.
+    word: String,
+    capital: Capital,
+    /// A sign follows, so that the next word is not beside it.
+    ends: bool,
+}
+
+/// Whether a word begins with a capital letter.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Capital {
+    /// Inside the question: a name, in German any noun.
+    Inside,
+    /// At its beginning, where it says nothing.
+    First,
+    None,
+}
+
+fn said(question: &str) -> Vec<Word> {
+    let pieces = question.split_whitespace().enumerate();
+    let words = pieces.map(|(at, piece)| {
+        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        let bare = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+        let capital = match (word.starts_with(char::is_uppercase), at) {
+            (false, _) => Capital::None,
+            (true, 0) => Capital::First,
+            (true, _) => Capital::Inside,
+        };
+        Word { word: bare.to_lowercase(), capital, ends: piece.ends_with(|c: char| !c.is_alphanumeric()) }
+    });
+    words.collect()
+}
+
+/// Whether the first of these words is "old" and the next is what was so: "the old limit", "older rules". The Old Harbour
+/// is a name.
+fn is_old_thing(words: &[Word], before: Option<&Word>, language: Language) -> bool {
+    let [old, next, ..] = words else { return false };
+    let is_old = match language {
+        Language::English => ENGLISH_OLD.contains(&old.word.as_str()),
+        // Without an ending it may as well stand before a verb, as in "alt geworden".
+        Language::German if old.word == "alt" => next.capital == Capital::Inside,
+        Language::German => GERMAN_OLD.contains(&old.word.as_str()),
+    };
+    let is_age = before.is_some_and(|before| AGES.contains(&before.word.as_str()));
+    let says_nothing = language.is_function_word(&next.word) && next.word != "one";
+    let is_noun = !next.word.is_empty() && !says_nothing && !NO_NOUN.contains(&next.word.as_str());
+    is_old && !is_age && is_noun && !old.ends && old.capital != Capital::Inside
+}
+
+const YEARS: &[&str] = &["year", "jahr", "jahres", "jahrs"];
+
+/// Times whose end may still hold today.
+const SHORTER: &[&str] = &["week", "month", "quarter", "woche", "monat", "monats", "quartal", "quartals"];
+
+/// Whether the first of these words are "last year" or another of `times`, and not the last year of something.
+fn is_last(words: &[Word], times: &[&str]) -> bool {
+    let [last, time, rest @ ..] = words else { return false };
+    let is_said = matches!(last.word.as_str(), "last" | "letztes" | "letzten" | "letztem" | "letzte" | "letzter");
+    let of_something = rest.first().is_some_and(|next| matches!(next.word.as_str(), "of" | "des" | "der"));
+    is_said && times.contains(&time.word.as_str()) && !last.ends && !of_something
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_beside_a_noun_and_last_year_are_about_the_past() {
+        for question in [
+            "What did the old version say of the crane?",
+            "old crane limit",
+            "Old limit of the crane?",
+            "What was the limit in the older rules?",
+            "Was there an older one?",
+            "What was the limit of the crane last year?",
+            "What did last year's rules say?",
+            "Wie war die alte Grenze des Krans?",
+            "Was stand in den alten Regeln für den Kran?",
+            "Gab es ein altes Verfahren für den Kran?",
+            "Galt ein alter Plan für die Pumpen?",
+            "Was sagt der Plan alt Hafen zu den Pumpen?",
+            "Wo lag die Grenze letztes Jahr?",
+            "Was galt im letzten Jahr für den Kran?",
+            "Which load was it yesterday?",
+            "Was galt gestern für den Kran?",
+            "What was the limit three days ago?",
+            "What was the limit a week ago?",
+            "Was galt vor zwei Monaten für den Kran?",
+            "Wie hoch war das Limit früher?",
+            "Welches Limit galt bisher für den Kran?",
+            "What did the page say earlier?",
+            "What was the limit before?",
+            "What used to be the limit?",
+            "Wann hat die Kantine früher geöffnet?",
+        ] {
+            assert_eq!(TemporalIntent::of(question), TemporalIntent::Past, "{question}");
+        }
+    }
+
+    #[test]
+    fn an_age_and_a_name_are_not_about_the_past() {
+        for question in [
+            "How old is the crane?",
+            "How old are the pumps in the harbour?",
+            "Do you know how old crane 3 is?",
+            "Is the crane ten years old today?",
+            "Which 10-year-old cranes are there?",
+            "Is it old enough?",
+            "Is pump 3 older than pump 4?",
+            "Which pump is older?",
+            "Is the crane old, broken or both?",
+            "When does the Old Harbour open?",
+            "Which alt text has the picture?",
+            "How do I alter settings of the radio?",
+            "What happens in the last year of the contract?",
+            "Which limits held in the last years?",
+            "Wie alt ist der Kran?",
+            "Ist der Kran zehn Jahre alt?",
+            "Ist der Kran alt geworden und warum?",
+            "Welches Alter haben die Pumpen?",
+            "Wann öffnet der Alte Hafen?",
+            "Was gilt im letzten Jahr des Vertrags?",
+            "At which load does the crane stop?",
+            "Can I cancel the day before departure?",
+            "Is the office open the day before Christmas?",
+            "Was tun vor einem Sturm?",
+            "Was gilt am Montag?",
+            "What is the crane used to lift?",
+            "",
+        ] {
+            assert_eq!(TemporalIntent::of(question), TemporalIntent::Now, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_may_say_something_else_leaves_open_which_version_is_meant() {
+        for question in [
+            "Where do I send the original receipts?",
+            "Do former employees keep access?",
+            "Can I take the earlier flight?",
+            "Did the earlier flight leave on time?",
+            "Darf ich früher gehen?",
+            "Muss ich am Vortag absagen?",
+            "Muss ich vorher fragen?",
+            "Was passiert, wenn ich früher kündige?",
+            "Was muss ich vorher tun?",
+            "Do I have to hand in the original documents?",
+            "What was decided last week?",
+        ] {
+            assert_eq!(TemporalIntent::of(question), TemporalIntent::Either, "{question}");
+        }
+        for question in [
+            "What was the former limit?",
+            "What was the former travel limit?",
+            "What did the earlier field work policy say?",
+            "Was sagte die frühere Fassung?",
+            "Was stand in den früheren Richtlinien?",
+        ] {
+            assert_eq!(TemporalIntent::of(question), TemporalIntent::Past, "{question}");
+        }
+        assert_eq!(TemporalIntent::of("Who approves a change request?"), TemporalIntent::Now);
+        assert_eq!(TemporalIntent::of("What changed in the change management policy?"), TemporalIntent::Changes);
+    }
+
+    #[test]
+    fn what_was_first_of_all_is_asked_for_by_its_words() {
+        for question in [
+            "What did the original version say of the crane?",
+            "What were the original prices?",
+            "What was the first version of the limit?",
+            "What was the limit originally?",
+            "Was stand in der ersten Fassung?",
+            "Was ist das älteste Limit?",
+        ] {
+            assert_eq!(TemporalIntent::of(question), TemporalIntent::First, "{question}");
+        }
+        assert_eq!(TemporalIntent::of("What is the first rule of the harbour?"), TemporalIntent::Now);
+    }
+
+    #[test]
+    fn a_question_about_changes_has_a_whole_word_for_them() {
+        for question in [
+            "What changed in the load of the crane?",
+            "Are there different loads?",
+            "Compare the old and the new rules",
+            "What is the difference to last year?",
+            "Was hat sich an der Last geändert?",
+            "Welche Änderungen gab es?",
+            "Was ist der Unterschied der Fassungen?",
+            "Wie ist die Last im Vergleich?",
+        ] {
+            assert_eq!(TemporalIntent::of(question), TemporalIntent::Changes, "{question}");
+        }
+        for question in ["Which compartment holds the radio?", "Where is the differential valve?"] {
+            assert_eq!(TemporalIntent::of(question), TemporalIntent::Now, "{question}");
+        }
+        assert_eq!(TemporalIntent::of("Which compartment held the radio yesterday?"), TemporalIntent::Past);
+    }
+}

@@ -1,0 +1,110 @@
+//! Behind the scenes: every step of the selected turn, each opening to all it took and gave.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::outline_cache::Shown;
+use super::steps::{Margins, StepLook};
+use super::{Focus, Fold, GUTTER, Parts, draw_outline, logprob, say, settings_used, side_block, steps};
+use crate::markdown::LONGEST_LINE;
+use crate::screen::{Pane, ScreenState};
+use ragonite_app::{App, Turn};
+
+/// A part that opens and closes, in the order of the steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Section {
+    /// How the question was completed.
+    Rewrite,
+    /// The list of the search by embedding.
+    Dense,
+    /// The list of the search by words.
+    Lexical,
+    /// Both lists fused.
+    Fused,
+    /// What the generator was asked.
+    Prompt,
+    /// One piece of it.
+    Segment(usize),
+    /// What did not fit.
+    Cut,
+    /// What the generator said.
+    Raw,
+    /// One counterfactual generation: cluster, iteration.
+    Counterfactual(usize, usize),
+    /// Its prompt.
+    CounterfactualPrompt(usize, usize),
+    /// How much less probable the answer is without a cluster, token by token.
+    Drops(usize),
+    /// Time and tokens.
+    Costs,
+    /// What it was answered with.
+    Settings,
+}
+
+impl Section {
+    /// What is open when a turn is first looked at.
+    pub(crate) const OPEN_AT_FIRST: [Self; 3] = [Self::Rewrite, Self::Fused, Self::Costs];
+
+    /// The part that it is in.
+    fn outer(self) -> Option<Self> {
+        match self {
+            Self::Segment(_) => Some(Self::Prompt),
+            Self::CounterfactualPrompt(cluster, iteration) => Some(Self::Counterfactual(cluster, iteration)),
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
+    let (theme, words) = (screen.theme, screen.words);
+    let frame_block = side_block(screen, Pane::Behind, &theme);
+    let inner = frame_block.inner(area);
+    frame.render_widget(frame_block, area);
+    let Some(turn) = screen.turn(app) else {
+        return say(words.nothing_behind_yet(), frame, inner, &theme);
+    };
+    // What is looked for may be in a closed part.
+    let all_open = screen.find.is_some() && screen.focus == Pane::Behind;
+    let width = usize::from(inner.width.saturating_sub(GUTTER + 1)).max(8);
+    let settled = app.phase().turn() != Some(turn.key);
+    let shown = settled.then(|| Shown::of(turn, width, (!all_open).then(|| screen.behind.opened())));
+    if !screen.behind_kept.has(shown.as_ref()) {
+        let is_open = |section| all_open || screen.behind.is_open(section);
+        let margins = Margins::Drawn;
+        let parts = parts(turn, &StepLook { theme: &theme, words, width, margins, is_open: &is_open });
+        screen.behind_kept.keep(shown, parts);
+    }
+    let focus = Focus::of(screen, Pane::Behind);
+    let find = screen.find.as_mut();
+    let drawn = draw_outline(&mut screen.behind_kept, &mut screen.behind, (focus, &theme), (find, inner));
+    frame.render_widget(drawn, inner);
+}
+
+/// A step of the selected turn as text, all of it and without margins.
+pub(crate) fn text(turn: &Turn, step: Section, screen: &ScreenState) -> String {
+    let (theme, words) = (&screen.theme, screen.words);
+    let look = StepLook { theme, words, width: LONGEST_LINE, margins: Margins::None, is_open: &|_| true };
+    let parts = parts(turn, &look);
+    let inside = |part: Section| part == step || part.outer() == Some(step);
+    let lines = parts.lines.iter().zip(&parts.owners).filter(|(_, part)| inside(**part));
+    let open = format!("{} ", Fold::Open.mark());
+    let texts = lines.map(|(line, _)| {
+        let text = line.to_string();
+        text.trim_start().strip_prefix(&open).map_or_else(|| text.clone(), str::to_owned)
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// All steps of a turn.
+fn parts(turn: &Turn, look: &StepLook<'_>) -> Parts<Section> {
+    let mut parts = Parts::new();
+    steps::rewrite(turn, look, &mut parts);
+    steps::searches(turn, look, &mut parts);
+    steps::prompt(turn, look, &mut parts);
+    steps::raw_answer(turn, look, &mut parts);
+    steps::counterfactuals(turn, look, &mut parts);
+    logprob::parts(turn, look, &mut parts);
+    steps::costs(turn, look, &mut parts);
+    settings_used::parts(turn, look, &mut parts);
+    parts
+}

@@ -1,0 +1,70 @@
+//! The embedder that attribution compares with, and the vectors it gave the sources of a turn.
+//!
+//! Invariants: it is that of retrieval unless the settings name another, which is then loaded when it is first needed; the
+//! vectors of the last explained turn are kept, so that explaining it in another way embeds nothing again.
+//! Not here: clustering by these vectors (`attribution`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::model_manager::ModelManager;
+use ragonite_app::TurnKey;
+use ragonite_base::EvidenceId;
+use ragonite_inference::{Embed, Embedding, InferenceError};
+use ragonite_rag::attribution::SourceVector;
+use ragonite_rag::retrieval::Hit;
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Comparer {
+    /// The embedder that is not retrieval's own.
+    own: Option<Arc<dyn Embed>>,
+    kept: Option<Kept>,
+}
+
+struct Kept {
+    turn: TurnKey,
+    vectors: HashMap<EvidenceId, Embedding>,
+}
+
+impl Comparer {
+    /// What compares; the first call may load it.
+    pub(super) fn embedder(&mut self, engine: &ModelManager) -> Result<Arc<dyn Embed>, InferenceError> {
+        let (setup, profile) = (&engine.setup, &engine.setup.profile.profile);
+        let Some(id) = setup.comparer.as_deref().filter(|id| *id != profile.embedder) else {
+            return engine.embedder();
+        };
+        let embedder = match self.own.take() {
+            Some(embedder) => embedder,
+            None => engine.read_embedder(id)?,
+        };
+        Ok(Arc::clone(self.own.insert(embedder)))
+    }
+
+    /// The sources of a turn that was explained last.
+    pub(super) fn kept(&self, turn: TurnKey, hits: &[Hit]) -> Option<Vec<SourceVector>> {
+        let kept = self.kept.as_ref().filter(|kept| kept.turn == turn)?;
+        Some(sources(hits, &kept.vectors))
+    }
+
+    /// Keeps what the evidences of a turn were given, in place of what another turn's were.
+    pub(super) fn keep(
+        &mut self,
+        turn: TurnKey,
+        hits: &[Hit],
+        vectors: HashMap<EvidenceId, Embedding>,
+    ) -> Vec<SourceVector> {
+        let sources = sources(hits, &vectors);
+        self.kept = Some(Kept { turn, vectors });
+        sources
+    }
+}
+
+/// The hits that have a vector.
+fn sources(hits: &[Hit], vectors: &HashMap<EvidenceId, Embedding>) -> Vec<SourceVector> {
+    let source = |hit: &Hit| {
+        let embedding = vectors.get(&hit.evidence)?.clone();
+        Some(SourceVector { rank: hit.rank, embedding })
+    };
+    hits.iter().filter_map(source).collect()
+}
