@@ -1,4 +1,4 @@
-//! The pictures of the README: real frames as SVG, written with `make pictures` and held to what the screen draws.
+//! The pictures of README and guide: real frames as SVG, written with `make pictures` and held to what the screen draws.
 //!
 //! Text lies in runs that are stretched to whole cells, so that any monospaced font fits; lines and blocks are shapes, so
 //! that frames have no gaps. The same frame gives the same bytes.
@@ -289,14 +289,17 @@ fn the_pictures_are_what_the_screen_draws() {
 }
 
 #[test]
-fn every_picture_is_well_formed_shown_in_the_readme_and_the_same_twice() {
+fn every_picture_is_well_formed_shown_in_readme_or_guide_and_the_same_twice() {
     let readme = include_str!("../../README.md");
+    let guide: String = ragonite::guide::pages().iter().map(|page| page.text).collect();
     for (name, says, size, stage) in PICTURES {
         let drawn = svg(stage().frame(*size).backend().buffer(), says);
         assert_eq!(drawn, svg(stage().frame(*size).backend().buffer(), says));
         let document = roxmltree::Document::parse(&drawn).unwrap();
         let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
         assert!(texts.iter().any(|text| text.contains("Alice")) || *name == "behind", "{name}: {texts:?}");
-        assert!(readme.contains(&format!("assets/pictures/{name}.svg")), "the README does not show {name}");
+        let is_shown = readme.contains(&format!("assets/pictures/{name}.svg"))
+            || guide.contains(&format!("../pictures/{name}.svg"));
+        assert!(is_shown, "neither README nor guide shows {name}");
     }
 }
