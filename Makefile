@@ -70,7 +70,8 @@ check-cuda: tools ## try and measure the build for NVIDIA GPUs on this machine's
 pictures: tools ## draw the pictures of README and guide from the screen
 	RAGONITE_PICTURES=write $(CARGO) test --test it -- pictures::
 
-lint: tools ## check the format and the lints
+lint: tools ## check the format, the lints and the features of the crates
+	@sh assets/build/features.sh
 	$(CARGO) fmt --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --features hub -- -D warnings

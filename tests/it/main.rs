@@ -14,6 +14,7 @@ mod evidence;
 mod first_start;
 mod german;
 mod goals;
+mod guide;
 mod history;
 mod keeping;
 mod keys;

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Says which features `src/workspace_hack/Cargo.toml` lacks: each crate by itself must be built from the same crates as the
+# whole workspace, or else `cargo test -p CRATE` builds most of them a second time.
+set -u
+
+cargo=${CARGO:-cargo}
+all=$(mktemp) || exit 2
+trap 'rm -f "$all"' EXIT
+
+features() {
+    "$cargo" tree "$@" -e normal,build,dev --prefix none -f '{p} [{f}]' | sed 's/ (\*)$//' | grep -v ' (/' | sort -u
+}
+
+features --workspace >"$all" || exit 2
+lacking=0
+for manifest in src/*/Cargo.toml; do
+    name=$(sed -n 's/^name = "\(.*\)"/\1/p' "$manifest" | head -n 1)
+    other=$(features -p "$name" | comm -23 - "$all")
+    if [ -n "$other" ]; then
+        echo "ragonite: $name is built with other features than the workspace; add those of the workspace to src/workspace_hack/Cargo.toml:" >&2
+        printf '%s\n' "$other" >&2
+        lacking=1
+    fi
+done
+exit $lacking
