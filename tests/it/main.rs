@@ -7,6 +7,7 @@ mod citations;
 mod commands;
 mod compare;
 mod context;
+mod contract;
 mod copying;
 mod corpus;
 mod eval;
