@@ -130,7 +130,8 @@ pub(super) fn open(screen: &mut ScreenState, app: &App) -> Vec<Intent> {
 pub(super) fn in_menu(
     screen: &mut ScreenState,
     app: &App,
-    (key, action): (KeyEvent, Option<Action>),
+    key: KeyEvent,
+    action: Option<Action>,
     now: OffsetDateTime,
 ) -> Vec<Intent> {
     let Some(Popup::Compare(menu)) = &mut screen.popup else { return Vec::new() };
@@ -170,8 +171,8 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
     let Some(Popup::Compare(menu)) = &screen.popup else { return Vec::new() };
     let turn = menu.turn;
     match choice {
-        Choice::Pick(_, pick) => ask_again(screen, app, (turn, Variation::Pick(pick)), now),
-        Choice::SettingsNow => ask_again(screen, app, (turn, Variation::SettingsNow), now),
+        Choice::Pick(_, pick) => ask_again(screen, app, turn, Variation::Pick(pick), now),
+        Choice::SettingsNow => ask_again(screen, app, turn, Variation::SettingsNow, now),
         Choice::OtherSettings => {
             screen.popup = Some(Popup::Settings(Box::new(SettingsView::again(turn))));
             vec![Intent::Redraw]
@@ -187,7 +188,8 @@ fn choose(screen: &mut ScreenState, app: &App, choice: Choice, now: OffsetDateTi
 pub(super) fn ask_again(
     screen: &mut ScreenState,
     app: &App,
-    (key, other): (TurnKey, Variation),
+    key: TurnKey,
+    other: Variation,
     at: OffsetDateTime,
 ) -> Vec<Intent> {
     screen.popup = None;
@@ -209,11 +211,11 @@ pub(super) fn in_comparison(screen: &mut ScreenState, app: &App, key: KeyEvent, 
         // Without stopping what runs.
         Some(Action::Compare) => screen.popup = None,
         Some(Action::Copy) => {
-            let Some(turns) = view.turns(app) else { return refused(Refusal::NothingToCopy) };
+            let Some((left, right)) = view.turns(app) else { return refused(Refusal::NothingToCopy) };
             if view.grows(app) {
                 return refused(Refusal::WorkRuns);
             }
-            let text = pane::comparison_text(app, turns, (&screen.theme, screen.words));
+            let text = pane::comparison_text(app, left, right, &screen.theme, screen.words);
             return vec![Intent::Copy { what: Copied::Comparison, text }];
         }
         action => {

@@ -29,9 +29,9 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
         question: cells(pane::composer_rows(screen, composer_width(area, screen.arrangement))),
     };
     if let Some(areas) = areas(area, wanted) {
-        draw_panes(app, screen, (&areas, now), frame);
-        frame.render_widget(pane::status_line(app, screen, (areas.status, now)), areas.status);
-        pane::draw_popup(app, screen, (area, now), frame);
+        draw_panes(app, screen, &areas, now, frame);
+        frame.render_widget(pane::status_line(app, screen, usize::from(areas.status.width), now), areas.status);
+        pane::draw_popup(app, screen, area, now, frame);
         // Over what is open: the key that caused it may have been pressed there.
         frame.render_widget(Clear, areas.banner);
         frame.render_widget(Paragraph::new(banner), areas.banner);
@@ -45,8 +45,7 @@ pub fn draw(app: &App, screen: &mut ScreenState, now: OffsetDateTime, frame: &mu
     screen.theme.lay_ground(frame.buffer_mut());
 }
 
-fn draw_panes(app: &App, screen: &mut ScreenState, at: (&Areas, OffsetDateTime), frame: &mut Frame<'_>) {
-    let (areas, now) = at;
+fn draw_panes(app: &App, screen: &mut ScreenState, areas: &Areas, now: OffsetDateTime, frame: &mut Frame<'_>) {
     if let Some(area) = areas.tabs {
         frame.render_widget(pane::tab_bar(screen, usize::from(area.width)), area);
         pane::tab_targets(screen, area);
@@ -57,7 +56,7 @@ fn draw_panes(app: &App, screen: &mut ScreenState, at: (&Areas, OffsetDateTime),
     }
     if let Some(area) = areas.conversation {
         screen.targets.pane(Pane::Conversation, area);
-        pane::draw_conversation(app, screen, (area, now), frame);
+        pane::draw_conversation(app, screen, area, now, frame);
     }
     if let Some(area) = areas.composer {
         screen.targets.pane(Pane::Composer, area);
@@ -69,7 +68,7 @@ fn draw_panes(app: &App, screen: &mut ScreenState, at: (&Areas, OffsetDateTime),
     screen.targets.pane(shown, side);
     match shown {
         Pane::Behind => pane::draw_behind(app, screen, side, frame),
-        Pane::Why => pane::draw_why(app, screen, (side, now), frame),
+        Pane::Why => pane::draw_why(app, screen, side, now, frame),
         Pane::Lists => pane::draw_lists(app, screen, side, frame),
         _ => pane::draw_evidence(app, screen, side, frame),
     }

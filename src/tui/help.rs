@@ -29,9 +29,14 @@ impl HelpView {
         self.page.and_then(|at| pages().get(at).copied())
     }
 
-    /// The number of what is shown, from 1, and of all there is: the list of keys comes first.
-    pub(super) fn position(&self) -> (usize, usize) {
-        (self.page.map_or(1, |at| at + 2), pages().len() + 1)
+    /// The number of the page that is shown, from 1. The list of keys is page 1.
+    pub(super) fn page_number(&self) -> usize {
+        self.page.map_or(1, |at| at + 2)
+    }
+
+    /// Pages of the guide, and the list of keys.
+    pub(super) fn page_count() -> usize {
+        pages().len() + 1
     }
 
     fn go_to(&mut self, page: Option<usize>) {

@@ -429,7 +429,7 @@ fn refresh_domain(screen: &ScreenState, app: &App) -> Vec<Intent> {
 /// conversations are looked for, the places are the conversations that were found.
 fn next_match(screen: &mut ScreenState, app: &App, way: Way) -> Vec<Intent> {
     match (app.found().filter(|_| screen.focus == Pane::Lists), &mut screen.find) {
-        (Some(found), _) => screen.lists = pane::next_found(app, found, (screen.lists, way)),
+        (Some(found), _) => screen.lists = pane::next_found(app, found, screen.lists, way),
         (None, Some(find)) if screen.focus != Pane::Lists => find.want(way),
         _ => return popup::look_for(screen, app),
     }

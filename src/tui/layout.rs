@@ -83,21 +83,27 @@ impl Arrangement {
         *place = to.clamp(*range.start(), *range.end());
     }
 
-    /// Widths of the lists, the conversation and the pane beside it; 0 for none.
-    fn widths(self, area: Rect) -> (u16, u16, u16) {
+    fn widths(self, area: Rect) -> Widths {
         let columns = columns(area, self);
         if columns == 1 {
-            return (0, area.width, 0);
+            return Widths { lists: 0, conversation: area.width, side: 0 };
         }
         let lists = if columns == 3 && self.lists == Shown::Shown { self.lists_width } else { 0 };
         let rest = area.width - lists;
         if self.side == Shown::Hidden {
-            return (lists, rest, 0);
+            return Widths { lists, conversation: rest, side: 0 };
         }
         let side = u32::from(rest) * u32::from(100 - self.split) / 100;
         let side = u16::try_from(side).unwrap_or(rest).clamp(NARROWEST, rest - NARROWEST);
-        (lists, rest - side, side)
+        Widths { lists, conversation: rest - side, side }
     }
+}
+
+/// Cells of each column, 0 for a column that is not there.
+struct Widths {
+    lists: u16,
+    conversation: u16,
+    side: u16,
 }
 
 /// Where everything is.
@@ -128,7 +134,7 @@ pub(super) struct Wanted {
 
 /// How wide the text of the composer is, so that its rows can be counted before the layout.
 pub(super) fn composer_width(area: Rect, arrangement: Arrangement) -> u16 {
-    arrangement.widths(area).1.saturating_sub(2).max(1)
+    arrangement.widths(area).conversation.saturating_sub(2).max(1)
 }
 
 /// How many columns there are.
@@ -168,7 +174,7 @@ pub(super) fn areas(area: Rect, wanted: Wanted) -> Option<Areas> {
         }
         return Some(areas);
     }
-    let (lists, conversation, side) = wanted.arrangement.widths(area);
+    let Widths { lists, conversation, side } = wanted.arrangement.widths(area);
     let column = |from: u16, width: u16| Rect { x: body.x + from, width, ..body };
     areas.lists = (lists > 0).then(|| column(0, lists));
     place_conversation(&mut areas, column(lists, conversation), wanted);

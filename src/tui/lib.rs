@@ -22,6 +22,7 @@ mod keymap;
 mod layout;
 mod layout_actions;
 mod long_text;
+mod look;
 mod markdown;
 mod messages;
 mod mouse;

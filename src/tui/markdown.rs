@@ -17,7 +17,7 @@ use super::theme::Theme;
 use ragonite_base::clean_text;
 
 /// How an answer is drawn.
-pub(super) struct Look<'a> {
+pub(super) struct MarkdownLook<'a> {
     pub(super) theme: &'a Theme,
     pub(super) width: usize,
     /// Whether a source number was in the prompt.
@@ -31,7 +31,7 @@ const BORDER: &str = " | ";
 const BRACKET: char = '\u{e000}';
 
 /// An answer as lines.
-pub(super) fn render(text: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn render(text: &str, look: &MarkdownLook<'_>) -> Vec<Line<'static>> {
     let source = clean_text(text).replace('[', &BRACKET.to_string());
     let lines = formatted(&source, look);
     let shown = lines.iter().flat_map(|line| &line.spans).map(|span| letters(&span.content)).sum::<usize>();
@@ -41,7 +41,7 @@ pub(super) fn render(text: &str, look: &Look<'_>) -> Vec<Line<'static>> {
 
 /// An answer as [`render`] shows it, each of its lines as long as it is.
 pub(super) fn unwrapped(text: &str, theme: &Theme) -> Vec<Line<'static>> {
-    render(text, &Look { theme, width: LONGEST_LINE, holds: &|_| true })
+    render(text, &MarkdownLook { theme, width: LONGEST_LINE, holds: &|_| true })
 }
 
 /// An answer as one text: what [`render`] shows, before it is wrapped.
@@ -64,14 +64,14 @@ fn letters(text: &str) -> usize {
 }
 
 /// The text as it was written, with its citations as marks.
-fn unformatted(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+fn unformatted(source: &str, look: &MarkdownLook<'_>) -> Vec<Line<'static>> {
     let mut writer = Writer::new(look);
     writer.push(source.trim_end());
     writer.flush();
     writer.lines
 }
 
-fn formatted(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
+fn formatted(source: &str, look: &MarkdownLook<'_>) -> Vec<Line<'static>> {
     let mut writer = Writer::new(look);
     for event in Parser::new_ext(source, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
         writer.take(event);
@@ -84,7 +84,7 @@ fn formatted(source: &str, look: &Look<'_>) -> Vec<Line<'static>> {
 }
 
 struct Writer<'a> {
-    look: &'a Look<'a>,
+    look: &'a MarkdownLook<'a>,
     lines: Vec<Line<'static>>,
     inline: Vec<Span<'static>>,
     styles: Vec<Style>,
@@ -97,7 +97,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(look: &'a Look<'a>) -> Self {
+    fn new(look: &'a MarkdownLook<'a>) -> Self {
         Self {
             look,
             lines: Vec::new(),
@@ -354,7 +354,7 @@ fn numbers(inside: &[char]) -> Vec<(usize, Range<usize>)> {
 const LONGEST_CITATION: usize = 120;
 
 /// Cuts the citations out of a text and styles them.
-fn mark_citations(span: &Span<'static>, look: &Look<'_>) -> Vec<Span<'static>> {
+fn mark_citations(span: &Span<'static>, look: &MarkdownLook<'_>) -> Vec<Span<'static>> {
     let mut rest: &str = &span.content;
     let mut marked = Vec::new();
     while let Some((before, inside, after)) = next_citation(rest) {
@@ -387,7 +387,7 @@ fn is_citation(inside: &str) -> bool {
 }
 
 /// A citation with the numbers that do not hold struck out and questioned.
-fn citation(inside: &str, look: &Look<'_>) -> Vec<Span<'static>> {
+fn citation(inside: &str, look: &MarkdownLook<'_>) -> Vec<Span<'static>> {
     let (holds, fails) = (look.theme.citation, look.theme.invalid);
     let mut spans = vec![Span::styled("[", holds)];
     for run in digit_runs(inside) {

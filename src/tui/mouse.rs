@@ -106,7 +106,7 @@ pub(super) fn on_mouse(screen: &mut ScreenState, app: &App, event: MouseEvent, n
         scroll(screen, app, pane, step);
         return vec![Intent::Redraw];
     }
-    let intents = click(screen, app, pane, (area, event.row));
+    let intents = click(screen, app, pane, area, event.row);
     if let Some(citation) = screen.targets.citation_at(place) {
         // Another turn may have been selected by the click.
         screen.sync(app, now);
@@ -135,7 +135,7 @@ fn scroll(screen: &mut ScreenState, app: &App, pane: Pane, step: Step) {
 }
 
 /// Puts the focus and the cursor where the click was, and opens what Enter would open there.
-fn click(screen: &mut ScreenState, app: &App, pane: Pane, (area, line): (Rect, u16)) -> Vec<Intent> {
+fn click(screen: &mut ScreenState, app: &App, pane: Pane, area: Rect, line: u16) -> Vec<Intent> {
     screen.set_focus(pane);
     let row = screen.targets.row(pane, line);
     // The first line of a pane is its frame.

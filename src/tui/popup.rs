@@ -195,7 +195,7 @@ pub(super) fn on_key(
         Some(Action::Quit) => return vec![Intent::App(Event::QuitRequested)],
         _ if matches!(screen.popup, Some(Popup::Help(_))) => return help::on_key(screen, key, action),
         _ if matches!(screen.popup, Some(Popup::Settings(_))) => {
-            return settings::on_key(screen, app, (key, action), now);
+            return settings::on_key(screen, app, key, action, now);
         }
         _ if matches!(screen.popup, Some(Popup::Context(_))) => return context::on_key(screen, app, key, action),
         _ if matches!(screen.popup, Some(Popup::Document(_))) => return document::on_key(screen, app, key, action),
@@ -319,7 +319,7 @@ fn into(
     let Some(popup) = &mut screen.popup else { return Vec::new() };
     match popup {
         Popup::Palette(palette) => {
-            if let Some(chosen) = in_palette(palette, (key, action), screen.words) {
+            if let Some(chosen) = in_palette(palette, key, action, screen.words) {
                 screen.popup = None;
                 return act(screen, app, chosen, now);
             }
@@ -359,7 +359,7 @@ fn into(
             return wish.into_iter().map(Intent::App).chain([Intent::Redraw]).collect();
         }
         Popup::Export(_) => return export::on_key(screen, app, action),
-        Popup::Compare(_) => return compare::in_menu(screen, app, (key, action), now),
+        Popup::Compare(_) => return compare::in_menu(screen, app, key, action, now),
         Popup::Comparison(_) => return compare::in_comparison(screen, app, key, action),
         Popup::Help(_) | Popup::Settings(_) | Popup::Context(_) | Popup::Document(_) => {}
     }
@@ -367,7 +367,7 @@ fn into(
 }
 
 /// Gives the action that was chosen.
-fn in_palette(palette: &mut Palette, (key, action): (KeyEvent, Option<Action>), words: Words) -> Option<Action> {
+fn in_palette(palette: &mut Palette, key: KeyEvent, action: Option<Action>, words: Words) -> Option<Action> {
     let found = palette.found(words);
     if finishes(key, action) {
         return found.get(palette.selected).copied();

@@ -78,18 +78,18 @@ pub(super) fn reverse(line: &mut Line<'static>, runs: &[Range<usize>]) {
     let mut at = 0;
     let mut spans: Vec<Span<'static>> = Vec::new();
     for span in line.spans.drain(..) {
-        let mut run = (String::new(), false);
+        let (mut run, mut style) = (String::new(), span.style);
         for letter in span.content.chars() {
-            let reversed = is_reversed(at);
+            let here = if is_reversed(at) { span.style.add_modifier(Modifier::REVERSED) } else { span.style };
             at += 1;
-            if reversed != run.1 && !run.0.is_empty() {
-                spans.push(styled(&span, std::mem::take(&mut run)));
+            if here != style && !run.is_empty() {
+                spans.push(Span::styled(std::mem::take(&mut run), style));
             }
-            run.1 = reversed;
-            run.0.push(letter);
+            style = here;
+            run.push(letter);
         }
-        if !run.0.is_empty() {
-            spans.push(styled(&span, run));
+        if !run.is_empty() {
+            spans.push(Span::styled(run, style));
         }
     }
     line.spans = spans;
@@ -100,11 +100,6 @@ pub(super) fn reverse_on(line: &mut Line<'static>, number: usize, places: &[Plac
     let pieces = places.iter().flatten().filter(|piece| piece.line == number);
     let runs: Vec<Range<usize>> = pieces.map(|piece| piece.letters.clone()).collect();
     reverse(line, &runs);
-}
-
-fn styled(span: &Span<'static>, (text, reversed): (String, bool)) -> Span<'static> {
-    let style = if reversed { span.style.add_modifier(Modifier::REVERSED) } else { span.style };
-    Span::styled(text, style)
 }
 
 #[cfg(test)]

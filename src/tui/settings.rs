@@ -149,7 +149,8 @@ impl SettingsView {
 pub(super) fn on_key(
     screen: &mut ScreenState,
     app: &App,
-    (key, action): (KeyEvent, Option<Action>),
+    key: KeyEvent,
+    action: Option<Action>,
     now: OffsetDateTime,
 ) -> Vec<Intent> {
     let Some(Popup::Settings(view)) = &mut screen.popup else { return Vec::new() };
@@ -170,7 +171,7 @@ pub(super) fn on_key(
         (Some(Action::Right), _) => return step(view, app, Way::On),
         (Some(Action::Compare), _) if view.is_again() => {
             let Some((turn, changes)) = view.again.clone() else { return Vec::new() };
-            return compare::ask_again(screen, app, (turn, Variation::Settings(changes)), now);
+            return compare::ask_again(screen, app, turn, Variation::Settings(changes), now);
         }
         (Some(Action::Toggle), _) => view.type_value(&setting.text(&view.now(app))),
         (Some(Action::Delete), _) | (_, KeyCode::Backspace) => {

@@ -8,16 +8,16 @@ use ragonite_app::{App, Turn};
 use ragonite_rag::prompt::{Cut, CutHow, TokenBudget};
 
 /// What the next prompt will hold with this question, in so many cells; nothing where that cannot be said.
-pub(super) fn before(app: &App, question: &str, (room, words): (usize, Words)) -> Option<String> {
+pub(super) fn before(app: &App, question: &str, room: usize, words: Words) -> Option<String> {
     let shares = app.next_prompt(question)?;
     let answer = app.turn_settings().prompt.answer_tokens;
     let context = app.context_tokens();
     let lines = [words.shares(), words.short_shares()];
-    let lines = lines.map(|names| line(&shares, (answer, context), (&names, words)));
+    let lines = lines.map(|names| line(&shares, answer, context, &names, words));
     lines.into_iter().find(|line| width(line) <= room)
 }
 
-fn line(shares: &TokenBudget, (answer, context): (usize, usize), (names, words): (&[&str; 5], Words)) -> String {
+fn line(shares: &TokenBudget, answer: usize, context: usize, names: &[&str; 5], words: Words) -> String {
     let counts = [shares.system, shares.history, shares.evidence, shares.question, answer];
     let parts = counts.iter().zip(names).filter(|(count, _)| **count > 0);
     let parts: Vec<String> = parts.map(|(count, name)| format!("{} {name}", words.thousands(*count))).collect();

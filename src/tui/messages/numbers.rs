@@ -61,7 +61,7 @@ impl Words {
     }
 
     /// What an answer was given, read and took: `4 sources · 1,240 tokens read · 5.1 s`.
-    pub(crate) fn read_and_took(self, (sources, tokens): (usize, usize), total: Millis) -> String {
+    pub(crate) fn read_and_took(self, sources: usize, tokens: usize, total: Millis) -> String {
         let (sources, tokens) = (self.counted(sources, Noun::Source), self.counted(tokens, Noun::Token));
         self.answered(&sources, &tokens, &self.duration(total))
     }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn what_an_answer_read_is_counted_and_grouped() {
         let says =
-            |words: Words| (words.read_and_took((1, 1), Millis(999.6)), words.read_and_took((4, 1_240), Millis(65e3)));
+            |words: Words| (words.read_and_took(1, 1, Millis(999.6)), words.read_and_took(4, 1_240, Millis(65e3)));
         let english = ("1 source · 1 token read · 999 ms", "4 sources · 1,240 tokens read · 1 min 5 s");
         let german = ("1 Quelle · 1 Token gelesen · 999 ms", "4 Quellen · 1.240 Token gelesen · 1 min 5 s");
         assert_eq!(says(ENGLISH), (english.0.into(), english.1.into()));

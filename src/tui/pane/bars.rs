@@ -5,7 +5,8 @@
 use ratatui::text::{Line, Span};
 
 use super::Fold;
-use crate::messages::{Noun, Words};
+use crate::look::Look;
+use crate::messages::Noun;
 use crate::text::{Indent, paragraphs, width};
 use crate::theme::Theme;
 use ragonite_app::Turn;
@@ -18,12 +19,6 @@ const MOST: usize = 5;
 /// Cells of a share, and of the mark before it.
 const SHARE: usize = 8;
 const MARK: usize = 2;
-
-pub(super) struct Look<'a> {
-    pub(super) theme: &'a Theme,
-    pub(super) words: Words,
-    pub(super) width: usize,
-}
 
 /// Which explanation of a turn is shown; the same one looks the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +66,7 @@ pub(super) fn in_short(
         let cells = Cells::beside(shown.iter().map(beside).max().unwrap_or(0), look);
         for cluster in shown {
             let how = how(cluster);
-            let mut line = named_bar((cluster.share, &cluster.hits), ("", cells), look);
+            let mut line = named_bar(cluster.share, &cluster.hits, "", cells, look);
             if line.width() + width(&how) <= look.width {
                 line.spans.push(Span::styled(how, look.theme.dim));
             }
@@ -138,18 +133,16 @@ impl Cells {
 
 /// `▾  62.1 % ██████████████░░░░░░░░ Sources 1, 3`.
 pub(super) fn share_line(
-    (fraction, hits): (Option<f64>, &[usize]),
-    (open, cells): (Fold, Cells),
+    fraction: Option<f64>,
+    hits: &[usize],
+    open: Fold,
+    cells: Cells,
     look: &Look<'_>,
 ) -> Line<'static> {
-    named_bar((fraction, hits), (&format!("{} ", open.mark()), cells), look)
+    named_bar(fraction, hits, &format!("{} ", open.mark()), cells, look)
 }
 
-fn named_bar(
-    (fraction, hits): (Option<f64>, &[usize]),
-    (lead, cells): (&str, Cells),
-    look: &Look<'_>,
-) -> Line<'static> {
+fn named_bar(fraction: Option<f64>, hits: &[usize], lead: &str, cells: Cells, look: &Look<'_>) -> Line<'static> {
     let share = fraction.map_or_else(
         || "     –  ".to_owned(),
         |share| {

@@ -11,11 +11,11 @@ use crate::find::Find;
 use crate::keymap::Keymap;
 use crate::layout::Zoom;
 use crate::long_text::LongText;
+use crate::look::Look;
 use crate::messages::{Noun, Words};
 use crate::popup::{Asked, Popup, Prompt};
 use crate::screen::{Pane, ScreenState};
 use crate::text::{Indent, cells, fit, fit_middle, one_line, pad, width, wrap};
-use crate::theme::Theme;
 use ragonite_app::{App, Fetched, Ingesting, Turn};
 use ragonite_base::clean_line;
 use ragonite_index::IngestStage;
@@ -86,7 +86,7 @@ pub(crate) fn banner_lines(app: &App, screen: &ScreenState, room: usize) -> Vec<
     let key = screen.keymap.key(Action::Back, Place::Composer).unwrap_or_default();
     let what = Indent { first: Span::styled(" ✗ ", theme.bad), rest: Span::raw("   ") };
     let next = Indent { first: Span::styled(" → ", theme.accent), rest: Span::raw("   ") };
-    let said = |text: &str, most| in_lines(text, (room, most), |text| wrap(&[one_line(text, theme.bad)], room, &what));
+    let said = |text: &str, most| in_lines(text, room, most, |text| wrap(&[one_line(text, theme.bad)], room, &what));
     // A no-break space keeps what is in brackets on one line.
     let dismiss = Span::styled(screen.words.dismisses(&key), theme.dim);
     let mut lines = said(&problem.what, BANNER - 1);
@@ -94,18 +94,14 @@ pub(crate) fn banner_lines(app: &App, screen: &ScreenState, room: usize) -> Vec<
         lines.extend(wrap(&[dismiss], room, &Indent::of(1)));
     } else {
         let remedy = |text: &str| wrap(&[one_line(text, theme.text), dismiss.clone()], room, &next);
-        lines.extend(in_lines(&problem.next, (room, BANNER - lines.len()), remedy));
+        lines.extend(in_lines(&problem.next, room, BANNER - lines.len(), remedy));
     }
     lines.truncate(BANNER);
     lines
 }
 
 /// A text on as many lines as there may be, cut in its middle where it is longer.
-fn in_lines(
-    text: &str,
-    (room, most): (usize, usize),
-    wrapped: impl Fn(&str) -> Vec<Line<'static>>,
-) -> Vec<Line<'static>> {
+fn in_lines(text: &str, room: usize, most: usize, wrapped: impl Fn(&str) -> Vec<Line<'static>>) -> Vec<Line<'static>> {
     let text = clean_line(text);
     let mut length = width(&text).min(room * (most + 1));
     loop {
@@ -118,11 +114,9 @@ fn in_lines(
 }
 
 /// `wiki · starter (no GPU) · … · ready      offline`. What runs comes first where room is short.
-pub(crate) fn status_line(app: &App, screen: &ScreenState, at: (Rect, OffsetDateTime)) -> Line<'static> {
-    let (area, now) = at;
+pub(crate) fn status_line(app: &App, screen: &ScreenState, room: usize, now: OffsetDateTime) -> Line<'static> {
     let theme = &screen.theme;
     let words = screen.words;
-    let room = usize::from(area.width);
     let engine = app.engine();
     let loading = engine.loading.as_ref().map(|loading| words.loading(&clean_line(&loading.label())));
     let rest = if app.is_opening() {
@@ -481,8 +475,8 @@ fn has_rows(app: &App, screen: &ScreenState) -> bool {
 }
 
 /// Every action with its keys, in so many cells.
-pub(crate) fn help_lines(keymap: &Keymap, look: (&Theme, Words), room: usize) -> Vec<Line<'static>> {
-    let (theme, words) = look;
+pub(crate) fn help_lines(keymap: &Keymap, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let keys: Vec<(Action, String)> = Action::all().map(|action| (action, keymap.keys(action))).collect();
     let widest = keys.iter().map(|(_, keys)| width(keys)).max().unwrap_or(0);
     let row = |action: &Action, keys: &str| {

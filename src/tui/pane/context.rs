@@ -9,15 +9,15 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
 use super::evidence::origin;
-use super::popup::{FOOTER, draw_search, middle, room_for_search};
+use super::popup::{FOOTER, SearchRoom, draw_search, middle, room_for_search};
 use super::{Focus, block};
 use crate::context::{ContextView, PARTS};
 use crate::long_text::Flowing;
+use crate::look::Look;
 use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::text::{Indent, fit, pad, paragraphs, width};
-use crate::theme::Theme;
 use ragonite_app::{App, Fetched};
 use ragonite_base::EvidenceId;
 use ragonite_document::evidence::ContextParts;
@@ -37,7 +37,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let hit = view.hit(app);
     let title = hit.map_or_else(|| words.context().to_owned(), |hit| words.context_of(hit.rank));
     let left = || (paragraphs(words.evidence_left(), theme.dim, room, &Indent::of(1)), Vec::new());
-    let look = (room, &theme, words);
+    let look = &Look { theme: &theme, words, width: room };
     let (mut lines, mut below) =
         hit.map_or_else(left, |hit| (parts(app, view, hit, look), ranks(app, view, hit, look)));
     let above = Rect { height: area.height.saturating_sub(FOOTER), ..area };
@@ -55,7 +55,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     } else {
         lines.append(&mut below);
     }
-    let (body, typed) = room_for_search(inner, view.text.typed.as_ref());
+    let SearchRoom { body, line: typed } = room_for_search(inner, view.text.typed.as_ref());
     let seen = view.text.seen(lines, usize::from(body.height), Flowing::OneText);
     if view.text.scroll.below() > 0 {
         let more = words.more_below(view.text.scroll.below());
@@ -70,8 +70,8 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
 }
 
-fn parts(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
-    let (room, theme, words) = look;
+fn parts(app: &App, view: &ContextView, hit: &Hit, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let tried = match view.trial(app).map(|trial| &trial.ranks) {
         Some(Fetched::Here(tried)) => tried.as_slice(),
         _ => &[],
@@ -116,8 +116,8 @@ fn off(parts: ContextParts, words: Words) -> String {
     off.map(|(.., of)| words.without(*of)).collect::<Vec<_>>().join(", ")
 }
 
-fn ranks(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
-    let (room, theme, words) = look;
+fn ranks(app: &App, view: &ContextView, hit: &Hit, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let place = |rank: Option<usize>| rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string());
     let (dense, lexical) = (place(hit.dense_rank), place(hit.lexical_rank));
     let now = words.ranks_now(hit.rank, &dense, &lexical);
@@ -147,8 +147,8 @@ fn ranks(app: &App, view: &ContextView, hit: &Hit, look: (usize, &Theme, Words))
     lines
 }
 
-fn row(hit: &Hit, tried: Option<&AblatedHit>, seen: EvidenceId, look: (usize, &Theme, Words)) -> Line<'static> {
-    let (room, theme, words) = look;
+fn row(hit: &Hit, tried: Option<&AblatedHit>, seen: EvidenceId, look: &Look<'_>) -> Line<'static> {
+    let Look { theme, words, width: room } = *look;
     let here = hit.evidence == seen;
     let placed = |placed: AblatedRank| words.number(&format!("{:>2} ({:.3})", placed.rank, placed.cosine));
     let moved = |tried: &AblatedHit| match (tried.now.rank, tried.then.rank) {

@@ -12,6 +12,7 @@ use ratatui::widgets::Paragraph;
 use super::table::{self, InTable, TableLook};
 use super::{say, say_below, side_block, side_block_of};
 use crate::action::{Action, Place};
+use crate::look::Look;
 use crate::messages::Words;
 use crate::screen::{Pane, ScreenState};
 use crate::text::{self, Indent, fit, fit_middle, paragraphs};
@@ -32,7 +33,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let (theme, words) = (screen.theme, screen.words);
     let earlier = screen.turn(app).filter(|turn| app.turns().last().is_some_and(|last| last.key != turn.key));
     let frame_block = match earlier {
-        Some(turn) => side_block_of(screen, Pane::Evidence, (&words.sources_of_turn(turn.record.number), area.width)),
+        Some(turn) => side_block_of(screen, Pane::Evidence, &words.sources_of_turn(turn.record.number), area.width),
         None => side_block(screen, Pane::Evidence, &theme),
     };
     let inner = frame_block.inner(area);
@@ -83,7 +84,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         }
     }
     frame.render_widget(Paragraph::new(seen), inner);
-    say_below(screen.evidence.scroll.below(), (screen, Pane::Evidence, area), frame);
+    say_below(screen.evidence.scroll.below(), screen, Pane::Evidence, area, frame);
 }
 
 /// The hits as lines, each with the hit it is of.
@@ -115,7 +116,7 @@ impl TablePlace {
 }
 
 fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
-    let look = (width, &screen.theme, screen.words);
+    let look = &Look { theme: &screen.theme, words: screen.words, width };
     let mut laid = Laid { lines: Vec::new(), owners: Vec::new(), selected: 0..0, table: None };
     let origins: Vec<String> = turn.hits().iter().map(origin).collect();
     for (at, hit) in turn.hits().iter().enumerate() {
@@ -141,15 +142,15 @@ fn lay_out(app: &App, screen: &ScreenState, turn: &Turn, width: usize) -> Laid {
 }
 
 /// Where it is from; what became of it, how it was found and where it stands in its document. The last stays whole.
-fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme, Words)) -> Vec<Line<'static>> {
-    let (width, theme, words) = look;
+fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     let lead = format!("{}{:>2} {:<7} ", cursor.unwrap_or(' '), hit.rank, words.kind(hit.kind));
     let name = origin_in(hit, width.saturating_sub(text::width(&lead)));
     let style = if cursor.is_some() { theme.selected } else { theme.text };
     let mut lines = vec![Line::from(vec![Span::styled(lead, theme.accent), Span::styled(name, style)])];
     let location = Location::of(hit);
     let mut line = vec![Span::raw(LEAD)];
-    for mark in told(turn, hit, (theme, words)).into_iter().chain(version(turn, hit, (theme, words))) {
+    for mark in outcome(turn, hit, theme, words).into_iter().chain(version(turn, hit, theme, words)) {
         line.extend([mark, Span::styled(BETWEEN, theme.dim)]);
     }
     let mut used: usize = line.iter().map(Span::width).sum();
@@ -165,9 +166,9 @@ fn head(turn: &Turn, hit: &Hit, cursor: Option<char>, look: (usize, &Theme, Word
 }
 
 /// How what it says begins, on one line.
-fn beginning(hit: &Hit, (width, theme, _): (usize, &Theme, Words)) -> Line<'static> {
-    let text = fit(&clean_line(&hit.content), width.saturating_sub(text::width(LEAD)));
-    Line::from(vec![Span::raw(LEAD), Span::styled(text, theme.text)])
+fn beginning(hit: &Hit, look: &Look<'_>) -> Line<'static> {
+    let text = fit(&clean_line(&hit.content), look.width.saturating_sub(text::width(LEAD)));
+    Line::from(vec![Span::raw(LEAD), Span::styled(text, look.theme.text)])
 }
 
 /// Its scores and its ranks in both searches.
@@ -286,7 +287,7 @@ fn origin_in(hit: &Hit, room: usize) -> String {
 }
 
 /// What became of a hit in the prompt, then in the answer.
-fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Vec<Span<'static>> {
+fn outcome(turn: &Turn, hit: &Hit, theme: &Theme, words: Words) -> Vec<Span<'static>> {
     let Some(answer) = turn.answer() else { return Vec::new() };
     let is_cited = answer.citations.contains(&hit.rank);
     let is_its_own = |cut: &&Cut| cut.rank == hit.rank && cut.how != CutHow::Neighbour;
@@ -305,7 +306,7 @@ fn told(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Vec<Span<'st
 }
 
 /// Which version of its page a hit is from, and where the newest stands.
-fn version(turn: &Turn, hit: &Hit, (theme, words): (&Theme, Words)) -> Option<Span<'static>> {
+fn version(turn: &Turn, hit: &Hit, theme: &Theme, words: Words) -> Option<Span<'static>> {
     let version = hit.version?;
     match version.age {
         Age::Newest => Some(Span::styled(words.newest_version(), theme.dim)),

@@ -21,8 +21,8 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
         };
         let title = words.step_drops(&words.sources(&cluster.hits));
         let summary = format!("{}, {how}", words.number(&change_of(drop, 2)));
-        if look.open(Section::Drops(at), (&title, &summary), parts) {
-            tokens(attribution, cluster, (at, look), parts);
+        if look.open(Section::Drops(at), &title, &summary, parts) {
+            tokens(attribution, cluster, at, look, parts);
         }
     }
 }
@@ -30,7 +30,8 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
 fn tokens(
     attribution: &Attribution,
     cluster: &Cluster,
-    (section, look): (usize, &StepLook<'_>),
+    section: usize,
+    look: &StepLook<'_>,
     parts: &mut Parts<Section>,
 ) {
     let words = look.words;

@@ -87,7 +87,7 @@ fn side_block<'a>(screen: &ScreenState, pane: Pane, theme: &Theme) -> Block<'a> 
 }
 
 /// The same with a title of its own; in a frame too narrow for both, the last names are left out.
-fn side_block_of<'a>(screen: &ScreenState, pane: Pane, (title, width): (&str, u16)) -> Block<'a> {
+fn side_block_of<'a>(screen: &ScreenState, pane: Pane, title: &str, width: u16) -> Block<'a> {
     let mut names = tab_names(screen, pane);
     let room = usize::from(width).saturating_sub(super::text::width(title) + 6);
     while super::text::width(&names.join(TABS)) > room && names.pop().is_some() {}
@@ -156,10 +156,11 @@ const GUTTER: u16 = 2;
 fn draw_outline<K: Ord + Copy>(
     kept: &mut Kept<K>,
     outline: &mut Outline<K>,
-    look: (Focus, &Theme),
-    (find, inner): (Option<&mut Find>, Rect),
+    focus: Focus,
+    theme: &Theme,
+    find: Option<&mut Find>,
+    inner: Rect,
 ) -> Paragraph<'static> {
-    let (focus, theme) = look;
     let mut places = Vec::new();
     if let Some(find) = find.filter(|_| focus == Focus::Here) {
         places = kept.find(find).to_vec();
@@ -204,8 +205,7 @@ impl From<bool> for Fold {
 }
 
 /// The first line of a part that opens and closes.
-fn header(open: Fold, title: &str, summary: &str, look: (usize, &Theme)) -> Line<'static> {
-    let (width, theme) = look;
+fn header(open: Fold, title: &str, summary: &str, width: usize, theme: &Theme) -> Line<'static> {
     let mark = format!("{} ", open.mark());
     let title = fit(title, width.saturating_sub(2));
     let room = width.saturating_sub(2 + super::text::width(&title) + 2);
@@ -225,7 +225,7 @@ fn say(text: &str, frame: &mut Frame<'_>, inner: Rect, theme: &Theme) {
 }
 
 /// Says in the frame of a pane how many lines are below it, where there are some.
-fn say_below(below: usize, (screen, pane, area): (&ScreenState, Pane, Rect), frame: &mut Frame<'_>) {
+fn say_below(below: usize, screen: &ScreenState, pane: Pane, area: Rect, frame: &mut Frame<'_>) {
     if below == 0 {
         return;
     }

@@ -9,14 +9,14 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Paragraph};
 
-use super::popup::{draw_search, draw_text, middle, room_for_search};
+use super::popup::{SearchRoom, draw_search, draw_text, middle, room_for_search};
 use super::{Focus, block};
+use crate::look::Look;
 use crate::messages::Words;
 use crate::popup::Popup;
 use crate::screen::ScreenState;
 use crate::settings::SettingsView;
 use crate::text::{Indent, cells, fit, pad, paragraphs, width};
-use crate::theme::Theme;
 use ragonite_app::App;
 use ragonite_base::clean_line;
 use ragonite_config::{Group, Setting};
@@ -40,7 +40,8 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let Some(Popup::Settings(view)) = &mut screen.popup else { return };
     let room = usize::from(area.width).saturating_sub(4).min(WIDEST);
     view.go_to_match(words);
-    let rows = rows(app, view, room, (&theme, words));
+    let look = Look { theme: &theme, words, width: room };
+    let rows = rows(app, view, &look);
     let at = middle(area, room + 2, rows.len() + 2 + usize::from(SAID));
     let changed = view.changes(app).iter().count();
     let mut frame_block = block(title(app, view, words), Focus::Here, &theme);
@@ -51,7 +52,8 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let inner = frame_block.inner(at);
     let below = SAID.min(inner.height / 2);
     let list = Rect { height: inner.height - below, ..inner };
-    let (said, search) = room_for_search(Rect { y: list.bottom(), height: below, ..inner }, view.text.typed.as_ref());
+    let under = Rect { y: list.bottom(), height: below, ..inner };
+    let SearchRoom { body: said, line: search } = room_for_search(under, view.text.typed.as_ref());
     let cursor = rows.iter().position(|(setting, _)| *setting == Some(view.selected)).unwrap_or(0);
     let scroll = &mut view.text.scroll;
     scroll.view(rows.len(), usize::from(list.height));
@@ -73,17 +75,17 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), list);
-    frame.render_widget(Paragraph::new(said_lines(view, room, (&theme, words))), said);
+    frame.render_widget(Paragraph::new(description_lines(view, &look)), said);
     if let Some(line) = &mut view.text.typed {
         draw_search(line, search, &theme, frame);
     }
     if let Some(row) = cursor.checked_sub(seen.start) {
-        draw_typed(view, (list, row), frame);
+        draw_typed(view, list, row, frame);
     }
 }
 
 /// The value that is typed, in a row of the list, in the place of the one that holds.
-fn draw_typed(view: &mut SettingsView, (list, row): (Rect, usize), frame: &mut Frame<'_>) {
+fn draw_typed(view: &mut SettingsView, list: Rect, row: usize, frame: &mut Frame<'_>) {
     let Some(line) = view.typed.as_mut().filter(|_| row < usize::from(list.height)) else { return };
     let from = cells(4 + NAMES);
     let value =
@@ -103,8 +105,8 @@ fn title(app: &App, view: &SettingsView, words: Words) -> String {
     words.settings_of(&domain)
 }
 
-fn rows(app: &App, view: &SettingsView, room: usize, look: (&Theme, Words)) -> Rows {
-    let (theme, words) = look;
+fn rows(app: &App, view: &SettingsView, look: &Look<'_>) -> Rows {
+    let Look { theme, words, .. } = *look;
     let (before, now) = (view.before(app), view.now(app));
     let mut rows = Rows::new();
     for group in [Group::Retriever, Group::Generator, Group::Attribution] {
@@ -113,19 +115,21 @@ fn rows(app: &App, view: &SettingsView, room: usize, look: (&Theme, Words)) -> R
         }
         rows.push((None, Line::styled(format!(" {}", words.group(group)), theme.strong)));
         let settings = Setting::ALL.iter().copied().enumerate().filter(|(_, setting)| setting.group() == group);
-        rows.extend(
-            settings.map(|(at, setting)| (Some(at), row(app, (view, setting, at), (&before, &now), (room, look)))),
-        );
+        rows.extend(settings.map(|(at, setting)| (Some(at), row(app, view, setting, at, &before, &now, look))));
     }
     rows
 }
 
 fn row(
     app: &App,
-    (view, setting, at): (&SettingsView, Setting, usize),
-    (before, now): (&TurnSettings, &TurnSettings),
-    (room, (theme, words)): (usize, (&Theme, Words)),
+    view: &SettingsView,
+    setting: Setting,
+    at: usize,
+    before: &TurnSettings,
+    now: &TurnSettings,
+    look: &Look<'_>,
 ) -> Line<'static> {
+    let Look { theme, words, width: room } = *look;
     let (own, here) = (view.changes(app).has(setting), at == view.selected);
     let text = setting.text(now);
     let value = if here { format!("‹ {text} ›") } else { format!("  {text}") };
@@ -151,7 +155,8 @@ fn row(
 }
 
 /// What the setting under the cursor does and may be, or why a value was refused.
-fn said_lines(view: &SettingsView, room: usize, (theme, words): (&Theme, Words)) -> Vec<Line<'static>> {
+fn description_lines(view: &SettingsView, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width: room } = *look;
     let setting = view.setting();
     let indent = Indent::of(1);
     let mut lines = vec![Line::default()];

@@ -12,7 +12,7 @@ use ragonite_config::Setting;
 pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let (trace, words) = (&turn.record.trace, look.words);
     let Some(settings) = &trace.settings else {
-        look.open(Section::Settings, (words.step_settings(), words.settings_unknown()), parts);
+        look.open(Section::Settings, words.step_settings(), words.settings_unknown(), parts);
         return;
     };
     let is_own = |setting: Setting| trace.domain_settings.iter().any(|key| key == setting.key());
@@ -20,7 +20,7 @@ pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>
     let own = Setting::ALL.iter().copied().filter(|setting| is_own(*setting));
     let own: Vec<String> = own.map(|setting| format!("* {} {}", words.label(setting), value(setting))).collect();
     let summary = if own.is_empty() { words.as_configured().to_owned() } else { own.join(", ") };
-    if !look.open(Section::Settings, (words.step_settings(), &summary), parts) {
+    if !look.open(Section::Settings, words.step_settings(), &summary, parts) {
         return;
     }
     for setting in Setting::ALL.iter().copied() {

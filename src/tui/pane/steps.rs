@@ -35,9 +35,9 @@ pub(super) struct StepLook<'a> {
 
 impl StepLook<'_> {
     /// Pushes a header; whether the section is open.
-    pub(super) fn open(&self, section: Section, texts: (&str, &str), parts: &mut Parts<Section>) -> bool {
+    pub(super) fn open(&self, section: Section, title: &str, summary: &str, parts: &mut Parts<Section>) -> bool {
         let open = (self.is_open)(section);
-        parts.push(section, header(Fold::from(open), texts.0, texts.1, (self.width, self.theme)));
+        parts.push(section, header(Fold::from(open), title, summary, self.width, self.theme));
         open
     }
 
@@ -76,7 +76,7 @@ pub(super) fn rewrite(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Sectio
     let rewrite = turn.record.trace.rewrite.as_ref();
     let words = look.words;
     let how = rewrite.map_or(words.not_done(), |rewrite| words.rewritten(rewrite.how));
-    if !look.open(section, (words.step_question(), how), parts) {
+    if !look.open(section, words.step_question(), how, parts) {
         return;
     }
     parts.extend(section, look.dim(words.as_typed()));
@@ -138,22 +138,22 @@ fn legs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
 pub(super) fn searches(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let words = look.words;
     let Some(retrieved) = &turn.record.trace.retrieved else {
-        look.open(Section::Dense, (words.step_search(), words.not_done()), parts);
+        look.open(Section::Dense, words.step_search(), words.not_done(), parts);
         return;
     };
     let times = retrieved.timings_ms;
     let found = |list: &[RankedEvidence], time| words.so_many_found(list.len(), &words.duration(time));
     let dense = found(&retrieved.dense, times.embed + times.dense);
-    if look.open(Section::Dense, (words.step_dense(), &dense), parts) {
-        leg(&retrieved.dense, retrieved, (Section::Dense, look), parts);
+    if look.open(Section::Dense, words.step_dense(), &dense, parts) {
+        ranked(&retrieved.dense, retrieved, Section::Dense, look, parts);
     }
     let lexical = found(&retrieved.lexical, times.lexical);
-    if look.open(Section::Lexical, (words.step_lexical(), &lexical), parts) {
-        leg(&retrieved.lexical, retrieved, (Section::Lexical, look), parts);
+    if look.open(Section::Lexical, words.step_lexical(), &lexical, parts) {
+        ranked(&retrieved.lexical, retrieved, Section::Lexical, look, parts);
     }
     let fused =
         format!("{}, {}", words.counted(retrieved.hits.len(), Noun::Hit), words.duration(times.fuse + times.rerank));
-    if !look.open(Section::Fused, (words.step_fused(), &fused), parts) {
+    if !look.open(Section::Fused, words.step_fused(), &fused, parts) {
         return;
     }
     let reranked = retrieved.hits.iter().any(|hit| hit.rerank_score.is_some());
@@ -225,8 +225,13 @@ fn found_by(vote: &ScorePart, legs: &[SubQuery], words: Words) -> String {
 const MOST_VOTES: usize = 4;
 
 /// The list of one search, with what became of each evidence.
-fn leg(list: &[RankedEvidence], retrieved: &Retrieved, look: (Section, &StepLook<'_>), parts: &mut Parts<Section>) {
-    let (section, look) = look;
+fn ranked(
+    list: &[RankedEvidence],
+    retrieved: &Retrieved,
+    section: Section,
+    look: &StepLook<'_>,
+    parts: &mut Parts<Section>,
+) {
     let words = look.words;
     for found in list {
         let name = became(found.evidence, retrieved, words);
@@ -256,19 +261,19 @@ pub(super) fn prompt(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section
     let words = look.words;
     let Some(prompt) = turn.answer().map(|answer| &answer.prompt).filter(|prompt| !prompt.segments.is_empty()) else {
         let size = turn.prompt.as_ref().map(|size| words.counted(size.tokens, Noun::Token));
-        look.open(Section::Prompt, (words.step_prompt(), size.as_deref().unwrap_or(words.not_built())), parts);
+        look.open(Section::Prompt, words.step_prompt(), size.as_deref().unwrap_or(words.not_built()), parts);
         return;
     };
     let sources = words.counted(prompt.sources().len(), Noun::Source);
     let order = prompt.order().map_or("", |order| words.source_order(order));
     let summary = words.prompt_sizes(&words.counted(prompt.tokens(), Noun::Token), &sources, order);
-    if look.open(Section::Prompt, (words.step_prompt(), &summary), parts) {
+    if look.open(Section::Prompt, words.step_prompt(), &summary, parts) {
         for (at, segment) in prompt.segments.iter().enumerate() {
             let section = Section::Segment(at);
             let open = (look.is_open)(section);
             let tokens = words.counted(segment.tokens, Noun::Token);
             let name = words.segment(&segment.part);
-            let mut line = header(Fold::from(open), &name, &tokens, (look.width.saturating_sub(2), look.theme));
+            let mut line = header(Fold::from(open), &name, &tokens, look.width.saturating_sub(2), look.theme);
             line.spans.insert(0, Span::raw("  "));
             parts.push(section, line);
             if open {
@@ -283,7 +288,7 @@ fn cut(prompt: &Prompt, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let words = look.words;
     let missing: usize = prompt.cut.iter().map(|cut| cut.tokens).sum();
     let summary = if prompt.cut.is_empty() { words.nothing().to_owned() } else { words.counted(missing, Noun::Token) };
-    if look.open(Section::Cut, (words.step_cut(), &summary), parts) {
+    if look.open(Section::Cut, words.step_cut(), &summary, parts) {
         for cut in &prompt.cut {
             let tokens = words.counted(cut.tokens, Noun::Token);
             let row = words.cut_row(&words.sources(&[cut.rank]), words.cut_how(cut.how), &tokens);
@@ -295,11 +300,11 @@ fn cut(prompt: &Prompt, look: &StepLook<'_>, parts: &mut Parts<Section>) {
 pub(super) fn raw_answer(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let words = look.words;
     let Some(answer) = turn.answer() else {
-        look.open(Section::Raw, (words.step_raw(), words.not_done()), parts);
+        look.open(Section::Raw, words.step_raw(), words.not_done(), parts);
         return;
     };
     let summary = ending(&answer.completion, words);
-    if look.open(Section::Raw, (words.step_raw(), &summary), parts) {
+    if look.open(Section::Raw, words.step_raw(), &summary, parts) {
         parts.extend(Section::Raw, look.text(&answer.completion.text));
         if let Some(named) = &answer.named {
             parts.extend(Section::Raw, look.dim(&words.named_afterwards(named.mark.trim())));
@@ -319,7 +324,7 @@ pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Part
             let section = Section::Counterfactual(at, iteration);
             let title = words.step_without(&words.sources(&cluster.hits));
             let summary = words.similarity_of(&words.decimal(counterfactual.similarity, 3));
-            if !look.open(section, (&title, &summary), parts) {
+            if !look.open(section, &title, &summary, parts) {
                 continue;
             }
             parts.extend(section, look.dim(&words.answer_ended(&ending(&counterfactual.completion, words))));
@@ -330,7 +335,7 @@ pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Part
             }
             let inner = Section::CounterfactualPrompt(at, iteration);
             let tokens = words.counted(counterfactual.prompt.tokens(), Noun::Token);
-            if look.open(inner, (words.its_prompt(), &tokens), parts) {
+            if look.open(inner, words.its_prompt(), &tokens, parts) {
                 parts.extend(inner, look.text(&counterfactual.prompt.text()));
             }
         }
@@ -340,7 +345,7 @@ pub(super) fn counterfactuals(turn: &Turn, look: &StepLook<'_>, parts: &mut Part
 pub(super) fn costs(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let (trace, words) = (&turn.record.trace, look.words);
     let times = trace.timings_ms;
-    if !look.open(Section::Costs, (words.step_costs(), &words.duration(times.total)), parts) {
+    if !look.open(Section::Costs, words.step_costs(), &words.duration(times.total), parts) {
         return;
     }
     let completion = turn.answer().map(|answer| &answer.completion);

@@ -125,7 +125,7 @@ impl Measured {
     }
 
     /// A row in so much room, `left` cells scrolled away behind what stays.
-    fn row(&self, row: &[String], (left, room): (usize, usize)) -> String {
+    fn row(&self, row: &[String], left: usize, room: usize) -> String {
         let cells: Vec<String> =
             self.widths.iter().enumerate().map(|(at, w)| pad(row.get(at).map_or("", String::as_str), *w)).collect();
         let (row, fixed) = (cells.join(BORDER), self.fixed(room));
@@ -164,7 +164,7 @@ pub(super) fn lines(grid: &TableGrid, measured: &Measured, look: &TableLook<'_>)
     let total = *total;
     let room = look.width.saturating_sub(2).max(1);
     let left = look.left.min(total.saturating_sub(room));
-    let draw = |row: &[String]| measured.row(row, (left, room));
+    let draw = |row: &[String]| measured.row(row, left, room);
 
     let mut lines = Vec::new();
     let caption = if grid.caption.is_empty() { String::new() } else { format!(": {}", grid.caption) };

@@ -76,7 +76,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
     let focus = Focus::of(screen, Pane::Behind);
     let find = screen.find.as_mut();
-    let drawn = draw_outline(&mut screen.behind_kept, &mut screen.behind, (focus, &theme), (find, inner));
+    let drawn = draw_outline(&mut screen.behind_kept, &mut screen.behind, focus, &theme, find, inner);
     frame.render_widget(drawn, inner);
 }
 

@@ -4,11 +4,12 @@
 
 use ratatui::text::{Line, Span};
 
-use super::bars::{Keys, Look, in_short};
+use super::bars::{Keys, in_short};
 use super::compare::asked_again;
 use crate::action::{Action, Place};
 use crate::keymap::Keymap;
-use crate::markdown::{self, Mark, render};
+use crate::look::Look;
+use crate::markdown::{self, Mark, MarkdownLook, render};
 use crate::messages::{Noun, Words};
 use crate::text::{Indent, one_line, paragraphs, wrap};
 use crate::theme::Theme;
@@ -53,28 +54,28 @@ impl Suggested {
 }
 
 /// A turn that no longer runs.
-pub(super) fn settled(app: &App, turn: &Turn, look: (&Theme, &Keymap, Words), width: usize) -> Drawn {
-    let (theme, _, words) = look;
-    let Drawn { mut lines, marks } = unsettled(turn, (theme, words), width);
+pub(super) fn settled(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Drawn {
+    let Look { theme, words, width } = *look;
+    let Drawn { mut lines, marks } = unsettled(turn, look);
     if lines.last().is_some_and(|line| line.width() > 0) {
         lines.push(Line::default());
     }
-    lines.extend(outcome_lines(turn, (theme, words), width));
-    lines.extend(explanation_lines(app, turn, look, width));
+    lines.extend(outcome_lines(turn, look));
+    lines.extend(explanation_lines(app, turn, keymap, look));
     if let Some(feedback) = &turn.record.feedback {
         let said = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
         lines.extend(wrap(&[said], width, &Indent::default()));
     }
-    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, look, width));
+    lines.extend(suggestion_lines(Suggested::of(app, turn), turn, keymap, look));
     lines.push(Line::default());
     Drawn { lines, marks }
 }
 
 /// The question and the answer as far as it has come.
-pub(super) fn unsettled(turn: &Turn, look: (&Theme, Words), width: usize) -> Drawn {
-    let mut lines = question_lines(turn, look, width);
+pub(super) fn unsettled(turn: &Turn, look: &Look<'_>) -> Drawn {
+    let mut lines = question_lines(turn, look);
     let above = lines.len();
-    let answer = answer_lines(turn, look, width);
+    let answer = answer_lines(turn, look);
     let mut marks = markdown::marks(&answer, &|number| holds(turn, number));
     for piece in marks.iter_mut().flat_map(|mark| &mut mark.place) {
         piece.line += above;
@@ -104,12 +105,8 @@ pub(super) fn estimate(turn: &Turn, width: usize) -> usize {
 }
 
 /// Questions to go on with, each with its key.
-fn suggestion_lines(
-    suggested: Suggested,
-    turn: &Turn,
-    (theme, keymap, words): (&Theme, &Keymap, Words),
-    width: usize,
-) -> Vec<Line<'static>> {
+fn suggestion_lines(suggested: Suggested, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     match suggested {
         Suggested::Hidden => Vec::new(),
         Suggested::Wanted => vec![Line::default(), Line::styled(words.looking_for_suggestions(), theme.dim)],
@@ -128,7 +125,8 @@ fn suggestion_lines(
     }
 }
 
-fn question_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+fn question_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     let record = &turn.record;
     let indent = Indent { first: Span::styled("? ", theme.accent), rest: Span::raw("  ") };
     let mut lines = paragraphs(&record.question, theme.strong, width, &indent);
@@ -150,14 +148,15 @@ fn question_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) ->
     lines
 }
 
-fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     let answer = turn.answer();
     let holds = |number: usize| holds(turn, number);
     let mut lines = Vec::new();
     if answer.is_some_and(|answer| !answer.answered) {
         lines.push(Line::styled(words.out_of_scope(), theme.warn));
     }
-    lines.extend(render(turn.text(), &markdown::Look { theme, width, holds: &holds }));
+    lines.extend(render(turn.text(), &MarkdownLook { theme, width, holds: &holds }));
     if answer.is_some_and(Answer::only_cites) {
         lines.extend(wrap(&[Span::styled(words.only_cites(), theme.warn)], width, &Indent::default()));
     }
@@ -197,21 +196,17 @@ fn answer_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> V
 }
 
 /// What an explanation says, or as far as it has come.
-fn explanation_lines(
-    app: &App,
-    turn: &Turn,
-    (theme, keymap, words): (&Theme, &Keymap, Words),
-    width: usize,
-) -> Vec<Line<'static>> {
+fn explanation_lines(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Vec<Line<'static>> {
     let running = turn.explaining.as_ref().filter(|_| app.phase() == Phase::Explaining(turn.key));
     let key = |action| keymap.key(action, Place::Panes).unwrap_or_default();
     let keys = Keys { explain: key(Action::Explain), show: key(Action::ShowWhy) };
     let clusters = running.map(|explaining| explaining.clusters.as_slice());
-    in_short(turn.record.trace.attribution.as_ref(), clusters, &keys, &Look { theme, words, width })
+    in_short(turn.record.trace.attribution.as_ref(), clusters, &keys, look)
 }
 
 /// How the turn ended, in a line.
-fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> Vec<Line<'static>> {
+fn outcome_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
+    let Look { theme, words, width } = *look;
     let record = &turn.record;
     let indent = Indent::default();
     match &record.outcome {
@@ -221,7 +216,7 @@ fn outcome_lines(turn: &Turn, (theme, words): (&Theme, Words), width: usize) -> 
             let times = record.trace.timings_ms;
             let explained =
                 record.trace.attribution.as_ref().map(|_| words.and_explained(&words.duration(times.explain)));
-            let text = words.read_and_took((prompt, tokens), times.until_answered()) + &explained.unwrap_or_default();
+            let text = words.read_and_took(prompt, tokens, times.until_answered()) + &explained.unwrap_or_default();
             let mut lines = wrap(&[Span::styled(text, theme.dim)], width, &indent);
             let meter =
                 token_meter::after(turn, words).map(|meter| wrap(&[Span::styled(meter, theme.dim)], width, &indent));

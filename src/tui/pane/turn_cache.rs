@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::bars::Explained;
 use super::turn::{self, Drawn, Suggested};
 use crate::find::{Find, first_lines};
+use crate::look::Look;
 use crate::reflow::Place;
 use crate::screen::ScreenState;
 use ragonite_app::{App, Turn, TurnKey};
@@ -133,7 +134,8 @@ impl Column {
         if runs || known.is_some_and(|known| known.is_as(app, turn, self.width)) {
             return false;
         }
-        let drawn = turn::settled(app, turn, (&screen.theme, &screen.keymap, screen.words), self.width);
+        let look = Look { theme: &screen.theme, words: screen.words, width: self.width };
+        let drawn = turn::settled(app, turn, &screen.keymap, &look);
         let (before, height) = (self.lines_of(at), drawn.lines.len());
         if let Some(known) = self.heights.get_mut(at) {
             *known = height;
