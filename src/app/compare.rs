@@ -91,7 +91,7 @@ impl App {
     }
 
     /// A turn was stored under another number than it had: those that ask it again say so.
-    pub(super) fn follow_number(&mut self, key: TurnKey, (before, now): (u32, u32)) {
+    pub(super) fn follow_number(&mut self, key: TurnKey, before: u32, now: u32) {
         if before == now {
             return;
         }

@@ -46,7 +46,8 @@ impl App {
     pub(super) fn rate_failed(
         &mut self,
         id: TurnId,
-        (failed, stored): (&Option<Feedback>, Option<Feedback>),
+        failed: &Option<Feedback>,
+        stored: Option<Feedback>,
         problem: Problem,
     ) -> Vec<Effect> {
         let left = self.background.iter_mut().flat_map(|sheet| &mut sheet.turns);

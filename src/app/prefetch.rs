@@ -33,7 +33,7 @@ impl App {
         };
         let Some(index) = (0..self.turns.len()).find(is_worth_it) else { return Vec::new() };
         let job = self.next_key();
-        let explanation = self.explanation(index, (method, Purpose::Answer), (job, Trigger::Prefetch));
+        let explanation = self.explanation(index, method, Purpose::Answer, job, Trigger::Prefetch);
         if explanation.is_some() {
             self.prefetch = Some((job, key));
         }
@@ -71,7 +71,7 @@ impl App {
             return None;
         }
         Some(match event {
-            Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, (*done, *total), clusters),
+            Event::AttributionAdvanced { done, total, clusters, .. } => self.advanced(key, *done, *total, clusters),
             Event::AttributionFinished { attribution, .. } => {
                 self.prefetch = None;
                 self.explained(key, (**attribution).clone())

@@ -45,8 +45,12 @@ impl App {
         vec![Effect::LoadSettings(domain)]
     }
 
-    pub(super) fn other_settings(&mut self, loaded: (DomainName, SettingsOverride, Option<Problem>)) -> Vec<Effect> {
-        let (domain, changes, problem) = loaded;
+    pub(super) fn other_settings(
+        &mut self,
+        domain: DomainName,
+        changes: SettingsOverride,
+        problem: Option<Problem>,
+    ) -> Vec<Effect> {
         self.other_overrides = Some((domain, changes));
         problem.map(|problem| self.noting(Some(problem))).unwrap_or_default()
     }
@@ -119,8 +123,12 @@ impl App {
         TokenBudget::about(&prompt, self.settings.context_tokens, before.map(|answer| &answer.prompt)).ok()
     }
 
-    pub(super) fn settings_loaded(&mut self, loaded: (DomainName, SettingsOverride, Option<Problem>)) -> Vec<Effect> {
-        let (domain, changes, problem) = loaded;
+    pub(super) fn settings_loaded(
+        &mut self,
+        domain: DomainName,
+        changes: SettingsOverride,
+        problem: Option<Problem>,
+    ) -> Vec<Effect> {
         if self.opening_domain.as_ref() == Some(&domain) {
             self.loaded = Some(Loaded { domain, changes, problem });
         }

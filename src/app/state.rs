@@ -330,11 +330,11 @@ impl App {
             Event::ExportEvalCase { turn } => self.export_eval_case(turn),
             Event::BranchWanted { turn } => self.branch(turn),
             Event::OtherSettingsWanted(domain) => self.want_settings_of(domain),
-            Event::OtherSettingsLoaded { domain, changes, problem } => self.other_settings((domain, changes, problem)),
+            Event::OtherSettingsLoaded { domain, changes, problem } => self.other_settings(domain, changes, problem),
             Event::OtherSettingsChanged { domain, changes } => self.change_other_settings(domain, changes),
             Event::SettingsChanged(changes) => self.change_settings(changes),
             Event::SettingsKept { domain, kept } => self.settings_kept(&domain, kept),
-            Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded((domain, changes, problem)),
+            Event::SettingsLoaded { domain, changes, problem } => self.settings_loaded(domain, changes, problem),
             Event::NotCopied { what, text } => vec![Effect::CopyByTerminal { what, text }],
             Event::Done(notice) => {
                 self.notice = Some(notice);
@@ -368,9 +368,9 @@ impl App {
             }
             Event::Failed(problem) => self.noting(Some(problem)),
             Event::Refused(refusal) => self.refuse(refusal),
-            Event::RateFailed { id, feedback, stored, problem } => self.rate_failed(id, (&feedback, stored), problem),
+            Event::RateFailed { id, feedback, stored, problem } => self.rate_failed(id, &feedback, stored, problem),
             Event::QuestionsSuggested { turn, questions } => self.suggested(turn, questions),
-            Event::TurnSaved { turn, conversation, id, number } => self.saved(turn, conversation, (id, number)),
+            Event::TurnSaved { turn, conversation, id, number } => self.saved(turn, conversation, id, number),
             Event::SaveFailed { turn, problem } => self.save_failed(turn, problem),
             Event::ModelsLooked { missing, generators } => self.models_looked(missing, generators),
             Event::ModelsWanted => vec![Effect::LookForModels],

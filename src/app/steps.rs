@@ -138,7 +138,7 @@ impl App {
             return Vec::new();
         }
         let mut effects = self.stop_unasked();
-        if let Some(explanation) = self.explanation(index, (method, purpose), (key, Trigger::User)) {
+        if let Some(explanation) = self.explanation(index, method, purpose, key, Trigger::User) {
             self.problem = None;
             self.phase = Phase::Explaining(key);
             effects.push(explanation);
@@ -150,8 +150,10 @@ impl App {
     pub(super) fn explanation(
         &mut self,
         index: usize,
-        (method, purpose): (Method, Purpose),
-        (job, demand): (TurnKey, Trigger),
+        method: Method,
+        purpose: Purpose,
+        job: TurnKey,
+        demand: Trigger,
     ) -> Option<Effect> {
         let domain = self.domain_name()?;
         let mut settings = self.turn_settings();
@@ -284,7 +286,7 @@ impl App {
                 self.answered(key, *answer)
             }
             (Phase::Explaining(key), Event::AttributionAdvanced { turn, done, total, clusters }) if key == turn => {
-                self.advanced(key, (done, total), &clusters)
+                self.advanced(key, done, total, &clusters)
             }
             (Phase::Explaining(key), Event::AttributionFinished { turn, attribution }) if key == turn => {
                 self.explained(key, *attribution)
@@ -367,15 +369,10 @@ impl App {
         effects
     }
 
-    pub(super) fn advanced(
-        &mut self,
-        key: TurnKey,
-        (done, total): (usize, usize),
-        clusters: &[Cluster],
-    ) -> Vec<Effect> {
+    pub(super) fn advanced(&mut self, key: TurnKey, done: usize, total: usize, clusters: &[Cluster]) -> Vec<Effect> {
         self.with_turn(key, |turn| {
             if let Some(explaining) = &mut turn.explaining {
-                explaining.advance((done, total), clusters);
+                explaining.advance(done, total, clusters);
             }
         })
     }
@@ -461,7 +458,8 @@ impl App {
         &mut self,
         key: TurnKey,
         conversation: ConversationRecord,
-        (id, number): (TurnId, u32),
+        id: TurnId,
+        number: u32,
     ) -> Vec<Effect> {
         let is_listed = conversation.deleted_at.is_none();
         if is_listed && self.domain.as_ref().is_some_and(|domain| domain.name == conversation.domain) {
@@ -478,8 +476,7 @@ impl App {
         turn.record.number = number;
         turn.record.id = id;
         turn.stored = if turn.stored == Stored::SavingOld { Stored::Waiting } else { Stored::Settled };
-        let number = (before, turn.record.number);
-        self.follow_number(key, number);
+        self.follow_number(key, before, number);
         self.conversation = Some(conversation);
         let mut effects = self.save_waiting();
         if is_new {

@@ -61,7 +61,7 @@ pub struct Explaining {
 
 impl Explaining {
     /// Takes what is known now; of what is not among it, the comparison stays.
-    pub(super) fn advance(&mut self, (done, total): (usize, usize), known: &[Cluster]) {
+    pub(super) fn advance(&mut self, done: usize, total: usize, known: &[Cluster]) {
         let is_left = |one: &Cluster| known.iter().all(|new| new.hits.iter().all(|hit| !one.hits.contains(hit)));
         let compared = |one: &Cluster| one.how == Provenance::Similarity;
         self.clusters.retain(|one| compared(one) && is_left(one));

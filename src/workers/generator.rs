@@ -147,7 +147,7 @@ impl Generator {
                     self.finish(work, result);
                 }
                 GeneratorJob::Answer { work, question, typed, hits } => {
-                    let result = self.answer(&work, (&question, &typed), &hits);
+                    let result = self.answer(&work, &question, &typed, &hits);
                     self.finish(work, result);
                 }
                 GeneratorJob::Suggest { work, answered } => {
@@ -221,7 +221,7 @@ impl Generator {
                 answer::rewrite(self.load(&question.settings.model, &work.cancel)?, &input, &work.cancel)?
             }
         };
-        if let Some(translation) = self.translate(work, (&rewrite.completed, &question.settings), facts.language)? {
+        if let Some(translation) = self.translate(work, &rewrite.completed, &question.settings, facts.language)? {
             let translation = Box::new(translation);
             self.events.send(Event::QuestionTranslated { turn: work.turn, translation });
         }
@@ -238,7 +238,8 @@ impl Generator {
     fn translate(
         &mut self,
         work: &WorkGuard,
-        (question, settings): (&str, &TurnSettings),
+        question: &str,
+        settings: &TurnSettings,
         documents: Language,
     ) -> Result<Option<Translation>, Stop> {
         let Some((from, to)) = translation_wanted(question, documents, settings.retrieval.translate) else {
@@ -437,7 +438,7 @@ impl Generator {
         Ok(Event::QuestionsSuggested { turn: work.turn, questions })
     }
 
-    fn answer(&mut self, work: &WorkGuard, (question, typed): (&Question, &str), hits: &[Hit]) -> Result<Event, Stop> {
+    fn answer(&mut self, work: &WorkGuard, question: &Question, typed: &str, hits: &[Hit]) -> Result<Event, Stop> {
         work.cancel.check()?;
         let facts = self.facts(&question.domain, None, &work.cancel)?;
         let settings = question.settings.answering();

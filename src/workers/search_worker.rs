@@ -173,7 +173,7 @@ impl Encoder {
             }
             SearchJob::TryContext { work, domain, query, evidences, parts } => {
                 let turn = work.turn;
-                let event = match self.try_context(&work, &domain, (&query, &evidences), parts) {
+                let event = match self.try_context(&work, &domain, &query, &evidences, parts) {
                     Ok(tried) => Event::ContextTried { turn, tried },
                     Err(Stop::Canceled) => Event::TurnCanceled { turn },
                     Err(Stop::Failed(problem)) => Event::TurnFailed { turn, problem },
@@ -259,7 +259,8 @@ impl Encoder {
         &mut self,
         work: &WorkGuard,
         domain: &DomainName,
-        (query, evidences): (&str, &[EvidenceId]),
+        query: &str,
+        evidences: &[EvidenceId],
         parts: ContextParts,
     ) -> Result<Vec<AblatedHit>, Stop> {
         work.cancel.check()?;

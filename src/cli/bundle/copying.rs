@@ -73,10 +73,12 @@ impl Steps<'_, '_> {
     pub(super) fn copy(
         &mut self,
         file: &str,
-        (from, reading): (&mut dyn Read, &dyn Fn(io::Error) -> BundleError),
-        (to, writing): (&mut dyn Write, &dyn Fn(io::Error) -> BundleError),
+        from: &mut dyn Read,
+        reading: &dyn Fn(io::Error) -> BundleError,
+        to: &mut dyn Write,
+        writing: &dyn Fn(io::Error) -> BundleError,
     ) -> Result<Hashed, BundleError> {
-        let mut watched = Watched::new(file, (from, reading), self);
+        let mut watched = Watched::new(file, from, reading, self);
         let copied = io::copy(&mut watched, to).map(drop);
         watched.finish(copied, writing)
     }
@@ -85,7 +87,7 @@ impl Steps<'_, '_> {
     pub(super) fn hash(&mut self, name: &str, path: &Path) -> Result<Hashed, BundleError> {
         let reading = file_error("reading", path);
         let mut file = File::open(path).map_err(&reading)?;
-        self.copy(name, (&mut file, &reading), (&mut io::sink(), &reading))
+        self.copy(name, &mut file, &reading, &mut io::sink(), &reading)
     }
 }
 
@@ -103,7 +105,8 @@ pub(super) struct Watched<'r, 's, 'a, 'b> {
 impl<'r, 's, 'a, 'b> Watched<'r, 's, 'a, 'b> {
     pub(super) fn new(
         file: &'r str,
-        (from, reading): (&'r mut dyn Read, &'r dyn Fn(io::Error) -> BundleError),
+        from: &'r mut dyn Read,
+        reading: &'r dyn Fn(io::Error) -> BundleError,
         steps: &'s mut Steps<'a, 'b>,
     ) -> Self {
         steps.tell(file);

@@ -36,7 +36,9 @@ pub struct Imported {
 /// When a path cannot be read or a file not be written.
 pub fn import_weights(
     paths: &[PathBuf],
-    (catalog, folders, models): (&Catalog, &ModelFolders, &Path),
+    catalog: &Catalog,
+    folders: &ModelFolders,
+    models: &Path,
     cancel: &CancelToken,
     on_progress: &mut OnBundleProgress<'_>,
 ) -> Result<Imported, BundleError> {
@@ -66,7 +68,7 @@ pub fn import_weights(
             }
             cancel.check()?;
             steps.begin(Doing::Copying, bytes);
-            copy(&path, (model, file), (models, &mut steps))?;
+            copy(&path, model, file, models, &mut steps)?;
             imported.weights.push(weights);
         }
     }
@@ -102,15 +104,17 @@ fn all_files(catalog: &Catalog) -> impl Iterator<Item = (&CatalogModel, &Catalog
 
 fn copy(
     path: &Path,
-    (model, file): (&CatalogModel, &CatalogFile),
-    (models, steps): (&Path, &mut Steps<'_, '_>),
+    model: &CatalogModel,
+    file: &CatalogFile,
+    models: &Path,
+    steps: &mut Steps<'_, '_>,
 ) -> Result<(), BundleError> {
     let folder = models.join(&model.id);
     let (reading, writing) = (file_error("reading", path), file_error("writing", &folder));
     fs::create_dir_all(&folder).map_err(&writing)?;
     let mut new = tempfile::Builder::new().prefix(".import-").tempfile_in(&folder).map_err(&writing)?;
     let mut from = File::open(path).map_err(&reading)?;
-    let hashed = steps.copy(&file.name, (&mut from, &reading), (new.as_file_mut(), &writing))?;
+    let hashed = steps.copy(&file.name, &mut from, &reading, new.as_file_mut(), &writing)?;
     if hashed.sha256 != file.sha256 {
         return Err(reading(std::io::Error::other("it changed while it was read")));
     }

@@ -157,10 +157,10 @@ impl<'a> Unpacking<'a, '_, '_> {
 
     fn take(&mut self, packed: &PackedFile, from: &mut dyn Read) -> Result<(), BundleError> {
         match self.fate(packed)? {
-            Fate::Checked => self.copy(packed, from, (&mut io::sink(), Path::new("")))?,
+            Fate::Checked => self.copy(packed, from, &mut io::sink(), Path::new(""))?,
             Fate::Kept(path) => {
                 let mut file = File::create(&path).map_err(file_error("writing", &path))?;
-                self.copy(packed, from, (&mut file, &path))?;
+                self.copy(packed, from, &mut file, &path)?;
                 file.sync_all().map_err(file_error("writing", &path))?;
             }
             Fate::Weights(model, file) => {
@@ -168,7 +168,7 @@ impl<'a> Unpacking<'a, '_, '_> {
                 let writing = file_error("writing", &folder);
                 fs::create_dir_all(&folder).map_err(&writing)?;
                 let mut new = tempfile::Builder::new().prefix(".bundle-").tempfile_in(&folder).map_err(&writing)?;
-                self.copy(packed, from, (new.as_file_mut(), &folder))?;
+                self.copy(packed, from, new.as_file_mut(), &folder)?;
                 super::import::place(new, &folder.join(&file.name))?;
                 self.installed.weights.push(format!("{}/{}", model.id, file.name));
             }
@@ -181,10 +181,11 @@ impl<'a> Unpacking<'a, '_, '_> {
         &mut self,
         packed: &PackedFile,
         from: &mut dyn Read,
-        (to, path): (&mut dyn io::Write, &Path),
+        to: &mut dyn io::Write,
+        path: &Path,
     ) -> Result<(), BundleError> {
         let (reading, writing) = (file_error("reading", self.file), file_error("writing", path));
-        let hashed = self.steps.copy(&packed.path, (from, &reading), (to, &writing))?;
+        let hashed = self.steps.copy(&packed.path, from, &reading, to, &writing)?;
         if (hashed.bytes, &hashed.sha256) == (packed.bytes, &packed.sha256) {
             Ok(())
         } else {
@@ -195,7 +196,7 @@ impl<'a> Unpacking<'a, '_, '_> {
     fn fate(&mut self, packed: &PackedFile) -> Result<Fate<'a>, BundleError> {
         match &packed.what {
             What::Text | What::Program => Ok(Fate::Checked),
-            What::Weights { model, file } => Ok(self.fate_of_weights((model, file), packed)?),
+            What::Weights { model, file } => Ok(self.fate_of_weights(model, file, packed)?),
             What::Domain { name, file } => {
                 if self.to.replace == Replace::Nothing && find_domain(&self.to.domains.join(name.as_str())).is_ok() {
                     let reason = "a domain of this name is here; --replace takes that of the bundle".to_owned();
@@ -215,7 +216,7 @@ impl<'a> Unpacking<'a, '_, '_> {
         }
     }
 
-    fn fate_of_weights(&mut self, (model, file): (&str, &str), packed: &PackedFile) -> Result<Fate<'a>, BundleError> {
+    fn fate_of_weights(&mut self, model: &str, file: &str, packed: &PackedFile) -> Result<Fate<'a>, BundleError> {
         let known = self.to.catalog.models.iter().find(|known| known.id == model);
         let known = known.and_then(|known| Some((known, known.files.iter().find(|one| one.name == file)?)));
         let name = clean_line(&format!("{model}/{file}"));

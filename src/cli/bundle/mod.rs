@@ -24,4 +24,4 @@ pub use error::BundleError;
 pub use import::{Imported, import_weights};
 pub use install::{InstallTo, Installed, LeftOut, Replace, install};
 pub use manifest::{Manifest, PackedDomain, PackedModel};
-pub use pack::{Contents, Packed, ProgramFile, pack};
+pub use pack::{Contents, DomainSource, Packed, ProgramFile, pack};

@@ -32,8 +32,19 @@ pub struct Contents<'a> {
     pub models: &'a [&'a CatalogModel],
     /// Where the weights lie.
     pub folders: &'a ModelFolders,
-    /// The domains: name, folder, documents.
-    pub domains: &'a [(DomainName, PathBuf, u64)],
+    /// The domains to copy.
+    pub domains: &'a [DomainSource],
+}
+
+/// A domain on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DomainSource {
+    /// Name of the domain.
+    pub name: DomainName,
+    /// Folder of its database.
+    pub folder: PathBuf,
+    /// Number of its documents.
+    pub documents: u64,
 }
 
 /// A file of the program.
@@ -92,7 +103,7 @@ pub fn pack(
     let manifest = manifest(contents, &sources, &mut steps)?;
     let mut file = tempfile::Builder::new().prefix(".ragonite-bundle-").tempfile_in(folder).map_err(&making)?;
     steps.begin(Doing::Packing, manifest.files.iter().map(|file| file.bytes).sum());
-    write(file.as_file_mut(), (&manifest, &sources), (target, &mut steps))?;
+    write(file.as_file_mut(), &manifest, &sources, target, &mut steps)?;
     if contents.domains.is_empty() {
         super::import::readable(file.path()).map_err(file_error("writing", target))?;
     }
@@ -120,7 +131,7 @@ fn sources(contents: &Contents<'_>, copies: &Path, steps: &mut Steps<'_, '_>) ->
             sources.push(Source { from: From::File(found), path, what: What::Weights { model, file } });
         }
     }
-    for (name, folder, _) in contents.domains {
+    for DomainSource { name, folder, .. } in contents.domains {
         steps.cancel.check()?;
         steps.tell(name.as_str());
         let copy = copies.join(name.as_str());
@@ -143,13 +154,12 @@ fn manifest(contents: &Contents<'_>, sources: &[Source], steps: &mut Steps<'_, '
     for source in sources {
         let Hashed { bytes, sha256 } = source.hash(steps)?;
         if let What::Weights { model, file } = &source.what {
-            check_weights(contents.models, (model, file), (&sha256, source))?;
+            check_weights(contents.models, model, file, &sha256, source)?;
         }
         files.push(PackedFile { path: source.path.clone(), what: source.what.clone(), bytes, sha256 });
     }
     let model = |model: &&CatalogModel| PackedModel { id: model.id.clone(), licence: model.licence.clone() };
-    let domain =
-        |(name, _, documents): &(DomainName, PathBuf, u64)| PackedDomain { name: name.clone(), documents: *documents };
+    let domain = |domain: &DomainSource| PackedDomain { name: domain.name.clone(), documents: domain.documents };
     Ok(Manifest {
         format: manifest::FORMAT,
         version: contents.version.to_owned(),
@@ -163,8 +173,10 @@ fn manifest(contents: &Contents<'_>, sources: &[Source], steps: &mut Steps<'_, '
 /// A stamp beside weights is no proof: what is carried is compared with the catalog once more.
 fn check_weights(
     models: &[&CatalogModel],
-    (model, file): (&str, &str),
-    (sha256, source): (&str, &Source),
+    model: &str,
+    file: &str,
+    sha256: &str,
+    source: &Source,
 ) -> Result<(), BundleError> {
     let of_model = models.iter().find(|known| known.id == model);
     let expected = of_model.and_then(|known| known.files.iter().find(|known| known.name == file));
@@ -190,7 +202,7 @@ impl Source {
     }
 
     fn hash(&self, steps: &mut Steps<'_, '_>) -> Result<Hashed, BundleError> {
-        self.read(|from, reading| steps.copy(&self.path, (from, reading), (&mut io::sink(), reading)))
+        self.read(|from, reading| steps.copy(&self.path, from, reading, &mut io::sink(), reading))
     }
 
     /// Opens it for something that reads it, and is told what an error of reading is.
@@ -210,8 +222,10 @@ impl Source {
 
 fn write(
     file: &mut File,
-    (manifest, sources): (&Manifest, &[Source]),
-    (target, steps): (&Path, &mut Steps<'_, '_>),
+    manifest: &Manifest,
+    sources: &[Source],
+    target: &Path,
+    steps: &mut Steps<'_, '_>,
 ) -> Result<(), BundleError> {
     let writing = file_error("writing", target);
     let mut archive = Builder::new(BufWriter::new(file));
@@ -221,7 +235,7 @@ fn write(
     for (source, packed) in sources.iter().zip(&manifest.files) {
         let mode = if packed.what == What::Program { 0o755 } else { 0o644 };
         let hashed = source.read(|from, reading| {
-            let mut watched = Watched::new(&packed.path, (from, reading), steps);
+            let mut watched = Watched::new(&packed.path, from, reading, steps);
             let mut header = self::header(packed.bytes, mode);
             let appended = archive.append_data(&mut header, inside(&packed.path), &mut watched);
             watched.finish(appended, &writing)

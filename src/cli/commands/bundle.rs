@@ -12,8 +12,8 @@ use super::exit::{Exit, Failure};
 use super::output::{Form, Output, megabytes};
 use crate::args::{Bundle, CreateBundle, InstallBundle};
 use crate::bundle::{
-    BundleError, BundleProgress, Contents, Doing, Imported, InstallTo, Installed, Manifest, Packed, ProgramFile,
-    Replace, import_weights, install, pack,
+    BundleError, BundleProgress, Contents, Doing, DomainSource, Imported, InstallTo, Installed, Manifest, Packed,
+    ProgramFile, Replace, import_weights, install, pack,
 };
 use crate::gpu_handover;
 use ragonite_app::Problem;
@@ -136,8 +136,9 @@ pub(super) fn import(
 ) -> Result<Exit, Failure> {
     let folders = start.folders();
     let models = start.paths.models_to_write();
-    let known = (&start.catalog, &folders, models);
-    let imported = import_weights(paths, known, &cancel.token(), &mut |progress| tell(&progress, output))?;
+    let imported = import_weights(paths, &start.catalog, &folders, models, &cancel.token(), &mut |progress| {
+        tell(&progress, output);
+    })?;
     match output.form() {
         Form::Json => output.json(&imported)?,
         Form::Text => output.text(&imported_text(&imported, models))?,
@@ -197,16 +198,16 @@ fn models<'s>(start: &'s CommandContext, domains: &[DomainName]) -> Result<Vec<&
 }
 
 /// The domains that are wanted, each once.
-fn domains(start: &CommandContext, wanted: &[DomainName]) -> Result<Vec<(DomainName, PathBuf, u64)>, Failure> {
-    let mut domains: Vec<(DomainName, PathBuf, u64)> = Vec::new();
+fn domains(start: &CommandContext, wanted: &[DomainName]) -> Result<Vec<DomainSource>, Failure> {
+    let mut domains: Vec<DomainSource> = Vec::new();
     for name in wanted {
-        if domains.iter().any(|(known, ..)| known == name) {
+        if domains.iter().any(|known| known.name == *name) {
             continue;
         }
         let folder = start.paths.domain(name);
         find_domain(&folder).map_err(BundleError::from)?;
         let documents = show_domain(&folder).map_err(BundleError::from)?.documents;
-        domains.push((name.clone(), folder, documents as u64));
+        domains.push(DomainSource { name: name.clone(), folder, documents: documents as u64 });
     }
     Ok(domains)
 }

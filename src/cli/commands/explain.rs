@@ -140,7 +140,7 @@ fn show(
     }
     let tokens = if args.tokens { Tokens::Each } else { Tokens::Sums };
     match output.form() {
-        Form::Json => output.json(&ExplainJson::new(conversation, (record, attribution), sentence, tokens))?,
+        Form::Json => output.json(&ExplainJson::new(conversation, record, attribution, sentence, tokens))?,
         Form::Text => output.text(&text(record, attribution, sentence, tokens))?,
     }
     Ok(Exit::Done)

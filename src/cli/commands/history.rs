@@ -88,7 +88,7 @@ pub(super) fn run(start: &CommandContext, command: &args::History, output: &mut 
         args::History::Pin { id } => changed(&history.pin(*id, Place::Pinned)?, output)?,
         args::History::Unpin { id } => changed(&history.pin(*id, Place::Listed)?, output)?,
         args::History::Rate { id, turn, rating, reason, note } => {
-            rate(&mut history, (*id, *turn), feedback(*rating, *reason, note)?, output)?;
+            rate(&mut history, *id, *turn, feedback(*rating, *reason, note)?, output)?;
         }
         args::History::Check { turn, file } => check(&history, *turn, file, output)?,
         args::History::Delete { ids } => {
@@ -220,7 +220,8 @@ fn feedback(rated: Rated, reason: Option<Reason>, note: &str) -> Result<Option<F
 
 fn rate(
     history: &mut History,
-    (conversation, turn): (ConversationId, u32),
+    conversation: ConversationId,
+    turn: u32,
     feedback: Option<Feedback>,
     output: &mut Output,
 ) -> Result<(), Failure> {

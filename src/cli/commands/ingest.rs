@@ -72,14 +72,13 @@ pub(super) fn ingest(
     let embedder = LateEmbedder::of(start, &args.domain, &token)?;
     let mut pace = Pace::default();
     let mut show = |progress: IngestProgress| output.pace(&mut pace, &progress);
-    let embedded = (&embedder as &dyn Embed, &token);
     let result = Index::open_or_create(&folder, NewDomain::default(), embedder.identity(), (&token, &mut show))
         .and_then(|mut index| {
             let change = DomainChange { title: args.title.clone(), prompt_prefix: args.prompt_prefix.clone() };
             if change != DomainChange::default() {
                 set_domain(&folder, &change)?;
             }
-            let result = bring_in_step(&mut index, start, args, embedded, &mut show);
+            let result = ingest_into(&mut index, start, args, &embedder, &token, &mut show);
             let is_empty = index.summary()?.documents == 0;
             drop(index);
             // After a cancellation the next run goes on with what was embedded.
@@ -94,11 +93,12 @@ pub(super) fn ingest(
     Ok(result?)
 }
 
-fn bring_in_step(
+fn ingest_into(
     index: &mut Index,
     start: &CommandContext,
     args: &Ingest,
-    (embedder, cancel): (&dyn Embed, &CancelToken),
+    embedder: &dyn Embed,
+    cancel: &CancelToken,
     show: &mut dyn FnMut(IngestProgress),
 ) -> Result<IngestReport, IndexError> {
     let request = IngestRequest {

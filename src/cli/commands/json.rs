@@ -187,7 +187,10 @@ impl<'a> AttributionJson<'a> {
             clusters: clusters.collect(),
             missing: attribution.missing,
             instead: attribution.instead.as_deref(),
-            sentences: (1..).zip(&attribution.sentences).map(SentenceJson::new).collect(),
+            sentences: (1..)
+                .zip(&attribution.sentences)
+                .map(|(number, sentence)| SentenceJson::new(number, sentence))
+                .collect(),
             tokens: each.then_some(attribution.tokens.as_slice()),
             timings_ms: attribution.timings_ms,
         }
@@ -195,7 +198,7 @@ impl<'a> AttributionJson<'a> {
 }
 
 impl<'a> SentenceJson<'a> {
-    fn new((number, sentence): (usize, &'a Sentence)) -> Self {
+    fn new(number: usize, sentence: &'a Sentence) -> Self {
         Self {
             number,
             text: &sentence.text,
@@ -227,7 +230,8 @@ impl<'a> ExplainJson<'a> {
     /// An explained turn; `sentence` counts from 1.
     pub(super) fn new(
         conversation: ConversationId,
-        (record, attribution): (&'a TurnRecord, &'a Attribution),
+        record: &'a TurnRecord,
+        attribution: &'a Attribution,
         sentence: Option<usize>,
         tokens: Tokens,
     ) -> Self {
@@ -240,7 +244,7 @@ impl<'a> ExplainJson<'a> {
             generator: &record.trace.generator,
             answer: record.trace.answer.as_ref().map_or("", |answer| &answer.text),
             attribution: AttributionJson::new(attribution, tokens),
-            sentence: chosen.map(SentenceJson::new),
+            sentence: chosen.map(|(number, sentence)| SentenceJson::new(number, sentence)),
         }
     }
 }

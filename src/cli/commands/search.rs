@@ -13,7 +13,7 @@ use super::progress::Pace;
 use super::report;
 use crate::args::Search;
 use ragonite_app::Problem;
-use ragonite_base::{CancelSource, CancelToken, Language, clean_text};
+use ragonite_base::{CancelSource, CancelToken, clean_text};
 use ragonite_document::evidence::ContextParts;
 use ragonite_index::Within;
 use ragonite_rag::answer::{self, AnswerError, TranslateInput, TranslationHow, translate, translation_wanted};
@@ -51,10 +51,11 @@ pub(super) fn run(start: &CommandContext, args: &Search, output: &mut Output) ->
         output.empty_domain(&args.domain);
     }
     let translation = match translation_wanted(&args.query, index.language()?, settings.translate) {
-        Some(languages) if holds == Holds::Documents => {
+        Some((from, to)) if holds == Holds::Documents => {
             let max_tokens = asked.prompt.rewrite_tokens;
+            let input = TranslateInput { question: &args.query, from, to, max_tokens };
             let generator = asked.model.id(&start.profile.profile.generator);
-            translated(start, (args, languages, (generator, max_tokens)), &token, output)?
+            translated(start, args, &input, generator, &token, output)?
         }
         _ => None,
     };
@@ -75,7 +76,7 @@ pub(super) fn run(start: &CommandContext, args: &Search, output: &mut Output) ->
     let found = search(engines, &conversation, &settings, &token)?;
     match output.form() {
         Form::Json => output.json(&SearchJson::new(question, translated, &found))?,
-        Form::Text => output.text(&text(&found, (holds, Among::of(args)), (args.context, translating)))?,
+        Form::Text => output.text(&text(&found, holds, Among::of(args), args.context, translating))?,
     }
     Ok(Exit::Done)
 }
@@ -91,7 +92,9 @@ struct Translation {
 /// Has the query translated where the generator is at hand. Without it the query is searched alone, which is told.
 fn translated(
     start: &CommandContext,
-    (args, (from, to), (generator, max_tokens)): (&Search, (Language, Language), (&str, usize)),
+    args: &Search,
+    input: &TranslateInput<'_>,
+    generator: &str,
     cancel: &CancelToken,
     output: &mut Output,
 ) -> Result<Option<Translation>, Failure> {
@@ -106,9 +109,8 @@ fn translated(
     // Where it was asked for, the absence of the weights is an error, which says what to do.
     output.progress(&format!("translating with {}", generator.id));
     let mut generator = start.generator(generator, cancel)?;
-    let input = TranslateInput { question: &args.query, from, to, max_tokens };
     let started = Instant::now();
-    let answer::Translation { text, how, .. } = translate(&mut generator, &input, cancel)?;
+    let answer::Translation { text, how, .. } = translate(&mut generator, input, cancel)?;
     let took = started.elapsed();
     match (&text, how) {
         (Some(text), _) => output.note(&format!("also searched for: {text}")),
@@ -173,8 +175,10 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
 /// The hits; with their whole texts where parts of the context were asked for, and the time a translation took.
 fn text(
     found: &Retrieved,
-    (holds, among): (Holds, Among),
-    (context, translating): (Option<ContextParts>, Option<Duration>),
+    holds: Holds,
+    among: Among,
+    context: Option<ContextParts>,
+    translating: Option<Duration>,
 ) -> String {
     let mut text = report::absent(found);
     for hit in &found.hits {

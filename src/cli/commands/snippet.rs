@@ -30,7 +30,7 @@ pub(super) fn excerpt(text: &str, sought: &[String], most: usize) -> String {
     let Some((_, first, last)) = parts.reduce(|best, part| if part.0 > best.0 { part } else { best }) else {
         return String::new();
     };
-    let first = centred(text, &words, (first, last), most);
+    let first = centred(text, &words, first, last, most);
     let last = last_of(text, &words, first, most);
     let whole = &text[words[first].from..words[last].to];
     let part: String = whole.chars().take(most).collect();
@@ -79,7 +79,7 @@ fn found(words: &[Word], sought: usize) -> usize {
 
 /// The first word with which the words that were found between `first` and `last` stand in the middle, or nearer to the
 /// end of the text where that leaves room.
-fn centred(text: &str, words: &[Word], (first, last): (usize, usize), most: usize) -> usize {
+fn centred(text: &str, words: &[Word], first: usize, last: usize, most: usize) -> usize {
     let mut found = (first..=last).filter(|at| words.get(*at).is_some_and(|word| word.is.is_some()));
     let Some(from) = found.next() else { return first };
     let to = found.next_back().unwrap_or(from);

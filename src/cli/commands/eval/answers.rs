@@ -36,7 +36,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalAnswers, output: &mut Outpu
     let comparing = bench.compare_answers()?;
     let mut answers = Answers::open(&bench, args.judge.as_deref(), output)?;
     let results =
-        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+        run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             answers.asked(variation, step, output)
         })?;
     let (judge, sources) = (answers.judge.name(bench.generator_id()), answers.sources);
@@ -44,7 +44,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalAnswers, output: &mut Outpu
         let searched = sources.enough(variation);
         bench.settings(&searched).spoken(bench.generator_id(), sources.of(&variation.retrieval)).judged(judge)
     };
-    results.give(&bench, (started, &Map::new()), &settings, output)?;
+    results.give(&bench, started, &Map::new(), &settings, output)?;
     Ok(Exit::Done)
 }
 

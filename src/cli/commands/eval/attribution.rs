@@ -40,7 +40,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
     let generator = bench.generator(output)?;
     let mut attributions = Attributions { bench: &bench, sources, generator, comparer, ways };
     let results =
-        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+        run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             attributions.explained(variation, step, output)
         })?;
     let settings = |variation: &Variation| {
@@ -48,7 +48,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalAttribution, output: &mut O
         bench.settings(&searched).spoken(bench.generator_id(), sources.of(&variation.retrieval))
     };
     let more = Map::from_iter([("attribution".to_owned(), json!(start.config.attribution))]);
-    results.give(&bench, (started, &more), &settings, output)?;
+    results.give(&bench, started, &more, &settings, output)?;
     Ok(Exit::Done)
 }
 
@@ -111,7 +111,9 @@ impl Attributions<'_> {
                 };
                 explained.push(explain(
                     bench,
-                    (&self.ways, self.comparer.as_ref(), speaker.generator()),
+                    &self.ways,
+                    self.comparer.as_ref(),
+                    speaker.generator(),
                     answered,
                     &index,
                     &mut tell,
@@ -127,7 +129,9 @@ impl Attributions<'_> {
 
 fn explain(
     bench: &Bench<'_>,
-    (ways, embedder, generator): (&[Way], &dyn Embed, &mut CachedGenerator),
+    ways: &[Way],
+    embedder: &dyn Embed,
+    generator: &mut CachedGenerator,
     answered: Answered,
     index: &Index,
     on_cluster: &mut dyn FnMut(usize, usize),

@@ -55,7 +55,8 @@ type Ask<'a, T> = dyn FnMut(&Variation, Step<'_>, &mut Output) -> Result<Vec<T>,
 
 /// Goes through every choice. `papers` says what of the paper stands beside one.
 pub(super) fn run_all<T: Reported>(
-    (comparing, ablation): (Comparing, Option<Ablation>),
+    comparing: Comparing,
+    ablation: Option<Ablation>,
     papers: &dyn Fn(&Variation) -> Option<Papers>,
     output: &mut Output,
     ask: &mut Ask<'_, T>,
@@ -88,7 +89,8 @@ impl<T: Reported> Results<T> {
     pub(super) fn give<'a>(
         self,
         bench: &'a Bench<'a>,
-        (started, more): (Instant, &Map<String, Value>),
+        started: Instant,
+        more: &Map<String, Value>,
         settings: &dyn Fn(&Variation) -> SettingsJson<'a>,
         output: &mut Output,
     ) -> Result<(), Failure> {

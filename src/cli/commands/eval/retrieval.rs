@@ -45,7 +45,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Out
     let cache = Cache::open(&start.paths.results().join("searches.jsonl"))?;
     let mut searches = Searches { bench: &bench, cache, generator };
     let results =
-        run_all((comparing, args.common.ablate), &|v| bench.papers(v), output, &mut |variation, step, output| {
+        run_all(comparing, args.common.ablate, &|v| bench.papers(v), output, &mut |variation, step, output| {
             searches.asked(variation, step, output)
         })?;
     let spoke = searches.generator.is_some();
@@ -53,7 +53,7 @@ pub(super) fn run(start: &CommandContext, args: &EvalRetrieval, output: &mut Out
         let settings = bench.settings(variation);
         if spoke { settings.spoken(bench.generator_id(), bench.sources()) } else { settings }
     };
-    results.give(&bench, (started, &Map::new()), &settings, output)?;
+    results.give(&bench, started, &Map::new(), &settings, output)?;
     Ok(Exit::Done)
 }
 
