@@ -1,4 +1,4 @@
-//! Why the answer came out as it did: a bar per cluster of sources, and the answer without it.
+//! The attribution pane: a bar per cluster of sources, and the counterfactual answer.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -20,7 +20,7 @@ use ragonite_app::{App, Turn};
 use ragonite_rag::answer::Answer;
 use ragonite_rag::attribution::{Attribution, Cluster, MIN_MOVE, Method, Provenance, SMALLEST_CHANGE};
 
-/// The part of the lines above the clusters; not a cluster.
+/// Owner of the lines above the clusters.
 pub(super) const INTRODUCTION: usize = usize::MAX;
 
 pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetDateTime, frame: &mut Frame<'_>) {
@@ -48,7 +48,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetD
     frame.render_widget(drawn, inner);
 }
 
-/// What is known of an explanation; while it runs with how far it is.
+/// The explanation as far as known, with its progress while it runs.
 fn parts(app: &App, turn: &Turn, stage: &str, screen: &ScreenState, look: &Look<'_>) -> Parts<usize> {
     let (theme, words) = (look.theme, look.words);
     let mut parts = Parts::new();
@@ -62,7 +62,7 @@ fn parts(app: &App, turn: &Turn, stage: &str, screen: &ScreenState, look: &Look<
         if !explaining.clusters.is_empty() {
             parts.push(INTRODUCTION, Line::styled(words.so_far(), theme.dim));
         }
-        // Which one decides is known when all are there.
+        // The decisive cluster is known only at the end.
         clusters(turn, None, &explaining.clusters, screen, look, &mut parts);
     } else if let Some(at) = screen.sentence.filter(|at| *at < turn.sentences().len()) {
         sentence::parts(turn, at, screen, look, &mut parts);
@@ -118,7 +118,7 @@ fn verdict(attribution: &Attribution, screen: &ScreenState, look: &Look<'_>) -> 
     lines
 }
 
-/// How to tell apart what was left out together, where that is what the key does.
+/// How to test the clusters of a group one by one, where the key does that.
 fn group_hint(app: &App, turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
     let with = app.turn_settings().attribution;
     let trace = &turn.record.trace;
@@ -129,7 +129,7 @@ fn group_hint(app: &App, turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> 
     paragraphs(&look.words.group_hint(&key), look.theme.text, look.width, &Indent::default())
 }
 
-/// The clusters that are settled so far, or all of a finished explanation.
+/// The clusters known so far, or all of a finished explanation.
 fn clusters(
     turn: &Turn,
     finished: Option<&Attribution>,
@@ -147,7 +147,7 @@ fn clusters(
     for (at, cluster) in clusters.iter().enumerate() {
         let open = screen.why.is_open(at);
         let share = cluster.share.filter(|_| is_decided);
-        // What is known on the way was found in several ways, whose numbers say nothing beside each other.
+        // Intermediate values come from several methods and are not comparable.
         let role = finished.map_or(Role::Open, |_| Role::of(cluster.how, cluster.contribution, strongest, share));
         parts.push(at, share_line(cluster.share, &cluster.hits, Fold::from(open), cells, look));
         parts.extend(at, detail_lines(cluster, role, &cited, look));
@@ -157,7 +157,7 @@ fn clusters(
     }
 }
 
-/// The sources of a cluster in words.
+/// A cluster in words: contribution, citation, provenance.
 fn detail_lines(cluster: &Cluster, role: Role, cited: &[usize], look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
     let cited = role.beside(&cluster.hits, cited, words);
@@ -179,25 +179,24 @@ fn detail_lines(cluster: &Cluster, role: Role, cited: &[usize], look: &Look<'_>)
     paragraphs(&format!("{value} · {cited} · {how}"), look.theme.dim, look.width, &Indent::of(4))
 }
 
-/// With a smaller share, sources matter so little beside the others that the answer could do without them.
+/// Below this share, an answer could do without the sources.
 const DECISIVE: f64 = 0.05;
-/// So too where they move the answer less than this part of what the strongest do: where all move it little, the shares lie
-/// near each other.
+/// So too below this part of the strongest contribution, because shares are close where all contributions are small.
 const BESIDE_THE_STRONGEST: f64 = 0.25;
 
-/// What sources are for an answer, as far as that is known.
+/// Role of a cluster for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// They stand out.
+    /// The answer depends on the sources.
     Decisive,
     /// The answer can do without them.
     Removable,
-    /// Neither can be said: all matter alike, they were tried together with others, or were only compared.
+    /// Unknown: no source stands out, or the sources were tested as a group or only compared.
     Open,
 }
 
 impl Role {
-    /// There is no `share` where the shares do not say which sources stand out; `strongest` is the largest contribution.
+    /// `share` is none where no source stands out; `strongest` is the largest contribution.
     pub(super) fn of(how: Provenance, contribution: f64, strongest: f64, share: Option<f64>) -> Self {
         match (how, share) {
             (Provenance::Similarity | Provenance::Group, _) => Self::Open,
@@ -208,7 +207,7 @@ impl Role {
         }
     }
 
-    /// The same beside whether the answer names one of these sources.
+    /// The role together with whether the answer cites one of the sources.
     pub(super) fn beside(self, hits: &[usize], named: &[usize], words: Words) -> &'static str {
         let is_cited = hits.iter().any(|hit| named.contains(hit));
         match (self, is_cited) {
@@ -237,7 +236,7 @@ pub(super) fn members(turn: &Turn, hits: &[usize], look: &Look<'_>) -> Vec<Line<
     lines
 }
 
-/// What is in the cluster, and the answer without it as a difference from the original.
+/// The hits of the cluster, and the counterfactual answer as a difference from the original.
 fn opened(turn: &Turn, original: &str, cluster: &Cluster, look: &Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
     let mut lines = members(turn, &cluster.hits, look);

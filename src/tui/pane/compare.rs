@@ -1,8 +1,8 @@
-//! What can be compared with a turn, and two turns beside each other, drawn over the panes.
+//! The menu of comparisons, and two turns side by side, drawn over the panes.
 //!
-//! Invariants: what only one answer has stands in `[-…-]` or `{+…+}`, and how a source moved is said in words; below
-//! [`TWO`] cells the two stand one below the other.
-//! Not here: what keys do (`tui::compare`), the difference (`attribution`).
+//! Invariants: text of one answer only stands in `[-…-]` or `{+…+}`, and words say how a source moved; below [`TWO`]
+//! cells the turns stand one below the other.
+//! Not here: keys (`tui::compare`), the diff (`attribution`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -32,13 +32,13 @@ use ragonite_rag::retrieval::{Hit, Override, OverrideKind};
 
 /// From this width on the two turns stand side by side.
 const TWO: usize = 96;
-/// Widest the comparison may be.
+/// Largest width of the comparison.
 const WIDEST: u16 = 200;
-/// Widest the menu may be.
+/// Largest width of the menu.
 const MENU: usize = 90;
-/// Between the two columns.
+/// Separator of the columns.
 const BETWEEN: &str = " │ ";
-/// Cells of how a source moved.
+/// Cells of the column that says how a source moved.
 const MOVED: usize = 11;
 
 pub(super) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -55,7 +55,7 @@ pub(super) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: 
     let inner = frame_block.inner(at);
     let cursor = rows.iter().position(|(choice, _)| *choice == Some(menu.selected)).unwrap_or(0);
     menu.scroll.view(rows.len(), usize::from(inner.height));
-    // With the first choice its heading is seen too.
+    // The heading is visible with the first choice.
     menu.scroll.reveal(if cursor <= 1 { 0..cursor + 1 } else { cursor..cursor + 1 });
     let seen = menu.scroll.view(rows.len(), usize::from(inner.height));
     if menu.scroll.below() > 0 {
@@ -70,7 +70,7 @@ pub(super) fn draw_menu(app: &App, screen: &mut ScreenState, area: Rect, frame: 
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// Each line with the choice it is.
+/// Lines of the menu, each with the index of its choice.
 fn menu_rows(
     app: &App,
     menu: &CompareMenu,
@@ -136,12 +136,12 @@ fn other_settings(before: &TurnSettings, now: &TurnSettings, words: Words) -> Ve
     differing.map(|(setting, from, to)| clean_line(&format!("{} {from} → {to}", words.label(setting)))).collect()
 }
 
-/// What is said of an evidence.
-fn said(pick: &Override, words: Words) -> String {
+/// An override in words.
+fn override_text(pick: &Override, words: Words) -> String {
     words.picked(pick.how, &clean_line(&pick.name))
 }
 
-/// Which turn a turn asks again, and what is other.
+/// The original and the changes of a variant.
 pub(super) fn asked_again(turn: &Turn, words: Words) -> Option<String> {
     let variant = turn.variant()?;
     let label = |other: &OtherSetting| {
@@ -149,7 +149,7 @@ pub(super) fn asked_again(turn: &Turn, words: Words) -> Option<String> {
         let label = known.map_or_else(|| clean_line(&other.key), |known| words.label(known).to_owned());
         clean_line(&format!("{label} {} → {}", other.from, other.to))
     };
-    let picks = variant.picks.iter().map(|pick| said(pick, words));
+    let picks = variant.picks.iter().map(|pick| override_text(pick, words));
     let other: Vec<String> = variant.settings.iter().map(label).chain(picks).collect();
     let other = if other.is_empty() { words.nothing_changed().to_owned() } else { other.join(", ") };
     Some(words.turn_again(variant.of, &other))
@@ -205,7 +205,7 @@ pub(super) fn draw_comparison(
     }
 }
 
-/// Two turns as a text to copy: one below the other, since columns are no use elsewhere.
+/// Two turns as a text to copy, one below the other.
 pub(crate) fn text(app: &App, left: &Turn, right: &Turn, theme: &Theme, words: Words) -> String {
     let layout = Layout { look: Look { theme, words, width: TWO - 1 } };
     let lines =
@@ -213,12 +213,12 @@ pub(crate) fn text(app: &App, left: &Turn, right: &Turn, theme: &Theme, words: W
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// How a comparison is laid out.
+/// Layout of a comparison.
 struct Layout<'a> {
     look: Look<'a>,
 }
 
-/// One of the two turns, the other, and which of them it is.
+/// A turn, the other turn, and the side.
 #[derive(Clone, Copy)]
 enum Side<'a> {
     Left(&'a Turn, &'a Turn),
@@ -234,7 +234,7 @@ impl<'a> Side<'a> {
 }
 
 impl Layout<'_> {
-    /// Cells of one of the two.
+    /// Width of a column.
     fn column(&self) -> usize {
         if self.look.width < TWO { self.look.width } else { (self.look.width - BETWEEN.chars().count()) / 2 }
     }
@@ -251,9 +251,9 @@ impl Layout<'_> {
             ));
         }
         lines.push(Line::styled(self.look.words.what_differs(), self.look.theme.strong));
-        for told in differences(app, left, right, self.look.words) {
+        for difference in differences(app, left, right, self.look.words) {
             let indent = Indent { first: Span::styled("• ", self.look.theme.dim), rest: Span::raw("  ") };
-            lines.extend(wrap(&[Span::styled(told, self.look.theme.text)], self.look.width, &indent));
+            lines.extend(wrap(&[Span::styled(difference, self.look.theme.text)], self.look.width, &indent));
         }
         lines.push(Line::default());
         let is_over = right.is_answered() && left.is_answered();
@@ -295,13 +295,13 @@ impl Layout<'_> {
         let tokens = turn.answer().map_or(0, |answer| answer.completion.prompt_tokens);
         let mut about = words.turn_number(record.number);
         if turn.is_answered() {
-            let told = words.read_and_took(sources, tokens, record.trace.timings_ms.until_answered());
-            about = format!("{about} · {told}");
+            let usage = words.read_and_took(sources, tokens, record.trace.timings_ms.until_answered());
+            about = format!("{about} · {usage}");
         }
         vec![Line::styled(fit(&about, self.column()), self.look.theme.strong)]
     }
 
-    /// How a turn ended, or what it is doing.
+    /// The outcome of a turn, or its running stage.
     fn ending(&self, turn: &Turn, running: Option<&str>) -> Vec<Line<'static>> {
         let words = self.look.words;
         let (text, style) = match (&turn.record.outcome, running) {
@@ -342,18 +342,18 @@ impl Layout<'_> {
     }
 }
 
-/// What the two turns have not alike, a line each.
+/// The differences of two turns, one line each.
 fn differences(app: &App, left: &Turn, right: &Turn, words: Words) -> Vec<String> {
     let (one, other) = (&left.record, &right.record);
-    let mut told = Vec::new();
+    let mut differences = Vec::new();
     let arrow = |name: &str, from: &str, to: &str| format!("{name}: {} → {}", clean_line(from), clean_line(to));
     if one.completed_question != other.completed_question {
-        told.push(arrow(words.share_question(), &one.completed_question, &other.completed_question));
+        differences.push(arrow(words.share_question(), &one.completed_question, &other.completed_question));
     }
     match (&one.trace.settings, &other.trace.settings) {
-        (Some(before), Some(now)) => told.extend(other_settings(before, now, words)),
+        (Some(before), Some(now)) => differences.extend(other_settings(before, now, words)),
         (None, None) => {}
-        _ => told.push(words.one_settings_unknown().to_owned()),
+        _ => differences.push(words.one_settings_unknown().to_owned()),
     }
     let (from, to) = (&one.trace, &other.trace);
     let names = [
@@ -361,27 +361,27 @@ fn differences(app: &App, left: &Turn, right: &Turn, words: Words) -> Vec<String
         (words.cost_generator(), &from.generator, &to.generator),
         (words.cost_embedder(), &from.embedder, &to.embedder),
     ];
-    told.extend(names.into_iter().filter(|(_, from, to)| from != to).map(|(name, from, to)| arrow(name, from, to)));
+    differences
+        .extend(names.into_iter().filter(|(_, from, to)| from != to).map(|(name, from, to)| arrow(name, from, to)));
     for (turn, other) in [(left, right), (right, left)] {
         let of_one = picks(turn).iter().filter(|pick| !picks(other).contains(pick));
-        told.extend(of_one.map(|pick| words.turn_picks(turn.record.number, &said(pick, words))));
+        differences.extend(of_one.map(|pick| words.turn_picks(turn.record.number, &override_text(pick, words))));
     }
     let (before, now) = (app.history_before(left.key), app.history_before(right.key));
     if before != now {
-        told.push(words.told_of_turns(before.len(), now.len()));
+        differences.push(words.told_of_turns(before.len(), now.len()));
     }
-    if told.is_empty() {
-        told.push(words.nothing_differs().to_owned());
+    if differences.is_empty() {
+        differences.push(words.nothing_differs().to_owned());
     }
-    told
+    differences
 }
 
 fn picks(turn: &Turn) -> &[Override] {
     turn.variant().map_or(&[], |variant| variant.picks.as_slice())
 }
 
-/// The sources of one turn, each with what became of it in the other; below those the model was given, what else was
-/// found.
+/// The sources of one turn, each with its move; hits outside the prompt come last.
 fn side_rows(side: Side<'_>, look: &Look<'_>) -> Vec<Line<'static>> {
     let Look { theme, words, width: columns } = *look;
     let turn = side.turn();
@@ -411,10 +411,10 @@ fn side_rows(side: Side<'_>, look: &Look<'_>) -> Vec<Line<'static>> {
     rows
 }
 
-/// How the place of a source differs in the other turn, or from it.
+/// How the rank of a source differs between the turns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moved {
-    /// The other turn has no sources to compare with.
+    /// The other turn has no sources.
     Unknown,
     Same,
     Now(usize),

@@ -1,4 +1,4 @@
-//! Where the question is written.
+//! The composer.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

@@ -1,7 +1,7 @@
-//! An evidence in its context, drawn over the panes: the parts apart, and the ranks with and without them.
+//! A piece of evidence in its context, drawn over the panes: the parts, and the ranks with and without them.
 //!
-//! Invariant: what is the evidence itself is told from its context by more than its look: each part has its name.
-//! Not here: what keys do (`tui::context`), what the ranks are (`retrieval`).
+//! Invariant: each part has a name, so that evidence and context differ by more than style.
+//! Not here: keys (`tui::context`), the ranks (`retrieval`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -23,11 +23,11 @@ use ragonite_base::EvidenceId;
 use ragonite_document::evidence::ContextParts;
 use ragonite_rag::retrieval::{AblatedHit, AblatedRank, Hit};
 
-/// Cells of the names of the parts, with key and mark.
+/// Cells of a part's name, key and mark.
 const NAMES: usize = 16;
-/// Rows of the context that are to be seen beside the ranks, at least.
+/// Least visible rows of the context beside the ranks.
 const LEAST: usize = 6;
-/// Widest the whole may be.
+/// Largest width of the popup.
 const WIDEST: usize = 100;
 
 pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -45,7 +45,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     let mut frame_block = block(fit(&title, room), Focus::Here, &theme);
     let mut inner = frame_block.inner(at);
     let height = usize::from(inner.height);
-    // Who switches a part off looks for what that does: it stays in view where there is room for both.
+    // The ranks stay in view below the text where there is room, because they show the effect of a switch.
     let stays = view.parts != ContextParts::ALL && lines.len() + below.len() > height && below.len() + LEAST <= height;
     let mut under = Rect { height: 0, ..inner };
     if stays {
@@ -89,19 +89,19 @@ fn parts(app: &App, view: &ContextView, hit: &Hit, look: &Look<'_>) -> Vec<Line<
         let on = view.parts.contains(part);
         let label = format!(" {key} [{}] {}", if on { 'x' } else { ' ' }, words.part(of));
         let label = Span::styled(pad(&label, NAMES), if on { theme.strong } else { theme.dim });
-        let said = match (on, indexed) {
+        let shown = match (on, indexed) {
             _ if text.trim().is_empty() => words.part_is_empty(),
             (_, Some(indexed)) if !indexed.contains(part) => words.part_not_indexed(),
             (false, _) => words.part_is_off(),
             (true, _) => text,
         };
-        lines.extend(labelled(label, paragraphs(said, theme.dim, room, &Indent::of(NAMES))));
+        lines.extend(labelled(label, paragraphs(shown, theme.dim, room, &Indent::of(NAMES))));
     }
     lines.push(Line::default());
     lines
 }
 
-/// A text behind its name.
+/// Puts a label before a text.
 fn labelled(label: Span<'static>, mut text: Vec<Line<'static>>) -> Vec<Line<'static>> {
     match text.first_mut().and_then(|line| line.spans.first_mut()) {
         Some(first) => *first = label,
@@ -110,7 +110,7 @@ fn labelled(label: Span<'static>, mut text: Vec<Line<'static>>) -> Vec<Line<'sta
     text
 }
 
-/// The names of the parts that are switched off.
+/// Names of the parts that are off.
 fn off(parts: ContextParts, words: Words) -> String {
     let off = PARTS.iter().filter(|(_, part, _)| !parts.contains(*part));
     off.map(|(.., of)| words.without(*of)).collect::<Vec<_>>().join(", ")

@@ -1,7 +1,7 @@
-//! Questions and answers, with what the running turn is doing.
+//! The conversation pane: questions, answers and the running stage.
 //!
-//! Invariant: a frame costs what is seen, however long the conversation is.
-//! Not here: what a turn looks like (`turn`), which turns are kept as they were drawn (`turn_cache`).
+//! Invariant: the cost of a frame depends on the visible lines, not on the length of the conversation.
+//! Not here: layout of a turn (`turn`), cached turns (`turn_cache`).
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ pub(crate) fn draw(app: &App, screen: &mut ScreenState, area: Rect, now: OffsetD
     frame.render_widget(Paragraph::new(seen), inner);
 }
 
-/// Goes where it was wished to go. Gives the lines that are seen.
+/// Applies pending scrolls. Returns the visible lines.
 fn view(app: &App, screen: &mut ScreenState, column: &mut Column, height: usize, focus: Focus) -> Range<usize> {
     let selected = screen.turn_index(app).unwrap_or(0);
     column.show(app, screen, height);
@@ -78,7 +78,7 @@ fn view(app: &App, screen: &mut ScreenState, column: &mut Column, height: usize,
     column.show(app, screen, height)
 }
 
-/// The line of the citation that was just chosen.
+/// The line of a newly chosen citation.
 fn citation_line(app: &App, screen: &mut ScreenState, column: &mut Column, selected: usize) -> Option<usize> {
     let chosen = screen.citation.filter(|chosen| chosen.is_new())?;
     screen.citation = Some(chosen.seen());
@@ -88,7 +88,7 @@ fn citation_line(app: &App, screen: &mut ScreenState, column: &mut Column, selec
     Some(start + marks.get(chosen.at)?.place.first()?.line)
 }
 
-/// Takes the step to a match that is wanted. Gives the line of the match it leads to.
+/// Takes the pending step to a match. Returns the line of the match.
 fn step_to_match(app: &App, screen: &mut ScreenState, column: &mut Column, top: usize) -> Option<usize> {
     let mut find = screen.find.take()?;
     let mut matches: Vec<(usize, usize)> = Vec::new();
@@ -103,7 +103,7 @@ fn step_to_match(app: &App, screen: &mut ScreenState, column: &mut Column, top: 
     let to = find.step(&lines, find.line.unwrap_or(top));
     screen.find = Some(find);
     let (at, nth) = matches.get(lines.iter().position(|line| Some(*line) == to)?).copied()?;
-    // It may have been found on lines of another width.
+    // The match may have been found at another width.
     column.settle(app, screen, at);
     let start = column.lines_of(at).start;
     let mut find = screen.find.take()?;
@@ -114,7 +114,7 @@ fn step_to_match(app: &App, screen: &mut ScreenState, column: &mut Column, top: 
     line
 }
 
-/// The lines of the view, and where a click finds what.
+/// The lines of the view; records the mouse targets.
 fn seen_lines(
     app: &App,
     screen: &mut ScreenState,
@@ -155,7 +155,7 @@ fn seen_lines(
     seen
 }
 
-/// Notes where the citations of a line are.
+/// Records the areas of the citations of a line.
 fn note_marks(drawn: &Drawn, number: usize, inner: Rect, row: usize, targets: &mut Targets) {
     for (nth, mark) in drawn.marks.iter().enumerate() {
         for Piece { letters, .. } in mark.place.iter().filter(|piece| piece.line == number) {
@@ -168,7 +168,7 @@ fn note_marks(drawn: &Drawn, number: usize, inner: Rect, row: usize, targets: &m
     }
 }
 
-/// The running turn's lines with its key.
+/// The running turn, laid out.
 fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -> Option<(TurnKey, Drawn)> {
     let turn = app.turn(app.phase().turn()?)?;
     let look = Look { theme: &screen.theme, words: screen.words, width };
@@ -188,7 +188,7 @@ fn running(app: &App, screen: &ScreenState, width: usize, now: OffsetDateTime) -
     Some((turn.key, drawn))
 }
 
-/// What the running turn is doing, and for how long.
+/// The running stage and its time.
 pub(crate) fn stage(app: &App, screen: &ScreenState, now: OffsetDateTime) -> Option<String> {
     if let Some(ahead) = app.prefetching().and_then(|key| app.turn(key)) {
         return Some(screen.words.in_background(&explaining(ahead, screen.words)));

@@ -1,6 +1,6 @@
-//! What is taken out of the program and how, drawn over the panes.
+//! The export popup, drawn over the panes.
 //!
-//! Not here: what keys do to it (`tui::export`).
+//! Not here: keys (`tui::export`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -34,7 +34,7 @@ pub(super) fn draw(screen: &ScreenState, area: Rect, frame: &mut Frame<'_>) {
     frame.render_widget(Paragraph::new(lines), inner);
 }
 
-/// What a format is called, in every language.
+/// Name of a format, the same in every language.
 fn name_of(format: Format) -> &'static str {
     match format {
         Format::Markdown => "Markdown",

@@ -1,4 +1,4 @@
-//! Domains, the conversations of the open one, and those of them in the trash.
+//! Domains, the conversations of the open domain, and its trash.
 
 use std::ops::Range;
 
@@ -23,12 +23,12 @@ use ragonite_history::{ConversationRecord, Found, MOST_FOUND};
 /// Cells of the turns of a branch, at most: ` · 1–1000`.
 const TURNS: usize = 9;
 
-/// Something that can be opened.
+/// An entry of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
     Domain(DomainName),
     Conversation(ConversationId),
-    /// One that was left before it was stored.
+    /// A conversation that was left before it was stored.
     Unlisted(TurnKey),
     Trashed(ConversationId),
 }
@@ -40,7 +40,7 @@ pub(crate) fn entries(app: &App) -> usize {
     domains + app.found().map_or(others, |found| found.found.len())
 }
 
-/// An entry by its place: the domains first.
+/// The entry at an index; domains come first.
 pub(crate) fn entry(app: &App, at: usize) -> Option<Entry> {
     let domains = app.domains().unwrap_or_default();
     if let Some(domain) = domains.get(at) {
@@ -63,7 +63,7 @@ pub(crate) fn entry(app: &App, at: usize) -> Option<Entry> {
     Some(Entry::Trashed(trashed.id))
 }
 
-/// The place of the conversation that was found after this one or before it; past the end it is the first, and back.
+/// Index of the next or previous found conversation, cyclically.
 pub(crate) fn next_found(app: &App, found: &FoundConversations, at: usize, way: Way) -> usize {
     let first = app.domains().map_or(0, <[_]>::len);
     let Some(last) = (first + found.found.len()).checked_sub(1).filter(|last| *last >= first) else { return at };
@@ -169,7 +169,7 @@ fn conversation_lines(
     seen
 }
 
-/// What stands beside the title of a conversation.
+/// The text beside the title of a conversation.
 fn about_conversation(app: &App, conversation: &ConversationRecord, words: Words) -> String {
     if app.is_answering(conversation.id) {
         return words.runs(app.phase()).to_owned();
@@ -224,10 +224,10 @@ fn draw_seen(
     say_below(below, screen, Pane::Lists, area, frame);
 }
 
-/// The name of its domain takes so much of the line of a found conversation at most: one part in so many.
+/// The domain name takes at most one part in this many of the line.
 const MOST_OF_DOMAIN: usize = 3;
 
-/// Turns of a found conversation that are shown.
+/// Most matching turns that are shown.
 const MOST_TURNS: usize = 8;
 
 /// Appends the conversations that were found, the selected one with the turns that match. Returns the lines in view.
@@ -273,7 +273,7 @@ fn found_lines(
     seen
 }
 
-/// What stands beside the title of a conversation that was found: the domain too, where it is not the open one.
+/// The text beside the title of a found conversation, with the domain where it is not the open one.
 fn about_found(app: &App, conversation: &ConversationRecord, look: &Look<'_>) -> String {
     let words = look.words;
     let trashed = conversation.deleted_at.is_some();
@@ -284,7 +284,7 @@ fn about_found(app: &App, conversation: &ConversationRecord, look: &Look<'_>) ->
     format!("{} · {about}", fit(conversation.domain.as_str(), look.width / MOST_OF_DOMAIN))
 }
 
-/// The turns in which it was found.
+/// The matching turns of a found conversation.
 fn places(one: &Found, look: &Look<'_>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for turn in one.turns.iter().take(MOST_TURNS) {
@@ -298,7 +298,7 @@ fn places(one: &Found, look: &Look<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-/// How a domain is, in a word or two.
+/// Health of a domain in a word or two.
 fn health(domain: &DomainSummary, words: Words) -> &'static str {
     match (domain.health, &domain.problem) {
         (DomainHealth::OtherEmbedder, _) => words.other_embedder(),
@@ -315,7 +315,7 @@ fn size_of(domain: &DomainSummary, words: Words) -> String {
     format!("{documents} · {}", words.counted(domain.evidences, Noun::Evidence))
 }
 
-/// What stands beside the name of a domain: as much as fits of its size, its last ingest and its health.
+/// The text beside a domain: size, last ingest and health, as far as they fit.
 fn about(app: &App, domain: &DomainSummary, room: usize, words: Words) -> String {
     let health = health(domain, words);
     if app.ingesting().is_some_and(|running| running.domain == domain.name) {
@@ -335,7 +335,7 @@ fn about(app: &App, domain: &DomainSummary, room: usize, words: Words) -> String
     wider.into_iter().find(|text| width(text) <= room).unwrap_or(short)
 }
 
-/// All of it, for the domain under the cursor.
+/// Size, last ingest and health of the domain under the cursor.
 fn details(domain: &DomainSummary, words: Words) -> String {
     let last = words.date(&domain.ingested_at);
     let last = last.map_or_else(|| words.never_read().to_owned(), |day| words.last_read(&day));
@@ -372,7 +372,7 @@ impl ListLook<'_> {
     }
 }
 
-/// A title in so many cells; of a branch the turns stay, which tell it from the conversation it was made of.
+/// A title in `room` cells; the turn range of a branch is not cut.
 fn title_in(title: &str, room: usize) -> String {
     let turns = title.rfind(" · ").map(|at| &title[at..]).filter(|turns| width(turns) <= TURNS && width(turns) < room);
     match turns {

@@ -1,6 +1,6 @@
-//! What lies over the panes, drawn in their middle.
+//! Draws the popups in the middle of the screen.
 //!
-//! Not here: what keys do to it (`tui::popup`).
+//! Not here: keys (`tui::popup`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -24,10 +24,10 @@ use crate::theme::Theme;
 use ragonite_app::App;
 use ragonite_history::Reason;
 
-/// Cells of a popup that takes text.
+/// Width of a popup with a text line.
 const WIDE: usize = 64;
 
-/// Cells of the palette, so that no action is cut where there is room.
+/// Width of the palette, enough for every action.
 const WIDE_ACTIONS: usize = 78;
 
 /// Rows below the panes: status and hints.
@@ -37,7 +37,7 @@ pub(super) const FOOTER: u16 = 2;
 const ROWS: usize = 16;
 
 pub(crate) fn draw(app: &App, screen: &mut ScreenState, whole: Rect, now: OffsetDateTime, frame: &mut Frame<'_>) {
-    // The footer stays in sight: it says which keys count here.
+    // The footer stays visible, because it names the keys of the popup.
     let area = Rect { height: whole.height.saturating_sub(FOOTER), ..whole };
     let (theme, words) = (screen.theme, screen.words);
     let columns = usize::from(area.width).saturating_sub(4);
@@ -124,14 +124,14 @@ pub(super) fn room_for_search(inner: Rect, typed: Option<&TextArea<'static>>) ->
     SearchRoom { body, line: Rect { y: body.bottom(), height: rows, ..inner } }
 }
 
-/// The line for what is looked for, behind a `/`.
+/// Draws the search line, after a `/`.
 pub(super) fn draw_search(line: &mut TextArea<'static>, row: Rect, theme: &Theme, frame: &mut Frame<'_>) {
     let label = Rect { width: 2.min(row.width), ..row };
     frame.render_widget(Line::styled(" /", theme.accent), label);
     draw_text(line, Rect { x: row.x + label.width, width: row.width - label.width, ..row }, frame);
 }
 
-/// Columns of a page of the guide: longer lines are hard to read.
+/// Width of a guide page, because longer lines are hard to read.
 const GUIDE_COLUMNS: usize = 100;
 
 fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -167,7 +167,7 @@ fn draw_help(screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
     }
 }
 
-/// The actions that were found, each with its first key, around the selected one.
+/// The matching actions with their first keys, around the selected one.
 fn palette_lines(
     palette: &Palette,
     keymap: &crate::keymap::Keymap,
@@ -189,7 +189,7 @@ fn palette_lines(
         .map(|(at, action)| {
             let here = at == palette.selected;
             let key = key(*action);
-            let says = fit(words.says(*action), room.saturating_sub(width(&key) + 4));
+            let says = fit(words.label_of(*action), room.saturating_sub(width(&key) + 4));
             let style = if here { theme.selected } else { theme.text };
             let says = pad(&says, room.saturating_sub(width(&key) + 3));
             Line::from(vec![

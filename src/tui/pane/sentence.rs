@@ -1,6 +1,6 @@
-//! What one sentence of the answer rests on: its text, and a bar per cluster of sources.
+//! Attribution of one sentence of the answer: its text, and a bar per cluster of sources.
 //!
-//! Not here: what the whole answer rests on (`attribution`).
+//! Not here: attribution of the whole answer (`attribution`).
 
 use ratatui::text::Line;
 
@@ -17,13 +17,13 @@ use ragonite_base::clean_text;
 use ragonite_rag::answer::citation;
 use ragonite_rag::attribution::{Provenance, Sentence, SentenceCluster, change_of};
 
-/// Says how a sentence is chosen, where one can be.
+/// The hint on selecting sentences.
 pub(super) fn hint(turn: &Turn, screen: &ScreenState, look: &Look<'_>) -> Vec<Line<'static>> {
     let words = look.words;
     let sentences = turn.sentences();
     let key = |action| screen.keymap.key(action, Place::Panes).unwrap_or_default();
     if sentences.is_empty() {
-        // Those of an answer that took the place of the stored one cannot be read again.
+        // A regenerated answer has no sentences that can be scored again.
         if turn.record.trace.attribution.as_ref().is_some_and(|shown| shown.instead.is_some()) {
             return Vec::new();
         }

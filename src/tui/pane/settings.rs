@@ -1,8 +1,8 @@
-//! The settings of the open domain, drawn over the panes.
+//! The settings popup, drawn over the panes.
 //!
-//! Invariant: what is the domain's own is marked with `*`, and its configured value stands beside it; what is looked for is
-//! marked where it is seen.
-//! Not here: what keys do (`tui::settings`).
+//! Invariant: an override of the domain is marked with `*` and shown beside its configured value; matches are marked
+//! where they are visible.
+//! Not here: keys (`tui::settings`).
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -27,12 +27,12 @@ use ragonite_inference::GeneratorChoice;
 const NAMES: usize = 20;
 /// Cells of the values.
 const VALUES: usize = 22;
-/// Widest the whole may be.
+/// Largest width of the popup.
 const WIDEST: usize = 84;
-/// Rows below the settings, for what is said of the one under the cursor.
-const SAID: u16 = 4;
+/// Rows below the settings, for the description.
+const DESCRIPTION: u16 = 4;
 
-/// What each line is of: a setting by its index, or nothing that can be chosen.
+/// Lines, each with the index of its setting; headings have none.
 type Rows = Vec<(Option<usize>, Line<'static>)>;
 
 pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut Frame<'_>) {
@@ -42,7 +42,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     view.go_to_match(words);
     let look = Look { theme: &theme, words, width: room };
     let rows = rows(app, view, &look);
-    let at = middle(area, room + 2, rows.len() + 2 + usize::from(SAID));
+    let at = middle(area, room + 2, rows.len() + 2 + usize::from(DESCRIPTION));
     let changed = view.changes(app).iter().count();
     let mut frame_block = block(title(app, view, words), Focus::Here, &theme);
     if changed > 0 {
@@ -50,14 +50,14 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
         frame_block = frame_block.title(Line::styled(note, theme.accent).right_aligned());
     }
     let inner = frame_block.inner(at);
-    let below = SAID.min(inner.height / 2);
+    let below = DESCRIPTION.min(inner.height / 2);
     let list = Rect { height: inner.height - below, ..inner };
     let under = Rect { y: list.bottom(), height: below, ..inner };
-    let SearchRoom { body: said, line: search } = room_for_search(under, view.text.typed.as_ref());
+    let SearchRoom { body: description, line: search } = room_for_search(under, view.text.typed.as_ref());
     let cursor = rows.iter().position(|(setting, _)| *setting == Some(view.selected)).unwrap_or(0);
     let scroll = &mut view.text.scroll;
     scroll.view(rows.len(), usize::from(list.height));
-    // With the first setting its heading is seen too.
+    // The heading is visible with the first setting.
     scroll.reveal(if cursor <= 2 { 0..cursor + 1 } else { cursor..cursor + 1 });
     let seen = scroll.view(rows.len(), usize::from(list.height));
     if scroll.below() > 0 {
@@ -75,7 +75,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     frame.render_widget(Clear, at);
     frame.render_widget(frame_block, at);
     frame.render_widget(Paragraph::new(lines), list);
-    frame.render_widget(Paragraph::new(description_lines(view, &look)), said);
+    frame.render_widget(Paragraph::new(description_lines(view, &look)), description);
     if let Some(line) = &mut view.text.typed {
         draw_search(line, search, &theme, frame);
     }
@@ -84,7 +84,7 @@ pub(super) fn draw(app: &App, screen: &mut ScreenState, area: Rect, frame: &mut 
     }
 }
 
-/// The value that is typed, in a row of the list, in the place of the one that holds.
+/// Draws the typed value in place of the current one.
 fn draw_typed(view: &mut SettingsView, list: Rect, row: usize, frame: &mut Frame<'_>) {
     let Some(line) = view.typed.as_mut().filter(|_| row < usize::from(list.height)) else { return };
     let from = cells(4 + NAMES);
@@ -154,7 +154,7 @@ fn row(
     ])
 }
 
-/// What the setting under the cursor does and may be, or why a value was refused.
+/// Description and range of the setting under the cursor, or why a value was refused.
 fn description_lines(view: &SettingsView, look: &Look<'_>) -> Vec<Line<'static>> {
     let Look { theme, words, width: room } = *look;
     let setting = view.setting();
@@ -167,9 +167,9 @@ fn description_lines(view: &SettingsView, look: &Look<'_>) -> Vec<Line<'static>>
         let range = format!("{}: {}", setting.key(), words.needed(setting));
         lines.extend(paragraphs(&range, theme.dim, room, &indent));
     }
-    let most = usize::from(SAID) - 1;
+    let most = usize::from(DESCRIPTION) - 1;
     if lines.len() > most {
-        // The words are worth more than the space above them.
+        // The text matters more than the empty line above it.
         lines.remove(0);
     }
     lines.truncate(most);

@@ -1,4 +1,4 @@
-//! What a turn was answered and explained with, for behind the scenes.
+//! Settings of a turn, for the trace pane.
 
 use super::Parts;
 use super::steps::StepLook;
@@ -8,7 +8,7 @@ use ragonite_app::Turn;
 use ragonite_base::clean_line;
 use ragonite_config::Setting;
 
-/// Every setting with its value; `*` marks those that were the domain's own.
+/// Every setting with its value; `*` marks overrides of the domain.
 pub(super) fn parts(turn: &Turn, look: &StepLook<'_>, parts: &mut Parts<Section>) {
     let (trace, words) = (&turn.record.trace, look.words);
     let Some(settings) = &trace.settings else {

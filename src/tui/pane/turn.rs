@@ -1,6 +1,6 @@
-//! One turn of a conversation as lines: question, answer, how it ended, what it rests on, what to ask next.
+//! Layout of one turn: question, answer, outcome, attribution, suggestions.
 //!
-//! Not here: which turns are drawn when (`turn_cache`), what the running one is doing (`conversation`).
+//! Not here: when a turn is drawn (`turn_cache`), the running stage (`conversation`).
 
 use ratatui::text::{Line, Span};
 
@@ -18,25 +18,25 @@ use ragonite_app::{App, Phase, Turn};
 use ragonite_history::Outcome;
 use ragonite_rag::answer::Answer;
 
-/// Lines of a turn beside its question and its answer.
+/// Lines of a turn besides question and answer.
 const AROUND: usize = 4;
 
 /// A turn as lines.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Drawn {
     pub(super) lines: Vec<Line<'static>>,
-    /// The sources its answer names, with their places on the lines.
+    /// Citations of the answer, with their places.
     pub(super) marks: Vec<Mark>,
 }
 
-/// What is shown of the questions to go on with.
+/// State of the suggestions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Suggested {
-    /// They are looked for.
+    /// They are being generated.
     Wanted,
-    /// These are there, each with its key, after the last turn only.
+    /// This many are shown; after the last turn only.
     Shown(usize),
-    /// Nothing.
+    /// None.
     #[default]
     Hidden,
 }
@@ -63,8 +63,8 @@ pub(super) fn settled(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) 
     lines.extend(outcome_lines(turn, look));
     lines.extend(explanation_lines(app, turn, keymap, look));
     if let Some(feedback) = &turn.record.feedback {
-        let said = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
-        lines.extend(wrap(&[said], width, &Indent::default()));
+        let rating = Span::styled(words.rated(&words.feedback(feedback)), theme.dim);
+        lines.extend(wrap(&[rating], width, &Indent::default()));
     }
     lines.extend(suggestion_lines(Suggested::of(app, turn), turn, keymap, look));
     lines.push(Line::default());
@@ -84,13 +84,13 @@ pub(super) fn unsettled(turn: &Turn, look: &Look<'_>) -> Drawn {
     Drawn { lines, marks }
 }
 
-/// The sources that the answer names, as [`Drawn::marks`] has them at any width.
+/// Sources of the citations, in the order of [`Drawn::marks`].
 pub(crate) fn cited(turn: &Turn, theme: &Theme) -> Vec<usize> {
     let lines = markdown::unwrapped(turn.text(), theme);
     markdown::marks(&lines, &|number| holds(turn, number)).into_iter().map(|mark| mark.source).collect()
 }
 
-/// Whether a source was there for the answer.
+/// Whether a citation is valid.
 fn holds(turn: &Turn, number: usize) -> bool {
     match turn.answer() {
         Some(answer) if turn.is_answered() => !answer.invalid_citations.contains(&number),
@@ -98,13 +98,13 @@ fn holds(turn: &Turn, number: usize) -> bool {
     }
 }
 
-/// Roughly how many lines a turn that was not drawn yet has.
+/// Estimated lines of a turn that was not laid out yet.
 pub(super) fn estimate(turn: &Turn, width: usize) -> usize {
     let texts = turn.record.question.lines().chain(turn.text().lines());
     AROUND + texts.map(|line| line.len().div_ceil(width.max(1)).max(1)).sum::<usize>()
 }
 
-/// Questions to go on with, each with its key.
+/// The suggestions with their keys.
 fn suggestion_lines(suggested: Suggested, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Vec<Line<'static>> {
     let Look { theme, words, width } = *look;
     match suggested {
@@ -130,7 +130,7 @@ fn question_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
     let record = &turn.record;
     let indent = Indent { first: Span::styled("? ", theme.accent), rest: Span::raw("  ") };
     let mut lines = paragraphs(&record.question, theme.strong, width, &indent);
-    // Only the first line of a question carries its mark.
+    // Only the first line of a question has the mark.
     for line in lines.iter_mut().skip(1) {
         if let Some(lead) = line.spans.first_mut() {
             *lead = Span::raw("  ");
@@ -195,7 +195,7 @@ fn answer_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
     lines
 }
 
-/// What an explanation says, or as far as it has come.
+/// The explanation in short, or its progress.
 fn explanation_lines(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -> Vec<Line<'static>> {
     let running = turn.explaining.as_ref().filter(|_| app.phase() == Phase::Explaining(turn.key));
     let key = |action| keymap.key(action, Place::Panes).unwrap_or_default();
@@ -204,7 +204,7 @@ fn explanation_lines(app: &App, turn: &Turn, keymap: &Keymap, look: &Look<'_>) -
     in_short(turn.record.trace.attribution.as_ref(), clusters, &keys, look)
 }
 
-/// How the turn ended, in a line.
+/// The outcome of the turn.
 fn outcome_lines(turn: &Turn, look: &Look<'_>) -> Vec<Line<'static>> {
     let Look { theme, words, width } = *look;
     let record = &turn.record;
