@@ -2,7 +2,7 @@
 //!
 //! Invariants: a tool that hangs is ended after a while and blocks nobody but later copies; the text goes to its input and
 //! nowhere else; where no tool takes the text, it goes back to whoever has the terminal.
-//! Not here: copying through the terminal (`run`).
+//! Not here: copying through the terminal (`cli`).
 
 use std::io::{self, Write as _};
 use std::process::{Child, Command, Stdio};

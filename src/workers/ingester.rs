@@ -2,7 +2,7 @@
 //!
 //! Invariants: every ingest is answered once; a new domain in which nothing could be read is not left behind, one that
 //! was cancelled is: the next ingest goes on with what was embedded. What was stored before stays whole.
-//! Not here: `ragonite ingest` (`run`), what is stored and how (`index`).
+//! Not here: `ragonite ingest` (`cli`), what is stored and how (`index`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

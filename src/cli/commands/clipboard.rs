@@ -1,7 +1,7 @@
 //! Copying text through the terminal (OSC 52, xterm control sequences), which also works over SSH.
 //!
 //! Says what it did, since a terminal may take no notice.
-//! Not here: the desktop's own tools (`runtime`).
+//! Not here: the desktop's own tools (`workers`).
 
 use std::io::{self, Write};
 

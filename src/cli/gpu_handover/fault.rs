@@ -3,7 +3,7 @@
 //!
 //! Invariants: what is done then may be done in a signal handler; the process ends as it would have ended, with the same
 //! signal.
-//! Not here: signals that ask the program to end (`runtime`), panics (`tui`).
+//! Not here: signals that ask the program to end (`workers`), panics (`tui`).
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
