@@ -22,7 +22,7 @@ impl Problem {
         let mut what = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
-            let text = said(error);
+            let text = message(error);
             if !what.contains(&text) {
                 what = format!("{what}: {text}");
             }
@@ -33,7 +33,7 @@ impl Problem {
 }
 
 /// The message of an error on one line. TOML errors have several lines.
-fn said(error: &(dyn Error + 'static)) -> String {
+fn message(error: &(dyn Error + 'static)) -> String {
     let boxed = || error.downcast_ref::<Box<toml::de::Error>>().map(|boxed| &**boxed);
     match error.downcast_ref::<toml::de::Error>().or_else(boxed) {
         Some(error) => {

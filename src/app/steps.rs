@@ -122,8 +122,8 @@ impl App {
         let Some(turn) = self.turns.get(index).filter(|turn| turn.is_answered()) else {
             return self.refuse(Refusal::NothingToExplain);
         };
-        let said = &turn.record.trace.generator;
-        if method.asks_the_model() && !said.is_empty() && !self.has_generator(said) {
+        let generator = &turn.record.trace.generator;
+        if method.asks_the_model() && !generator.is_empty() && !self.has_generator(generator) {
             // Another model has other tokens and other answers.
             return self.refuse(Refusal::OtherModel);
         }

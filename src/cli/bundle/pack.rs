@@ -1,7 +1,7 @@
-//! Makes a bundle.
+//! Packs a bundle.
 //!
-//! Invariants: the file gets its name when it is whole and on the disk; until then it has another one, which goes with an
-//! error. With a domain in it only its owner may read it, as the domain itself.
+//! Invariants: the file gets its name when it is complete and on disk; until then it is a temporary file, which an
+//! error removes. A bundle with a domain is readable by its owner only, like the domain.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write as _};
@@ -17,20 +17,20 @@ use ragonite_base::{CancelToken, DomainName};
 use ragonite_index::{TRANSFERRED_FILES, copy_domain};
 use ragonite_inference::{CatalogModel, ModelFolders};
 
-/// What goes into a bundle.
+/// Contents of a new bundle.
 #[derive(Debug, Clone, Copy)]
 pub struct Contents<'a> {
     /// The version of the program.
     pub version: &'a str,
-    /// What it was built for.
+    /// Target platform of the program.
     pub target: &'a str,
-    /// The program and what lies beside it.
+    /// The program and the files beside it.
     pub program: &'a [ProgramFile],
     /// Texts for people: name and text.
     pub texts: &'a [(&'a str, String)],
     /// The models whose weights go in.
     pub models: &'a [&'a CatalogModel],
-    /// Where the weights lie.
+    /// Folders with weights.
     pub folders: &'a ModelFolders,
     /// The domains to copy.
     pub domains: &'a [DomainSource],
@@ -50,26 +50,26 @@ pub struct DomainSource {
 /// A file of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramFile {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
     /// Its name beside the program, with `/` between names.
     pub name: String,
 }
 
-/// What became of it.
+/// Result of packing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Packed {
     /// The bundle.
     pub file: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// What is in it.
+    /// Models in the bundle.
     pub models: Vec<PackedModel>,
-    /// Likewise.
+    /// Domains in the bundle.
     pub domains: Vec<PackedDomain>,
 }
 
-/// A file on this machine that goes in.
+/// A file to pack.
 struct Source {
     from: From,
     path: String,
@@ -113,7 +113,7 @@ pub fn pack(
     Ok(Packed { file: target.to_owned(), bytes, models: manifest.models, domains: manifest.domains })
 }
 
-/// What goes in, in the order it lies there: the program first, so that `tar` finds it at once.
+/// The files in the order of the archive; the program first, so that `tar` finds it at once.
 fn sources(contents: &Contents<'_>, copies: &Path, steps: &mut Steps<'_, '_>) -> Result<Vec<Source>, BundleError> {
     let mut sources = Vec::new();
     for (name, text) in contents.texts {
@@ -124,7 +124,7 @@ fn sources(contents: &Contents<'_>, copies: &Path, steps: &mut Steps<'_, '_>) ->
     }
     for model in contents.models {
         for file in &model.files {
-            // Hashed below, with everything else.
+            // The hash is checked below.
             let found = contents.folders.find(model, file, steps.cancel)?;
             let (model, file) = (model.id.clone(), file.name.clone());
             let path = format!("models/{model}/{file}");
@@ -170,7 +170,7 @@ fn manifest(contents: &Contents<'_>, sources: &[Source], steps: &mut Steps<'_, '
     })
 }
 
-/// A stamp beside weights is no proof: what is carried is compared with the catalog once more.
+/// Compares the hash of weights with the catalog; an earlier check does not count.
 fn check_weights(
     models: &[&CatalogModel],
     model: &str,
@@ -205,7 +205,7 @@ impl Source {
         self.read(|from, reading| steps.copy(&self.path, from, reading, &mut io::sink(), reading))
     }
 
-    /// Opens it for something that reads it, and is told what an error of reading is.
+    /// Opens the source and passes it to `with`, together with the mapping of read errors.
     fn read<T>(
         &self,
         with: impl FnOnce(&mut dyn Read, &dyn Fn(io::Error) -> BundleError) -> Result<T, BundleError>,

@@ -81,15 +81,15 @@ pub(super) fn run(start: &CommandContext, args: &Search, output: &mut Output) ->
     Ok(Exit::Done)
 }
 
-/// The query in the language of the documents.
+/// The translated query.
 struct Translation {
-    /// Nothing where what the model gave is of no use.
+    /// None where the model's text was unusable.
     text: Option<String>,
-    /// How long the model took, without being loaded.
+    /// Time of the translation, without loading the model.
     took: Duration,
 }
 
-/// Has the query translated where the generator is at hand. Without it the query is searched alone, which is told.
+/// Translates the query where the generator is present; otherwise reports that the query is searched alone.
 fn translated(
     start: &CommandContext,
     args: &Search,
@@ -106,7 +106,7 @@ fn translated(
         ));
         return Ok(None);
     }
-    // Where it was asked for, the absence of the weights is an error, which says what to do.
+    // Where translation was requested, missing weights are an error with a remedy.
     output.progress(&format!("translating with {}", generator.id));
     let mut generator = start.generator(generator, cancel)?;
     let started = Instant::now();
@@ -134,7 +134,7 @@ impl From<AnswerError> for Failure {
     }
 }
 
-/// Whether all of a domain is searched.
+/// Whether filters limit the search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Among {
     All,
@@ -148,14 +148,14 @@ impl Among {
     }
 }
 
-/// What there is to search.
+/// Whether the domain has documents.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
     Documents,
     Nothing,
 }
 
-/// How to search: as typed, else as the domain has it.
+/// Settings as typed, else of the domain.
 fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     let mut settings = of_domain;
     settings.top_k = args.k.map_or(settings.top_k, usize::from);
@@ -172,7 +172,7 @@ fn settings(of_domain: RetrievalSettings, args: &Search) -> RetrievalSettings {
     settings
 }
 
-/// The hits; with their whole texts where parts of the context were asked for, and the time a translation took.
+/// The hits; with whole texts where context was requested, and the time of a translation.
 fn text(
     found: &Retrieved,
     holds: Holds,

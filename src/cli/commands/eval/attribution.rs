@@ -63,7 +63,7 @@ struct Attributions<'a> {
     bench: &'a Bench<'a>,
     sources: Sources,
     generator: CachedGenerator,
-    /// Embeds sources to cluster them, and answers to compare them.
+    /// Embedder for clustering sources and comparing answers.
     comparer: Arc<dyn Embed>,
     ways: Vec<Way>,
 }
@@ -137,7 +137,7 @@ fn explain(
     on_cluster: &mut dyn FnMut(usize, usize),
 ) -> Result<Explained, EvalError> {
     let sources = vectors(&answered, index, embedder, &bench.cancel)?;
-    // The best rank of a group would stand for all of it.
+    // Without group test, because the best rank of a group would stand for the whole group.
     let settings = AttributionSettings { group_test: GroupTest::Off, ..bench.start.config.attribution.clone() };
     let explaining = Explaining {
         ways,
@@ -150,7 +150,7 @@ fn explain(
     attribute(answered, explaining, &bench.cancel, &mut |_, done, total| on_cluster(done, total))
 }
 
-/// The sources with the vectors they are clustered by.
+/// The source vectors for clustering.
 fn vectors(
     answered: &Answered,
     index: &Index,
@@ -191,7 +191,7 @@ impl Reported for Explained {
     }
 }
 
-/// An answer with what each way points at.
+/// An answer with the sources that each method points at.
 #[derive(Serialize)]
 pub(super) struct ResultJson<'a> {
     #[serde(flatten)]
